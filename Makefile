@@ -1,0 +1,54 @@
+# What a developer types; `make help` lists it. The build itself is in CMakeLists.txt, its four
+# variants in CMakePresets.json, the list of tests in tests/run.py.
+MPI := mpich
+
+tools := build/env/tools/bin
+run := python3 tests/run.py
+sources = $(shell find src include tests examples -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
+
+.PHONY: build demo test test-unit test-mpi test-long lint format clean help environment
+.PRECIOUS: build/%/build.ninja
+.DEFAULT_GOAL := build
+
+build: build-$(MPI)            ## build into build/$(MPI); MPI=mpich (default) or openmpi
+
+demo: build-mpich build-openmpi ## build with both MPIs and show what Sluice does
+	@examples/demo
+
+test: environment              ## everything below but test-long; ends with "N passed, N failed"
+	@$(run) build lint unit mpi
+
+test-unit: environment         ## tests without MPI, with the sanitizers
+	@$(run) unit
+
+test-mpi: environment          ## tests with both MPIs
+	@$(run) build mpi
+
+test-long: environment         ## the same tests with more seeds, larger worlds, more ranks
+	@$(run) --long build unit mpi
+
+lint: environment              ## format, layers and sizes, spelling, clang-tidy
+	@$(run) lint
+
+format: environment            ## format all sources in place
+	@$(tools)/clang-format -i $(sources)
+
+clean:                         ## remove what was built; build/env stays
+	@find build -mindepth 1 -maxdepth 1 ! -name env -exec rm -rf {} +
+
+help:                          ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+environment:
+	@setup/environment
+
+# build-mpich, build-openmpi, build-asan, build-tsan: one variant each.
+build-%: build/%/build.ninja
+	@$(tools)/cmake --build build/$* -- --quiet
+
+build/%/build.ninja: CMakePresets.json | environment
+	@mkdir -p build/log
+	@echo "configure build/$*"
+	@$(tools)/cmake --preset $* > build/log/configure-$*.log 2>&1 || \
+	    { cat build/log/configure-$*.log; rm -f $@; exit 1; }
+	@touch $@

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Runs the tests and ends with the line "N passed, N failed"; exit code 1 if one failed.
+
+A step is one command: a build, a check, or a test program (for MPI programs: with one MPI and one
+number of ranks). Each has its own log in build/log, its own empty working directory in
+build/scratch, and a time limit after which all its processes are stopped. Exit code 77: skipped.
+
+An MPI program says in a comment how many ranks it wants, "Ranks: 1 4" or "Ranks: 2 4; long: 8";
+it runs under `sluice run`, unless it is linked to the library itself (abi_*).
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+TOOLS = BUILD / "env" / "tools" / "bin"
+CORES = os.cpu_count() or 1
+MPIS = ("mpich", "openmpi")
+
+ENVIRONMENT = {
+    "SLUICE_SOURCE_DIR": str(ROOT),
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+    # Open MPI refuses to run as root, and to run more ranks than cores, unless told.
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
+
+@dataclasses.dataclass
+class Step:
+    name: str
+    command: list
+    limit: float = 120  # seconds
+    needs: str = ""  # the variant that must have been built
+    alone: bool = True  # False: may run beside its neighbours
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+# ---- What there is to run ----------------------------------------------------------------------
+
+
+def build(variant):
+    return Step(f"build {variant}", ["make", "-C", ROOT, f"build-{variant}"], limit=1500)
+
+
+def sources(*patterns):
+    return sorted(path for pattern in patterns for path in ROOT.glob(pattern))
+
+
+def build_steps(_):
+    return [build(mpi) for mpi in MPIS]
+
+
+def lint_steps(_):
+    code = sources(*(f"{folder}/**/*.{end}" for folder in ("src", "include", "tests", "examples")
+                     for end in ("cpp", "hpp", "c", "h")))
+    clang_tidy = [TOOLS / "python", TOOLS / "run-clang-tidy.py", "-quiet", "-j", str(CORES),
+                  "-clang-tidy-binary", TOOLS / "clang-tidy", "-p", BUILD / "mpich",
+                  f"^{re.escape(str(ROOT / 'src'))}/"]
+    yield Step("layers, sizes and words", [sys.executable, ROOT / "tests" / "tidy.py"])
+    if code:
+        yield Step("format", [TOOLS / "clang-format", "--dry-run", "-Werror", *code])
+    yield Step("spelling", [TOOLS / "codespell", "--config", ROOT / ".codespellrc", ROOT])
+    # It reads how each file is compiled from a build directory.
+    yield Step("clang-tidy", clang_tidy, limit=900, needs="mpich")
+
+
+def unit_steps(_):
+    for variant in ("asan", "tsan"):
+        for source in sources("tests/unit/*_test.cpp"):
+            program = BUILD / variant / "tests" / "unit" / source.stem
+            yield Step(f"{source.stem} {variant}",
+                       [*fixed_addresses(variant), program, "--gtest_brief=1", "--gtest_shuffle"],
+                       limit=300, needs=variant, alone=False)
+    for source in sources("tests/command/*_test.py"):
+        yield Step(source.stem, [sys.executable, source], needs="asan", alone=False,
+                   environment={"SLUICE": BUILD / "asan" / "bin" / "sluice"})
+
+
+def fixed_addresses(variant):
+    """g++ 12's thread sanitizer cannot start where the kernel spreads addresses widely."""
+    bits = pathlib.Path("/proc/sys/vm/mmap_rnd_bits")
+    wide = bits.exists() and int(bits.read_text()) > 28
+    return ["setarch", "-R"] if variant == "tsan" and wide else []
+
+
+def mpi_steps(long):
+    for mpi in MPIS:
+        environment = BUILD / "env" / mpi / "bin"
+        for source in sources("tests/mpi/*.cpp", "tests/mpi/*.c", "tests/mpi/*_test.py"):
+            program = [BUILD / mpi / "tests" / "mpi" / source.stem]
+            if source.suffix == ".py":
+                program = [environment / "python", source]
+            if not source.stem.startswith("abi_"):
+                program = [BUILD / mpi / "bin" / "sluice", "run", *program]
+            for ranks in ranks_of(source, long):
+                yield Step(f"{source.stem} {mpi} n={ranks}",
+                           [environment / "mpiexec", "-n", str(ranks), *program], needs=mpi,
+                           environment={"SLUICE_MPI": mpi,
+                                        "PATH": f"{environment}:{os.environ['PATH']}"})
+
+
+def ranks_of(source, long):
+    """The numbers of ranks a test asks for in its opening comment."""
+    asked = re.search(r"\bRanks: ([\d ]+)(?:; long: ([\d ]+))?", source.read_text()[:3000])
+    normal, more = (asked.group(1), asked.group(2) or "") if asked else ("1 4", "3 8")
+    return [int(ranks) for ranks in (normal + " " + more if long else normal).split()]
+
+
+PARTS = {"build": build_steps, "lint": lint_steps, "unit": unit_steps, "mpi": mpi_steps}
+
+# ---- Running it --------------------------------------------------------------------------------
+
+running = {}  # process -> the mark in its environment
+not_built = set()  # variants whose build failed
+printing = threading.Lock()
+
+
+def stop(process, mark):
+    """Stops a step: politely, so that mpiexec can tell its ranks; then for good.
+
+    Open MPI's ranks are in process groups of their own and may outlive mpiexec, so what carries
+    the step's mark in its environment is stopped too.
+    """
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(3)
+    except (ProcessLookupError, subprocess.TimeoutExpired):
+        pass
+    for environment in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark.encode() in environment.read_bytes().split(b"\0"):
+                os.kill(int(environment.parent.name), signal.SIGKILL)
+        except OSError:
+            pass  # it has ended, or it is somebody else's
+    process.wait()
+
+
+def execute(step, limit):
+    """Runs one step and prints its line; True: passed, False: failed, None: skipped."""
+    if step.needs in not_built:
+        report(step, f"FAILED: no build of {step.needs}", time.monotonic())
+        return False
+    file_name = re.sub(r"\W+", "-", step.name)
+    log = BUILD / "log" / f"{file_name}.log"
+    scratch = BUILD / "scratch" / file_name
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    mark = f"SLUICE_TEST_STEP={os.getpid()}-{file_name}"
+    environment = {**os.environ, **ENVIRONMENT, **step.environment}
+    environment.update([mark.split("=")])
+    for inherited in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL"):
+        environment.pop(inherited, None)
+    begin = time.monotonic()
+    with open(log, "wb") as output:
+        try:
+            process = subprocess.Popen(
+                [str(word) for word in step.command], cwd=scratch, stdin=subprocess.DEVNULL,
+                stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
+                env={name: str(value) for name, value in environment.items()})
+        except OSError as error:
+            report(step, f"FAILED: {error}", begin)
+            return False
+        running[process] = mark
+        try:
+            code = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            code = None
+        stop(process, mark)  # also what a finished command left behind
+        del running[process]
+    if code in (0, 77):
+        shutil.rmtree(scratch, ignore_errors=True)
+        report(step, "ok" if code == 0 else "skipped", begin)
+        return True if code == 0 else None
+    if step.name.startswith("build "):
+        not_built.add(step.name.split()[1])
+    why = f"still running after {limit:.0f} s" if code is None else f"exit code {code}"
+    report(step, f"FAILED: {why}; {log.relative_to(ROOT)} ends with", begin, log)
+    return False
+
+
+def report(step, result, begin, log=None):
+    with printing:
+        print(f"{step.name:<40} {time.monotonic() - begin:6.1f} s  {result}", flush=True)
+        if log:
+            tail = log.read_text(errors="replace").splitlines()[-40:]
+            print("\n".join("    | " + line for line in tail), flush=True)
+
+
+def with_builds(steps):
+    """Puts before each step the build that it needs, once."""
+    done = set()
+    for step in steps:
+        for wanted in ([build(step.needs)] if step.needs else []) + [step]:
+            if wanted.name not in done:
+                done.add(wanted.name)
+                yield wanted
+
+
+def batches(steps):
+    """Groups neighbours that may run at the same time."""
+    batch = []
+    for step in steps:
+        if batch and (step.alone or batch[-1].alone):
+            yield batch
+            batch = []
+        batch.append(step)
+    if batch:
+        yield batch
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="|".join(PARTS))
+    parser.add_argument("--long", action="store_true", help="more seeds, larger worlds, more ranks")
+    parser.add_argument("--only", default="", help="run only the steps with this in their name")
+    options = parser.parse_args()
+    parts = options.parts or list(PARTS)
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(unknown)}")
+    if options.long:
+        ENVIRONMENT["SLUICE_TEST_LONG"] = "1"
+    (BUILD / "log").mkdir(parents=True, exist_ok=True)
+
+    steps = [step for part in parts for step in PARTS[part](options.long)
+             if options.only in step.name]
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+        try:
+            for batch in batches(with_builds(steps)):
+                limits = [step.limit * (10 if options.long else 1) for step in batch]
+                results += pool.map(execute, batch, limits)
+        except KeyboardInterrupt:
+            for process, mark in list(running.items()):
+                stop(process, mark)
+            raise
+    print(f"{results.count(True)} passed, {results.count(False)} failed")
+    return 1 if False in results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Keeps what no compiler checks: the layers, sizes, words, and the documentation of sluice.h.
+
+Prints one line per fault and exits with code 1 if there is one.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDERS = ("src", "include", "tests", "examples", "setup", ".ci")
+CODE = {".cpp", ".hpp", ".c", ".h"}
+COLUMNS, FILE_LINES, FUNCTION_LINES = 100, 400, 70
+
+# Folder -> what its "..." includes must begin with. Folders that are not listed may use all.
+LAYERS = {
+    "src/core": ("core/",),
+    "src/run": ("core/", "run/", "ports/port"),
+    "src/ports": ("core/", "ports/"),
+    "src/simulate": ("core/", "run/", "ports/", "simulate/"),
+}
+PURE = ("src/core/", "src/run/")
+# A pure part includes C++ headers only (those have no ".h"), and none of these.
+IMPURE_HEADERS = {"thread", "future", "ctime", "fstream", "filesystem", "csignal"}
+IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b"
+SEES_MPI = ("src/api/", "src/ports/mpi.", "src/tools/bench/", "tests/mpi/", "examples/",
+            "include/sluice/")
+
+# One word per idea (the glossary in docs/architecture.md): banned -> the right one.
+WORDS = {
+    r"(?<!two-)\bphases?\b": "stage",
+    r"(?<!::)\brounds?\b(?! (up|down|trip|robin)|-trip|-robin|\()": "cycle",
+    r"\brealms?\b": "domain",
+    r"\bhulls? of\b": "span",
+}
+DOC_LINES = ("Collective:", "Blocks:", "Lifetime:", "Errors:")
+
+faults = []
+
+
+def fault(path, line, message):
+    faults.append(f"{path.relative_to(ROOT)}:{line}: {message}")
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def blank(text, pattern):
+    """Replaces what matches by spaces, so that offsets and lines stay as they were."""
+    return re.sub(pattern, lambda match: re.sub(r"[^\n]", " ", match.group()), text,
+                  flags=re.DOTALL | re.MULTILINE)
+
+
+def without_comments(text):
+    """Comments, strings and characters blanked; digit separators (1'000) are no characters."""
+    return blank(text, r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'')
+
+
+def check_text(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) > COLUMNS:
+            fault(path, number, f"{len(line)} columns, {COLUMNS} allowed")
+        if line != line.rstrip():
+            fault(path, number, "white space at the end of the line")
+    if text.count("\n") > FILE_LINES:
+        fault(path, FILE_LINES, f"{text.count(chr(10))} lines, {FILE_LINES} allowed")
+
+
+def check_layers(path, name, text):
+    for match in re.finditer(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', text, re.MULTILINE):
+        kind, header = match.groups()
+        line = line_of(text, match.start())
+        if (header == "mpi.h" or header == "ports/mpi.hpp") and not name.startswith(SEES_MPI):
+            fault(path, line, f"{header} is for {', '.join(SEES_MPI)} only")
+        allowed = LAYERS.get(str(pathlib.PurePath(name).parent))
+        if kind == '"' and allowed and not header.startswith(allowed):
+            fault(path, line, f"{header}: only {', '.join(allowed)} may be included here")
+        pure = name.startswith(PURE) and kind == "<"
+        if pure and (header in IMPURE_HEADERS or "." in header or "/" in header):
+            fault(path, line, f"<{header}>: effects go through the ports")
+    if name.startswith(PURE):
+        for match in re.finditer(IMPURE_NAMES, without_comments(text)):
+            fault(path, line_of(text, match.start()), f"{match.group()}: effects go through ports")
+
+
+def check_words(path, text):
+    for pattern, right in WORDS.items():
+        for match in re.finditer(pattern, text, re.IGNORECASE):
+            fault(path, line_of(text, match.start()), f'"{match.group()}": say "{right}"')
+
+
+def opens_function(head):
+    """Whether the text before a brace, outside of functions, is that of a function."""
+    head = re.sub(r"alignas\s*\([^)]*\)|\btemplate\s*<[^{]*?>(?=\s*\w)", "", head)
+    return "(" in head and not re.search(r"\b(namespace|class|struct|union|enum)\b[^()]*$", head)
+
+
+def check_functions(path, text):
+    code = blank(without_comments(text), r"^[ \t]*#(?:\\\n|[^\n])*")
+    scopes, head = [], 0  # scopes: for each open brace, where a function began, or None
+    for match in re.finditer(r"[{};]", code):
+        if match.group() == "{":
+            inside = any(begin is not None for begin in scopes)
+            is_function = not inside and opens_function(code[head:match.start()])
+            begin = head + re.match(r"\s*", code[head:]).end()
+            scopes.append(begin if is_function else None)
+        elif match.group() == "}" and scopes:
+            begin = scopes.pop()
+            if begin is not None:
+                lines = line_of(code, match.start()) - line_of(code, begin) + 1
+                if lines > FUNCTION_LINES:
+                    fault(path, line_of(code, begin),
+                          f"function of {lines} lines, {FUNCTION_LINES} allowed")
+        head = match.end()
+
+
+def check_public_header(path):
+    """Every function of the C ABI says the four things that a caller must know."""
+    text = path.read_text()
+    code = blank(without_comments(text), r"^[ \t]*#(?:\\\n|[^\n])*")
+    for match in re.finditer(r"[^;{}]*?\b(sluice_\w+)\s*\([^;{}]*;", code):
+        comment = text[match.start():match.start(1)]
+        for doc_line in DOC_LINES:
+            if doc_line not in comment:
+                fault(path, line_of(text, match.start(1)), f'{match.group(1)}: no "{doc_line}"')
+
+
+def check_reachable():
+    """A file that CMake does not name is compiled by nobody."""
+    cmake = (ROOT / "CMakeLists.txt").read_text()
+    built = {path for pattern in re.findall(r"\b(?:src|tests|examples)/[\w./*]+\.c(?:pp)?\b", cmake)
+             for path in ROOT.glob(pattern)}
+    for folder in ("src", "tests", "examples"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in {".c", ".cpp"} and path not in built:
+                fault(path, 1, "not built: no pattern in CMakeLists.txt matches it")
+
+
+def main():
+    paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))
+             if path.is_file() and path.suffix in CODE | {".py", ".sh", ".map", ""}
+             and "__pycache__" not in path.parts]
+    paths += [ROOT / "CMakeLists.txt", ROOT / "Makefile"]
+    for path in paths:
+        name, text = path.relative_to(ROOT).as_posix(), path.read_text()
+        check_text(path, text)
+        if path.suffix in CODE:
+            check_layers(path, name, text)
+            check_words(path, text)
+            check_functions(path, text)
+            if name.startswith("src/") and not text.startswith(("//", "/*")):
+                fault(path, 1, "does not open with a comment that says what the file is for")
+    header = ROOT / "include" / "sluice" / "sluice.h"
+    if header.exists():
+        check_public_header(header)
+    check_reachable()
+    print("\n".join(faults + [f"{len(paths)} files, {len(faults)} faults"]))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
