@@ -1,0 +1,181 @@
+// Marking, searching and encoding of coverages. See coverage.hpp.
+#include "core/coverage.hpp"
+
+#include <atomic>
+#include <bit>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+enum : std::uint8_t { encoded_as_stretches = 1, encoded_as_words = 2 };
+
+/// Bits [begin, end) of a word, 0 <= begin < end <= 64.
+std::uint64_t bits(std::int64_t begin, std::int64_t end) noexcept {
+    return (~std::uint64_t{0} >> (64 - (end - begin))) << begin;
+}
+
+/// Collects bits that belong to one word, so that small pieces cost one atomic access a word.
+class WordMarker {
+public:
+    explicit WordMarker(std::span<std::uint64_t> words) noexcept : words_(words) {}
+    ~WordMarker() { flush(); }
+    WordMarker(WordMarker const&) = delete;
+    WordMarker& operator=(WordMarker const&) = delete;
+
+    void mark(std::int64_t word, std::uint64_t mask) noexcept {
+        if (word != word_) flush();
+        word_ = word;
+        mask_ |= mask;
+    }
+
+private:
+    void flush() noexcept {
+        if (mask_ == 0) return;
+        std::atomic_ref(words_[static_cast<std::size_t>(word_)])
+            .fetch_or(mask_, std::memory_order_relaxed);
+        mask_ = 0;
+    }
+
+    std::span<std::uint64_t> words_;
+    std::int64_t word_ = 0;
+    std::uint64_t mask_ = 0;
+};
+
+void put_number(std::vector<std::byte>& to, std::uint64_t value) {
+    while (value >= 0x80) {
+        to.push_back(static_cast<std::byte>(value | 0x80));
+        value >>= 7;
+    }
+    to.push_back(static_cast<std::byte>(value));
+}
+
+bool get_number(std::span<std::byte const> from, std::size_t& at, std::uint64_t& value) noexcept {
+    value = 0;
+    for (int shift = 0; shift < 63 && at < from.size(); shift += 7) {
+        auto const byte = static_cast<std::uint64_t>(from[at++]);
+        value |= (byte & 0x7f) << shift;
+        if (byte < 0x80) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+Coverage::Coverage(std::span<std::uint64_t> words, Bytes granule_bytes, Bytes window_bytes) noexcept
+    : words_(words),
+      shift_(std::countr_zero(static_cast<std::uint64_t>(granule_bytes))),
+      granules_((window_bytes + granule_bytes - 1) >> shift_) {}
+
+std::size_t Coverage::words_for(Bytes window_bytes, Bytes granule_bytes) noexcept {
+    return static_cast<std::size_t>((window_bytes / granule_bytes + 64) / 64);
+}
+
+void Coverage::mark(Run const& run) noexcept {
+    std::int64_t const length = run.length >> shift_;
+    std::int64_t begin = run.offset >> shift_;
+    if (length >= 64) {
+        for (std::int64_t i = 0; i < run.count; ++i) {
+            std::int64_t const at = (run.offset + i * run.stride) >> shift_;
+            mark_granules(at, at + length);
+        }
+        return;
+    }
+    std::int64_t const step = run.stride >> shift_;
+    WordMarker marker(words_);
+    for (std::int64_t i = 0; i < run.count; ++i, begin += step) {
+        std::int64_t const word = begin / 64, bit = begin % 64, end = bit + length;
+        marker.mark(word, bits(bit, std::min<std::int64_t>(end, 64)));
+        if (end > 64) marker.mark(word + 1, bits(0, end - 64));
+    }
+}
+
+void Coverage::mark_granules(std::int64_t begin, std::int64_t end) noexcept {
+    WordMarker marker(words_);
+    while (begin < end) {
+        std::int64_t const word = begin / 64, bit = begin % 64;
+        std::int64_t const stop = std::min<std::int64_t>(64, bit + end - begin);
+        marker.mark(word, bits(bit, stop));
+        begin += stop - bit;
+    }
+}
+
+void Coverage::clear() noexcept {
+    std::size_t const used = static_cast<std::size_t>((granules_ + 63) / 64);
+    std::memset(words_.data(), 0, used * sizeof(std::uint64_t));
+}
+
+std::int64_t Coverage::find(std::int64_t from, bool marked) const noexcept {
+    std::uint64_t const flip = marked ? 0 : ~std::uint64_t{0};
+    while (from < granules_) {
+        std::uint64_t const word = words_[static_cast<std::size_t>(from / 64)] ^ flip;
+        std::uint64_t const rest = word & (~std::uint64_t{0} << (from % 64));
+        if (rest != 0) return std::min(granules_, from / 64 * 64 + std::countr_zero(rest));
+        from = (from / 64 + 1) * 64;
+    }
+    return granules_;
+}
+
+std::optional<Span> Coverage::next(Offset from) const noexcept {
+    std::int64_t const begin = find((from + granule_bytes() - 1) >> shift_, true);
+    if (begin >= granules_) return std::nullopt;
+    return Span{begin << shift_, find(begin, false) << shift_};
+}
+
+Bytes Coverage::marked_bytes() const noexcept {
+    Bytes total = 0;
+    for (auto stretch = next(0); stretch; stretch = next(stretch->end)) total += stretch->bytes();
+    return total;
+}
+
+void Coverage::encode(std::vector<std::byte>& to) const {
+    std::size_t const start = to.size();
+    std::size_t const word_bytes = static_cast<std::size_t>((granules_ + 63) / 64) * 8;
+    to.push_back(std::byte{encoded_as_stretches});
+    std::int64_t at = 0;
+    for (auto stretch = next(0); stretch; stretch = next(stretch->end)) {
+        std::int64_t const begin = stretch->begin >> shift_, end = stretch->end >> shift_;
+        put_number(to, static_cast<std::uint64_t>(end - begin));
+        put_number(to, static_cast<std::uint64_t>(begin - at));
+        at = end;
+        if (to.size() - start > word_bytes) break;
+    }
+    put_number(to, 0);
+    if (to.size() - start <= word_bytes) return;
+    to.resize(start + 1 + word_bytes);
+    to[start] = std::byte{encoded_as_words};
+    std::memcpy(to.data() + start + 1, words_.data(), word_bytes);
+}
+
+std::size_t Coverage::encoded_bytes_max(Bytes window_bytes, Bytes granule_bytes) noexcept {
+    return words_for(window_bytes, granule_bytes) * 8 + 32;
+}
+
+std::optional<std::size_t> Coverage::decode_and_mark(std::span<std::byte const> from) noexcept {
+    if (from.empty()) return std::nullopt;
+    std::size_t at = 1;
+    if (from[0] == std::byte{encoded_as_words}) {
+        std::size_t const count = static_cast<std::size_t>((granules_ + 63) / 64);
+        if (from.size() < 1 + count * 8) return std::nullopt;
+        for (std::size_t i = 0; i < count; ++i) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, from.data() + 1 + i * 8, 8);
+            std::atomic_ref(words_[i]).fetch_or(word, std::memory_order_relaxed);
+        }
+        return 1 + count * 8;
+    }
+    std::int64_t begin = 0;
+    for (;;) {
+        std::uint64_t length = 0, gap = 0;
+        if (!get_number(from, at, length)) return std::nullopt;
+        if (length == 0) return at;
+        if (!get_number(from, at, gap)) return std::nullopt;
+        auto const room = static_cast<std::uint64_t>(granules_ - begin);
+        if (gap > room || length > room - gap) return std::nullopt;
+        begin += static_cast<std::int64_t>(gap);
+        mark_granules(begin, begin + static_cast<std::int64_t>(length));
+        begin += static_cast<std::int64_t>(length);
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,103 @@
+// From the merged summary to domains, windows and cycles. Pure.
+#include "core/plan.hpp"
+
+#include <bit>
+
+namespace sluice {
+namespace {
+
+constexpr Bytes page_bytes = 4096;
+constexpr Bytes domain_bytes_min = 256 * 1024;    ///< Below this a second aggregator costs more.
+constexpr Bytes window_bytes_auto = 1024 * 1024;  ///< Stays in the last cache of a core.
+
+Bytes round_up(Bytes value, Bytes unit) noexcept { return (value + unit - 1) / unit * unit; }
+
+/// The largest power of two that divides all offsets and lengths, up to a page.
+Bytes granule(std::uint64_t alignment_bits) noexcept {
+    if (alignment_bits == 0) return page_bytes;
+    return std::min<Bytes>(page_bytes, Bytes{1} << std::countr_zero(alignment_bits));
+}
+
+/// Even shares of the span, borders at multiples of the stripe: contiguous file domains.
+std::vector<Span> even_domains(Span span, std::int64_t count, Bytes unit) {
+    Offset const begin = span.begin / unit * unit;
+    Bytes const share = round_up((span.end - begin + count - 1) / count, unit);
+    std::vector<Span> domains;
+    for (Offset at = begin; at < span.end; at += share) {
+        domains.push_back({at, std::min(at + share, span.end)});
+    }
+    return domains;
+}
+
+std::int64_t domain_count(Summary const& all, Topology const& topology, PlanLimits limits) {
+    std::int64_t wanted = all.hints.aggregator_count;
+    if (wanted <= 0) {
+        std::int64_t const useful = (all.span.bytes() + domain_bytes_min - 1) / domain_bytes_min;
+        wanted = std::min<std::int64_t>(limits.aggregator_count, useful);
+    }
+    return std::clamp<std::int64_t>(wanted, 1, topology.aggregator_count_max());
+}
+
+Bytes window_bytes(Summary const& all) noexcept {
+    Bytes wanted = all.hints.window_bytes > 0 ? all.hints.window_bytes : window_bytes_auto;
+    if (all.hints.stripe_bytes > 0 && all.hints.stripe_bytes < wanted) {
+        wanted = wanted / all.hints.stripe_bytes * all.hints.stripe_bytes;
+    }
+    wanted = round_up(std::max<Bytes>(wanted, 1), page_bytes);
+    return std::max(page_bytes, std::min(wanted, all.slot_bytes / page_bytes * page_bytes));
+}
+
+char const* choose(Summary const& all, Strategy& chosen) noexcept {
+    Strategy const hint = all.operation == 1 ? all.hints.write : all.hints.read;
+    chosen = Strategy::independent;
+    if (all.bytes == 0) return "every rank's part is contiguous and large enough by itself";
+    if (all.slot_bytes < page_bytes) return "no memory for staging";
+    if (hint == Strategy::independent) return "a hint asks for it";
+    chosen = Strategy::two_phase;
+    if (hint == Strategy::two_phase) return "a hint asks for it";
+    return all.interleaved != 0 ? "ranks interleave in the file" : "pieces are small";
+}
+
+}  // namespace
+
+std::int64_t Plan::cycle_count(std::int32_t a) const noexcept {
+    if (a >= aggregator_count()) return 0;
+    return (domains[static_cast<std::size_t>(a)].bytes() + window_bytes - 1) / window_bytes;
+}
+
+Span Plan::window(std::int32_t a, std::int64_t cycle) const noexcept {
+    Span const& domain = domains[static_cast<std::size_t>(a)];
+    Offset const begin = domain.begin + cycle * window_bytes;
+    return {begin, std::min(begin + window_bytes, domain.end)};
+}
+
+Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits) {
+    Plan plan;
+    plan.direction = all.operation == 1 ? Direction::write : Direction::read;
+    plan.reason = choose(all, plan.strategy);
+    if (plan.strategy != Strategy::two_phase) return plan;
+    plan.window_bytes = window_bytes(all);
+    plan.slot_count = std::max(1, all.slot_count);
+    Bytes const unit = std::max(page_bytes, all.hints.stripe_bytes);
+    plan.granule_bytes = granule(all.alignment | static_cast<std::uint64_t>(unit));
+    plan.domains = even_domains(all.span, domain_count(all, topology, limits), unit);
+    return plan;
+}
+
+std::string describe(Plan const& plan) {
+    std::string text = describe(plan.direction);
+    if (plan.strategy != Strategy::two_phase) return text + " independent: " + plan.reason;
+    text += " two-phase: " + std::string(plan.reason) + "; ";
+    text += std::to_string(plan.aggregator_count()) + " aggregators, windows of " +
+            std::to_string(plan.window_bytes) + " bytes, " + std::to_string(plan.slot_count) +
+            " slots, granule " + std::to_string(plan.granule_bytes);
+    for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
+        Span const& domain = plan.domains[static_cast<std::size_t>(a)];
+        text += "\n  aggregator " + std::to_string(a) + ": [" + std::to_string(domain.begin) +
+                ", " + std::to_string(domain.end) + ") in " + std::to_string(plan.cycle_count(a)) +
+                " cycles";
+    }
+    return text;
+}
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// The collective decision: who serves which bytes of the file, in which windows, in how many
+// cycles. A pure function of what all ranks agreed on, so every rank makes the same plan without
+// asking. Next stage: core/claims.hpp (which cycles concern whom), then core/schedule.hpp.
+#pragma once
+#include "core/summary.hpp"
+#include "core/topology.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+/// One entry per aggregator that has work; equal on all ranks; cheap to keep, compare and print.
+struct Plan {
+    Direction direction = Direction::write;
+    Strategy strategy = Strategy::independent;
+    Bytes window_bytes = 0;       ///< Of the file, in one cycle of one aggregator.
+    Bytes granule_bytes = 1;      ///< What one bit of a coverage stands for.
+    std::int32_t slot_count = 1;  ///< Windows of one aggregator that are under way at once.
+    std::vector<Span> domains;    ///< Of each aggregator; ascending, disjoint.
+    char const* reason = "";      ///< Why this strategy, for people.
+
+    [[nodiscard]] std::int32_t aggregator_count() const noexcept {
+        return static_cast<std::int32_t>(domains.size());
+    }
+    [[nodiscard]] std::int64_t cycle_count(std::int32_t aggregator) const noexcept;
+    [[nodiscard]] Span window(std::int32_t aggregator, std::int64_t cycle) const noexcept;
+};
+
+/// What the machine has to offer; equal on all ranks.
+struct PlanLimits {
+    std::int32_t aggregator_count = 1;  ///< When no hint says otherwise.
+};
+
+/// `all` is the merged summary of all ranks.
+[[nodiscard]] Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits);
+
+/// Stable text, for people and golden tests.
+[[nodiscard]] std::string describe(Plan const& plan);
+
+}  // namespace sluice

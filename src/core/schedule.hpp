@@ -1,0 +1,122 @@
+// What one rank does, as data: small dependency graphs in flat arrays, made by pure functions.
+// Memory is named by role, never by address, so a schedule can be printed, checked for all ranks
+// together, simulated and replayed. Effects begin at run/executor.hpp.
+#pragma once
+#include "core/claims.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+/// Memory by role. The executor binds roles to addresses.
+enum class Memory : std::uint8_t {
+    none,
+    user,          ///< The program's buffer.
+    slot,          ///< The window's bytes, in memory that the node shares.
+    coverage,      ///< The slot's coverage.
+    message,       ///< The slot's buffer for messages from and to other nodes.
+    want,          ///< What another node asked for in this cycle: its coverage.
+    record,        ///< The rank's own summary; 1: one that came from another node.
+    board,         ///< The summaries of the node's ranks.
+    announcement,  ///< The summary of all ranks, for the node.
+    claims,        ///< The node's claims on one aggregator.
+};
+
+/// Counters in memory that the node shares. They only ever grow; `await` means counter >= value.
+enum class CounterKind : std::uint8_t {
+    turn,    ///< Of a slot: two steps a cycle. Even: free for cycle `turn / 2`; odd: data is there.
+    posted,  ///< Of a slot: contributions of the node's ranks, over all cycles.
+    arrived,    ///< Of a board: ranks that posted their summary.
+    announced,  ///< Of a board: the summary of all ranks is there.
+    claimed,    ///< Of a board: ranks that posted their claims.
+};
+
+/// Which conversation a message belongs to.
+enum class Channel : std::uint8_t { survey, agreement, claims, want, data, answer };
+
+enum class OpKind : std::uint8_t {
+    await,   ///< Until the counter reaches `value`.
+    notify,  ///< Adds `value` to the counter, after everything this op depends on is visible.
+    copy,    ///< From `source` to `target`; into a slot it marks the coverage too.
+    merge,   ///< Summaries of `source` into the record.
+    send,    ///< `source` to `peer`.
+    recv,    ///< From `peer` into `target`.
+    write,   ///< Marked bytes of the slot, or the user's bytes, to the file.
+    read,    ///< The same from the file.
+    clear,   ///< Unmarks the slot's coverage.
+};
+
+/// One step. It may start once all ops in `after` are complete.
+struct Op {
+    OpKind kind = OpKind::await;
+    Memory source = Memory::none, target = Memory::none;
+    CounterKind counter = CounterKind::turn;  ///< await, notify.
+    Channel channel = Channel::data;          ///< send, recv.
+    std::int32_t aggregator = 0;
+    std::int64_t cycle = 0;  ///< Of the stream; tells slot and tag. For surveys: the operation.
+    std::int64_t value = 0;  ///< await, notify; merge and want: which record or node.
+    Rank peer = -1;          ///< send, recv.
+    std::uint32_t first_edge = 0, edge_count = 0;  ///< Into Schedule::edges; always earlier ops.
+};
+
+/// Ops in topological order.
+struct Schedule {
+    std::vector<Op> ops;
+    std::vector<std::uint32_t> edges;
+
+    std::uint32_t add(Op op, std::initializer_list<std::uint32_t> after);
+    std::uint32_t add(Op op, std::vector<std::uint32_t> const& after);
+    void clear() noexcept;
+};
+
+/// Reduces one summary of each rank to one of all, on every rank: over the node's board, then along
+/// a binomial tree of node leaders. `operation` is the stream's number of the operation.
+/// For Channel::survey and Channel::agreement.
+[[nodiscard]] Schedule make_reduction(Topology const& topology, Rank self, Channel channel,
+                                      std::int64_t operation);
+
+/// Brings each node's claims to the aggregators: one message per node and aggregator, maybe empty.
+[[nodiscard]] Schedule make_claims_exchange(Topology const& topology, Rank self, Plan const& plan,
+                                            std::int64_t operation);
+
+/// What the generator of cycles must know beside the plan.
+struct CycleInput {
+    std::int32_t aggregator = 0;
+    std::int64_t cycle = 0;            ///< Of the plan's domain.
+    std::int64_t stream_cycle = 0;     ///< The same, counted over all operations of the stream.
+    std::int64_t posted_before = 0;    ///< Contributions to the slot before; carriers only.
+    bool contributes = false;          ///< This rank claims the cycle.
+    bool node_claims = false;          ///< This rank's node does; carriers only.
+    std::int64_t local_claimants = 0;  ///< Ranks of the node that do; carriers only.
+    std::vector<Node> other_nodes;     ///< Other nodes that do; aggregator only.
+};
+
+/// All that this rank does in one cycle of one aggregator.
+[[nodiscard]] Schedule make_cycle(Topology const& topology, Rank self, Plan const& plan,
+                                  CycleInput const& input);
+
+/// How many contributions a rank posts to the slot in one cycle.
+[[nodiscard]] constexpr std::int64_t posts_a_cycle(Direction direction) noexcept {
+    return direction == Direction::write ? 1 : 2;
+}
+
+/// A rank's own bytes, straight between its memory and the file.
+[[nodiscard]] Schedule make_direct(Direction direction);
+
+[[nodiscard]] std::string describe(Op const& op);
+[[nodiscard]] std::string describe(Schedule const& schedule);  ///< Stable text: golden tests.
+
+/// A number that tells schedules apart; independent of addresses and of the order of ranks' calls.
+[[nodiscard]] std::uint64_t digest(Schedule const& schedule) noexcept;
+
+/// Empty when sound: edges point back, memory roles fit the ops.
+[[nodiscard]] std::string first_fault(Schedule const& schedule);
+
+/// Empty when all ranks' schedules fit together: messages pair up, every await can be satisfied.
+/// `schedules[r]` is all that rank r does from the counters' value 0 on.
+[[nodiscard]] std::string first_fault(std::span<Schedule const> schedules, Topology const& topology,
+                                      std::int32_t slot_count);
+
+}  // namespace sluice

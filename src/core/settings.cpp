@@ -1,0 +1,129 @@
+// Reading of settings and hints. See settings.hpp.
+#include "core/settings.hpp"
+
+#include <charconv>
+
+namespace sluice {
+namespace {
+
+constexpr Knob environment[] = {
+    {"SLUICE", "on", "off: every call goes to the MPI"},
+    {"SLUICE_LOG", "1", "0: silent, 1: warnings, 2: what is decided, once a file"},
+    {"SLUICE_STATS", "0", "1: rank 0 prints a summary of each file when MPI is finalized"},
+    {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
+    {"SLUICE_RANKS_PER_NODE", "0", "pretend that nodes have this many ranks (0: as they are)"},
+    {"SLUICE_SHARED_MEMORY", "on", "off: ranks of a node exchange messages instead"},
+    {"SLUICE_STALL", "60", "seconds without progress before each rank says where it is (0: never)"},
+    {"SLUICE_STORAGE_THREADS", "2", "threads of a rank that wait for the device"},
+};
+
+constexpr Knob hints[] = {
+    {"sluice", "enable", "disable: leave this file to the MPI"},
+    {"cb_nodes", "0", "aggregators (0: the library decides)"},
+    {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
+    {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
+    {"romio_cb_write", "automatic", "enable: always two-phase; disable: independent writes"},
+    {"romio_cb_read", "automatic", "enable: always two-phase; disable: independent reads"},
+};
+
+/// Collects what could not be understood.
+class Reader {
+public:
+    Reader(Lookup const& lookup, std::span<Knob const> knobs, std::vector<std::string>& warnings)
+        : lookup_(lookup),
+          knobs_(knobs),
+          warnings_(warnings) {}
+
+    std::optional<Bytes> number(char const* name) {
+        auto const text = lookup_(name);
+        if (!text) return std::nullopt;
+        auto const value = parse_bytes(*text);
+        if (!value) complain(name, *text, "is not a number");
+        return value;
+    }
+    /// The place of the value among `words`.
+    std::optional<int> word(char const* name, std::initializer_list<char const*> words) {
+        auto const text = lookup_(name);
+        if (!text) return std::nullopt;
+        int place = 0;
+        for (char const* const word : words) {
+            if (*text == word) return place;
+            ++place;
+        }
+        complain(name, *text, "is not understood");
+        return std::nullopt;
+    }
+    Bytes fallback(char const* name) const {
+        for (Knob const& knob : knobs_) {
+            if (std::string(knob.name) == name) return *parse_bytes(knob.fallback);
+        }
+        return 0;
+    }
+
+private:
+    void complain(char const* name, std::string const& text, char const* what) {
+        warnings_.push_back(std::string(name) + "=" + text + " " + what + "; it is ignored");
+    }
+    Lookup const& lookup_;
+    std::span<Knob const> knobs_;
+    std::vector<std::string>& warnings_;
+};
+
+Strategy strategy_of(int place) noexcept {
+    return place == 0   ? Strategy::two_phase
+           : place == 1 ? Strategy::independent
+                        : Strategy::automatic;
+}
+
+}  // namespace
+
+std::span<Knob const> environment_knobs() noexcept { return environment; }
+std::span<Knob const> hint_knobs() noexcept { return hints; }
+
+std::optional<Bytes> parse_bytes(std::string const& text) noexcept {
+    Bytes value = 0;
+    char const* end = text.data() + text.size();
+    auto const [rest, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || value < 0) return std::nullopt;
+    if (rest == end) return value;
+    int const shift = *rest == 'K' || *rest == 'k' ? 10 : *rest == 'M' ? 20 : *rest == 'G' ? 30 : 0;
+    if (shift == 0 || rest + 1 != end || value > (endless >> shift)) return std::nullopt;
+    return value << shift;
+}
+
+Settings read_settings(Lookup const& lookup, std::vector<std::string>& warnings) {
+    Reader reader(lookup, environment, warnings);
+    auto const number = [&](char const* name) {
+        return reader.number(name).value_or(reader.fallback(name));
+    };
+    Settings s;
+    s.enabled = reader.word("SLUICE", {"on", "off"}).value_or(0) == 0;
+    s.log = static_cast<int>(number("SLUICE_LOG"));
+    s.statistics = number("SLUICE_STATS") != 0;
+    s.memory_bytes = number("SLUICE_MEMORY");
+    s.ranks_per_node = static_cast<std::int32_t>(number("SLUICE_RANKS_PER_NODE"));
+    s.shared_memory = reader.word("SLUICE_SHARED_MEMORY", {"on", "off"}).value_or(0) == 0;
+    s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
+    s.storage_threads =
+        static_cast<int>(std::clamp<Bytes>(number("SLUICE_STORAGE_THREADS"), 1, 64));
+    return s;
+}
+
+FileHints read_hints(Lookup const& info, FileHints h, std::vector<std::string>& warnings) {
+    Reader reader(info, hints, warnings);
+    if (auto const place = reader.word("sluice", {"enable", "disable"})) h.disabled = *place == 1;
+    if (auto const n = reader.number("cb_nodes")) {
+        h.plan.aggregator_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
+    }
+    if (auto const n = reader.number("cb_buffer_size")) h.plan.window_bytes = *n;
+    if (auto const n = reader.number("striping_unit")) h.plan.stripe_bytes = *n;
+    if (auto const p = reader.word("romio_cb_write", {"enable", "disable", "automatic"})) {
+        h.plan.write = strategy_of(*p);
+    }
+    if (auto const p = reader.word("romio_cb_read", {"enable", "disable", "automatic"})) {
+        h.plan.read = strategy_of(*p);
+    }
+    return h;
+}
+
+}  // namespace sluice

@@ -1,0 +1,54 @@
+// Environment variables and hints: one table each, read by the library, printed by `sluice info`.
+// Pure: the environment and the info object are handed in as functions.
+#pragma once
+#include "core/summary.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace sluice {
+
+/// A name that users set, its default and what it does.
+struct Knob {
+    char const* name;
+    char const* fallback;
+    char const* meaning;
+};
+
+[[nodiscard]] std::span<Knob const> environment_knobs() noexcept;
+[[nodiscard]] std::span<Knob const> hint_knobs() noexcept;
+
+struct Settings {
+    bool enabled = true;
+    int log = 1;  ///< 0 silent, 1 warnings, 2 what is decided.
+    bool statistics = false;
+    Bytes memory_bytes = 0;           ///< Staging memory of this node for one communicator.
+    std::int32_t ranks_per_node = 0;  ///< Pretended; 0: as the machine is.
+    bool shared_memory = true;
+    double stall_seconds = 0;  ///< 0: no watchdog.
+    int storage_threads = 2;
+};
+
+/// Looks a name up; nothing or null when it is not set.
+using Lookup = std::function<std::optional<std::string>(char const* name)>;
+
+/// What cannot be understood keeps its default and adds a line to `warnings`.
+[[nodiscard]] Settings read_settings(Lookup const& environment, std::vector<std::string>& warnings);
+
+/// The hints of one rank.
+struct FileHints {
+    Hints plan;
+    bool disabled = false;  ///< The file is left to the MPI.
+    bool operator==(FileHints const&) const = default;
+};
+
+/// `before` are the values in force, kept where nothing new is said.
+[[nodiscard]] FileHints read_hints(Lookup const& info, FileHints before,
+                                   std::vector<std::string>& warnings);
+
+/// 4096, 64K, 16M, 1G; nothing when it is no such number.
+[[nodiscard]] std::optional<Bytes> parse_bytes(std::string const& text) noexcept;
+
+}  // namespace sluice

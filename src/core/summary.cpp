@@ -1,0 +1,48 @@
+// Making and merging of summaries. Pure.
+#include "core/summary.hpp"
+
+namespace sluice {
+namespace {
+
+Span join(Span a, Span b) noexcept {
+    if (a.empty()) return b;
+    if (b.empty()) return a;
+    return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+}  // namespace
+
+Summary summarise(Request const& request) {
+    Summary s;
+    s.operation = request.direction == Direction::write ? 1 : 2;
+    if (request.bytes <= 0) return s;
+    s.span = span_of(request);
+    s.bytes = request.bytes;
+    s.pieces = piece_count(request);
+    s.alignment = alignment_bits(request);
+    return s;
+}
+
+Summary merge(Summary const& lower, Summary const& higher) noexcept {
+    Summary s = lower;
+    bool const both = !lower.span.empty() && !higher.span.empty();
+    bool const meets = both && higher.span.begin < lower.span.end;
+    s.span = join(lower.span, higher.span);
+    s.direct = join(lower.direct, higher.direct);
+    s.bytes = lower.bytes + higher.bytes;
+    s.direct_bytes = lower.direct_bytes + higher.direct_bytes;
+    s.pieces = lower.pieces + higher.pieces;
+    s.alignment = lower.alignment | higher.alignment;
+    s.end_of_file = std::min(lower.end_of_file, higher.end_of_file);
+    s.slot_bytes = std::min(lower.slot_bytes, higher.slot_bytes);
+    s.slot_count = std::min(lower.slot_count, higher.slot_count);
+    s.status = agreed(lower.status, higher.status);
+    if (lower.operation != higher.operation) s.status = agreed(s.status, Status::mismatch);
+    s.interleaved = lower.interleaved | higher.interleaved | (meets ? 1 : 0);
+    s.pending = lower.pending | higher.pending;
+    s.hints_differ = lower.hints_differ | higher.hints_differ | (lower.hints != higher.hints);
+    s.ranks = lower.ranks + higher.ranks;
+    return s;
+}
+
+}  // namespace sluice

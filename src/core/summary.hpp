@@ -1,0 +1,53 @@
+// The survey: what all ranks want, as one record of fixed size. Each rank makes one from its
+// request; records are merged in rank order, and the result is the same everywhere. No list of all
+// ranks' spans exists anywhere. Pure. Next stage: core/plan.hpp.
+#pragma once
+#include "core/request.hpp"
+#include "core/status.hpp"
+
+#include <cstdint>
+
+namespace sluice {
+
+enum class Strategy : std::uint8_t { automatic, two_phase, independent };
+
+/// Hints that shape a plan. Rank 0's are used; others that differ are reported, not obeyed.
+struct Hints {
+    Bytes window_bytes = 0;             ///< 0: the library decides.
+    Bytes stripe_bytes = 0;             ///< 0: not known.
+    std::int32_t aggregator_count = 0;  ///< 0: the library decides.
+    Strategy write = Strategy::automatic;
+    Strategy read = Strategy::automatic;
+    std::uint16_t unused = 0;  ///< Keeps the record free of unnamed bytes.
+    bool operator==(Hints const&) const = default;
+};
+
+/// One rank's record, or several ranks' merged. Trivially copyable: it travels as bytes.
+struct Summary {
+    Span span;        ///< Of the bytes that want an exchange; may be empty.
+    Span direct;      ///< Of the bytes that ranks transfer by themselves.
+    Bytes bytes = 0;  ///< Wanted by all, without the direct ones.
+    Bytes direct_bytes = 0;
+    std::int64_t pieces = 0;       ///< Of the file, of the exchanged bytes.
+    std::uint64_t alignment = 0;   ///< See Layout::alignment_bits().
+    Offset end_of_file = endless;  ///< Where a read found the file to end, if it did.
+    Hints hints;
+    Bytes slot_bytes = endless;  ///< Staging memory that every node has for one slot.
+    std::int32_t slot_count = 1 << 20;
+    Status status = Status::ok;
+    std::uint32_t operation = 0;   ///< Direction and kind of call; equal on all ranks.
+    std::uint8_t interleaved = 0;  ///< A rank's span begins before a lower rank's ends.
+    std::uint8_t pending = 0;      ///< A direct transfer is still under way.
+    std::uint8_t hints_differ = 0;
+    std::uint8_t unused = 0;
+    std::uint32_t ranks = 1;
+    bool operator==(Summary const&) const = default;
+};
+
+/// The record of one rank that asks for an exchange.
+[[nodiscard]] Summary summarise(Request const& request);
+
+/// The record of `lower` ranks followed by `higher` ones. Associative.
+[[nodiscard]] Summary merge(Summary const& lower, Summary const& higher) noexcept;
+
+}  // namespace sluice

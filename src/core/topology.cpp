@@ -1,0 +1,61 @@
+// Ranks by node, and the placement of aggregators. Pure.
+#include "core/topology.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace sluice {
+
+/// More aggregators than this never help one file, and shared tables stay small.
+static constexpr std::int32_t aggregators_at_most = 64;
+
+Topology::Topology(std::vector<std::int32_t> const& names)
+    : node_(names.size()),
+      local_(names.size()) {
+    std::map<std::int32_t, Node> number;
+    std::vector<std::vector<Rank>> members;
+    for (std::size_t r = 0; r < names.size(); ++r) {
+        auto const [found, added] = number.try_emplace(names[r], static_cast<Node>(members.size()));
+        if (added) members.emplace_back();
+        auto& ranks = members[index(found->second)];
+        node_[r] = found->second;
+        local_[r] = static_cast<Rank>(ranks.size());
+        ranks.push_back(static_cast<Rank>(r));
+    }
+    for (auto const& ranks : members) {
+        first_.push_back(static_cast<Rank>(ranks_.size()));
+        ranks_.insert(ranks_.end(), ranks.begin(), ranks.end());
+    }
+    first_.push_back(static_cast<Rank>(ranks_.size()));
+    place_aggregators();
+}
+
+/// Nodes may differ in size: goes over them again and again, leaving out those that are used up.
+void Topology::place_aggregators() {
+    auto const count = index(aggregator_count_max());
+    for (Rank turn = 0; aggregators_.size() < count; ++turn) {
+        for (Node node = 0; node < node_count() && aggregators_.size() < count; ++node) {
+            if (turn < local_count(node)) aggregators_.push_back(rank_at(node, turn));
+        }
+    }
+}
+
+Rank Topology::local_count(Node node) const noexcept {
+    return first_[index(node) + 1] - first_[index(node)];
+}
+
+Rank Topology::rank_at(Node node, Rank local) const noexcept {
+    return ranks_[index(first_[index(node)] + local)];
+}
+
+std::int32_t Topology::aggregator_count_max() const noexcept {
+    return std::min(rank_count(), aggregators_at_most);
+}
+
+Rank Topology::carrier(Node node, std::int32_t a) const noexcept {
+    Rank const aggregator_rank = aggregator(a);
+    if (node_of(aggregator_rank) == node) return aggregator_rank;
+    return rank_at(node, a % local_count(node));
+}
+
+}  // namespace sluice
