@@ -1,0 +1,82 @@
+// The outside world as the executor sees it: four small interfaces. Each has a real implementation
+// beside this file and a simulated twin in simulate/. All calls return at once.
+#pragma once
+#include "core/request.hpp"
+#include "core/status.hpp"
+#include "core/topology.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace sluice {
+
+/// Wakes the ranks of a node. A ring tells that something changed, not what.
+class Bells {
+public:
+    virtual ~Bells() = default;
+    /// Wakes the rank with this local index if it sleeps.
+    virtual void ring(Rank local) = 0;
+    virtual void ring_all_others() = 0;
+};
+
+/// A message under way; owned by who started it, kept until finished() said so.
+struct Message {
+    std::uint64_t handle = 0;
+    Bytes received = 0;  ///< Set by finished() for receives.
+};
+
+/// Messages between ranks of different nodes, matched by peer and tag in the order of their starts.
+class Network {
+public:
+    virtual ~Network() = default;
+    virtual Message start_send(Rank peer, int tag, std::span<std::byte const> bytes) = 0;
+    /// The message may be shorter than the memory.
+    virtual Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) = 0;
+    virtual bool finished(Message& message) = 0;
+};
+
+/// Bytes that lie together in the file and in memory.
+struct Segment {
+    Offset file_offset = 0;
+    std::byte* memory = nullptr;
+    Bytes length = 0;
+};
+
+/// Segments to be written or read, produced one by one by the thread that transfers them.
+class Transfer {
+public:
+    explicit Transfer(Direction way) noexcept : direction(way) {}
+    virtual ~Transfer() = default;
+    Transfer(Transfer const&) = delete;
+    Transfer& operator=(Transfer const&) = delete;
+
+    virtual std::optional<Segment> next() = 0;
+
+    Direction const direction;
+    // Results; valid once `done` is true.
+    Status status = Status::ok;
+    Bytes bytes = 0;               ///< Transferred; short when reading across the end.
+    Offset end_of_file = endless;  ///< Where a read found the file to end.
+    std::atomic<bool> done{false};
+};
+
+/// One file. Everything that happens to it goes through start(); sets `done`, then rings the rank.
+class Storage {
+public:
+    virtual ~Storage() = default;
+    virtual void start(Transfer& transfer) = 0;
+    /// Transfers in the calling thread; for short ones in calls that may block.
+    virtual void run(Transfer& transfer) = 0;
+};
+
+/// Seconds since some fixed time.
+class Clock {
+public:
+    virtual ~Clock() = default;
+    virtual double now() = 0;
+};
+
+}  // namespace sluice

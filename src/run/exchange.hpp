@@ -1,0 +1,37 @@
+// What the ops of one operation refer to: the executor looks roles of memory up here.
+#pragma once
+#include "run/movement.hpp"
+
+#include <map>
+#include <utility>
+
+namespace sluice {
+
+struct ExchangeState {
+    std::int64_t operation = 0;  ///< Number in the stream.
+    Request request;
+    std::byte* user = nullptr;
+    Summary records[2];  ///< Memory::record: own, and one that came from another node.
+    Plan plan;
+    std::vector<Claim> claims;                    ///< Own, by aggregator.
+    std::vector<std::vector<Claim>> node_claims;  ///< Aggregators only: [aggregator][node].
+    std::vector<std::int64_t> first_cycle;        ///< In the stream, by aggregator.
+    std::map<std::pair<std::int32_t, std::int64_t>, MessageBuffer> messages;  ///< By slot.
+    std::map<std::pair<std::int64_t, Node>, MessageBuffer> wants;  ///< By cycle and node.
+    Status status = Status::ok;         ///< What this rank met; stops its storage ops.
+    Offset end_of_file = endless;       ///< Where this rank's reads found the file to end.
+    Bytes direct_bytes = 0;             ///< Transferred straight from or to user memory.
+    std::int64_t arrivals_before[2]{};  ///< Earlier uses of the boards: survey, agreement.
+    std::int64_t claims_before = 0;
+
+    [[nodiscard]] Span window(Op const& op) const noexcept {
+        auto const a = static_cast<std::size_t>(op.aggregator);
+        return plan.window(op.aggregator, op.cycle - first_cycle[a]);
+    }
+    [[nodiscard]] MessageBuffer& message(Op const& op) {
+        return messages[{op.aggregator, op.cycle % slots_per_aggregator}];
+    }
+    void fail(Status what) noexcept { status = agreed(status, what); }
+};
+
+}  // namespace sluice

@@ -1,0 +1,134 @@
+// Placing, taking, packing and unpacking. See movement.hpp.
+#include "run/movement.hpp"
+
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+/// The part of a request that lies in a window: cursors at its first byte, and its length.
+struct Part {
+    Cursor file, memory;
+    Bytes bytes;
+};
+
+Part part_in(Request const& request, Span window) noexcept {
+    Span const p = positions_in(request, window);
+    Layout const& none = *Layout::contiguous();
+    if (p.empty()) return {{none, 0}, {none, 0}, 0};
+    return {{*request.view.filetype, request.position + p.begin},
+            {*request.memory, p.begin},
+            p.bytes()};
+}
+
+/// Private words for a coverage that came in a message.
+class Scratch {
+public:
+    Scratch(Bytes window_bytes, Bytes granule_bytes)
+        : words_(Coverage::words_for(window_bytes, granule_bytes)),
+          coverage_(words_, granule_bytes, window_bytes) {}
+    Coverage& coverage() noexcept { return coverage_; }
+
+private:
+    std::vector<std::uint64_t> words_;
+    Coverage coverage_;
+};
+
+void append_covered(Coverage const& coverage, std::byte const* data, MessageBuffer& message) {
+    for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
+        message.insert(message.end(), data + s->begin, data + s->end);
+    }
+}
+
+bool spread_covered(Coverage const& coverage, std::span<std::byte const> from, std::byte* data) {
+    for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
+        auto const bytes = static_cast<std::size_t>(s->bytes());
+        if (from.size() < bytes) return false;
+        std::memcpy(data + s->begin, from.data(), bytes);
+        from = from.subspan(bytes);
+    }
+    return true;
+}
+
+}  // namespace
+
+void mark(Request const& request, Span window, Coverage coverage) noexcept {
+    auto [file, memory, bytes] = part_in(request, window);
+    Offset const shift = request.view.displacement - window.begin;
+    while (bytes > 0) {
+        Run run = file.ahead();
+        run.length = std::min(run.length, bytes);
+        run.count = std::min(run.count, bytes / run.length);
+        file.advance(run.bytes());
+        bytes -= run.bytes();
+        run.offset += shift;
+        coverage.mark(run);
+    }
+}
+
+void place(Request const& request, std::byte const* user, Span window, Slot const& slot) noexcept {
+    auto const [file, memory, bytes] = part_in(request, window);
+    std::byte* const target = slot.data + (request.view.displacement - window.begin);
+    for_each_run_pair(file, memory, bytes,
+                      [&](RunPair const& pair) { copy_b_to_a(pair, target, user); });
+    mark(request, window, slot.coverage);
+}
+
+void take(Request const& request, std::byte* user, Span window, Slot const& slot) noexcept {
+    Offset const limit = slot.limit->load(std::memory_order_relaxed);
+    Span const there = clip(window, {window.begin, limit});
+    auto const [file, memory, bytes] = part_in(request, there);
+    std::byte const* const source = slot.data + (request.view.displacement - window.begin);
+    for_each_run_pair(file, memory, bytes,
+                      [&](RunPair const& pair) { copy_a_to_b(pair, user, source); });
+}
+
+void pack_written(Slot const& slot, MessageBuffer& message) {
+    message.clear();
+    slot.coverage.encode(message);
+    append_covered(slot.coverage, slot.data, message);
+}
+
+void pack_wanted(Slot const& slot, MessageBuffer& message) {
+    message.clear();
+    slot.coverage.encode(message);
+}
+
+void pack_answer(Slot const& slot, std::span<std::byte const> wanted, Bytes window_bytes,
+                 MessageBuffer& message) {
+    Scratch scratch(window_bytes, slot.coverage.granule_bytes());
+    scratch.coverage().decode_and_mark(wanted);
+    std::int64_t const limit = slot.limit->load(std::memory_order_relaxed);
+    message.resize(sizeof limit);
+    std::memcpy(message.data(), &limit, sizeof limit);
+    append_covered(scratch.coverage(), slot.data, message);
+}
+
+bool unpack_written(std::span<std::byte const> message, Slot const& slot, Bytes window_bytes) {
+    Scratch scratch(window_bytes, slot.coverage.granule_bytes());
+    auto const used = scratch.coverage().decode_and_mark(message);
+    if (!used) return false;
+    Coverage marks = slot.coverage;
+    marks.decode_and_mark(message);
+    return spread_covered(scratch.coverage(), message.subspan(*used), slot.data);
+}
+
+bool unpack_wanted(std::span<std::byte const> message, Slot const& slot) {
+    Coverage marks = slot.coverage;
+    return marks.decode_and_mark(message).has_value();
+}
+
+bool unpack_answer(std::span<std::byte const> message, Slot const& slot) {
+    std::int64_t limit = 0;
+    if (message.size() < sizeof limit) return false;
+    std::memcpy(&limit, message.data(), sizeof limit);
+    slot.limit->store(limit, std::memory_order_relaxed);
+    return spread_covered(slot.coverage, message.subspan(sizeof limit), slot.data);
+}
+
+std::size_t message_bytes_max(Bytes window_bytes, Bytes granule_bytes) noexcept {
+    return static_cast<std::size_t>(window_bytes) + sizeof(std::int64_t) +
+           Coverage::encoded_bytes_max(window_bytes, granule_bytes);
+}
+
+}  // namespace sluice

@@ -1,0 +1,35 @@
+// The byte movements of an exchange: between user memory, slots and messages. Everything a `copy`
+// op can mean. Touches only memory that it is given; no waiting, no communication. Message of a
+// write: coverage, then the covered bytes. Of a want: coverage. Of a read's answer: where the file
+// ended, then the covered bytes of the coverage that was asked for.
+#pragma once
+#include "core/copy.hpp"
+#include "run/window.hpp"
+
+namespace sluice {
+
+using MessageBuffer = std::vector<std::byte>;
+
+/// The request's bytes that lie in the window, from user memory into the slot.
+void place(Request const& request, std::byte const* user, Span window, Slot const& slot) noexcept;
+
+/// Marks the request's bytes that lie in the window.
+void mark(Request const& request, Span window, Coverage coverage) noexcept;
+
+/// The request's bytes that lie in the window and before the slot's limit, into user memory.
+void take(Request const& request, std::byte* user, Span window, Slot const& slot) noexcept;
+
+void pack_written(Slot const& slot, MessageBuffer& message);
+void pack_wanted(Slot const& slot, MessageBuffer& message);
+void pack_answer(Slot const& slot, std::span<std::byte const> wanted, Bytes window_bytes,
+                 MessageBuffer& message);
+
+/// These return false when the message is damaged; the slot then holds only part of it.
+bool unpack_written(std::span<std::byte const> message, Slot const& slot, Bytes window_bytes);
+bool unpack_wanted(std::span<std::byte const> message, Slot const& slot);
+bool unpack_answer(std::span<std::byte const> message, Slot const& slot);
+
+/// An upper bound for all kinds of messages of a window.
+std::size_t message_bytes_max(Bytes window_bytes, Bytes granule_bytes) noexcept;
+
+}  // namespace sluice

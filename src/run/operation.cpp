@@ -1,0 +1,321 @@
+// The four stages. See operation.hpp.
+#include "run/operation.hpp"
+
+#include "run/transfers.hpp"
+
+namespace sluice {
+namespace {
+
+// Ids of admitted schedules: lanes are numbered from 0.
+constexpr std::int32_t id_control = -1, id_direct = -2;
+
+/// Pieces of at least this size gain nothing from an exchange on the way to storage.
+constexpr Bytes direct_piece_bytes = 512 * 1024;
+/// A transfer this short costs less than telling another thread about it.
+constexpr Bytes inline_bytes = 256 * 1024;
+
+constexpr std::size_t boards_survey = 0, boards_agreement = 1, boards_claims = 2;
+
+std::size_t index(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+char const* describe(Stage stage) noexcept {
+    switch (stage) {
+    case Stage::waiting:
+        return "waiting for earlier operations";
+    case Stage::survey:
+        return "survey";
+    case Stage::claims:
+        return "claims";
+    case Stage::exchange:
+        return "exchange";
+    case Stage::agreement:
+        return "agreement";
+    case Stage::complete:
+        return "complete";
+    }
+    return "?";
+}
+
+Operation::Operation(Site& site, StreamState& stream, Call call, std::int64_t number)
+    : site_(site),
+      stream_(stream),
+      call_(std::move(call)),
+      executor_(site, *call_.storage, state_) {
+    state_.operation = number;
+    state_.request = call_.request;
+    state_.user = call_.user;
+    state_.status = call_.status;
+    if (call_.status != Status::ok) state_.request.bytes = 0;
+    started_ = site_.clock->now();
+}
+
+bool Operation::wants_direct() const {
+    Request const& r = state_.request;
+    if (r.bytes <= 0) return false;
+    if (!r.view.filetype->is_ascending()) return true;  // Cannot be searched by offset.
+    Strategy const hint = r.direction == Direction::write ? call_.hints.write : call_.hints.read;
+    if (hint == Strategy::two_phase) return false;
+    std::int64_t const pieces = piece_count(r);
+    return pieces == 1 || hint == Strategy::independent || r.bytes / pieces >= direct_piece_bytes;
+}
+
+Summary Operation::own_summary() const {
+    Request request = state_.request;
+    if (direct_) request.bytes = 0;
+    Summary s = summarise(request);
+    s.hints = call_.hints;
+    s.status = state_.status;
+    s.end_of_file = state_.end_of_file;
+    if (direct_) {
+        s.direct = span_of(state_.request);
+        s.direct_bytes = state_.request.bytes;
+        s.pending = !direct_done_;
+    }
+    if (site_.leads()) {
+        Hints const& h = call_.hints;
+        auto const wish = h.window_bytes > 0 ? h.window_bytes : Bytes{1} << 20;
+        auto const many =
+            h.aggregator_count > 0 ? h.aggregator_count : site_.limits.aggregator_count;
+        s.slot_bytes = site_.reserve(std::min(many, site_.window.shape().aggregator_count), wish);
+        s.slot_count = slots_per_aggregator;
+    }
+    return s;
+}
+
+void Operation::start() {
+    direct_ = wants_direct();
+    stage_ = Stage::survey;
+    if (direct_ && call_.may_block && state_.request.bytes <= inline_bytes) {
+        UserTransfer transfer(state_.request, state_.user);
+        call_.storage->run(
+            transfer);  // The survey then tells the outcome: nothing is left to agree.
+        state_.fail(transfer.status);
+        state_.direct_bytes = transfer.bytes;
+        direct_done_ = true;
+    }
+    start_survey();
+    if (direct_ && !direct_done_) start_direct();
+}
+
+void Operation::start_direct() {
+    direct_ = true;
+    executor_.admit(make_direct(state_.request.direction), id_direct);
+}
+
+void Operation::start_survey() {
+    auto const board = index(state_.operation % board_count);
+    state_.arrivals_before[0] = stream_.board_uses[boards_survey][board]++;
+    state_.records[0] = own_summary();
+    control_left_ = 1;
+    executor_.admit(make_reduction(*site_.topology, site_.self, Channel::survey, state_.operation),
+                    id_control);
+}
+
+bool Operation::progress(Ahead& ahead) {
+    bool moved = false;
+    for (bool again = true; again && !complete();) {
+        completed_.clear();
+        again = executor_.progress(completed_);
+        for (std::int32_t const id : completed_) {
+            if (id == id_control)
+                --control_left_;
+            else if (id == id_direct)
+                direct_done_ = true;
+            else
+                --lanes_[index(id)].active;
+        }
+        again |= step(ahead);
+        moved |= again;
+    }
+    ahead.planned = planned();
+    for (std::size_t a = 0; a < lanes_.size(); ++a) {
+        if (!generated(a)) ahead.generating[a] = true;
+    }
+    return moved;
+}
+
+/// Enters the next stage when the current one is done; true when anything happened.
+bool Operation::step(Ahead const& ahead) {
+    switch (stage_) {
+    case Stage::survey:
+        return control_left_ == 0 && end_survey(ahead);
+    case Stage::claims:
+        if (control_left_ > 0) return admit_cycles(ahead);
+        stage_ = Stage::exchange;
+        return true;
+    case Stage::exchange: {
+        bool const moved = admit_cycles(ahead);
+        if (moved || !executor_.idle()) return moved;
+        for (std::size_t a = 0; a < lanes_.size(); ++a) {
+            if (!generated(a)) return false;
+        }
+        start_agreement();
+        return true;
+    }
+    case Stage::agreement:
+        if (control_left_ > 0) return false;
+        finish();
+        return true;
+    case Stage::waiting:
+    case Stage::complete:
+        break;
+    }
+    return false;
+}
+
+bool Operation::end_survey(Ahead const& ahead) {
+    if (!ahead.planned) return false;  // Cycle numbers go on in the stream's order.
+    survey_ = state_.records[0];
+    state_.plan = make_plan(survey_, *site_.topology, site_.limits);
+    bool const failed = survey_.status != Status::ok;
+    if (survey_.pending == 0 && (survey_.bytes == 0 || failed)) {
+        finish();
+        return true;
+    }
+    if (failed) {
+        state_.plan.strategy = Strategy::independent;
+        state_.plan.domains.clear();
+    } else if (state_.plan.strategy == Strategy::independent && !direct_ &&
+               state_.request.bytes > 0) {
+        start_direct();
+    }
+    if (state_.plan.strategy == Strategy::two_phase) start_claims();
+    stage_ = control_left_ > 0 ? Stage::claims : Stage::exchange;
+    return true;
+}
+
+void Operation::start_claims() {
+    auto const board = index(state_.operation % board_count);
+    state_.claims_before = stream_.board_uses[boards_claims][board]++;
+    Request request = state_.request;
+    if (direct_) request.bytes = 0;
+    state_.claims = make_claims(request, state_.plan);
+    auto const count = index(state_.plan.aggregator_count());
+    state_.node_claims.resize(count);
+    for (auto& nodes : state_.node_claims) nodes.resize(index(site_.topology->node_count()));
+    start_exchange();
+    control_left_ = 1;
+    executor_.admit(
+        make_claims_exchange(*site_.topology, site_.self, state_.plan, state_.operation),
+        id_control);
+}
+
+/// Cycle numbers are taken now, in the stream's order, whatever happens later.
+void Operation::start_exchange() {
+    lanes_.resize(state_.plan.domains.size());
+    for (std::size_t a = 0; a < lanes_.size(); ++a) {
+        auto const aggregator = static_cast<std::int32_t>(a);
+        state_.first_cycle.push_back(stream_.next_cycle[a]);
+        stream_.next_cycle[a] += state_.plan.cycle_count(aggregator);
+        bool const carries = site_.topology->carrier(site_.node(), aggregator) == site_.self;
+        Claim const& claim = state_.claims[a];
+        lanes_[a].next = carries ? 0 : claim.first;
+        lanes_[a].end = carries ? state_.plan.cycle_count(aggregator) : claim.first + claim.count;
+    }
+}
+
+bool Operation::generated(std::size_t a) const noexcept {
+    return a >= lanes_.size() || lanes_[a].next >= lanes_[a].end;
+}
+
+bool Operation::admit_cycles(Ahead const& ahead) {
+    bool moved = false;
+    for (std::size_t a = 0; a < lanes_.size(); ++a) {
+        auto const aggregator = static_cast<std::int32_t>(a);
+        bool const carries = site_.topology->carrier(site_.node(), aggregator) == site_.self;
+        if (carries && stage_ == Stage::claims) continue;  // Others' claims are not known yet.
+        if (ahead.generating[a]) continue;
+        while (!generated(a) && lanes_[a].active < state_.plan.slot_count) {
+            moved |= admit_next(aggregator);
+        }
+    }
+    return moved;
+}
+
+CycleInput Operation::cycle_input(std::int32_t aggregator, std::int64_t cycle) const {
+    auto const a = index(aggregator);
+    CycleInput input;
+    input.aggregator = aggregator;
+    input.cycle = cycle;
+    input.stream_cycle = state_.first_cycle[a] + cycle;
+    input.contributes = state_.claims[a].contains(cycle);
+    if (site_.topology->carrier(site_.node(), aggregator) != site_.self) return input;
+    auto const slot = a * slots_per_aggregator + index(input.stream_cycle % slots_per_aggregator);
+    input.posted_before = stream_.posted[slot];
+    Claim of_node;
+    for (Rank local = 0; local < site_.local_count(); ++local) {
+        Claim const& claim = site_.window.claim(state_.operation, local, aggregator);
+        of_node = join(of_node, claim);
+        if (claim.contains(cycle)) ++input.local_claimants;
+    }
+    input.node_claims = of_node.contains(cycle);
+    if (site_.topology->aggregator(aggregator) != site_.self) return input;
+    for (Node node = 0; node < site_.topology->node_count(); ++node) {
+        if (node == site_.node()) continue;
+        if (state_.node_claims[a][index(node)].contains(cycle)) input.other_nodes.push_back(node);
+    }
+    return input;
+}
+
+bool Operation::admit_next(std::int32_t aggregator) {
+    Lane& lane = lanes_[index(aggregator)];
+    auto const input = cycle_input(aggregator, lane.next++);
+    if (site_.topology->carrier(site_.node(), aggregator) == site_.self) {
+        auto const slot = index(aggregator) * slots_per_aggregator +
+                          index(input.stream_cycle % slots_per_aggregator);
+        stream_.posted[slot] += input.local_claimants * posts_a_cycle(state_.plan.direction);
+    }
+    Schedule schedule = make_cycle(*site_.topology, site_.self, state_.plan, input);
+    if (schedule.ops.empty()) return true;
+    ++lane.active;
+    executor_.admit(std::move(schedule), aggregator);
+    return true;
+}
+
+void Operation::start_agreement() {
+    stage_ = Stage::agreement;
+    auto const board = index(state_.operation % board_count);
+    state_.arrivals_before[1] = stream_.board_uses[boards_agreement][board]++;
+    Summary outcome;
+    outcome.operation = survey_.operation;
+    outcome.hints = call_.hints;
+    outcome.status = agreed(state_.status, survey_.status);
+    outcome.end_of_file = state_.end_of_file;
+    state_.records[0] = outcome;
+    control_left_ = 1;
+    executor_.admit(
+        make_reduction(*site_.topology, site_.self, Channel::agreement, state_.operation),
+        id_control);
+}
+
+void Operation::finish() {
+    Summary const& outcome = state_.records[0];
+    result_ = outcome.status;
+    if (result_ == Status::ok) {
+        bool const cut = state_.request.direction == Direction::read && !direct_ &&
+                         outcome.end_of_file < endless;
+        bytes_ = direct_ ? state_.direct_bytes
+                 : cut   ? bytes_before(state_.request, outcome.end_of_file)
+                         : state_.request.bytes;
+    }
+    stage_ = Stage::complete;
+    ended_ = site_.clock->now();
+    complete_.store(true, std::memory_order_release);
+}
+
+std::string Operation::describe() const {
+    std::string text = "operation " + std::to_string(state_.operation) + " (" +
+                       sluice::describe(state_.request.direction) + " of " +
+                       std::to_string(state_.request.bytes) + " bytes), stage " +
+                       sluice::describe(stage_);
+    for (std::size_t a = 0; a < lanes_.size(); ++a) {
+        text += ", aggregator " + std::to_string(a) + ": cycle " + std::to_string(lanes_[a].next) +
+                " of " + std::to_string(lanes_[a].end);
+    }
+    std::string const waits = executor_.waits_for();
+    return waits.empty() ? text : text + ", " + waits;
+}
+
+}  // namespace sluice

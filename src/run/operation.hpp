@@ -1,0 +1,102 @@
+// One collective call: survey -> claims -> exchange -> agreement. Each stage is a small schedule,
+// made by a pure function from what the stage before brought; this file only strings them together.
+// Blocking, nonblocking, split and simulated calls are all this class.
+#pragma once
+#include "run/executor.hpp"
+
+namespace sluice {
+
+enum class Stage : std::uint8_t { waiting, survey, claims, exchange, agreement, complete };
+
+char const* describe(Stage stage) noexcept;
+
+/// What a rank brings to a collective call.
+struct Call {
+    Request request;
+    std::byte* user = nullptr;  ///< Must live until the operation is complete.
+    Hints hints;
+    Status status = Status::ok;  ///< Not ok: bad arguments; the rank takes part without bytes.
+    Storage* storage = nullptr;  ///< The file; outlives the operation.
+    bool may_block = false;      ///< Short transfers may run in the calling thread.
+};
+
+/// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks but
+/// for `posted`, which only the carrier of an aggregator keeps.
+struct StreamState {
+    std::vector<std::int64_t> next_cycle;       ///< By aggregator.
+    std::vector<std::int64_t> posted;           ///< By aggregator and slot: contributions so far.
+    std::int64_t board_uses[3][board_count]{};  ///< Surveys, agreements, claims exchanges.
+};
+
+/// What the operations ahead in the stream still have to do first, on this rank.
+struct Ahead {
+    bool planned = true;
+    std::vector<bool> generating;  ///< By aggregator: cycles that were not admitted yet.
+};
+
+class Operation {
+public:
+    Operation(Site& site, StreamState& stream, Call call, std::int64_t number);
+
+    /// Begins: the rank posts what it wants. Nothing else happens before progress().
+    void start();
+
+    /// Moves on as far as it can without waiting; true when anything moved. Plans and cycles of the
+    /// operations ahead come first; adds its own to `ahead`.
+    bool progress(Ahead& ahead);
+
+    [[nodiscard]] bool complete() const noexcept {
+        return complete_.load(std::memory_order_acquire);
+    }
+    // Valid once complete:
+    [[nodiscard]] Status status() const noexcept { return result_; }  ///< The same on all ranks.
+    [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }  ///< Of this rank, transferred.
+
+    [[nodiscard]] Stage stage() const noexcept { return stage_; }
+    [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
+    [[nodiscard]] Summary const& survey() const noexcept { return survey_; }
+    [[nodiscard]] std::int64_t number() const noexcept { return state_.operation; }
+    [[nodiscard]] double seconds() const noexcept { return ended_ - started_; }
+    /// One line for the stall watchdog.
+    [[nodiscard]] std::string describe() const;
+
+private:
+    struct Lane {  ///< One aggregator's cycles, as far as they concern this rank.
+        std::int64_t next = 0, end = 0;
+        std::int32_t active = 0;
+    };
+
+    [[nodiscard]] bool wants_direct() const;
+    [[nodiscard]] Summary own_summary() const;
+    bool step(Ahead const& ahead);
+    void start_survey();
+    bool end_survey(Ahead const& ahead);
+    void start_claims();
+    void start_exchange();
+    bool admit_cycles(Ahead const& ahead);
+    bool admit_next(std::int32_t aggregator);
+    void start_agreement();
+    void finish();
+    void start_direct();
+    [[nodiscard]] bool planned() const noexcept { return stage_ >= Stage::claims; }
+    [[nodiscard]] bool generated(std::size_t aggregator) const noexcept;
+    [[nodiscard]] CycleInput cycle_input(std::int32_t aggregator, std::int64_t cycle) const;
+
+    Site& site_;
+    StreamState& stream_;
+    Call call_;
+    ExchangeState state_;
+    Executor executor_;
+    Stage stage_ = Stage::waiting;
+    Summary survey_;
+    bool direct_ = false, direct_done_ = false;
+    std::vector<Lane> lanes_;
+    std::vector<std::int32_t> completed_;  ///< Scratch for the executor's answers.
+    std::int32_t control_left_ = 0;        ///< Schedules of the current stage, without direct ones.
+    Status result_ = Status::ok;
+    Bytes bytes_ = 0;
+    double started_ = 0, ended_ = 0;
+    std::atomic<bool> complete_{false};
+};
+
+}  // namespace sluice

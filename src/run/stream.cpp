@@ -1,0 +1,37 @@
+// The pipeline of one file's operations. See stream.hpp.
+#include "run/stream.hpp"
+
+namespace sluice {
+
+Stream::Stream(Site& site) : site_(site) {
+    auto const aggregators = static_cast<std::size_t>(site.window.shape().aggregator_count);
+    state_.next_cycle.resize(aggregators);
+    state_.posted.resize(aggregators * slots_per_aggregator);
+}
+
+std::shared_ptr<Operation> Stream::make(Call call) {
+    return std::make_shared<Operation>(site_, state_, std::move(call), next_number_++);
+}
+
+void Stream::append(std::shared_ptr<Operation> operation) {
+    queue_.push_back(std::move(operation));
+}
+
+bool Stream::progress() {
+    bool moved = false;
+    Ahead ahead{true, std::vector<bool>(state_.next_cycle.size())};
+    for (auto& operation : queue_) {
+        if (operation->number() >= queue_.front()->number() + operations_under_way) break;
+        if (operation->stage() == Stage::waiting) {
+            operation->start();
+            moved = true;
+        }
+        moved |= operation->progress(ahead);
+    }
+    while (!queue_.empty() && queue_.front()->complete()) queue_.pop_front();
+    return moved;
+}
+
+std::string Stream::describe() const { return queue_.empty() ? "" : queue_.front()->describe(); }
+
+}  // namespace sluice

@@ -1,0 +1,36 @@
+// The operations of one file, first in, first out: one long pipeline of cycles with bounded memory.
+// All ranks make the collective calls on a file in the same order, so numbers agree without
+// talking. Not safe for several threads: api/ locks, the simulation has one thread.
+#pragma once
+#include "run/operation.hpp"
+
+#include <deque>
+
+namespace sluice {
+
+class Stream {
+public:
+    explicit Stream(Site& site);
+
+    /// The next operation in the order of the program's calls. Touches nothing that progress()
+    /// uses, so that a call can be made while another thread is at work.
+    [[nodiscard]] std::shared_ptr<Operation> make(Call call);
+
+    /// Appends what make() made, in that order; at most operations_under_way are under way at once.
+    void append(std::shared_ptr<Operation> operation);
+
+    /// Moves all operations on as far as possible without waiting; true when anything moved.
+    bool progress();
+
+    [[nodiscard]] bool idle() const noexcept { return queue_.empty(); }
+    /// What the first operation waits for; empty when idle.
+    [[nodiscard]] std::string describe() const;
+
+private:
+    Site& site_;
+    StreamState state_;
+    std::deque<std::shared_ptr<Operation>> queue_;
+    std::int64_t next_number_ = 0;
+};
+
+}  // namespace sluice

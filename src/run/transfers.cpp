@@ -1,0 +1,51 @@
+// Segment by segment: see transfers.hpp.
+#include "run/transfers.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr Bytes gap_bytes_read = 64 * 1024;
+
+Layout const& or_contiguous(Layout const& layout) noexcept {
+    return layout.tile_bytes() > 0 ? layout : *Layout::contiguous();
+}
+
+}  // namespace
+
+SlotTransfer::SlotTransfer(Direction way, Slot const& slot, Offset window_begin) noexcept
+    : Transfer(way),
+      slot_(slot),
+      window_begin_(window_begin) {}
+
+std::optional<Segment> SlotTransfer::next() {
+    auto stretch = slot_.coverage.next(at_);
+    if (!stretch) return std::nullopt;
+    at_ = stretch->end;
+    while (direction == Direction::read) {
+        auto const following = slot_.coverage.next(at_);
+        if (!following || following->begin - at_ > gap_bytes_read) break;
+        at_ = following->end;
+    }
+    return Segment{window_begin_ + stretch->begin, slot_.data + stretch->begin,
+                   at_ - stretch->begin};
+}
+
+UserTransfer::UserTransfer(Request const& request, std::byte* user) noexcept
+    : Transfer(request.direction),
+      file_(or_contiguous(*request.view.filetype), request.position),
+      memory_(or_contiguous(*request.memory), 0),
+      displacement_(request.view.displacement),
+      user_(user),
+      left_(request.bytes) {}
+
+std::optional<Segment> UserTransfer::next() {
+    if (left_ <= 0) return std::nullopt;
+    Run const file = file_.ahead(), memory = memory_.ahead();
+    Bytes const length = std::min({file.length, memory.length, left_});
+    file_.advance(length);
+    memory_.advance(length);
+    left_ -= length;
+    return Segment{displacement_ + file.offset, user_ + memory.offset, length};
+}
+
+}  // namespace sluice

@@ -1,0 +1,80 @@
+// The memory that the ranks of a node share for one stream: boards for surveys and claims,
+// counters, and the slots with their coverages. Only a layout over memory that a port provides;
+// every place is a pure function of the shape, so no address is ever exchanged.
+#pragma once
+#include "core/claims.hpp"
+#include "core/coverage.hpp"
+#include "core/schedule.hpp"
+
+#include <atomic>
+
+namespace sluice {
+
+/// Operations of one stream that may be under way at once, and boards for them. A rank can be ahead
+/// of another by twice the operations under way, so boards are twice as many: then none is reused
+/// while someone still reads it.
+inline constexpr std::int64_t operations_under_way = 4;
+inline constexpr std::int64_t board_count = 2 * operations_under_way;
+
+/// Windows of one aggregator that are under way at once. The same for all streams and nodes: slot =
+/// cycle mod slot_count is part of the protocol.
+inline constexpr std::int32_t slots_per_aggregator = 4;
+
+struct alignas(64) Counter {
+    std::atomic<std::int64_t> value;
+    std::atomic<std::int64_t>
+        wanted;  ///< Where one rank waits: it needs no ring before this value.
+};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "counters live in shared memory");
+
+struct WindowShape {
+    Rank local_count = 1;
+    std::int32_t aggregator_count = 1;
+    Bytes slot_bytes_max = 0;  ///< Address space of a slot; memory is reserved as needed.
+};
+
+/// One slot, cut to the window of one cycle.
+struct Slot {
+    std::byte* data = nullptr;
+    Coverage coverage;
+    std::atomic<std::int64_t>* limit;  ///< Reads: where the file ended, else beyond the window.
+};
+
+class NodeWindow {
+public:
+    NodeWindow() = default;
+    /// `memory` is zero at first, page-aligned, shared by the node, and outlives this.
+    NodeWindow(std::byte* memory, WindowShape shape) noexcept;
+
+    static std::size_t bytes_needed(WindowShape const& shape) noexcept;
+    /// Memory to reserve before `aggregators` aggregators use `slot_bytes` of their slots: all of
+    /// the control part, then one stretch each for data and coverage of every slot.
+    static std::vector<Span> stretches(WindowShape const& shape, std::int32_t aggregators,
+                                       Bytes slot_bytes);
+
+    [[nodiscard]] WindowShape const& shape() const noexcept { return shape_; }
+    [[nodiscard]] Counter& counter(CounterKind kind, Channel channel, std::int32_t aggregator,
+                                   std::int64_t cycle) const noexcept;
+    [[nodiscard]] Summary& record(Channel channel, std::int64_t operation,
+                                  Rank local) const noexcept;
+    [[nodiscard]] Summary& announcement(Channel channel, std::int64_t operation) const noexcept;
+    [[nodiscard]] Claim& claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept;
+    [[nodiscard]] Slot slot(std::int32_t aggregator, std::int64_t cycle, Bytes window_bytes,
+                            Bytes granule_bytes) const noexcept;
+
+private:
+    struct Places;
+    static Places places(WindowShape const& shape) noexcept;
+    template <class T> T* at(std::size_t offset) const noexcept {
+        return reinterpret_cast<T*>(memory_ + offset);
+    }
+    [[nodiscard]] std::size_t board(Channel channel, std::int64_t operation) const noexcept;
+    [[nodiscard]] std::size_t slot_index(std::int32_t aggregator,
+                                         std::int64_t cycle) const noexcept;
+
+    std::byte* memory_ = nullptr;
+    WindowShape shape_;
+    std::size_t board_bytes_ = 0, claims_at_ = 0, claims_bytes_ = 0, slots_at_ = 0, data_at_ = 0;
+};
+
+}  // namespace sluice
