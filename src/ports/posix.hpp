@@ -1,0 +1,74 @@
+// Storage over pread and pwrite: a small pool of threads that wait for the device, so that nobody
+// else has to.
+#pragma once
+#include "ports/port.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <sys/uio.h>
+#include <thread>
+#include <vector>
+
+namespace sluice {
+
+/// Threads that run tasks in order. They start with the first task and block all signals.
+class WorkerPool {
+public:
+    explicit WorkerPool(int thread_count) noexcept : thread_count_(thread_count) {}
+    ~WorkerPool();
+    void submit(std::function<void()> task);
+
+private:
+    void work();
+
+    int thread_count_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::deque<std::function<void()>> tasks_;
+    std::vector<std::thread> threads_;
+    int idle_ = 0;
+    bool stopping_ = false;
+};
+
+/// What pwritev and preadv do, with their results and errno. Replaced by simulated files and
+/// faults.
+using TransferCall =
+    std::function<long(Direction direction, iovec const* vectors, int count, Offset offset)>;
+
+/// Moves all segments, whatever `call` makes of it: short counts and EINTR are gone on with, zero
+/// is the end of the file, other errors end the transfer. Sets all results but `done`.
+void transfer_all(Transfer& transfer, TransferCall const& call);
+
+enum class Access : std::uint8_t { read, write, both };
+
+/// One file, opened when the first transfer needs it: ranks that never transfer never open it.
+class PosixFile final : public Storage {
+public:
+    /// `finished` is called by a pool thread after each transfer: it rings the rank.
+    PosixFile(std::string path, Access access, WorkerPool& pool, std::function<void()> finished);
+    ~PosixFile() override;
+
+    void start(Transfer& transfer) override;
+    void run(Transfer& transfer) override;
+    /// Makes what this process wrote durable. Blocks.
+    Status sync();
+
+private:
+    Status opened(int& fd);
+
+    std::string path_;
+    Access access_;
+    WorkerPool& pool_;
+    std::function<void()> finished_;
+    std::mutex mutex_;  ///< Guards the fields below.
+    int fd_ = -1;
+    Status open_status_ = Status::ok;
+    std::atomic<bool> written_{false};
+};
+
+Status status_of_errno(int error) noexcept;
+
+}  // namespace sluice
