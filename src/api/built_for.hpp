@@ -1,0 +1,13 @@
+// Which MPI this library was compiled for: a word of what MPI_Get_library_version says.
+#pragma once
+#include <mpi.h>
+
+#if defined(OPEN_MPI)
+#define SLUICE_BUILT_FOR "Open MPI"
+#elif defined(I_MPI_VERSION)
+#define SLUICE_BUILT_FOR "Intel"
+#elif defined(MPICH_VERSION)
+#define SLUICE_BUILT_FOR "MPICH"
+#else
+#define SLUICE_BUILT_FOR ""  // Unknown: any library fits.
+#endif

@@ -1,0 +1,19 @@
+// The settings of this process and its messages: one line each, with a prefix, once a job.
+#pragma once
+#include "core/settings.hpp"
+
+namespace sluice {
+
+/// Read from the environment when first asked for.
+[[nodiscard]] Settings const& settings();
+
+/// A warning on stderr, by rank 0 only unless `always`; each text once. Never blocks on MPI.
+void warn(std::string const& text, bool always = false);
+/// A line for SLUICE_LOG=2.
+void note(std::string const& text);
+
+/// This process's rank in MPI_COMM_WORLD, once MPI is initialised; before that 0.
+[[nodiscard]] int world_rank() noexcept;
+void set_world_rank(int rank) noexcept;
+
+}  // namespace sluice

@@ -1,0 +1,174 @@
+// Registry of open files, and what they do. See file.hpp.
+#include "api/file.hpp"
+
+#include "api/environment.hpp"
+
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <unistd.h>
+#include <unordered_map>
+
+namespace sluice {
+namespace {
+
+struct Files {
+    std::mutex mutex;
+    std::unordered_map<MPI_File, std::shared_ptr<File>> all;
+};
+Files& files() {
+    static auto* const only = new Files;
+    return *only;
+}
+
+WorkerPool& storage_threads() {
+    static auto* const pool = new WorkerPool(settings().storage_threads);
+    return *pool;
+}
+
+Access access_of(int amode) noexcept {
+    if (amode & MPI_MODE_RDONLY) return Access::read;
+    return amode & MPI_MODE_WRONLY ? Access::write : Access::both;
+}
+
+/// A prefix such as "ufs:" names a driver of the MPI.
+bool has_driver_prefix(std::string const& name) {
+    auto const colon = name.find(':');
+    return colon != std::string::npos && colon >= 2 && name.find('/') > colon;
+}
+
+std::string absolute(std::string const& name) {
+    if (!name.empty() && name[0] == '/') return name;
+    char here[PATH_MAX];
+    return getcwd(here, sizeof here) ? std::string(here) + "/" + name : name;
+}
+
+/// What rank 0 was told decides for all.
+bool left_to_mpi(bool mine, Team const& team) {
+    int disabled = mine ? 1 : 0;
+    PMPI_Bcast(&disabled, 1, MPI_INT, 0, team.communicator);
+    return disabled != 0;
+}
+
+double now() { return SteadyClock().now(); }
+
+}  // namespace
+
+File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& place,
+           std::string its_path, int its_amode, FileHints its_hints)
+    : handle(mpi_handle),
+      team(std::move(its_team)),
+      path(std::move(its_path)),
+      amode(its_amode),
+      hints(its_hints),
+      storage(path, access_of(amode), storage_threads(), [] { Progress::instance().ring(); }),
+      place_(place) {}
+
+File::~File() { place_.used = false; }
+
+std::shared_ptr<Operation> File::start(Call call, bool background) {
+    call.storage = &storage;
+    call.hints = hints.plan;
+    auto operation = place_.stream->make(std::move(call));
+    last_ = operation;
+    std::erase_if(pending_, [](auto const& weak) {
+        auto const held = weak.lock();
+        return !held || held->complete();
+    });
+    pending_.push_back(operation);
+    if (under_way_++ == 0) busy_since_ = now();
+    Progress::instance().submit(*place_.stream, operation, background);
+    return operation;
+}
+
+void File::wait(Operation const& operation) {
+    Progress::instance().drive_until([&] { return operation.complete(); }, poke_mpi);
+}
+
+Status File::agree(Status mine) {
+    Call call;
+    call.status = mine;
+    auto const operation = start(std::move(call), false);
+    wait(*operation);
+    --under_way_;
+    return operation->status();
+}
+
+void File::drain() {
+    for (auto const& weak : pending_) {
+        if (auto const operation = weak.lock()) wait(*operation);
+    }
+    pending_.clear();
+}
+
+void File::completed(Operation const& operation, double blocked_seconds) {
+    double const end = now();
+    statistics.operations += 1;
+    bool const writes = operation.plan().direction == Direction::write;
+    (writes ? statistics.writes : statistics.reads) += 1;
+    statistics.bytes += operation.bytes();
+    statistics.blocked_seconds += blocked_seconds;
+    if (--under_way_ == 0) statistics.busy_seconds += end - busy_since_;
+    if (settings().statistics || settings().log > 1)
+        statistics.last_plan = describe(operation.plan());
+    if (operation.survey().hints_differ) {
+        warn(path + ": hints differ between ranks; those of rank 0 are used");
+    }
+}
+
+std::shared_ptr<File> find_file(MPI_File handle) {
+    if (!settings().enabled) return nullptr;
+    std::lock_guard const lock(files().mutex);
+    auto const found = files().all.find(handle);
+    return found == files().all.end() ? nullptr : found->second;
+}
+
+void add_file(std::shared_ptr<File> file) {
+    std::lock_guard const lock(files().mutex);
+    files().all[file->handle] = std::move(file);
+}
+
+void remove_file(MPI_File handle) {
+    std::lock_guard const lock(files().mutex);
+    files().all.erase(handle);
+}
+
+std::vector<std::shared_ptr<File>> open_files() {
+    std::lock_guard const lock(files().mutex);
+    std::vector<std::shared_ptr<File>> all;
+    for (auto const& [handle, file] : files().all) all.push_back(file);
+    return all;
+}
+
+Lookup lookup_in(MPI_Info info) {
+    return [info](char const* name) -> std::optional<std::string> {
+        if (info == MPI_INFO_NULL) return std::nullopt;
+        char value[MPI_MAX_INFO_VAL + 1];
+        int found = 0;
+        PMPI_Info_get(info, const_cast<char*>(name), MPI_MAX_INFO_VAL, value, &found);
+        return found ? std::optional<std::string>(value) : std::nullopt;
+    };
+}
+
+void register_file(MPI_Comm communicator, char const* name, int amode, MPI_Info info,
+                   MPI_File handle) {
+    if (!settings().enabled || has_driver_prefix(name) || (amode & MPI_MODE_SEQUENTIAL)) return;
+    auto const team = Team::of(communicator);
+    if (!team) return;
+    std::vector<std::string> warnings;
+    FileHints const hints = read_hints(lookup_in(info), {}, warnings);
+    for (auto const& text : warnings) warn("hint " + text);
+    if (left_to_mpi(hints.disabled, *team)) return;
+    StreamPlace* const place = team->take_stream();
+    if (!place) return warn("too many files of one communicator are open: the MPI serves the rest");
+    add_file(std::make_shared<File>(handle, team, *place, absolute(name), amode, hints));
+    note(std::string("serves ") + name);
+}
+
+void poke_mpi() {
+    int flag = 0;
+    MPI_Status status;
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, &status);
+}
+
+}  // namespace sluice

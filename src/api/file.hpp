@@ -1,0 +1,77 @@
+// Open files: what the library knows of an MPI_File. The MPI keeps its own handle and the
+// individual file pointer; this keeps the view, the hints, the stream and the descriptor.
+#pragma once
+#include "api/team.hpp"
+#include "core/settings.hpp"
+#include "ports/posix.hpp"
+
+#include <memory>
+#include <mpi.h>
+
+namespace sluice {
+
+/// Sums of one file, of one rank. Seconds are of the wall clock.
+struct FileStatistics {
+    std::int64_t operations = 0, writes = 0, reads = 0;
+    Bytes bytes = 0;
+    double blocked_seconds = 0;  ///< The program was inside our calls.
+    double busy_seconds = 0;     ///< At least one operation was under way.
+    std::string last_plan;
+};
+
+class File {
+public:
+    File(MPI_File handle, std::shared_ptr<Team> team, StreamPlace& place, std::string path,
+         int amode, FileHints hints);
+    ~File();
+
+    /// False while the MPI must serve this file: atomic mode, data representations, odd views.
+    [[nodiscard]] bool served() const noexcept { return !atomic && view_served; }
+
+    /// The next operation on this file; local, returns at once.
+    std::shared_ptr<Operation> start(Call call, bool background);
+    /// Until the operation is complete; the calling thread moves it on.
+    void wait(Operation const& operation);
+    /// Blocking; returns the status that all ranks agreed on. Collective.
+    Status agree(Status mine);
+    /// Until all operations of this rank on the file are complete. Collective in effect.
+    void drain();
+
+    /// Accounting, by the calling thread.
+    void completed(Operation const& operation, double blocked_seconds);
+
+    MPI_File const handle;
+    std::shared_ptr<Team> const team;
+    std::string const path;
+    int const amode;
+    FileHints hints;
+    View view;
+    bool view_served = true;
+    bool atomic = false;
+    FileStatistics statistics;
+    PosixFile storage;
+
+private:
+    StreamPlace& place_;
+    std::weak_ptr<Operation> last_;  ///< The newest operation: when it is complete, so are all.
+    std::vector<std::weak_ptr<Operation>> pending_;
+    int under_way_ = 0;
+    double busy_since_ = 0;
+};
+
+/// The file of a handle; null when the MPI serves it.
+[[nodiscard]] std::shared_ptr<File> find_file(MPI_File handle);
+void add_file(std::shared_ptr<File> file);
+void remove_file(MPI_File handle);
+[[nodiscard]] std::vector<std::shared_ptr<File>> open_files();
+
+/// Opens: called after the MPI has opened the file. Collective over `communicator`.
+void register_file(MPI_Comm communicator, char const* name, int amode, MPI_Info info,
+                   MPI_File handle);
+
+/// Calls MPI so that it can make progress on what the program gave it.
+void poke_mpi();
+
+[[nodiscard]] Lookup lookup_in(MPI_Info info);
+
+}  // namespace sluice

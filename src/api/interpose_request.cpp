@@ -1,0 +1,181 @@
+// The Wait and Test families, MPI_Request_free and MPI_Request_get_status. Arrays may mix our
+// requests with any others: ours are settled first, then the MPI's own function does what it does.
+#include "api/errors.hpp"
+#include "api/requests.hpp"
+
+namespace sluice {
+namespace {
+
+/// Our requests in an array, as they were before the MPI was called.
+class Ours {
+public:
+    Ours(int count, MPI_Request const* requests) {
+        if (!any_requests()) return;
+        for (int i = 0; i < count; ++i) {
+            if (Pending* const p = find_request(requests[i])) all_.push_back({i, p});
+        }
+    }
+    [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+
+    /// Settles what is complete; true when all are.
+    bool settle_all() const {
+        bool all = true;
+        for (auto const& [i, pending] : all_) all &= settle(*pending);
+        return all;
+    }
+    /// Blocks until `done()`. The time counts for the files that are waited for.
+    template <class Done> void wait_until(Done&& done) const {
+        double const began = SteadyClock().now();
+        Progress::instance().drive_until(done, poke_mpi);
+        double const seconds = SteadyClock().now() - began;
+        for (auto const& [i, pending] : all_) pending->blocked_seconds += seconds;
+    }
+    /// Retires the one at `index`; MPI_SUCCESS when it is not ours.
+    int retire_at(int index) {
+        for (auto& [i, pending] : all_) {
+            if (i == index) return retire(std::exchange(pending, nullptr));
+        }
+        return MPI_SUCCESS;
+    }
+
+private:
+    struct Entry {
+        int index;
+        Pending* pending;
+    };
+    std::vector<Entry> all_;
+};
+
+bool failed(int code) noexcept { return code != MPI_SUCCESS; }
+
+/// Retires the requests that the MPI completed and writes their errors into the statuses.
+/// `place_of(k)` is the index in the array of the k-th status.
+template <class PlaceOf>
+int retire_many(Ours& ours, int completed, MPI_Status* statuses, int code, PlaceOf&& place_of) {
+    bool const given = statuses != MPI_STATUSES_IGNORE;
+    if (code == MPI_SUCCESS && given) {
+        for (int k = 0; k < completed; ++k) statuses[k].MPI_ERROR = MPI_SUCCESS;
+    }
+    for (int k = 0; k < completed; ++k) {
+        int const error = ours.retire_at(place_of(k));
+        if (!failed(error)) continue;
+        if (given) statuses[k].MPI_ERROR = error;
+        code = MPI_ERR_IN_STATUS;
+    }
+    return code;
+}
+
+int itself(int k) noexcept { return k; }
+
+}  // namespace
+}  // namespace sluice
+
+using sluice::Ours;
+
+extern "C" {
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+    Ours ours(1, request);
+    if (ours.empty()) return PMPI_Wait(request, status);
+    ours.wait_until([&] { return ours.settle_all(); });
+    int const code = PMPI_Wait(request, status);
+    int const error = ours.retire_at(0);
+    return sluice::failed(error) ? error : code;
+}
+
+int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+    Ours ours(count, requests);
+    if (ours.empty()) return PMPI_Waitall(count, requests, statuses);
+    ours.wait_until([&] { return ours.settle_all(); });
+    int const code = PMPI_Waitall(count, requests, statuses);
+    return sluice::retire_many(ours, count, statuses, code, sluice::itself);
+}
+
+int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+    Ours ours(count, requests);
+    if (ours.empty()) return PMPI_Waitany(count, requests, index, status);
+    int code = MPI_SUCCESS, done = 0;
+    ours.wait_until([&] {
+        ours.settle_all();
+        code = PMPI_Testany(count, requests, index, &done, status);
+        return done || sluice::failed(code);
+    });
+    if (!done || *index == MPI_UNDEFINED) return code;
+    int const error = ours.retire_at(*index);
+    return sluice::failed(error) ? error : code;
+}
+
+int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
+                 MPI_Status* statuses) {
+    Ours ours(count, requests);
+    if (ours.empty()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
+    int code = MPI_SUCCESS;
+    ours.wait_until([&] {
+        ours.settle_all();
+        code = PMPI_Testsome(count, requests, completed, indices, statuses);
+        return *completed != 0 || sluice::failed(code);
+    });
+    if (*completed == MPI_UNDEFINED) return code;
+    return sluice::retire_many(ours, *completed, statuses, code, [&](int k) { return indices[k]; });
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+    Ours ours(1, request);
+    if (ours.empty()) return PMPI_Test(request, flag, status);
+    sluice::Progress::instance().nudge();
+    ours.settle_all();
+    int const code = PMPI_Test(request, flag, status);
+    if (!*flag) return code;
+    int const error = ours.retire_at(0);
+    return sluice::failed(error) ? error : code;
+}
+
+int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+    Ours ours(count, requests);
+    if (ours.empty()) return PMPI_Testall(count, requests, flag, statuses);
+    sluice::Progress::instance().nudge();
+    ours.settle_all();
+    int const code = PMPI_Testall(count, requests, flag, statuses);
+    if (!*flag) return code;
+    return sluice::retire_many(ours, count, statuses, code, sluice::itself);
+}
+
+int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+    Ours ours(count, requests);
+    if (ours.empty()) return PMPI_Testany(count, requests, index, flag, status);
+    sluice::Progress::instance().nudge();
+    ours.settle_all();
+    int const code = PMPI_Testany(count, requests, index, flag, status);
+    if (!*flag || *index == MPI_UNDEFINED) return code;
+    int const error = ours.retire_at(*index);
+    return sluice::failed(error) ? error : code;
+}
+
+int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
+                 MPI_Status* statuses) {
+    Ours ours(count, requests);
+    if (ours.empty()) return PMPI_Testsome(count, requests, completed, indices, statuses);
+    sluice::Progress::instance().nudge();
+    ours.settle_all();
+    int const code = PMPI_Testsome(count, requests, completed, indices, statuses);
+    if (*completed == MPI_UNDEFINED) return code;
+    return sluice::retire_many(ours, *completed, statuses, code, [&](int k) { return indices[k]; });
+}
+
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+    if (sluice::Pending* const pending = sluice::find_request(request)) {
+        sluice::Progress::instance().nudge();
+        sluice::settle(*pending);
+    }
+    return PMPI_Request_get_status(request, flag, status);
+}
+
+int MPI_Request_free(MPI_Request* request) {
+    sluice::Pending* const pending = sluice::find_request(*request);
+    if (!pending) return PMPI_Request_free(request);
+    sluice::abandon(*pending);
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+}  // extern "C"

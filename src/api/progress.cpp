@@ -1,0 +1,188 @@
+// Driving, helping and watching. See progress.hpp.
+#include "api/progress.hpp"
+
+#include "api/environment.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <pthread.h>
+#include <sched.h>
+
+namespace sluice {
+namespace {
+
+constexpr double poke_seconds = 1e-3;  ///< The MPI is asked this often while a caller waits.
+constexpr double due_seconds = 50e-6;  ///< First nap while a message is due; doubles up to poke.
+constexpr int spins = 2000;            ///< About 20 us of looking before sleeping.
+
+SharedMemory bell_memory() {
+    if (settings().shared_memory) {
+        if (auto shared = SharedMemory::create(4096); shared && shared->reserve({0, 4096})) {
+            return std::move(*shared);
+        }
+    }
+    auto own = SharedMemory::create_private(4096);
+    if (!own) throw std::bad_alloc();
+    return std::move(*own);
+}
+
+}  // namespace
+
+Progress& Progress::instance() {
+    static auto* const only = new Progress;  // Never destroyed: threads may outlive main().
+    return *only;
+}
+
+Progress::Progress() : page_(bell_memory()), moved_at_(clock_.now()) {}
+
+void Progress::set_due(std::function<int()> due) {
+    std::lock_guard const lock(mutex_);
+    due_ = std::move(due);
+}
+
+void Progress::submit(Stream& stream, std::shared_ptr<Operation> operation, bool background) {
+    {
+        std::lock_guard const lock(inbox_mutex_);
+        inbox_.emplace_back(&stream, std::move(operation));
+        inbox_full_ = true;
+    }
+    if (!background) return;
+    start_helper();
+    sluice::ring(helper_bell_);
+    ring();
+}
+
+void Progress::start_helper() {
+    std::lock_guard const lock(helper_mutex_);
+    if (helper_.joinable() || stopping_) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // Signals are the application's.
+    helper_ = std::thread([this] { help(); });
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+bool Progress::progress() {
+    if (inbox_full_.load(std::memory_order_acquire)) {
+        std::lock_guard const lock(inbox_mutex_);
+        for (auto& [stream, operation] : inbox_) {
+            stream->append(std::move(operation));
+            if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) {
+                streams_.push_back(stream);
+            }
+        }
+        inbox_.clear();
+        inbox_full_ = false;
+        moved_at_ = clock_.now();
+    }
+    bool moved = false;
+    for (Stream* const stream : streams_) moved |= stream->progress();
+    if (moved) {
+        std::erase_if(streams_, [](Stream const* stream) { return stream->idle(); });
+        if (settings().stall_seconds > 0) moved_at_ = clock_.now();
+    }
+    busy_ = !streams_.empty();
+    return moved;
+}
+
+/// Messages from other nodes ring no bell: while one is due, look again soon.
+double Progress::nap_seconds(int naps) const {
+    bool const due = due_ && due_() > 0;
+    if (!due) return poke_seconds;
+    return std::min(poke_seconds, due_seconds * (1 << std::min(naps, 5)));
+}
+
+void Progress::drive_until(std::function<bool()> const& done, std::function<void()> const& poke) {
+    ++drivers_;
+    std::unique_lock lock(mutex_);
+    int idle = 0, naps = 0;
+    for (;;) {
+        std::uint32_t const seen = bell().rings.load(std::memory_order_seq_cst);
+        bool const moved = progress();
+        if (moved && drivers_ > 1)
+            ring();  // It may be another thread's operation that is complete.
+        if (done()) break;
+        if (moved) {
+            idle = naps = 0;
+            continue;
+        }
+        if (may_spin_ && idle++ < spins) {
+            __builtin_ia32_pause();
+            continue;
+        }
+        double const nap = nap_seconds(naps++);
+        lock.unlock();
+        sleep_on(bell(), seen, nap);
+        if (bell().rings.load(std::memory_order_relaxed) == seen) poke();
+        lock.lock();
+        watch(clock_.now());
+    }
+    --drivers_;
+    bool const work_left = busy_ || inbox_full_;
+    lock.unlock();
+    if (work_left && drivers_ == 0) {
+        start_helper();
+        sluice::ring(helper_bell_);
+    }
+}
+
+void Progress::nudge() {
+    std::unique_lock const lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock()) progress();
+}
+
+void Progress::help() {
+    pthread_setname_np(pthread_self(), "sluice-helper");
+    int naps = 0;
+    while (!stopping_) {
+        std::uint32_t const called = helper_bell_.rings.load(std::memory_order_seq_cst);
+        std::uint32_t const seen = bell().rings.load(std::memory_order_seq_cst);
+        if (drivers_ > 0 || (!busy_ && !inbox_full_)) {
+            sleep_on(helper_bell_, called, 3600);
+            naps = 0;
+            continue;
+        }
+        std::unique_lock lock(mutex_);
+        bool const moved = progress();
+        bool const due = due_ && due_() > 0;
+        if (!moved) watch(clock_.now());
+        lock.unlock();
+        if (moved)
+            naps = 0;
+        else
+            sleep_on(bell(), seen, due ? nap_seconds(naps++) : 1.0);
+    }
+}
+
+void Progress::watch(double now) {
+    double const limit = settings().stall_seconds;
+    if (limit <= 0 || now - moved_at_ < limit) return;
+    moved_at_ = now;
+    for (Stream const* const stream : streams_) {
+        warn("rank " + std::to_string(world_rank()) + " made no progress for " +
+                 std::to_string(static_cast<int>(limit)) + " s: " + stream->describe(),
+             true);
+    }
+}
+
+double Progress::helper_seconds() {
+    std::lock_guard const lock(helper_mutex_);
+    if (!helper_.joinable()) return 0;
+    clockid_t clock{};
+    timespec used{};
+    if (pthread_getcpuclockid(helper_.native_handle(), &clock) != 0) return 0;
+    clock_gettime(clock, &used);
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+void Progress::stop() {
+    std::lock_guard const lock(helper_mutex_);
+    stopping_ = true;
+    if (!helper_.joinable()) return;
+    sluice::ring(helper_bell_);
+    ring();
+    helper_.join();
+}
+
+}  // namespace sluice

@@ -1,0 +1,75 @@
+// Who moves operations on: the calling thread of a blocking call or a wait, else one helper thread
+// a process, which sleeps on its bell. While a caller drives, the helper stays out of the way.
+#pragma once
+#include "ports/bell.hpp"
+#include "ports/clock.hpp"
+#include "run/stream.hpp"
+
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace sluice {
+
+class Progress {
+public:
+    /// The one of this process; no thread starts before the first nonblocking operation.
+    static Progress& instance();
+
+    /// The page with this process's bell, for peers to attach. Null where shared memory is refused.
+    [[nodiscard]] SharedMemory const& bell_page() const noexcept { return page_; }
+
+    /// Rings this process's bell: storage threads do when a transfer ends.
+    void ring() noexcept { sluice::ring(bell()); }
+
+    /// Hands an operation over. Never waits for progress that another thread makes.
+    /// `background`: the helper is to move it on.
+    void submit(Stream& stream, std::shared_ptr<Operation> operation, bool background);
+
+    /// Moves everything on in the calling thread and sleeps in between until `done()` is true.
+    /// `poke` is called now and then, so that the MPI can make progress on what it was given.
+    void drive_until(std::function<bool()> const& done, std::function<void()> const& poke);
+
+    /// One attempt to move things on, without waiting, unless another thread is at it.
+    void nudge();
+
+    /// Asked for how many messages from other nodes are due: while there are any, sleeps are short.
+    void set_due(std::function<int()> due);
+
+    /// Seconds of processor time that the helper has used.
+    [[nodiscard]] double helper_seconds();
+
+    /// Ends the helper. Afterwards only callers drive.
+    void stop();
+
+    /// Callers may spin for a moment only when every rank of the node has a core of its own.
+    void allow_spinning(bool allowed) noexcept { may_spin_ = allowed; }
+
+private:
+    Progress();
+    [[nodiscard]] BellWord& bell() const noexcept {
+        return *reinterpret_cast<BellWord*>(page_.data());
+    }
+    bool progress();
+    void help();
+    void start_helper();
+    [[nodiscard]] double nap_seconds(int naps) const;
+    void watch(double now);
+
+    SharedMemory page_;
+    BellWord helper_bell_{};        ///< Rung when the helper has something to do again.
+    std::mutex mutex_;              ///< Held by whoever moves streams on.
+    std::vector<Stream*> streams_;  ///< With operations under way.
+    std::mutex inbox_mutex_;
+    std::vector<std::pair<Stream*, std::shared_ptr<Operation>>> inbox_;
+    std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};
+    std::atomic<int> drivers_{0};
+    std::atomic<bool> may_spin_{false};
+    std::function<int()> due_;
+    std::thread helper_;
+    std::mutex helper_mutex_;  ///< Guards start and stop.
+    SteadyClock clock_;
+    double moved_at_ = 0;  ///< For the stall watchdog; guarded by mutex_.
+};
+
+}  // namespace sluice

@@ -1,0 +1,44 @@
+// Nonblocking operations as MPI_Requests that the MPI itself made: generalized requests. They are
+// completed only inside intercepted calls, in the thread of the program, so no thread level is
+// needed.
+#pragma once
+#include "api/file.hpp"
+
+namespace sluice {
+
+/// One request of ours. The MPI holds a pointer to it until free_fn.
+struct Pending {
+    std::shared_ptr<Operation> operation;
+    std::shared_ptr<File> file;
+    MPI_Request request = MPI_REQUEST_NULL;
+    bool told_mpi = false;       ///< PMPI_Grequest_complete was called.
+    double blocked_seconds = 0;  ///< In the initiating call, then in waits.
+};
+
+/// A request for an operation under way. Local.
+MPI_Request make_request(std::shared_ptr<Operation> operation, std::shared_ptr<File> file,
+                         double blocked_seconds);
+
+/// True when there is any request of ours, for the price of one load.
+[[nodiscard]] bool any_requests() noexcept;
+
+/// Ours, or null.
+[[nodiscard]] Pending* find_request(MPI_Request request);
+
+/// Tells the MPI if the operation is complete and it does not know yet; true when it is complete.
+bool settle(Pending& pending);
+
+/// After the MPI has completed and freed the request: accounts, raises the file's error handler.
+/// Returns the error class.
+int retire(Pending* pending);
+
+/// The program freed the request: it ends by itself.
+void abandon(Pending& pending);
+
+/// Frees what was abandoned and is complete; `all`: waits for it.
+void reap(bool all);
+
+/// Fills a status as a completed operation does.
+void set_status(MPI_Status* status, Bytes bytes);
+
+}  // namespace sluice

@@ -1,0 +1,35 @@
+// The functions of sluice.h.
+#include "sluice/sluice.h"
+
+#include "api/file.hpp"
+
+#include <cstdio>
+
+extern "C" {
+
+char const* sluice_version(void) { return SLUICE_VERSION; }
+
+int sluice_file_statistics(MPI_File handle, sluice_statistics* to) {
+    if (!to || to->size != sizeof *to) return MPI_ERR_ARG;
+    auto const file = sluice::find_file(handle);
+    if (!file) return MPI_ERR_FILE;
+    auto const& from = file->statistics;
+    to->operations = from.operations;
+    to->writes = from.writes;
+    to->reads = from.reads;
+    to->bytes = from.bytes;
+    to->blocked_seconds = from.blocked_seconds;
+    to->busy_seconds = from.busy_seconds;
+    to->helper_seconds = sluice::Progress::instance().helper_seconds();
+    return MPI_SUCCESS;
+}
+
+int sluice_file_plan(MPI_File handle, char* text, size_t text_bytes) {
+    if (!text || text_bytes == 0) return MPI_ERR_ARG;
+    auto const file = sluice::find_file(handle);
+    if (!file) return MPI_ERR_FILE;
+    std::snprintf(text, text_bytes, "%s", file->statistics.last_plan.c_str());
+    return MPI_SUCCESS;
+}
+
+}  // extern "C"

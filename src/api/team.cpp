@@ -1,0 +1,250 @@
+// Setting up of teams. See team.hpp.
+#include "api/team.hpp"
+
+#include "api/environment.hpp"
+
+#include <numeric>
+#include <sched.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t streams_at_most = 128;  ///< Files of a communicator open at once.
+constexpr Bytes slot_bytes_most = Bytes{4} << 20;
+constexpr Bytes slot_bytes_least = 4096;
+constexpr std::int32_t aggregators_a_node = 4;
+
+std::atomic<bool> thread_multiple{false};
+
+/// All teams, for the messages that are due.
+struct Teams {
+    std::mutex mutex;
+    std::vector<std::weak_ptr<Team>> all;
+};
+Teams& teams() {
+    static auto* const only = new Teams;
+    return *only;
+}
+
+int messages_due() {
+    std::lock_guard const lock(teams().mutex);
+    int due = 0;
+    for (auto const& weak : teams().all) {
+        if (auto const team = weak.lock()) due += team->network.due();
+    }
+    return due;
+}
+
+int free_team(MPI_Comm, int, void* held, void*) {
+    delete static_cast<std::shared_ptr<Team>*>(held);
+    return MPI_SUCCESS;
+}
+
+int team_key() {
+    static int const key = [] {
+        int made = MPI_KEYVAL_INVALID;
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_team, &made, nullptr);
+        return made;
+    }();
+    return key;
+}
+
+int cores_available() {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+int rank_in(MPI_Comm communicator) {
+    int rank = 0;
+    PMPI_Comm_rank(communicator, &rank);
+    return rank;
+}
+
+int size_of(MPI_Comm communicator) {
+    int size = 0;
+    PMPI_Comm_size(communicator, &size);
+    return size;
+}
+
+bool all_agree(bool mine, MPI_Comm communicator) {
+    int const own = mine ? 1 : 0;
+    int all = 0;
+    PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, communicator);
+    return all == 1;
+}
+
+/// The ranks that share memory with this one, or that pretend to.
+MPI_Comm split_by_node(MPI_Comm communicator) {
+    int const rank = rank_in(communicator);
+    MPI_Comm machine = MPI_COMM_NULL, node = MPI_COMM_NULL;
+    PMPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
+    int const pretended = settings().shared_memory ? settings().ranks_per_node : 1;
+    int const color = pretended > 0 ? rank_in(machine) / pretended : 0;
+    PMPI_Comm_split(machine, color, rank, &node);
+    PMPI_Comm_free(&machine);
+    return node;
+}
+
+}  // namespace
+
+void set_thread_multiple(bool multiple) noexcept { thread_multiple = multiple; }
+
+std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
+    void* held = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(communicator, team_key(), &held, &found);
+    if (found) return *static_cast<std::shared_ptr<Team>*>(held);
+    MPI_Comm own = MPI_COMM_NULL;
+    if (PMPI_Comm_dup(communicator, &own) != MPI_SUCCESS) return nullptr;
+    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    auto team = std::make_shared<Team>(own);
+    if (!team->set_up()) team.reset();
+    PMPI_Comm_set_attr(communicator, team_key(), new std::shared_ptr<Team>(team));
+    if (team) {
+        std::lock_guard const lock(teams().mutex);
+        std::erase_if(teams().all, [](auto const& weak) { return weak.expired(); });
+        teams().all.push_back(team);
+    }
+    Progress::instance().set_due(messages_due);
+    return team;
+}
+
+Team::~Team() {
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (!finalized && communicator != MPI_COMM_NULL) PMPI_Comm_free(&communicator);
+}
+
+bool Team::set_up() {
+    self = rank_in(communicator);
+    MPI_Comm node = split_by_node(communicator);
+    bool const alone = size_of(node) == 1;
+    bool shared = alone || share_memory(node);
+    if (!shared) warn("no shared memory on this node: its ranks exchange messages instead", true);
+    int name = shared ? self : -1;
+    if (shared)
+        PMPI_Bcast(&name, 1, MPI_INT, 0, node);
+    else
+        name = self;
+    std::vector<std::int32_t> names(static_cast<std::size_t>(size_of(communicator)));
+    PMPI_Allgather(&name, 1, MPI_INT, names.data(), 1, MPI_INT, communicator);
+    PMPI_Comm_free(&node);
+    topology = std::make_unique<Topology>(names);
+
+    int mine[2]{cores_available(), thread_multiple ? 1 : 0}, least[2]{};
+    PMPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, communicator);
+    Node const own_node = topology->node_of(self);
+    if (topology->node_count() > 1 && least[1] == 0) {
+        warn("several nodes need MPI_THREAD_MULTIPLE, which this MPI or program does not give: "
+             "the MPI serves the files itself");
+        return false;
+    }
+    auto const per_node = std::min<std::int32_t>(least[0], aggregators_a_node);
+    limits_.aggregator_count =
+        std::min(per_node * topology->node_count(), topology->aggregator_count_max());
+    shape_ = {topology->local_count(own_node), topology->aggregator_count_max(), slot_bytes_most};
+    if (alone || !shared) {
+        shape_.local_count = 1;
+        auto own = SharedMemory::create_private(streams_at_most * NodeWindow::bytes_needed(shape_));
+        if (own) memory_ = std::move(*own);
+        auto bell = SharedMemory::create_private(4096);  // Nobody but this rank would ring.
+        std::vector<SharedMemory> pages;
+        if (bell) pages.push_back(std::move(*bell));
+        bells_ = std::make_unique<NodeBells>(std::move(pages), 0);
+    }
+    memory_left_ = settings().memory_bytes;
+    Progress::instance().allow_spinning(least[0] >= topology->local_count(own_node) &&
+                                        settings().ranks_per_node == 0);
+    return all_agree(memory_.data() != nullptr, communicator);
+}
+
+/// The leader makes the memory, all attach it and each other's bells. All or none.
+bool Team::share_memory(MPI_Comm node) {
+    struct Names {
+        SharedMemoryName bell, window;
+    };
+    // The shape needs the whole communicator's size, but only counts of it.
+    WindowShape shape;
+    shape.local_count = size_of(node);
+    shape.aggregator_count = std::min(size_of(communicator), 64);
+    shape.slot_bytes_max = slot_bytes_most;
+    auto const bytes = streams_at_most * NodeWindow::bytes_needed(shape);
+    bool const leads = rank_in(node) == 0;
+    std::optional<SharedMemory> window;
+    if (leads) window = SharedMemory::create(bytes);
+    Names const mine{Progress::instance().bell_page().name(),
+                     window ? window->name() : SharedMemoryName{}};
+    std::vector<Names> all(static_cast<std::size_t>(shape.local_count));
+    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, node);
+    if (!leads) window = SharedMemory::attach(all[0].window, bytes);
+    std::vector<SharedMemory> pages;
+    for (auto const& names : all) {
+        if (auto page = SharedMemory::attach(names.bell, 4096)) pages.push_back(std::move(*page));
+    }
+    bool const complete = window && pages.size() == all.size();
+    if (!all_agree(complete, node)) return false;  // Also: nobody's descriptor closes too early.
+    memory_ = std::move(*window);
+    bells_ = std::make_unique<NodeBells>(std::move(pages), rank_in(node));
+    return true;
+}
+
+StreamPlace* Team::take_stream() {
+    auto const unused = std::find_if(places_.begin(), places_.end(),
+                                     [](auto const& place) { return !place->used; });
+    if (unused != places_.end()) {
+        (*unused)->used = true;
+        return unused->get();
+    }
+    if (places_.size() == streams_at_most) return nullptr;
+    add_stream();
+    return places_.back().get();
+}
+
+void Team::add_stream() {
+    auto place = std::make_unique<StreamPlace>();
+    auto const index = places_.size();
+    std::byte* const at = memory_.data() + index * NodeWindow::bytes_needed(shape_);
+    Site& site = place->site;
+    site.topology = topology.get();
+    site.self = self;
+    site.stream = static_cast<std::int32_t>(index);
+    site.window = NodeWindow(at, shape_);
+    site.bells = bells_.get();
+    site.network = &network;
+    site.clock = &clock_;
+    site.limits = limits_;
+    site.reserve = [this, raw = place.get()](std::int32_t aggregators, Bytes slot_bytes) {
+        return reserve(*raw, aggregators, slot_bytes);
+    };
+    place->stream = std::make_unique<Stream>(site);
+    place->used = true;
+    places_.push_back(std::move(place));
+}
+
+/// Fewer bytes when the node's share is used up; none when the system has no memory.
+Bytes Team::reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes) {
+    Bytes wanted = std::clamp(slot_bytes, slot_bytes_least, slot_bytes_most);
+    if (place.reserved_aggregators >= aggregators && place.reserved_slot_bytes >= wanted) {
+        return place.reserved_slot_bytes;
+    }
+    auto const slots = static_cast<Bytes>(aggregators) * slots_per_aggregator;
+    for (; wanted > place.reserved_slot_bytes && wanted >= slot_bytes_least; wanted /= 2) {
+        Bytes const cost = slots * (wanted + wanted / 8);
+        if (cost > memory_left_ && wanted / 2 >= slot_bytes_least) continue;
+        bool backed = true;
+        auto const base = static_cast<Offset>(static_cast<std::size_t>(place.site.stream) *
+                                              NodeWindow::bytes_needed(shape_));
+        for (Span range : NodeWindow::stretches(shape_, aggregators, wanted)) {
+            backed = backed && memory_.reserve({base + range.begin, base + range.end});
+        }
+        if (!backed) continue;
+        memory_left_ = std::max<Bytes>(0, memory_left_ - cost);
+        place.reserved_slot_bytes = wanted / slot_bytes_least * slot_bytes_least;
+        place.reserved_aggregators = aggregators;
+        break;
+    }
+    return place.reserved_slot_bytes;
+}
+
+}  // namespace sluice

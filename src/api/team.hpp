@@ -1,0 +1,58 @@
+// The ranks of a communicator, set up once: a communicator of our own, the topology, the memory and
+// the bells of the node, and a number of streams. Kept as an attribute of the user's communicator.
+#pragma once
+#include "api/progress.hpp"
+#include "ports/mpi.hpp"
+
+#include <memory>
+
+namespace sluice {
+
+/// A stream and where it runs. Files use them one after another; its cycles go on counting.
+struct StreamPlace {
+    Site site;
+    std::unique_ptr<Stream> stream;
+    bool used = false;
+    Bytes reserved_slot_bytes = 0;  ///< On a node's leader: backed by memory.
+    std::int32_t reserved_aggregators = 0;
+};
+
+class Team {
+public:
+    /// The team of a communicator; made at the first call. Collective over `communicator`. Null,
+    /// on all ranks, when it cannot be served: then the MPI is left to itself.
+    static std::shared_ptr<Team> of(MPI_Comm communicator);
+
+    explicit Team(MPI_Comm own) : network(own), communicator(own) {}
+    ~Team();
+    Team(Team const&) = delete;
+    Team& operator=(Team const&) = delete;
+
+    /// The lowest stream that no open file uses: files are opened and closed in the same order on
+    /// all ranks, so it is the same everywhere. Null when there are too many.
+    StreamPlace* take_stream();
+
+    std::unique_ptr<Topology> topology;
+    Rank self = 0;
+    MpiNetwork network;
+    MPI_Comm communicator;
+
+private:
+    bool set_up();
+    bool share_memory(MPI_Comm node_communicator);
+    void add_stream();
+    Bytes reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes);
+
+    SharedMemory memory_;
+    std::unique_ptr<NodeBells> bells_;
+    SteadyClock clock_;
+    WindowShape shape_;
+    PlanLimits limits_;
+    std::vector<std::unique_ptr<StreamPlace>> places_;
+    Bytes memory_left_ = 0;
+};
+
+/// What MPI_Query_thread said; nodes exchange messages from the helper only with multiple.
+void set_thread_multiple(bool multiple) noexcept;
+
+}  // namespace sluice
