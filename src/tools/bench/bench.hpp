@@ -1,0 +1,96 @@
+// What all modes of sluice-bench share: options, the pair of files under test, timing, and the loop
+// that measures the two in turn. "Sluice" is the file that a preloaded Sluice serves, "peer" the
+// one with the hint sluice=disable, which the MPI library serves itself.
+#pragma once
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace sluice::bench {
+
+struct Options {
+    std::vector<std::string> modes{"blocking"};
+    std::vector<std::string> patterns{"all"};
+    std::vector<std::string> directions{"write", "read"};
+    std::uint64_t bytes = 0;     ///< Of one rank; 0: what the mode finds suitable.
+    std::uint64_t piece = 4096;  ///< Bytes of one piece of the strided pattern.
+    int repeat = 7, warmup = 1;
+    int calls = 0;        ///< In one batch of modes small and open; 0: the mode's own.
+    double late_ms = 0;   ///< Mode overlap: how late the last rank starts.
+    int operations = 16;  ///< Mode outstanding: in total.
+    std::vector<int> outstanding{1, 2, 4, 8, 16};
+    std::string directory = ".", json;
+    std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
+    bool no_peer = false, keep = false;
+};
+
+enum class Side { sluice, peer };
+using PerSide = std::array<std::vector<double>, 2>;  ///< Seconds, one entry a repeat.
+
+class Report;
+
+/// One run of the program, the same on every rank.
+struct Run {
+    Options options;
+    int rank = 0, ranks = 1;
+    std::array<std::string, 2> path;
+    bool served = false;  ///< Sluice is loaded.
+    Report* report = nullptr;
+    std::uint64_t wrong_bytes = 0;  ///< In results that decide the exit code.
+
+    [[nodiscard]] std::vector<Side> sides() const {
+        return options.no_peer ? std::vector{Side::sluice} : std::vector{Side::sluice, Side::peer};
+    }
+};
+
+/// Ends the job with MPI's own words if `code` is an error: a half-measured pair is worth nothing.
+void check(int code, char const* what);
+
+/// Collective. The largest value of all ranks, on all ranks: a collective call is as slow as its
+/// slowest rank.
+double max_over_ranks(double value);
+std::uint64_t sum_over_ranks(std::uint64_t value);
+
+/// Collective. Seconds of `action` on the slowest rank, all ranks starting together.
+double time_together(std::function<void()> const& action);
+
+/// A file opened on all ranks; the destructor closes it (collective).
+class File {
+public:
+    File(Run const& run, Side side, int mode = MPI_MODE_CREATE | MPI_MODE_RDWR);
+    File(File const&) = delete;
+    File& operator=(File const&) = delete;
+    ~File();
+    MPI_File handle = MPI_FILE_NULL;
+};
+
+/// The hints of one side, freed by the destructor.
+class Hints {
+public:
+    Hints(Run const& run, Side side);
+    Hints(Hints const&) = delete;
+    Hints& operator=(Hints const&) = delete;
+    ~Hints() { MPI_Info_free(&info); }
+    MPI_Info info = MPI_INFO_NULL;
+};
+
+/// Collective. Removes what the modes wrote, unless asked to keep it.
+void remove_files(Run const& run);
+
+/// Calls `measure(side, repeat)` for Sluice, peer, Sluice, peer, ..., so that whatever slows the
+/// machine down meets both. Returns the seconds that it gave, without the warm-up. `repeat` counts
+/// from -warmup.
+PerSide measure_in_turn(Run const& run, std::string const& label,
+                        std::function<double(Side, int)> const& measure);
+
+void mode_blocking(Run& run);
+void mode_small(Run& run);
+void mode_open(Run& run);
+void mode_overlap(Run& run);
+void mode_outstanding(Run& run);
+
+}  // namespace sluice::bench

@@ -1,0 +1,118 @@
+// sluice-bench: the same collective file I/O by Sluice and by the MPI library itself, in one run
+// and in turn. `sluice bench` starts it with Sluice preloaded; it is an ordinary MPI program.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <optional>
+
+#include "report.hpp"
+
+namespace {
+
+using namespace sluice::bench;
+
+std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
+                                                  {"small", mode_small},
+                                                  {"open", mode_open},
+                                                  {"overlap", mode_overlap},
+                                                  {"outstanding", mode_outstanding}};
+
+void declare(CLI::App& app, Options& o) {
+    auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
+        return app.add_option(name, into, help)->delimiter(',');
+    };
+    words("--mode", o.modes,
+          "blocking, small, open, overlap, outstanding, or all (default: blocking)")
+        ->check(CLI::IsMember({"blocking", "small", "open", "overlap", "outstanding", "all"}));
+    words("--pattern", o.patterns, "contiguous, strided, block3d, or all (the default)")
+        ->check(CLI::IsMember({"contiguous", "strided", "block3d", "all"}));
+    words("--direction", o.directions, "write, read (default: both)")
+        ->check(CLI::IsMember({"write", "read"}));
+    app.add_option("--bytes", o.bytes, "bytes of one rank (default: 16M; mode small: 4K)")
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--piece", o.piece, "bytes of one piece of the strided pattern (default: 4K)")
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--repeat", o.repeat, "measurements of each side (default: 7)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--warmup", o.warmup, "unmeasured turns before them (default: 1)")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--calls", o.calls, "calls in one batch (default: small 100, open 50)");
+    app.add_option("--late", o.late_ms, "overlap: the last rank starts this many ms late");
+    app.add_option("--operations", o.operations, "outstanding: operations in total (default: 16)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--outstanding", o.outstanding,
+                   "outstanding: how many at a time (default: 1,2,4,8,16)")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber);
+    app.add_option("--dir", o.directory, "where the two files go (default: here)");
+    app.add_option("--json", o.json, "append one JSON line a result to this file");
+    words("--hint", o.hints, "key=value: MPI_Info hint for both files");
+    words("--peer-hint", o.peer_hints, "key=value: hint for the MPI's own file only");
+    app.add_flag("--no-peer", o.no_peer, "measure Sluice only");
+    app.add_flag("--keep", o.keep, "leave the files there");
+    app.footer(
+        "Each result compares a file that Sluice serves with one that the MPI library serves\n"
+        "(hint sluice=disable), measured in turn. Times are of the slowest rank. Ends with 1 if\n"
+        "bytes are wrong.");
+}
+
+/// The exit code if the program ends here.
+std::optional<int> parse(int argc, char** argv, int rank, Options& options) {
+    CLI::App app("Compares Sluice with the MPI library's own collective file I/O.", "sluice-bench");
+    declare(app, options);
+    try {
+        app.parse(argc, argv);
+    } catch (CLI::ParseError const& error) {
+        if (rank == 0) app.exit(error);  // prints the help, or what is wrong
+        return error.get_exit_code() == 0 ? 0 : 2;
+    }
+    if (options.modes == std::vector<std::string>{"all"}) {
+        options.modes.clear();
+        for (auto const& [name, run] : modes) options.modes.push_back(name);
+    }
+    return {};
+}
+
+std::string command_line(int argc, char** argv) {
+    std::string result;
+    for (int i = 0; i < argc; ++i) result += std::string(i == 0 ? "" : " ") + argv[i];
+    return result;
+}
+
+/// Two files of this job's own, in the directory asked for.
+void choose_paths(Run& run) {
+    int process = int(getpid());
+    MPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    auto const stem = run.options.directory + "/sluice-bench-" + std::to_string(process);
+    run.path = {stem + "-sluice", stem + "-peer"};
+}
+
+int run_modes(Run& run) {
+    for (auto const& mode : run.options.modes) modes.at(mode)(run);
+    if (run.wrong_bytes == 0) return 0;
+    run.report->note(
+        text_of("\nwrong bytes: %llu", static_cast<unsigned long long>(run.wrong_bytes)));
+    return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    Run run;
+    MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
+    int result = 0;
+    if (auto const ended = parse(argc, argv, run.rank, run.options)) {
+        result = *ended;
+    } else {
+        choose_paths(run);
+        run.served = !loaded_sluice().empty();
+        Report report(run, command_line(argc, argv));
+        run.report = &report;
+        result = run_modes(run);
+    }
+    MPI_Finalize();
+    return result;
+}

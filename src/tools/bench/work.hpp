@@ -1,0 +1,17 @@
+// Computation of a known amount. It is counted in iterations, not by a clock: a core that was taken
+// away meanwhile makes it last longer, and that is what must show.
+#pragma once
+#include <cstdint>
+
+namespace sluice::bench {
+
+/// Pure arithmetic that no compiler can shorten.
+void compute(std::uint64_t iterations);
+
+/// Collective. Iterations that keep every rank busy for `seconds` while all ranks compute: with
+/// more ranks than cores they share the cores, so each does less. Fitted at this very length,
+/// because time slices, and ranks that finish early and spin, make the time not quite proportional
+/// to work.
+std::uint64_t iterations_lasting(double seconds);
+
+}  // namespace sluice::bench

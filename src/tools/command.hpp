@@ -1,0 +1,14 @@
+// The commands behind `sluice`: each gets the arguments after its name and returns an exit code.
+#pragma once
+#include <string>
+
+namespace sluice {
+
+int command_run(int argc, char** argv);
+int command_bench(int argc, char** argv);
+int command_info(int argc, char** argv);
+
+/// The folder above the one that this command lies in: lib/ and libexec/ are in it.
+std::string installation();
+
+}  // namespace sluice

@@ -1,0 +1,73 @@
+// `sluice info`: what is here, and what can be set.
+#include "core/settings.hpp"
+#include "tools/command.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+void line(char const* name, std::string const& value) {
+    std::printf("  %-24s %s\n", name, value.c_str());
+}
+
+bool memfd_works() {
+    int const fd = memfd_create("sluice", MFD_CLOEXEC);
+    if (fd >= 0) close(fd);
+    return fd >= 0;
+}
+
+/// Asks the library's MPI for its name. The library is loaded, MPI is not initialised.
+std::string mpi_version(std::string const& library) {
+    void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!loaded) return std::string("cannot be loaded: ") + dlerror();
+    using Ask = int (*)(char*, int*);
+    auto const ask = reinterpret_cast<Ask>(dlsym(loaded, "MPI_Get_library_version"));
+    char text[8192] = "unknown";
+    int length = 0;
+    if (ask) ask(text, &length);
+    std::string const all = text;
+    return all.substr(0, all.find('\n'));
+}
+
+char const* found(std::string const& path) {
+    return access(path.c_str(), X_OK) == 0 ? "yes" : "no";
+}
+
+void print_knobs(char const* title, std::span<Knob const> knobs, bool environment) {
+    std::printf("\n%s\n", title);
+    for (Knob const& knob : knobs) {
+        char const* const set = environment ? std::getenv(knob.name) : nullptr;
+        std::printf("  %-24s %-10s %s", knob.name, knob.fallback, knob.meaning);
+        if (set) std::printf("  [set to %s]", set);
+        std::printf("\n");
+    }
+}
+
+}  // namespace
+
+int command_info(int, char**) {
+    std::string const root = installation(), library = root + "/lib/libsluice.so";
+    std::printf("sluice %s\n", SLUICE_VERSION);
+    line("library", access(library.c_str(), R_OK) == 0 ? library : library + " (missing)");
+    line("MPI", mpi_version(library));
+    line("cores", std::to_string(std::thread::hardware_concurrency()));
+    std::printf("\nfeatures\n");
+    line("node-shared memory",
+         memfd_works() ? "yes (memfd)" : "no: ranks of a node exchange messages");
+    line("storage", "POSIX with a thread pool");
+    line("between nodes", "MPI point-to-point");
+    line("sluice bench", found(root + "/libexec/sluice-bench"));
+    line("emulated device (FUSE)", found(root + "/libexec/sluice-device"));
+    print_knobs("environment variables, with their defaults", environment_knobs(), true);
+    print_knobs("hints of MPI_File_open, set_view and set_info, with their defaults", hint_knobs(),
+                false);
+    return 0;
+}
+
+}  // namespace sluice

@@ -1,0 +1,46 @@
+// The `sluice` command: runs a program under the library, tells what is there. Needs no MPI itself.
+#include "tools/command.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+struct Command {
+    char const* name;
+    char const* usage;
+    char const* meaning;
+    int (*main)(int argc, char** argv);
+};
+
+constexpr Command commands[] = {
+    {"run", "run PROGRAM [ARGUMENT ...]",
+     "run a program under Sluice; once for each rank: mpiexec -n 4 sluice run ./program",
+     sluice::command_run},
+    {"bench", "bench [OPTION ...]",
+     "compare with the MPI's own I/O, paired; under mpiexec; see sluice bench --help",
+     sluice::command_bench},
+    {"info", "info", "version, MPI, features, environment variables and hints",
+     sluice::command_info},
+};
+
+int help(std::FILE* to) {
+    std::fprintf(to, "sluice %s: collective MPI file I/O in the background\n\nusage:\n",
+                 SLUICE_VERSION);
+    for (Command const& c : commands) std::fprintf(to, "  sluice %-28s %s\n", c.usage, c.meaning);
+    return to == stdout ? 0 : 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 2) return help(stderr);
+    if (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "help") == 0)
+        return help(stdout);
+    if (std::strcmp(argv[1], "--version") == 0) return std::puts("sluice " SLUICE_VERSION) < 0;
+    for (Command const& c : commands) {
+        if (std::strcmp(argv[1], c.name) == 0) return c.main(argc - 2, argv + 2);
+    }
+    std::fprintf(stderr, "sluice: there is no command '%s'\n\n", argv[1]);
+    return help(stderr);
+}
