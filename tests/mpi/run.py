@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+"""Runs the MPI test programs: programs x MPIs x ranks x ranks per node, with or without Sluice.
+
+Each run has a time limit. When it is over, the runner prints where every process is, then ends the
+processes of that run and no others (they carry a mark of the run in their environment). After each
+run it checks that no process and no shared memory is left. Exit code 1 if anything failed.
+"""
+import argparse
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+MARK = "SLUICE_TEST_RUN"
+
+# Found with MPICH 5.0.2 and Open MPI 5.0.11 by themselves. Crashes and hangs, so left out of
+# plain runs; the sub-tests whose names contain one of these words.
+PLAIN_SKIP = {
+    "mpich": {
+        # Counts of nonblocking reads past the end; data conversion after the buffer is freed.
+        "patterns_test": "across_end,behind_end/i,empty_file/i,external32/i,types_freed",
+        # Corrupts data or hangs with several operations; MPI_Request_free loses them.
+        "outstanding_test": "/",
+        "legal_test": "two_threads",
+        "errors_test": "negative,uncommitted,null_type,decreasing,hints,waitall,full_disk,"
+                       "read_only,write_only",
+    },
+    "openmpi": {
+        # Integer division by zero for an empty type; never completes a read past the end.
+        "patterns_test": "empty_type,across_end,behind_end,empty_file,external32/i,/i,begin",
+        # Hangs at file locks, taken at the start and released by later calls of MPI (freed
+        # requests never release them; all others are right, but may take seconds each).
+        "outstanding_test": "/",
+        "legal_test": "none",
+        # A write to a file opened for reading returns MPI_SUCCESS.
+        "errors_test": "default_handler,negative,uncommitted,null_type,decreasing,hints,"
+                       "waitall,full_disk,read_only,write_only",
+    },
+}
+
+
+@dataclass
+class Run:
+    """One start of mpiexec."""
+    mpi: str
+    program: str
+    ranks: int
+    ranks_per_node: int = 0   # 0: as the machine is
+    options: list = field(default_factory=list)
+    seconds: int = 90
+
+    def title(self):
+        node = f" {self.ranks_per_node}/node" if self.ranks_per_node else ""
+        options = "".join(" " + word for word in self.options)
+        return f"{self.mpi} {self.program} {self.ranks} ranks{node}{options}"
+
+
+def quick_runs(mpi):
+    """Every program, with few ranks and the corners of the rest: under two minutes an MPI."""
+    small = ["--large-mib", "10"]
+    return [
+        Run(mpi, "patterns_test", 1, 0, small),
+        Run(mpi, "patterns_test", 2, 0, ["--large-mib", "24"]),
+        Run(mpi, "patterns_test", 3, 1, small),
+        Run(mpi, "patterns_test", 4, 2, small),
+        Run(mpi, "patterns_test", 8, 0, ["--only", "/all,/iat_all", "--large-mib", "5"]),
+        Run(mpi, "outstanding_test", 1),
+        Run(mpi, "outstanding_test", 2, 1),
+        Run(mpi, "outstanding_test", 3),
+        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large"]),
+        Run(mpi, "legal_test", 1),
+        Run(mpi, "legal_test", 2, 1),
+        Run(mpi, "legal_test", 3, 2, ["--thread-level", "3"]),
+        Run(mpi, "legal_test", 4, 0, ["--thread-level", "0"]),
+        Run(mpi, "errors_test", 1),
+        Run(mpi, "errors_test", 3),
+        Run(mpi, "errors_test", 4, 2),
+        Run(mpi, "large_count_test", 2),
+        Run(mpi, "large_count_test", 3, 1),
+    ]
+
+
+def long_runs(mpi):
+    """All combinations, with repetition where order and time matter."""
+    runs = []
+    for ranks in (1, 2, 3, 4, 8):
+        for ranks_per_node in (0, 1, 2):
+            for program in ("patterns_test", "outstanding_test", "legal_test", "errors_test",
+                            "large_count_test"):
+                repeat = ["--repeat", "3"] if program == "outstanding_test" else []
+                runs.append(Run(mpi, program, ranks, ranks_per_node, repeat, 900))
+    for level in ("0", "1", "2", "3"):
+        runs.append(Run(mpi, "legal_test", 3, 0, ["--thread-level", level], 300))
+        runs.append(Run(mpi, "outstanding_test", 3, 0, ["--thread-level", level], 300))
+    return runs
+
+
+def environment(run, mark, plain):
+    env = dict(os.environ)
+    env[MARK] = mark
+    env.setdefault("SLUICE_STALL", "5")
+    if run.ranks_per_node and not plain:
+        env["SLUICE_RANKS_PER_NODE"] = str(run.ranks_per_node)
+    if run.mpi == "openmpi":
+        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+    return env
+
+
+def command(run, args, work, full):
+    program = str(args.programs).format(mpi=run.mpi) + "/" + run.program
+    words = [str(BUILD / "env" / run.mpi / "bin" / "mpiexec"), "-n", str(run.ranks)]
+    if not args.plain:
+        words += [str(BUILD / run.mpi / "bin" / "sluice"), "run"]
+    words += [program, "--dir", str(work), *run.options, *args.program_options]
+    if full and run.program == "errors_test":
+        words += ["--full", str(full)]
+    if args.plain:
+        words += ["--plain", "--skip", PLAIN_SKIP[run.mpi].get(run.program, "none")]
+    return words
+
+
+def processes_of(mark):
+    """The processes of one run, wherever they have been moved to, but not those that have ended."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+    return sorted(found)
+
+
+def read_proc(path):
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return "?"
+
+
+def show_places(mark):
+    """Prints where each process of a run is: by gdb where there is one, else by the kernel."""
+    for pid in processes_of(mark):
+        base = Path(f"/proc/{pid}")
+        arguments = read_proc(base / "cmdline").replace("\0", " ")
+        if "_test" not in arguments or "mpiexec" in arguments or "run " in arguments:
+            continue
+        print(f"  -- process {pid}: {arguments}")
+        with contextlib.suppress(OSError):
+            for task in sorted((base / "task").iterdir()):
+                print(f"     {task.name} {read_proc(task / 'comm')}: {read_proc(task / 'wchan')}, "
+                      f"system call {read_proc(task / 'syscall').split(' ')[0]}")
+        if shutil.which("gdb"):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                trace = subprocess.run(
+                    ["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 12"],
+                    capture_output=True, text=True, timeout=30, check=False).stdout
+                for line in trace.splitlines():
+                    if line.startswith(("#", "Thread")):
+                        print("     " + line[:160])
+    sys.stdout.flush()
+
+
+def end_processes(mark):
+    for name in (signal.SIGTERM, signal.SIGKILL):
+        for pid in processes_of(mark):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, name)
+        until = time.monotonic() + 3
+        while processes_of(mark) and time.monotonic() < until:
+            time.sleep(0.05)
+
+
+def leftover_processes(mark):
+    """Waits a moment: daemons of the MPI may end a little after mpiexec."""
+    until = time.monotonic() + 5
+    while (left := processes_of(mark)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return left
+
+
+def shared_memory():
+    """Names in /dev/shm that can be ours; other jobs' MPIs leave theirs there as well."""
+    return {name for name in os.listdir("/dev/shm") if "sluice" in name.lower()}
+
+
+def execute(words, env, seconds, mark):
+    """Returns (exit code or None when out of time, output)."""
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        child = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=output,
+                                 stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            code = child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            code = None
+            print(f"  out of time after {seconds} s; the ranks are at:")
+            show_places(mark)
+            end_processes(mark)
+            child.wait()
+        except BaseException:
+            end_processes(mark)
+            raise
+        output.seek(0)
+        return code, output.read()
+
+
+def do_run(run, args, full):
+    """Runs one; returns the reasons for which it failed."""
+    mark = uuid.uuid4().hex
+    memory_before = shared_memory()
+    base = Path(args.dir)
+    base.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix="mpi_", dir=base))
+    started = time.monotonic()
+    limit = int(run.seconds * args.patience)
+    code, output = execute(command(run, args, work, full), environment(run, mark, args.plain),
+                           limit, mark)
+    seconds = time.monotonic() - started
+    reasons = []
+    if code is None:
+        reasons.append("out of time")
+    elif code != 0:
+        reasons.append(f"exit code {code}")
+    if left := leftover_processes(mark):
+        reasons.append(f"processes left: {left}")
+        end_processes(mark)
+    if new := shared_memory() - memory_before:
+        reasons.append(f"left in /dev/shm: {sorted(new)}")
+    shutil.rmtree(work, ignore_errors=True)
+    print(f"{'FAILED' if reasons else 'ok    '} {seconds:6.1f} s  {run.title()}"
+          + (f"  ({'; '.join(reasons)})" if reasons else ""))
+    if reasons or args.verbose:
+        shown = output.splitlines()
+        shown = shown if args.verbose else shown[:15] + shown[15:][-args.lines:]
+        print("\n".join("  | " + line for line in shown))
+    sys.stdout.flush()
+    return reasons
+
+
+@contextlib.contextmanager
+def full_file_system(base):
+    """A tmpfs of 4 MiB for the tests of a full disk; None where it cannot be mounted."""
+    if os.geteuid() != 0:
+        yield None
+        return
+    Path(base).mkdir(parents=True, exist_ok=True)
+    place = Path(tempfile.mkdtemp(prefix="full_", dir=base))
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "sluice-test", str(place)],
+                             capture_output=True, check=False).returncode == 0
+    try:
+        yield place if mounted else None
+    finally:
+        if mounted:
+            subprocess.run(["umount", "-l", str(place)], check=False)
+        place.rmdir()
+
+
+def chosen_runs(args):
+    runs = []
+    for mpi in args.mpi.split(","):
+        runs += long_runs(mpi) if args.level == "long" else quick_runs(mpi)
+    programs = [p if p.endswith("_test") else p + "_test" for p in args.program.split(",") if p]
+    ranks = [int(n) for n in args.ranks.split(",") if n]
+    nodes = [int(n) for n in args.nodes.split(",") if n]
+    return [r for r in runs
+            if (not programs or r.program in programs) and (not ranks or r.ranks in ranks)
+            and (not nodes or r.ranks_per_node in nodes)
+            and not (args.plain and r.ranks_per_node)
+            and not (r.program == "large_count_test" and r.mpi == "openmpi")]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--level", choices=("quick", "long"), default="quick")
+    parser.add_argument("--program", default="", help="only these, for example patterns,legal")
+    parser.add_argument("--ranks", default="", help="only runs with these numbers of ranks")
+    parser.add_argument("--nodes", default="", help="only these ranks per node; 0: unset")
+    parser.add_argument("--plain", action="store_true", help="without Sluice and the known faults")
+    parser.add_argument("--dir", default=str(BUILD / "tmp"), help="where test files go")
+    parser.add_argument("--programs", default=str(BUILD / "{mpi}" / "tests" / "mpi"),
+                        help="folder of the programs; {mpi} is replaced")
+    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
+    parser.add_argument("--lines", type=int, default=40, help="shown of a failed run's output")
+    parser.add_argument("--keep-going", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("-v", "--verbose", action="store_true")
+    parser.add_argument("program_options", nargs="*", help="after --: for the programs")
+    args = parser.parse_args()
+    if args.verbose:
+        args.program_options.append("-v")
+    return args
+
+
+def main():
+    args = parse_arguments()
+    runs = chosen_runs(args)
+    started = time.monotonic()
+    failed = []
+    done = 0
+    with full_file_system(args.dir) as full:
+        for run in runs:
+            done += 1
+            if do_run(run, args, full):
+                failed.append(run.title())
+                if not args.keep_going:
+                    break
+    for title in failed:
+        print(f"failed: {title}")
+    print(f"mpi tests: {done - len(failed)} passed, {len(failed)} failed, "
+          f"{time.monotonic() - started:.0f} s")
+    return 1 if failed or not done else 0
+
+
+if __name__ == "__main__":
+    # Ctrl-C and a stopped job both end the running processes and unmount.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(main())
