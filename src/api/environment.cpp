@@ -13,15 +13,15 @@ namespace {
 std::atomic<int> rank_in_world{0};
 
 Settings read_environment() {
-    std::vector<std::string> warnings;
+    std::vector<Complaint> complaints;
     Settings const s = read_settings(
         [](char const* name) -> std::optional<std::string> {
             char const* const value = std::getenv(name);
             return value ? std::optional<std::string>(value) : std::nullopt;
         },
-        warnings);
+        complaints);
     if (s.log > 0) {
-        for (auto const& text : warnings) std::fprintf(stderr, "sluice: %s\n", text.c_str());
+        for (auto const& c : complaints) std::fprintf(stderr, "sluice: %s\n", c.text.c_str());
     }
     return s;
 }

@@ -50,6 +50,16 @@ bool left_to_mpi(bool mine, Team const& team) {
     return disabled != 0;
 }
 
+Lookup lookup_in(MPI_Info info) {
+    return [info](char const* name) -> std::optional<std::string> {
+        if (info == MPI_INFO_NULL) return std::nullopt;
+        char value[MPI_MAX_INFO_VAL + 1];
+        int found = 0;
+        PMPI_Info_get(info, const_cast<char*>(name), MPI_MAX_INFO_VAL, value, &found);
+        return found ? std::optional<std::string>(value) : std::nullopt;
+    };
+}
+
 double now() { return SteadyClock().now(); }
 
 }  // namespace
@@ -81,8 +91,9 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
     return operation;
 }
 
-void File::wait(Operation const& operation) {
-    Progress::instance().drive_until([&] { return operation.complete(); }, poke_mpi);
+void File::wait(Operation& operation) {
+    Progress::instance().drive_until([&] { return operation.complete(); }, poke_mpi,
+                                     [&] { return operation.run_callers_part(); });
 }
 
 Status File::agree(Status mine) {
@@ -140,24 +151,27 @@ std::vector<std::shared_ptr<File>> open_files() {
     return all;
 }
 
-Lookup lookup_in(MPI_Info info) {
-    return [info](char const* name) -> std::optional<std::string> {
-        if (info == MPI_INFO_NULL) return std::nullopt;
-        char value[MPI_MAX_INFO_VAL + 1];
-        int found = 0;
-        PMPI_Info_get(info, const_cast<char*>(name), MPI_MAX_INFO_VAL, value, &found);
-        return found ? std::optional<std::string>(value) : std::nullopt;
-    };
+OwnHints::OwnHints(MPI_Info given, FileHints before) : for_mpi(given) {
+    std::vector<Complaint> complaints;
+    hints = read_hints(lookup_in(given), before, complaints);
+    if (complaints.empty()) return;
+    PMPI_Info_dup(given, &copy_);
+    for_mpi = copy_;
+    for (auto const& complaint : complaints) {
+        warn("hint " + complaint.text);
+        PMPI_Info_delete(copy_, complaint.name.c_str());
+    }
 }
 
-void register_file(MPI_Comm communicator, char const* name, int amode, MPI_Info info,
+OwnHints::~OwnHints() {
+    if (copy_ != MPI_INFO_NULL) PMPI_Info_free(&copy_);
+}
+
+void register_file(MPI_Comm communicator, char const* name, int amode, FileHints const& hints,
                    MPI_File handle) {
     if (!settings().enabled || has_driver_prefix(name) || (amode & MPI_MODE_SEQUENTIAL)) return;
     auto const team = Team::of(communicator);
     if (!team) return;
-    std::vector<std::string> warnings;
-    FileHints const hints = read_hints(lookup_in(info), {}, warnings);
-    for (auto const& text : warnings) warn("hint " + text);
     if (left_to_mpi(hints.disabled, *team)) return;
     StreamPlace* const place = team->take_stream();
     if (!place) return warn("too many files of one communicator are open: the MPI serves the rest");

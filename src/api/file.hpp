@@ -31,7 +31,7 @@ public:
     /// The next operation on this file; local, returns at once.
     std::shared_ptr<Operation> start(Call call, bool background);
     /// Until the operation is complete; the calling thread moves it on.
-    void wait(Operation const& operation);
+    void wait(Operation& operation);
     /// Blocking; returns the status that all ranks agreed on. Collective.
     Status agree(Status mine);
     /// Until all operations of this rank on the file are complete. Collective in effect.
@@ -66,12 +66,26 @@ void remove_file(MPI_File handle);
 [[nodiscard]] std::vector<std::shared_ptr<File>> open_files();
 
 /// Opens: called after the MPI has opened the file. Collective over `communicator`.
-void register_file(MPI_Comm communicator, char const* name, int amode, MPI_Info info,
+void register_file(MPI_Comm communicator, char const* name, int amode, FileHints const& hints,
                    MPI_File handle);
 
 /// Calls MPI so that it can make progress on what the program gave it.
 void poke_mpi();
 
-[[nodiscard]] Lookup lookup_in(MPI_Info info);
+/// The hints of one rank, and what is left of them for the MPI: some MPIs stop the program at
+/// numbers that are none, so those hints go no further than a warning.
+class OwnHints {
+public:
+    OwnHints(MPI_Info given, FileHints before);
+    ~OwnHints();
+    OwnHints(OwnHints const&) = delete;
+    OwnHints& operator=(OwnHints const&) = delete;
+
+    FileHints hints;
+    MPI_Info for_mpi;
+
+private:
+    MPI_Info copy_ = MPI_INFO_NULL;
+};
 
 }  // namespace sluice

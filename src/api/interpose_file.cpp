@@ -45,8 +45,10 @@ using sluice::Status;
 extern "C" {
 
 int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) {
-    int const code = PMPI_File_open(comm, filename, amode, info, fh);
-    if (code == MPI_SUCCESS) sluice::register_file(comm, filename, amode, info, *fh);
+    if (!sluice::settings().enabled) return PMPI_File_open(comm, filename, amode, info, fh);
+    sluice::OwnHints const own(info, {});
+    int const code = PMPI_File_open(comm, filename, amode, own.for_mpi, fh);
+    if (code == MPI_SUCCESS) sluice::register_file(comm, filename, amode, own.hints, *fh);
     return code;
 }
 
@@ -71,23 +73,21 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
         Status const all = file->agree(mine);
         if (all != Status::ok) return sluice::raise(fh, all);
     }
-    int const code = PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
+    sluice::OwnHints const own(info, file->hints);
+    int const code = PMPI_File_set_view(fh, disp, etype, filetype, datarep, own.for_mpi);
     if (code != MPI_SUCCESS) return code;
-    std::vector<std::string> warnings;
-    file->hints = sluice::read_hints(sluice::lookup_in(info), file->hints, warnings);
-    for (auto const& text : warnings) sluice::warn("hint " + text);
+    file->hints = own.hints;
     file->view_served = flat && sluice::known_representation(datarep);
     if (file->view_served) file->view = {disp, flat, sluice::size_of(etype)};
     return code;
 }
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info) {
-    int const code = PMPI_File_set_info(fh, info);
     auto const file = sluice::find_file(fh);
-    if (code != MPI_SUCCESS || !file) return code;
-    std::vector<std::string> warnings;
-    file->hints = sluice::read_hints(sluice::lookup_in(info), file->hints, warnings);
-    for (auto const& text : warnings) sluice::warn("hint " + text);
+    if (!file) return PMPI_File_set_info(fh, info);
+    sluice::OwnHints const own(info, file->hints);
+    int const code = PMPI_File_set_info(fh, own.for_mpi);
+    if (code == MPI_SUCCESS) file->hints = own.hints;
     return code;
 }
 

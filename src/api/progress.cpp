@@ -93,7 +93,8 @@ double Progress::nap_seconds(int naps) const {
     return std::min(poke_seconds, due_seconds * (1 << std::min(naps, 5)));
 }
 
-void Progress::drive_until(std::function<bool()> const& done, std::function<void()> const& poke) {
+void Progress::drive_until(std::function<bool()> const& done, std::function<void()> const& poke,
+                           std::function<bool()> const& part) {
     ++drivers_;
     std::unique_lock lock(mutex_);
     int idle = 0, naps = 0;
@@ -103,16 +104,19 @@ void Progress::drive_until(std::function<bool()> const& done, std::function<void
         if (moved && drivers_ > 1)
             ring();  // It may be another thread's operation that is complete.
         if (done()) break;
-        if (moved) {
+        lock.unlock();
+        bool const worked = part();
+        if (worked || moved) {
             idle = naps = 0;
+            lock.lock();
             continue;
         }
         if (may_spin_ && idle++ < spins) {
             __builtin_ia32_pause();
+            lock.lock();
             continue;
         }
         double const nap = nap_seconds(naps++);
-        lock.unlock();
         sleep_on(bell(), seen, nap);
         if (bell().rings.load(std::memory_order_relaxed) == seen) poke();
         lock.lock();

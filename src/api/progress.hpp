@@ -28,7 +28,10 @@ public:
 
     /// Moves everything on in the calling thread and sleeps in between until `done()` is true.
     /// `poke` is called now and then, so that the MPI can make progress on what it was given.
-    void drive_until(std::function<bool()> const& done, std::function<void()> const& poke);
+    /// `part`, the caller's own share of the work, may block; it returns true when it did anything.
+    void drive_until(
+        std::function<bool()> const& done, std::function<void()> const& poke,
+        std::function<bool()> const& part = [] { return false; });
 
     /// One attempt to move things on, without waiting, unless another thread is at it.
     void nudge();

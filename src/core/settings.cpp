@@ -29,10 +29,10 @@ constexpr Knob hints[] = {
 /// Collects what could not be understood.
 class Reader {
 public:
-    Reader(Lookup const& lookup, std::span<Knob const> knobs, std::vector<std::string>& warnings)
+    Reader(Lookup const& lookup, std::span<Knob const> knobs, std::vector<Complaint>& complaints)
         : lookup_(lookup),
           knobs_(knobs),
-          warnings_(warnings) {}
+          complaints_(complaints) {}
 
     std::optional<Bytes> number(char const* name) {
         auto const text = lookup_(name);
@@ -62,11 +62,12 @@ public:
 
 private:
     void complain(char const* name, std::string const& text, char const* what) {
-        warnings_.push_back(std::string(name) + "=" + text + " " + what + "; it is ignored");
+        complaints_.push_back(
+            {name, std::string(name) + "=" + text + " " + what + "; it is ignored"});
     }
     Lookup const& lookup_;
     std::span<Knob const> knobs_;
-    std::vector<std::string>& warnings_;
+    std::vector<Complaint>& complaints_;
 };
 
 Strategy strategy_of(int place) noexcept {
@@ -91,8 +92,8 @@ std::optional<Bytes> parse_bytes(std::string const& text) noexcept {
     return value << shift;
 }
 
-Settings read_settings(Lookup const& lookup, std::vector<std::string>& warnings) {
-    Reader reader(lookup, environment, warnings);
+Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints) {
+    Reader reader(lookup, environment, complaints);
     auto const number = [&](char const* name) {
         return reader.number(name).value_or(reader.fallback(name));
     };
@@ -109,8 +110,8 @@ Settings read_settings(Lookup const& lookup, std::vector<std::string>& warnings)
     return s;
 }
 
-FileHints read_hints(Lookup const& info, FileHints h, std::vector<std::string>& warnings) {
-    Reader reader(info, hints, warnings);
+FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& complaints) {
+    Reader reader(info, hints, complaints);
     if (auto const place = reader.word("sluice", {"enable", "disable"})) h.disabled = *place == 1;
     if (auto const n = reader.number("cb_nodes")) {
         h.plan.aggregator_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));

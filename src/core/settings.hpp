@@ -34,8 +34,13 @@ struct Settings {
 /// Looks a name up; nothing or null when it is not set.
 using Lookup = std::function<std::optional<std::string>(char const* name)>;
 
-/// What cannot be understood keeps its default and adds a line to `warnings`.
-[[nodiscard]] Settings read_settings(Lookup const& environment, std::vector<std::string>& warnings);
+/// Something that was set and cannot be understood.
+struct Complaint {
+    std::string name, text;
+};
+
+/// What cannot be understood keeps its default and adds a complaint.
+[[nodiscard]] Settings read_settings(Lookup const& environment, std::vector<Complaint>& complaints);
 
 /// The hints of one rank.
 struct FileHints {
@@ -46,7 +51,7 @@ struct FileHints {
 
 /// `before` are the values in force, kept where nothing new is said.
 [[nodiscard]] FileHints read_hints(Lookup const& info, FileHints before,
-                                   std::vector<std::string>& warnings);
+                                   std::vector<Complaint>& complaints);
 
 /// 4096, 64K, 16M, 1G; nothing when it is no such number.
 [[nodiscard]] std::optional<Bytes> parse_bytes(std::string const& text) noexcept;

@@ -1,5 +1,6 @@
 // What the ops of one operation refer to: the executor looks roles of memory up here.
 #pragma once
+#include "ports/port.hpp"
 #include "run/movement.hpp"
 
 #include <map>
@@ -18,8 +19,10 @@ struct ExchangeState {
     std::vector<std::int64_t> first_cycle;        ///< In the stream, by aggregator.
     std::map<std::pair<std::int32_t, std::int64_t>, MessageBuffer> messages;  ///< By slot.
     std::map<std::pair<std::int64_t, Node>, MessageBuffer> wants;  ///< By cycle and node.
-    Status status = Status::ok;         ///< What this rank met; stops its storage ops.
-    Offset end_of_file = endless;       ///< Where this rank's reads found the file to end.
+    Status status = Status::ok;     ///< What this rank met; stops its storage ops.
+    Offset end_of_file = endless;   ///< Where this rank's reads found the file to end.
+    bool caller_transfers = false;  ///< A blocking call: its thread moves the user's bytes itself.
+    std::atomic<Transfer*> for_caller{nullptr};
     Bytes direct_bytes = 0;             ///< Transferred straight from or to user memory.
     std::int64_t arrivals_before[2]{};  ///< Earlier uses of the boards: survey, agreement.
     std::int64_t claims_before = 0;

@@ -260,6 +260,10 @@ void Executor::start_transfer(Op const& op, Effect& effect) {
     Direction const way = op.kind == OpKind::write ? Direction::write : Direction::read;
     if (memory == Memory::user) {
         effect.transfer = std::make_unique<UserTransfer>(state_.request, state_.user);
+        if (state_.caller_transfers) {
+            state_.for_caller.store(effect.transfer.get(), std::memory_order_release);
+            return;
+        }
     } else {
         effect.transfer = std::make_unique<SlotTransfer>(way, slot(op), state_.window(op).begin);
     }

@@ -47,6 +47,7 @@ Operation::Operation(Site& site, StreamState& stream, Call call, std::int64_t nu
     state_.request = call_.request;
     state_.user = call_.user;
     state_.status = call_.status;
+    state_.caller_transfers = call_.may_block;
     if (call_.status != Status::ok) state_.request.bytes = 0;
     started_ = site_.clock->now();
 }
@@ -97,6 +98,14 @@ void Operation::start() {
     }
     start_survey();
     if (direct_ && !direct_done_) start_direct();
+}
+
+bool Operation::run_callers_part() {
+    Transfer* const transfer = state_.for_caller.exchange(nullptr, std::memory_order_acquire);
+    if (!transfer) return false;
+    call_.storage->run(*transfer);
+    transfer->done.store(true, std::memory_order_release);
+    return true;
 }
 
 void Operation::start_direct() {

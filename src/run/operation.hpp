@@ -45,6 +45,10 @@ public:
     /// operations ahead come first; adds its own to `ahead`.
     bool progress(Ahead& ahead);
 
+    /// In a blocking call the calling thread moves the user's own bytes: does so if it is time to,
+    /// and returns true. Blocks on the device. Not called from progress(), may run beside it.
+    bool run_callers_part();
+
     [[nodiscard]] bool complete() const noexcept {
         return complete_.load(std::memory_order_acquire);
     }
