@@ -33,9 +33,13 @@ struct SideResult {
         start.push_back(parts.start), compute.push_back(parts.compute);
         wait.push_back(parts.wait), total.push_back(parts.total);
         compute_alone.push_back(parts.compute_alone);
-        lost.push_back(called + parts.stretched());
-        hidden.push_back(1 - lost.back() / io_alone);
-        hidden_simple.push_back(1 - called / io_alone);
+        // Work that came out shorter than the I/O cannot hide all of it: only the part that could
+        // be hidden is judged.
+        double const hideable = std::min(io_alone, parts.compute_alone);
+        double const called_in_vain = std::max(0.0, called - (io_alone - hideable));
+        lost.push_back(called_in_vain + parts.stretched());
+        hidden.push_back(1 - lost.back() / hideable);
+        hidden_simple.push_back(1 - called_in_vain / hideable);
     }
 };
 
@@ -210,9 +214,11 @@ void mode_overlap(Run& run) {
         remove_files(run);
     }
     report.note(
-        "lost = started + waited + (computed - computed alone, if longer); hidden = 1 - lost / "
-        "I/O alone;\nsimple leaves the stretched computation out. Medians; each part on its "
-        "slowest rank.");
+        "hideable = the shorter of I/O alone and computed alone;\n"
+        "lost = started + waited - (I/O alone - hideable) + (computed - computed alone, if "
+        "longer);\n"
+        "hidden = 1 - lost / hideable; simple leaves the stretched computation out. Medians; each "
+        "part on its slowest rank.");
     if (run.options.late_ms > 0)
         report.note(
             text_of("The last rank began %g ms late; `started` is that of the others, `waited` "
