@@ -24,7 +24,7 @@ test-unit: environment         ## tests without MPI, with the sanitizers
 test-mpi: environment          ## tests with both MPIs
 	@$(run) build mpi
 
-test-long: environment         ## the same tests with more seeds, larger worlds, more ranks
+test-long: environment         ## more ranks and repetitions, and "50 of 50": see results/
 	@$(run) --long build unit mpi
 
 lint: environment              ## format, layers and sizes, spelling, clang-tidy

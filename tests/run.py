@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 """Runs the tests and ends with the line "N passed, N failed"; exit code 1 if one failed.
 
-A step is one command: a build, a check, or a test program (for MPI programs: with one MPI and one
-number of ranks). Each has its own log in build/log, its own empty working directory in
-build/scratch, and a time limit after which all its processes are stopped. Exit code 77: skipped.
-
-An MPI program says in a comment how many ranks it wants, "Ranks: 1 4" or "Ranks: 2 4; long: 8";
-it runs under `sluice run`, unless it is linked to the library itself (abi_*).
+A step is one command: a build, a check, or a test program (for MPI programs: all runs of it with
+one MPI; tests/mpi/run.py lists them). Each has its own log in build/log, its own empty working
+directory in build/scratch, and a time limit after which all its processes are stopped. Exit code
+77: skipped.
 """
 import argparse
 import concurrent.futures
@@ -32,10 +30,6 @@ ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
-    # Open MPI refuses to run as root, and to run more ranks than cores, unless told.
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
 }
 
 
@@ -46,6 +40,7 @@ class Step:
     limit: float = 120  # seconds
     needs: str = ""  # the variant that must have been built
     alone: bool = True  # False: may run beside its neighbours
+    shows: str = ""  # lines of its output with this pattern are printed
     environment: dict = dataclasses.field(default_factory=dict)
 
 
@@ -98,26 +93,17 @@ def fixed_addresses(variant):
 
 
 def mpi_steps(long):
+    folder = ROOT / "tests" / "mpi"
     for mpi in MPIS:
-        environment = BUILD / "env" / mpi / "bin"
-        for source in sources("tests/mpi/*.cpp", "tests/mpi/*.c", "tests/mpi/*_test.py"):
-            program = [BUILD / mpi / "tests" / "mpi" / source.stem]
-            if source.suffix == ".py":
-                program = [environment / "python", source]
-            if not source.stem.startswith("abi_"):
-                program = [BUILD / mpi / "bin" / "sluice", "run", *program]
-            for ranks in ranks_of(source, long):
-                yield Step(f"{source.stem} {mpi} n={ranks}",
-                           [environment / "mpiexec", "-n", str(ranks), *program], needs=mpi,
-                           environment={"SLUICE_MPI": mpi,
-                                        "PATH": f"{environment}:{os.environ['PATH']}"})
-
-
-def ranks_of(source, long):
-    """The numbers of ranks a test asks for in its opening comment."""
-    asked = re.search(r"\bRanks: ([\d ]+)(?:; long: ([\d ]+))?", source.read_text()[:3000])
-    normal, more = (asked.group(1), asked.group(2) or "") if asked else ("1 4", "3 8")
-    return [int(ranks) for ranks in (normal + " " + more if long else normal).split()]
+        for source in sources("tests/mpi/*_test.c", "tests/mpi/*_test.cpp"):
+            level = ["--level", "long" if long else "quick"]
+            yield Step(f"{source.stem} {mpi}",
+                       [sys.executable, folder / "run.py", "--mpi", mpi, "--program", source.stem,
+                        *level], limit=900, needs=mpi)
+        if long:
+            yield Step(f"50 times outstanding {mpi}",
+                       [sys.executable, folder / "repeat.py", "--mpi", mpi], limit=600, needs=mpi,
+                       shows=r"\d+ of \d+ right")
 
 
 PARTS = {"build": build_steps, "lint": lint_steps, "unit": unit_steps, "mpi": mpi_steps}
@@ -184,6 +170,7 @@ def execute(step, limit):
     if code in (0, 77):
         shutil.rmtree(scratch, ignore_errors=True)
         report(step, "ok" if code == 0 else "skipped", begin)
+        show(step, log)
         return True if code == 0 else None
     if step.name.startswith("build "):
         not_built.add(step.name.split()[1])
@@ -198,6 +185,12 @@ def report(step, result, begin, log=None):
         if log:
             tail = log.read_text(errors="replace").splitlines()[-40:]
             print("\n".join("    | " + line for line in tail), flush=True)
+
+
+def show(step, log):
+    for line in log.read_text(errors="replace").splitlines() if step.shows else []:
+        if re.search(step.shows, line):
+            print("    " + line, flush=True)
 
 
 def with_builds(steps):
@@ -225,7 +218,7 @@ def batches(steps):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="|".join(PARTS))
-    parser.add_argument("--long", action="store_true", help="more seeds, larger worlds, more ranks")
+    parser.add_argument("--long", action="store_true", help="more ranks and repetitions")
     parser.add_argument("--only", default="", help="run only the steps with this in their name")
     options = parser.parse_args()
     parts = options.parts or list(PARTS)

@@ -41,7 +41,8 @@ typedef struct sluice_statistics {
  *  serves itself. Each rank sees its own. */
 int sluice_file_statistics(MPI_File file, sluice_statistics* statistics);
 
-/** Describes, for people, the plan of the last completed operation on a file and why it was chosen.
+/** Describes, for people, the plan of the last completed operation on a file and why it was chosen;
+ *  empty when there was none yet.
  *  Collective: no.
  *  Blocks: never.
  *  Lifetime: `text` is filled before the call returns.

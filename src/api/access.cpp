@@ -72,7 +72,8 @@ int access_blocking(std::shared_ptr<File> const& file, AccessArguments const& ar
     auto const operation = file->start(std::move(call), false);
     file->wait(*operation);
     set_status(status, operation->bytes());
-    file->completed(*operation, SteadyClock().now() - began);
+    file->completed(*operation);
+    file->blocked(SteadyClock().now() - began);
     return raise(file->handle, operation->status());
 }
 
@@ -80,8 +81,8 @@ int access_nonblocking(std::shared_ptr<File> const& file, AccessArguments const&
                        MPI_Request* request) {
     double const began = SteadyClock().now();
     reap(false);
-    auto operation = file->start(make_call(*file, arguments), true);
-    *request = make_request(std::move(operation), file, SteadyClock().now() - began);
+    *request = make_request(file->start(make_call(*file, arguments), true), file);
+    file->blocked(SteadyClock().now() - began);
     return MPI_SUCCESS;
 }
 

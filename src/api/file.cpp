@@ -60,8 +60,6 @@ Lookup lookup_in(MPI_Info info) {
     };
 }
 
-double now() { return SteadyClock().now(); }
-
 }  // namespace
 
 File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& place,
@@ -74,19 +72,19 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& pla
       storage(path, access_of(amode), storage_threads(), [] { Progress::instance().ring(); }),
       place_(place) {}
 
-File::~File() { place_.used = false; }
-
 std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.storage = &storage;
     call.hints = hints.plan;
     auto operation = place_.stream->make(std::move(call));
-    last_ = operation;
-    std::erase_if(pending_, [](auto const& weak) {
-        auto const held = weak.lock();
-        return !held || held->complete();
-    });
-    pending_.push_back(operation);
-    if (under_way_++ == 0) busy_since_ = now();
+    operation->run_early();
+    {
+        std::lock_guard const lock(mutex_);
+        std::erase_if(pending_, [](auto const& weak) {
+            auto const held = weak.lock();
+            return !held || held->complete();
+        });
+        pending_.push_back(operation);
+    }
     Progress::instance().submit(*place_.stream, operation, background);
     return operation;
 }
@@ -101,27 +99,41 @@ Status File::agree(Status mine) {
     call.status = mine;
     auto const operation = start(std::move(call), false);
     wait(*operation);
-    --under_way_;
     return operation->status();
 }
 
 void File::drain() {
-    for (auto const& weak : pending_) {
+    std::vector<std::weak_ptr<Operation>> pending;
+    {
+        std::lock_guard const lock(mutex_);
+        pending.swap(pending_);
+    }
+    for (auto const& weak : pending) {
         if (auto const operation = weak.lock()) wait(*operation);
     }
-    pending_.clear();
 }
 
-void File::completed(Operation const& operation, double blocked_seconds) {
-    double const end = now();
-    statistics.operations += 1;
-    bool const writes = operation.plan().direction == Direction::write;
-    (writes ? statistics.writes : statistics.reads) += 1;
-    statistics.bytes += operation.bytes();
-    statistics.blocked_seconds += blocked_seconds;
-    if (--under_way_ == 0) statistics.busy_seconds += end - busy_since_;
-    if (settings().statistics || settings().log > 1)
-        statistics.last_plan = describe(operation.plan());
+void File::blocked(double seconds) {
+    std::lock_guard const lock(mutex_);
+    statistics_.blocked_seconds += seconds;
+}
+
+FileStatistics File::statistics() const {
+    std::lock_guard const lock(mutex_);
+    return statistics_;
+}
+
+void File::completed(Operation const& operation) {
+    std::lock_guard const lock(mutex_);
+    Plan const& plan = operation.plan();
+    FileStatistics& s = statistics_;
+    s.operations += 1;
+    (plan.direction == Direction::write ? s.writes : s.reads) += 1;
+    s.bytes += operation.bytes();
+    s.busy_seconds += std::max(0.0, operation.ended() - std::max(operation.started(), busy_until_));
+    busy_until_ = std::max(busy_until_, operation.ended());
+    if (settings().log > 1 && !(plan == s.last_plan)) note(path + ": " + describe(plan));
+    s.last_plan = plan;
     if (operation.survey().hints_differ) {
         warn(path + ": hints differ between ranks; those of rank 0 are used");
     }

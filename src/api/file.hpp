@@ -16,14 +16,13 @@ struct FileStatistics {
     Bytes bytes = 0;
     double blocked_seconds = 0;  ///< The program was inside our calls.
     double busy_seconds = 0;     ///< At least one operation was under way.
-    std::string last_plan;
+    Plan last_plan;              ///< Of the operation that was completed last.
 };
 
 class File {
 public:
     File(MPI_File handle, std::shared_ptr<Team> team, StreamPlace& place, std::string path,
          int amode, FileHints hints);
-    ~File();
 
     /// False while the MPI must serve this file: atomic mode, data representations, odd views.
     [[nodiscard]] bool served() const noexcept { return !atomic && view_served; }
@@ -37,8 +36,14 @@ public:
     /// Until all operations of this rank on the file are complete. Collective in effect.
     void drain();
 
-    /// Accounting, by the calling thread.
-    void completed(Operation const& operation, double blocked_seconds);
+    /// Gives the stream to the next file that is opened. All ranks must do this at the same point
+    /// of the program, or they would disagree on who uses which stream.
+    void release_stream() { place_.used = false; }
+
+    /// Accounting: the program is done with an operation, and was blocked in a call.
+    void completed(Operation const& operation);
+    void blocked(double seconds);
+    [[nodiscard]] FileStatistics statistics() const;
 
     MPI_File const handle;
     std::shared_ptr<Team> const team;
@@ -48,15 +53,14 @@ public:
     View view;
     bool view_served = true;
     bool atomic = false;
-    FileStatistics statistics;
     PosixFile storage;
 
 private:
     StreamPlace& place_;
-    std::weak_ptr<Operation> last_;  ///< The newest operation: when it is complete, so are all.
+    mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;
-    int under_way_ = 0;
-    double busy_since_ = 0;
+    FileStatistics statistics_;
+    double busy_until_ = 0;  ///< Operations overlap: time is counted once.
 };
 
 /// The file of a handle; null when the MPI serves it.

@@ -34,7 +34,8 @@ Status check_view(File const& file, MPI_Offset displacement, MPI_Datatype etype,
     Bytes const unit = size_of(etype);
     if (unit <= 0 || size_of(filetype) % unit != 0) return Status::argument;
     flat = flatten(filetype);
-    return flat && decreases(*flat) ? Status::argument : Status::ok;
+    if (!flat) return Status::unsupported;
+    return decreases(*flat) ? Status::argument : Status::ok;
 }
 
 }  // namespace
@@ -58,6 +59,7 @@ int MPI_File_close(MPI_File* fh) {
         sluice::reap(false);
         sluice::collect_statistics(*file);
         sluice::remove_file(*fh);
+        file->release_stream();
     }
     return PMPI_File_close(fh);
 }
@@ -68,16 +70,15 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     if (!file) return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
     // A negative displacement or a wrong type on one rank must not leave the others waiting.
     std::shared_ptr<sluice::Layout const> flat;
-    if (disp != MPI_DISPLACEMENT_CURRENT) {
-        Status const mine = sluice::check_view(*file, disp, etype, filetype, flat);
-        Status const all = file->agree(mine);
-        if (all != Status::ok) return sluice::raise(fh, all);
-    }
+    Status const mine = sluice::check_view(*file, disp, etype, filetype, flat);
+    Status const all = file->agree(mine);
+    bool const flattened = all != Status::unsupported;  // On every rank.
+    if (all != Status::ok && flattened) return sluice::raise(fh, all);
     sluice::OwnHints const own(info, file->hints);
     int const code = PMPI_File_set_view(fh, disp, etype, filetype, datarep, own.for_mpi);
     if (code != MPI_SUCCESS) return code;
     file->hints = own.hints;
-    file->view_served = flat && sluice::known_representation(datarep);
+    file->view_served = flattened && sluice::known_representation(datarep);
     if (file->view_served) file->view = {disp, flat, sluice::size_of(etype)};
     return code;
 }

@@ -3,6 +3,8 @@
 #include "api/errors.hpp"
 #include "api/requests.hpp"
 
+#include <set>
+
 namespace sluice {
 namespace {
 
@@ -28,7 +30,10 @@ public:
         double const began = SteadyClock().now();
         Progress::instance().drive_until(done, poke_mpi);
         double const seconds = SteadyClock().now() - began;
-        for (auto const& [i, pending] : all_) pending->blocked_seconds += seconds;
+        std::set<File*> files;  // Once for each file, however many of its requests wait.
+        for (auto const& [i, pending] : all_) {
+            if (files.insert(pending->file.get()).second) pending->file->blocked(seconds);
+        }
     }
     /// Retires the one at `index`; MPI_SUCCESS when it is not ours.
     int retire_at(int index) {
@@ -66,6 +71,15 @@ int retire_many(Ours& ours, int completed, MPI_Status* statuses, int code, Place
 }
 
 int itself(int k) noexcept { return k; }
+
+#ifdef SLUICE_HAVE_GET_STATUS_ALL
+void settle_in(int count, MPI_Request const* requests) {
+    Ours const ours(count, requests);
+    if (ours.empty()) return;
+    Progress::instance().nudge();
+    ours.settle_all();
+}
+#endif
 
 }  // namespace
 }  // namespace sluice
@@ -169,6 +183,26 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
     }
     return PMPI_Request_get_status(request, flag, status);
 }
+
+#ifdef SLUICE_HAVE_GET_STATUS_ALL
+int MPI_Request_get_status_all(int count, MPI_Request const* requests, int* flag,
+                               MPI_Status* statuses) {
+    sluice::settle_in(count, requests);
+    return PMPI_Request_get_status_all(count, requests, flag, statuses);
+}
+
+int MPI_Request_get_status_any(int count, MPI_Request const* requests, int* index, int* flag,
+                               MPI_Status* status) {
+    sluice::settle_in(count, requests);
+    return PMPI_Request_get_status_any(count, requests, index, flag, status);
+}
+
+int MPI_Request_get_status_some(int count, MPI_Request const* requests, int* completed,
+                                int* indices, MPI_Status* statuses) {
+    sluice::settle_in(count, requests);
+    return PMPI_Request_get_status_some(count, requests, completed, indices, statuses);
+}
+#endif
 
 int MPI_Request_free(MPI_Request* request) {
     sluice::Pending* const pending = sluice::find_request(*request);

@@ -37,12 +37,10 @@ void set_status(MPI_Status* status, Bytes bytes) {
     PMPI_Status_set_cancelled(status, 0);
 }
 
-MPI_Request make_request(std::shared_ptr<Operation> operation, std::shared_ptr<File> file,
-                         double blocked_seconds) {
+MPI_Request make_request(std::shared_ptr<Operation> operation, std::shared_ptr<File> file) {
     auto pending = std::make_unique<Pending>();
     pending->operation = std::move(operation);
     pending->file = std::move(file);
-    pending->blocked_seconds = blocked_seconds;
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Grequest_start(query, release, cancel, pending.get(), &request);
     pending->request = request;
@@ -76,7 +74,7 @@ int retire(Pending* pending) {
         requests().all.erase(found);
         --live;
     }
-    owned->file->completed(*owned->operation, owned->blocked_seconds);
+    owned->file->completed(*owned->operation);
     return raise(owned->file->handle, owned->operation->status());
 }
 
@@ -102,7 +100,7 @@ void reap(bool all) {
         pending->file->wait(*pending->operation);
         settle(*pending);
         PMPI_Request_free(&pending->request);
-        pending->file->completed(*pending->operation, pending->blocked_seconds);
+        pending->file->completed(*pending->operation);
     }
 }
 

@@ -11,13 +11,11 @@ struct Pending {
     std::shared_ptr<Operation> operation;
     std::shared_ptr<File> file;
     MPI_Request request = MPI_REQUEST_NULL;
-    bool told_mpi = false;       ///< PMPI_Grequest_complete was called.
-    double blocked_seconds = 0;  ///< In the initiating call, then in waits.
+    bool told_mpi = false;  ///< PMPI_Grequest_complete was called.
 };
 
 /// A request for an operation under way. Local.
-MPI_Request make_request(std::shared_ptr<Operation> operation, std::shared_ptr<File> file,
-                         double blocked_seconds);
+MPI_Request make_request(std::shared_ptr<Operation> operation, std::shared_ptr<File> file);
 
 /// True when there is any request of ours, for the price of one load.
 [[nodiscard]] bool any_requests() noexcept;

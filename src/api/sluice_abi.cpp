@@ -13,7 +13,7 @@ int sluice_file_statistics(MPI_File handle, sluice_statistics* to) {
     if (!to || to->size != sizeof *to) return MPI_ERR_ARG;
     auto const file = sluice::find_file(handle);
     if (!file) return MPI_ERR_FILE;
-    auto const& from = file->statistics;
+    auto const from = file->statistics();
     to->operations = from.operations;
     to->writes = from.writes;
     to->reads = from.reads;
@@ -28,7 +28,9 @@ int sluice_file_plan(MPI_File handle, char* text, size_t text_bytes) {
     if (!text || text_bytes == 0) return MPI_ERR_ARG;
     auto const file = sluice::find_file(handle);
     if (!file) return MPI_ERR_FILE;
-    std::snprintf(text, text_bytes, "%s", file->statistics.last_plan.c_str());
+    auto const statistics = file->statistics();
+    std::string const plan = statistics.operations > 0 ? describe(statistics.last_plan) : "";
+    std::snprintf(text, text_bytes, "%s", plan.c_str());
     return MPI_SUCCESS;
 }
 

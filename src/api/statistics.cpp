@@ -24,7 +24,7 @@ std::string formatted(FileStatistics const& s, double const* most, double helper
                   static_cast<long long>(s.operations), static_cast<long long>(s.writes),
                   static_cast<long long>(s.reads), static_cast<double>(s.bytes) / (1 << 20),
                   most[0], most[1], 100 * hidden, helper);
-    std::string plan = s.last_plan.empty() ? "none" : s.last_plan;
+    std::string plan = s.operations == 0 ? "none" : describe(s.last_plan);
     for (auto at = plan.find('\n'); at != std::string::npos; at = plan.find('\n', at + 3)) {
         plan.replace(at, 1, "\n  ");
     }
@@ -35,7 +35,7 @@ std::string formatted(FileStatistics const& s, double const* most, double helper
 
 void collect_statistics(File const& file) {
     if (!settings().statistics) return;
-    FileStatistics all = file.statistics;
+    FileStatistics all = file.statistics();
     double const mine[2]{all.blocked_seconds, all.busy_seconds};
     double most[2]{};
     double const sums[2]{static_cast<double>(all.bytes), Progress::instance().helper_seconds()};

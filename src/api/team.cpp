@@ -224,27 +224,33 @@ void Team::add_stream() {
 
 /// Fewer bytes when the node's share is used up; none when the system has no memory.
 Bytes Team::reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes) {
-    Bytes wanted = std::clamp(slot_bytes, slot_bytes_least, slot_bytes_most);
-    if (place.reserved_aggregators >= aggregators && place.reserved_slot_bytes >= wanted) {
-        return place.reserved_slot_bytes;
-    }
-    auto const slots = static_cast<Bytes>(aggregators) * slots_per_aggregator;
-    for (; wanted > place.reserved_slot_bytes && wanted >= slot_bytes_least; wanted /= 2) {
-        Bytes const cost = slots * (wanted + wanted / 8);
-        if (cost > memory_left_ && wanted / 2 >= slot_bytes_least) continue;
-        bool backed = true;
-        auto const base = static_cast<Offset>(static_cast<std::size_t>(place.site.stream) *
-                                              NodeWindow::bytes_needed(shape_));
-        for (Span range : NodeWindow::stretches(shape_, aggregators, wanted)) {
-            backed = backed && memory_.reserve({base + range.begin, base + range.end});
-        }
-        if (!backed) continue;
+    auto const cost_of = [](std::int32_t many, Bytes bytes) {
+        return Bytes{many} * slots_per_aggregator * (bytes + bytes / 8);
+    };
+    auto const many = std::max(aggregators, place.reserved_aggregators);
+    Bytes bytes = std::clamp(slot_bytes, slot_bytes_least, slot_bytes_most);
+    bytes = std::max(bytes / slot_bytes_least * slot_bytes_least, place.reserved_slot_bytes);
+    if (many == place.reserved_aggregators && bytes == place.reserved_slot_bytes) return bytes;
+    Bytes const paid = cost_of(place.reserved_aggregators, place.reserved_slot_bytes);
+    for (; bytes >= slot_bytes_least; bytes = bytes / 2 / slot_bytes_least * slot_bytes_least) {
+        Bytes const cost = cost_of(many, bytes) - paid;
+        if (cost > memory_left_ && bytes > slot_bytes_least) continue;
+        if (!back(place, many, bytes)) continue;
         memory_left_ = std::max<Bytes>(0, memory_left_ - cost);
-        place.reserved_slot_bytes = wanted / slot_bytes_least * slot_bytes_least;
-        place.reserved_aggregators = aggregators;
-        break;
+        place.reserved_slot_bytes = bytes;
+        place.reserved_aggregators = many;
+        return bytes;
     }
-    return place.reserved_slot_bytes;
+    return 0;
+}
+
+bool Team::back(StreamPlace const& place, std::int32_t aggregators, Bytes slot_bytes) const {
+    auto const base = static_cast<Offset>(static_cast<std::size_t>(place.site.stream) *
+                                          NodeWindow::bytes_needed(shape_));
+    auto const ranges = NodeWindow::stretches(shape_, aggregators, slot_bytes);
+    return std::all_of(ranges.begin(), ranges.end(), [&](Span const& range) {
+        return memory_.reserve({base + range.begin, base + range.end});
+    });
 }
 
 }  // namespace sluice

@@ -42,6 +42,8 @@ private:
     bool share_memory(MPI_Comm node_communicator);
     void add_stream();
     Bytes reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes);
+    /// Backs the slots with memory; false when the system has none.
+    bool back(StreamPlace const& place, std::int32_t aggregators, Bytes slot_bytes) const;
 
     SharedMemory memory_;
     std::unique_ptr<NodeBells> bells_;

@@ -25,6 +25,7 @@ struct Plan {
     }
     [[nodiscard]] std::int64_t cycle_count(std::int32_t aggregator) const noexcept;
     [[nodiscard]] Span window(std::int32_t aggregator, std::int64_t cycle) const noexcept;
+    bool operator==(Plan const&) const = default;
 };
 
 /// What the machine has to offer; equal on all ranks.

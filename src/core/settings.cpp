@@ -13,12 +13,13 @@ constexpr Knob environment[] = {
     {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
     {"SLUICE_RANKS_PER_NODE", "0", "pretend that nodes have this many ranks (0: as they are)"},
     {"SLUICE_SHARED_MEMORY", "on", "off: ranks of a node exchange messages instead"},
-    {"SLUICE_STALL", "60", "seconds without progress before each rank says where it is (0: never)"},
+    {"SLUICE_STALL", "300",
+     "seconds without progress before each rank says where it is (0: never)"},
     {"SLUICE_STORAGE_THREADS", "2", "threads of a rank that wait for the device"},
 };
 
 constexpr Knob hints[] = {
-    {"sluice", "enable", "disable: leave this file to the MPI"},
+    {"sluice", "enable", "disable: leave this file to the MPI (only when it is opened)"},
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
     {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
@@ -99,10 +100,11 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     };
     Settings s;
     s.enabled = reader.word("SLUICE", {"on", "off"}).value_or(0) == 0;
-    s.log = static_cast<int>(number("SLUICE_LOG"));
+    s.log = static_cast<int>(std::min<Bytes>(number("SLUICE_LOG"), 2));
     s.statistics = number("SLUICE_STATS") != 0;
     s.memory_bytes = number("SLUICE_MEMORY");
-    s.ranks_per_node = static_cast<std::int32_t>(number("SLUICE_RANKS_PER_NODE"));
+    s.ranks_per_node =
+        static_cast<std::int32_t>(std::min<Bytes>(number("SLUICE_RANKS_PER_NODE"), 1 << 30));
     s.shared_memory = reader.word("SLUICE_SHARED_MEMORY", {"on", "off"}).value_or(0) == 0;
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
     s.storage_threads =

@@ -38,7 +38,11 @@ bool Executor::progress(std::vector<std::int32_t>& completed) {
 
 bool Executor::advance(Activity& activity) {
     bool moved = false;
-    for (std::size_t i = 0; i < activity.state.size(); ++i) {
+    while (activity.first < activity.state.size() &&
+           activity.state[activity.first] == OpState::done) {
+        ++activity.first;
+    }
+    for (std::size_t i = activity.first; i < activity.state.size(); ++i) {
         Op const& op = activity.schedule.ops[i];
         OpState& state = activity.state[i];
         if (state == OpState::done || (state == OpState::waiting && !ready(activity, op))) continue;

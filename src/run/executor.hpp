@@ -37,6 +37,7 @@ private:
         std::vector<OpState> state;
         std::vector<Effect> effects;
         std::size_t left;
+        std::size_t first = 0;  ///< All ops before this one are done.
     };
 
     bool advance(Activity& activity);

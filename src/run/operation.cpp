@@ -11,6 +11,8 @@ constexpr std::int32_t id_control = -1, id_direct = -2;
 
 /// Pieces of at least this size gain nothing from an exchange on the way to storage.
 constexpr Bytes direct_piece_bytes = 512 * 1024;
+/// Smaller pieces of memory are better copied together than handed to the system one by one.
+constexpr Bytes gathered_piece_bytes = 4 * 1024;
 /// A transfer this short costs less than telling another thread about it.
 constexpr Bytes inline_bytes = 256 * 1024;
 
@@ -49,17 +51,22 @@ Operation::Operation(Site& site, StreamState& stream, Call call, std::int64_t nu
     state_.status = call_.status;
     state_.caller_transfers = call_.may_block;
     if (call_.status != Status::ok) state_.request.bytes = 0;
+    direct_ = wants_direct();
     started_ = site_.clock->now();
 }
 
+/// Whether this rank's bytes go straight between its memory and the file. Each rank decides for
+/// itself: its bytes land in the same places either way.
 bool Operation::wants_direct() const {
     Request const& r = state_.request;
     if (r.bytes <= 0) return false;
     if (!r.view.filetype->is_ascending()) return true;  // Cannot be searched by offset.
     Strategy const hint = r.direction == Direction::write ? call_.hints.write : call_.hints.read;
-    if (hint == Strategy::two_phase) return false;
+    if (hint != Strategy::automatic) return hint == Strategy::independent;
+    std::int64_t const parts = r.memory->piece_count(0, r.bytes);
+    if (parts > 1 && r.bytes / parts < gathered_piece_bytes) return false;
     std::int64_t const pieces = piece_count(r);
-    return pieces == 1 || hint == Strategy::independent || r.bytes / pieces >= direct_piece_bytes;
+    return pieces == 1 || r.bytes / pieces >= direct_piece_bytes;
 }
 
 Summary Operation::own_summary() const {
@@ -86,18 +93,18 @@ Summary Operation::own_summary() const {
 }
 
 void Operation::start() {
-    direct_ = wants_direct();
     stage_ = Stage::survey;
-    if (direct_ && call_.may_block && state_.request.bytes <= inline_bytes) {
-        UserTransfer transfer(state_.request, state_.user);
-        call_.storage->run(
-            transfer);  // The survey then tells the outcome: nothing is left to agree.
-        state_.fail(transfer.status);
-        state_.direct_bytes = transfer.bytes;
-        direct_done_ = true;
-    }
     start_survey();
     if (direct_ && !direct_done_) start_direct();
+}
+
+void Operation::run_early() {
+    if (!direct_ || !call_.may_block || state_.request.bytes > inline_bytes) return;
+    UserTransfer transfer(state_.request, state_.user);
+    call_.storage->run(transfer);
+    state_.fail(transfer.status);
+    state_.direct_bytes = transfer.bytes;
+    direct_done_ = true;
 }
 
 bool Operation::run_callers_part() {

@@ -45,6 +45,10 @@ public:
     /// operations ahead come first; adds its own to `ahead`.
     bool progress(Ahead& ahead);
 
+    /// Moves a short part of a blocking call at once, in the calling thread, before the operation
+    /// is appended: the survey then tells the outcome, and nothing is left to agree on.
+    void run_early();
+
     /// In a blocking call the calling thread moves the user's own bytes: does so if it is time to,
     /// and returns true. Blocks on the device. Not called from progress(), may run beside it.
     bool run_callers_part();
@@ -60,7 +64,8 @@ public:
     [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
     [[nodiscard]] Summary const& survey() const noexcept { return survey_; }
     [[nodiscard]] std::int64_t number() const noexcept { return state_.operation; }
-    [[nodiscard]] double seconds() const noexcept { return ended_ - started_; }
+    [[nodiscard]] double started() const noexcept { return started_; }  ///< When it was called.
+    [[nodiscard]] double ended() const noexcept { return ended_; }
     /// One line for the stall watchdog.
     [[nodiscard]] std::string describe() const;
 

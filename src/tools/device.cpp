@@ -96,7 +96,7 @@ int remove_entry(fuse_ino_t parent, char const* name, bool directory) {
     auto& entries = nodes.at(parent)->entries;
     auto const entry = entries.find(name);
     if (entry == entries.end()) return ENOENT;
-    auto const node = nodes.at(entry->second);
+    auto const& node = nodes.at(entry->second);
     if (S_ISDIR(node->attributes.st_mode) != directory) return directory ? ENOTDIR : EISDIR;
     if (!node->entries.empty()) return ENOTEMPTY;
     entries.erase(entry);

@@ -2,7 +2,6 @@
 // through the file's error handler, once; nothing may hang, abort, or touch other bytes; and the
 // file must work afterwards. A nonblocking call reports at completion, on every rank: its start
 // returns MPI_SUCCESS and a request.
-// Ranks: 1 3; long: 2 4
 #include "errors_cases.hpp"
 
 namespace {

@@ -1,6 +1,5 @@
 // The functions with large counts (MPI_Count), in MPIs that have them: one call of each with small
 // data, and types whose extent is larger than 4 GiB, so that offsets need more than 32 bits.
-// Ranks: 2; long: 1 3
 #include "access.hpp"
 
 namespace {

@@ -1,7 +1,6 @@
 // Legal programs that deadlock or go wrong with a careless library: ranks that depend on each
 // other's messages between the start and the completion of an operation, files on different
 // communicators, many files at once, files left open, and threads.
-// Ranks: 1 3; long: 2 4 8
 #include "legal_files.hpp"
 
 namespace {

@@ -1,7 +1,6 @@
 // Every access pattern in every collective form (blocking, nonblocking and split; explicit offset
 // and individual pointer): writes it into a prefilled file, compares every byte of the file with
 // the serial model, then reads it back. Reading patterns, and views that change, follow.
-// Ranks: 1 3; long: 2 4 8
 #include "patterns_reads.hpp"
 #include "patterns_views.hpp"
 

@@ -48,6 +48,28 @@ PLAIN_SKIP = {
 }
 
 
+def both_split(*names):
+    """The split forms of sub-tests."""
+    return ",".join(f"{name}/{form}" for name in names for form in ("begin", "at_begin"))
+
+
+# Sluice leaves these calls to the MPI, where each fails in the same way without Sluice.
+PASSED_THROUGH_SKIP = {
+    "mpich": {
+        # These split collectives fail, some on one rank only, others on two or three and more;
+        # nonblocking calls on external32 views are the fault of the table above.
+        "patterns_test": "external32/i," + both_split("record", "empty_type", "sparse",
+                                                      "strided_across_end"),
+    },
+    "openmpi": {
+        # Split collectives, and calls in atomic mode, leave "cancelled" in the status as it was.
+        # Split ones also divide by zero for an empty type and never complete a read past the end;
+        # so do nonblocking calls on external32 views.
+        "patterns_test": "external32/i,begin,atomic_mode",
+    },
+}
+
+
 @dataclass
 class Run:
     """One start of mpiexec."""
@@ -56,27 +78,34 @@ class Run:
     ranks: int
     ranks_per_node: int = 0   # 0: as the machine is
     options: list = field(default_factory=list)
-    seconds: int = 90
+    seconds: int = 150
+    settings: dict = field(default_factory=dict)  # further environment variables
 
     def title(self):
         node = f" {self.ranks_per_node}/node" if self.ranks_per_node else ""
         options = "".join(" " + word for word in self.options)
-        return f"{self.mpi} {self.program} {self.ranks} ranks{node}{options}"
+        settings = "".join(f" {name}={value}" for name, value in self.settings.items())
+        return f"{self.mpi} {self.program} {self.ranks} ranks{node}{options}{settings}"
 
 
 def quick_runs(mpi):
-    """Every program, with few ranks and the corners of the rest: under two minutes an MPI."""
+    """Every program, with few ranks and the corners of the rest: about two minutes an MPI."""
     small = ["--large-mib", "10"]
+    alone = {"SLUICE_SHARED_MEMORY": "off"}
     return [
+        Run(mpi, "abi_test", 1),
+        Run(mpi, "abi_test", 3, 2),
         Run(mpi, "patterns_test", 1, 0, small),
         Run(mpi, "patterns_test", 2, 0, ["--large-mib", "24"]),
         Run(mpi, "patterns_test", 3, 1, small),
         Run(mpi, "patterns_test", 4, 2, small),
+        Run(mpi, "patterns_test", 4, 0, [*small, "--only", "/all,/iat_all"], 150, alone),
         Run(mpi, "patterns_test", 8, 0, ["--only", "/all,/iat_all", "--large-mib", "5"]),
         Run(mpi, "outstanding_test", 1),
         Run(mpi, "outstanding_test", 2, 1),
-        Run(mpi, "outstanding_test", 3),
+        Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large"]),
+        Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, alone),
         Run(mpi, "legal_test", 1),
         Run(mpi, "legal_test", 2, 1),
         Run(mpi, "legal_test", 3, 2, ["--thread-level", "3"]),
@@ -91,7 +120,7 @@ def quick_runs(mpi):
 
 def long_runs(mpi):
     """All combinations, with repetition where order and time matter."""
-    runs = []
+    runs = [Run(mpi, "abi_test", ranks, 0, [], 300) for ranks in (1, 2, 8)]
     for ranks in (1, 2, 3, 4, 8):
         for ranks_per_node in (0, 1, 2):
             for program in ("patterns_test", "outstanding_test", "legal_test", "errors_test",
@@ -107,7 +136,9 @@ def long_runs(mpi):
 def environment(run, mark, plain):
     env = dict(os.environ)
     env[MARK] = mark
-    env.setdefault("SLUICE_STALL", "5")
+    env.setdefault("SLUICE_STALL", "10")
+    if not plain:
+        env.update(run.settings)
     if run.ranks_per_node and not plain:
         env["SLUICE_RANKS_PER_NODE"] = str(run.ranks_per_node)
     if run.mpi == "openmpi":
@@ -119,14 +150,30 @@ def environment(run, mark, plain):
 def command(run, args, work, full):
     program = str(args.programs).format(mpi=run.mpi) + "/" + run.program
     words = [str(BUILD / "env" / run.mpi / "bin" / "mpiexec"), "-n", str(run.ranks)]
-    if not args.plain:
+    if not args.plain and not linked(run.program):
         words += [str(BUILD / run.mpi / "bin" / "sluice"), "run"]
-    words += [program, "--dir", str(work), *run.options, *args.program_options]
+    words += [program, "--dir", str(work), *options_of(run, args), *args.program_options]
     if full and run.program == "errors_test":
         words += ["--full", str(full)]
-    if args.plain:
-        words += ["--plain", "--skip", PLAIN_SKIP[run.mpi].get(run.program, "none")]
     return words
+
+
+def linked(program):
+    """Programs that are linked to the library use its own functions."""
+    return program.startswith("abi_")
+
+
+def options_of(run, args):
+    """The run's options, its skipped sub-tests joined with those that the MPI gets wrong."""
+    table = PLAIN_SKIP if args.plain else PASSED_THROUGH_SKIP
+    options = list(run.options)
+    skipped = [table[run.mpi].get(run.program, "")]
+    if "--skip" in options:
+        at = options.index("--skip")
+        skipped.append(options[at + 1])
+        del options[at:at + 2]
+    skipped = ",".join(word for word in skipped if word)
+    return options + (["--plain"] if args.plain else []) + (["--skip", skipped] if skipped else [])
 
 
 def processes_of(mark):
@@ -276,11 +323,11 @@ def chosen_runs(args):
     return [r for r in runs
             if (not programs or r.program in programs) and (not ranks or r.ranks in ranks)
             and (not nodes or r.ranks_per_node in nodes)
-            and not (args.plain and r.ranks_per_node)
-            and not (r.program == "large_count_test" and r.mpi == "openmpi")]
+            and not (args.plain and (r.ranks_per_node or r.settings or linked(r.program)))
+            and not (r.program == "large_count_test" and r.mpi == "openmpi")]  # Has no such calls.
 
 
-def parse_arguments():
+def parse_arguments(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--level", choices=("quick", "long"), default="quick")
@@ -296,7 +343,7 @@ def parse_arguments():
     parser.add_argument("--keep-going", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("program_options", nargs="*", help="after --: for the programs")
-    args = parser.parse_args()
+    args = parser.parse_args(words)
     if args.verbose:
         args.program_options.append("-v")
     return args
@@ -319,7 +366,9 @@ def main():
         print(f"failed: {title}")
     print(f"mpi tests: {done - len(failed)} passed, {len(failed)} failed, "
           f"{time.monotonic() - started:.0f} s")
-    return 1 if failed or not done else 0
+    if not done:
+        return 77  # Skipped: there is no such run.
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,329 @@
+// Schedules as data: every small world is built and checked for all ranks together; a schedule that
+// is damaged must be found out; digests and texts are stable.
+#include "whole_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <set>
+#include <sstream>
+
+namespace sluice {
+namespace {
+
+using testing::interleaved_world;
+using testing::topology_of;
+using testing::WholeWorld;
+
+/// Calls `check` for each small world and a line that names it.
+void for_each_small_world(std::function<void(WholeWorld&, std::string const&)> const& check) {
+    for (Rank ranks = 1; ranks <= 4; ++ranks) {
+        for (Rank const per_node : {1, 2, 4}) {
+            for (std::int32_t aggregators = 1; aggregators <= std::min(ranks, 3); ++aggregators) {
+                for (std::int64_t const cycles : {1, 2, 5}) {
+                    for (unsigned idle = 0; idle + 1 < 1u << ranks; ++idle) {
+                        for (auto const way : {Direction::write, Direction::read}) {
+                            auto world =
+                                interleaved_world(ranks, per_node, aggregators, cycles, way, idle);
+                            std::ostringstream name;
+                            name << describe(way) << ", " << ranks << " ranks, " << per_node
+                                 << " a node, " << aggregators << " aggregators, " << cycles
+                                 << " cycles, idle " << idle;
+                            check(world, name.str());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(Schedule, EverySmallWorldIsSound) {
+    int worlds = 0;
+    for_each_small_world([&](WholeWorld& world, std::string const& name) {
+        auto const all = world.all_schedules();
+        for (Schedule const& one : all) EXPECT_EQ(first_fault(one), "") << name;
+        EXPECT_EQ(first_fault(all, world.topology(), world.plan().slot_count), "") << name;
+        ++worlds;
+    });
+    EXPECT_GT(worlds, 300);
+}
+
+/// Runs all ranks' schedules with counters and mailboxes only; returns what is left undone.
+class DryRun {
+public:
+    DryRun(std::vector<Schedule> const& all, Topology const& topology, std::int32_t slot_count)
+        : all_(all),
+          topology_(topology),
+          slot_count_(slot_count) {}
+
+    std::string run(std::mt19937& random) {
+        std::vector<std::vector<bool>> done;
+        for (Schedule const& s : all_) done.emplace_back(s.ops.size());
+        for (bool moved = true; moved;) {
+            moved = false;
+            std::vector<std::size_t> ranks(all_.size());
+            for (std::size_t r = 0; r < ranks.size(); ++r) ranks[r] = r;
+            std::shuffle(ranks.begin(), ranks.end(), random);
+            for (std::size_t const r : ranks) moved |= run_rank(r, done[r]);
+        }
+        for (std::size_t r = 0; r < all_.size(); ++r) {
+            for (std::size_t i = 0; i < done[r].size(); ++i) {
+                if (!done[r][i]) {
+                    return "rank " + std::to_string(r) + ": " + describe(all_[r].ops[i]);
+                }
+            }
+        }
+        return {};
+    }
+
+private:
+    using Counter = std::tuple<Node, CounterKind, Channel, std::int32_t, std::int64_t>;
+    using Mail = std::tuple<Rank, Rank, Channel, std::int32_t, std::int64_t>;
+
+    Counter counter_of(Op const& op, std::size_t rank) const {
+        Node const node = topology_.node_of(static_cast<Rank>(rank));
+        bool const slot = op.counter == CounterKind::turn || op.counter == CounterKind::posted;
+        if (slot) return {node, op.counter, {}, op.aggregator, op.cycle % slot_count_};
+        return {node, op.counter, op.channel, 0, op.cycle};
+    }
+    bool run_rank(std::size_t rank, std::vector<bool>& done) {
+        bool moved = false;
+        Schedule const& s = all_[rank];
+        for (std::size_t i = 0; i < s.ops.size(); ++i) {
+            Op const& op = s.ops[i];
+            bool ready = !done[i];
+            for (std::uint32_t e = 0; e < op.edge_count; ++e) {
+                ready = ready && done[s.edges[op.first_edge + e]];
+            }
+            if (!ready || !run_op(op, rank)) continue;
+            done[i] = moved = true;
+        }
+        return moved;
+    }
+    bool run_op(Op const& op, std::size_t rank) {
+        auto const self = static_cast<Rank>(rank);
+        if (op.kind == OpKind::notify) counters_[counter_of(op, rank)] += op.value;
+        if (op.kind == OpKind::await) return counters_[counter_of(op, rank)] >= op.value;
+        if (op.kind == OpKind::send) {
+            ++mail_[{self, op.peer, op.channel, op.aggregator, op.cycle}];
+        }
+        if (op.kind != OpKind::recv) return true;
+        auto& waiting = mail_[{op.peer, self, op.channel, op.aggregator, op.cycle}];
+        if (waiting == 0) return false;
+        --waiting;
+        return true;
+    }
+
+    std::vector<Schedule> const& all_;
+    Topology const& topology_;
+    std::int32_t slot_count_;
+    std::map<Counter, std::int64_t> counters_;
+    std::map<Mail, std::int64_t> mail_;
+};
+
+TEST(Schedule, EverySmallWorldComesToItsEndInAnyOrderOfRanks) {
+    std::mt19937 random(5);
+    for_each_small_world([&](WholeWorld& world, std::string const& name) {
+        auto const all = world.all_schedules();
+        DryRun dry(all, world.topology(), world.plan().slot_count);
+        EXPECT_EQ(dry.run(random), "") << name;
+    });
+}
+
+// ---- Damage ------------------------------------------------------------------------------------
+
+/// Whether first_fault can see that an op is gone: messages and counters are its subject.
+bool is_seen(Op const& op) {
+    return op.kind == OpKind::send || op.kind == OpKind::recv || op.kind == OpKind::notify;
+}
+
+/// An op that waits for nothing and changes nothing takes the place of `op`.
+void remove(Op& op) {
+    op.kind = OpKind::await;
+    op.counter = CounterKind::turn;
+    op.value = 0;
+}
+
+/// The last turn of each slot frees it for a next operation: nobody in this one waits for it.
+bool somebody_waits_for(Op const& notify, std::vector<Schedule> const& all) {
+    for (Schedule const& s : all) {
+        for (Op const& op : s.ops) {
+            if (op.kind == OpKind::await && op.counter == notify.counter && op.value > 0 &&
+                op.aggregator == notify.aggregator && op.cycle >= notify.cycle) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/// Writes of 5 cycles over 2 slots on 2 nodes; reads of the same.
+std::vector<WholeWorld> worlds_to_damage() {
+    std::vector<WholeWorld> worlds;
+    for (auto const way : {Direction::write, Direction::read}) {
+        for (Rank const per_node : {1, 2}) {
+            worlds.push_back(interleaved_world(4, per_node, 2, 5, way));
+        }
+    }
+    return worlds;
+}
+
+TEST(Schedule, AMissingMessageOrPostIsNamed) {
+    for (WholeWorld& world : worlds_to_damage()) {
+        auto const sound = world.all_schedules();
+        auto const slots = world.plan().slot_count;
+        for (std::size_t r = 0; r < sound.size(); ++r) {
+            for (std::size_t i = 0; i < sound[r].ops.size(); ++i) {
+                Op const& op = sound[r].ops[i];
+                bool const turn = op.kind == OpKind::notify && op.counter == CounterKind::turn;
+                // Turns are counted over all cycles of a slot: the last ones free it for the next
+                // operation, and one too few is seen only where somebody waits for the sum.
+                if (!is_seen(op) || turn ||
+                    !(op.kind != OpKind::notify || somebody_waits_for(op, sound))) {
+                    continue;
+                }
+                auto damaged = sound;
+                remove(damaged[r].ops[i]);
+                EXPECT_NE(first_fault(damaged, world.topology(), slots), "")
+                    << "rank " << r << " without: " << describe(op);
+            }
+        }
+    }
+}
+
+TEST(Schedule, AnAlteredMessageIsNamed) {
+    std::mt19937 random(11);
+    for (WholeWorld& world : worlds_to_damage()) {
+        auto const sound = world.all_schedules();
+        for (int attempt = 0; attempt < 300; ++attempt) {
+            auto damaged = sound;
+            auto& ops = damaged[random() % damaged.size()].ops;
+            Op& op = ops[random() % ops.size()];
+            if (op.kind != OpKind::send && op.kind != OpKind::recv) continue;
+            switch (random() % 4) {
+            case 0:
+                op.peer = (op.peer + 1) % world.topology().rank_count();
+                break;
+            case 1:
+                op.cycle += 1;
+                break;
+            case 2:
+                op.channel = op.channel == Channel::data ? Channel::want : Channel::data;
+                break;
+            default:
+                op.aggregator += 1;
+            }
+            EXPECT_NE(first_fault(damaged, world.topology(), world.plan().slot_count), "")
+                << describe(op);
+        }
+    }
+}
+
+TEST(Schedule, AnAwaitThatAsksForMoreThanThereIsIsNamed) {
+    for (WholeWorld& world : worlds_to_damage()) {
+        auto damaged = world.all_schedules();
+        for (Schedule& s : damaged) {
+            for (Op& op : s.ops) {
+                if (op.kind != OpKind::await) continue;
+                op.value += 1000;
+                EXPECT_NE(first_fault(damaged, world.topology(), world.plan().slot_count), "");
+                op.value -= 1000;
+            }
+        }
+    }
+}
+
+TEST(Schedule, FaultsOfOneRankAreNamed) {
+    auto world = interleaved_world(4, 2, 2, 2, Direction::write);
+    Schedule const sound = world.all_schedules()[0];
+    auto const with = [&](OpKind kind, auto const& change) {
+        Schedule damaged = sound;
+        for (Op& op : damaged.ops) {
+            if (op.kind != kind) continue;
+            change(op);
+            break;
+        }
+        return first_fault(damaged);
+    };
+    EXPECT_NE(with(OpKind::copy, [](Op& op) { op.target = Memory::none; }), "");
+    EXPECT_NE(with(OpKind::send, [](Op& op) { op.source = Memory::none; }), "");
+    EXPECT_NE(with(OpKind::send, [](Op& op) { op.peer = -1; }), "");
+    EXPECT_NE(with(OpKind::recv, [](Op& op) { op.target = Memory::none; }), "");
+    EXPECT_NE(with(OpKind::recv, [](Op& op) { op.peer = -1; }), "");
+    EXPECT_NE(with(OpKind::write, [](Op& op) { op.source = Memory::none; }), "");
+    EXPECT_NE(with(OpKind::clear, [](Op& op) { op.target = Memory::slot; }), "");
+    EXPECT_NE(with(OpKind::notify, [](Op& op) { op.value = -1; }), "");
+    EXPECT_NE(with(OpKind::notify, [](Op& op) { op.edge_count = 1 << 20; }), "");
+    Schedule forward = sound;
+    forward.edges.front() = static_cast<std::uint32_t>(sound.ops.size()) - 1;
+    EXPECT_NE(first_fault(forward), "");
+}
+
+// ---- Digest and text ---------------------------------------------------------------------------
+
+TEST(Schedule, TheDigestIsStableAndTellsEveryFieldApart) {
+    auto world = interleaved_world(4, 2, 2, 2, Direction::read);
+    Schedule const one = world.all_schedules()[1];
+    EXPECT_EQ(digest(one),
+              digest(interleaved_world(4, 2, 2, 2, Direction::read).all_schedules()[1]));
+    std::set<std::uint64_t> seen{digest(one)};
+    std::size_t changes = 0;
+    auto const changed = [&](auto const& change) {
+        Schedule other = one;
+        change(other);
+        seen.insert(digest(other));
+        ++changes;
+    };
+    changed([](Schedule& s) { s.ops[3].kind = OpKind::clear; });
+    changed([](Schedule& s) { s.ops[3].source = Memory::want; });
+    changed([](Schedule& s) { s.ops[3].target = Memory::want; });
+    changed([](Schedule& s) { s.ops[3].counter = CounterKind::claimed; });
+    changed([](Schedule& s) { s.ops[3].channel = Channel::answer; });
+    changed([](Schedule& s) { s.ops[3].aggregator += 1; });
+    changed([](Schedule& s) { s.ops[3].cycle += 1; });
+    changed([](Schedule& s) { s.ops[3].value += 1; });
+    changed([](Schedule& s) { s.ops[3].peer += 1; });
+    changed([](Schedule& s) { s.edges.back() -= 1; });
+    changed([](Schedule& s) { s.ops.pop_back(); });
+    EXPECT_EQ(seen.size(), changes + 1);
+}
+
+/// Compares with a file in tests/golden; SLUICE_UPDATE_GOLDEN=1 rewrites it instead.
+void expect_golden(std::string const& name, std::string const& text) {
+    std::string const path = std::string(SLUICE_SOURCE_DIR) + "/tests/golden/" + name;
+    if (std::getenv("SLUICE_UPDATE_GOLDEN")) std::ofstream(path) << text;
+    std::ifstream file(path);
+    std::string const golden{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(golden, text) << "if this is wanted: SLUICE_UPDATE_GOLDEN=1 make test-unit";
+}
+
+/// All ranks of one small operation, rank by rank.
+std::string text_of(Direction way) {
+    auto world = interleaved_world(4, 2, 1, 2, way);
+    std::string text = describe(world.plan()) + "\n";
+    auto const all = world.all_schedules();
+    for (std::size_t r = 0; r < all.size(); ++r) {
+        text += "\nrank " + std::to_string(r) + "\n" + describe(all[r]);
+    }
+    return text;
+}
+
+TEST(Schedule, ItsTextIsTheGoldenOne) {
+    expect_golden("write_4_ranks_2_nodes.txt", text_of(Direction::write));
+    expect_golden("read_4_ranks_2_nodes.txt", text_of(Direction::read));
+}
+
+TEST(Schedule, TheReductionUsesNoMessagesOnOneNode) {
+    for (Op const& op : make_reduction(topology_of(4, 4), 2, Channel::survey, 3).ops) {
+        EXPECT_NE(op.kind, OpKind::send);
+        EXPECT_NE(op.kind, OpKind::recv);
+        EXPECT_EQ(op.cycle, 3);
+    }
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,193 @@
+// Settings and hints: what is understood, what is refused, and that nonsense changes nothing.
+#include "core/settings.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+
+namespace sluice {
+namespace {
+
+using Table = std::map<std::string, std::string>;
+
+Lookup lookup_in(Table const& table) {
+    return [table](char const* name) -> std::optional<std::string> {
+        auto const found = table.find(name);
+        return found == table.end() ? std::nullopt : std::optional(found->second);
+    };
+}
+
+struct ReadSettings {
+    explicit ReadSettings(Table const& table)
+        : settings(read_settings(lookup_in(table), complaints)) {}
+    std::vector<Complaint> complaints;
+    Settings settings;
+};
+
+struct ReadHints {
+    explicit ReadHints(Table const& table, FileHints before = {})
+        : hints(read_hints(lookup_in(table), before, complaints)) {}
+    std::vector<Complaint> complaints;
+    FileHints hints;
+};
+
+/// Nothing that a user may reasonably mean by any knob.
+constexpr char const* nonsense[] = {"",
+                                    " ",
+                                    "-1",
+                                    "1x",
+                                    "K",
+                                    "1 K",
+                                    "0x10",
+                                    "1.5",
+                                    "1e3",
+                                    "16MB",
+                                    "16Mi",
+                                    "1KK",
+                                    "maybe",
+                                    "ON",
+                                    "éß",
+                                    "\n",
+                                    "9223372036854775808",
+                                    "9223372036854775807G",
+                                    "%s%n"};
+
+TEST(ParseBytes, NumbersAndUnits) {
+    EXPECT_EQ(parse_bytes("0"), 0);
+    EXPECT_EQ(parse_bytes("4096"), 4096);
+    EXPECT_EQ(parse_bytes("64K"), 64 << 10);
+    EXPECT_EQ(parse_bytes("64k"), 64 << 10);
+    EXPECT_EQ(parse_bytes("16M"), 16 << 20);
+    EXPECT_EQ(parse_bytes("1G"), 1 << 30);
+    EXPECT_EQ(parse_bytes("8G"), Bytes{8} << 30);
+}
+
+TEST(ParseBytes, RefusesNonsense) {
+    for (char const* const text : nonsense) EXPECT_FALSE(parse_bytes(text).has_value()) << text;
+}
+
+RC_GTEST_PROP(ParseBytes, ReadsWhatItIsGiven, ()) {
+    auto const value = *rc::gen::inRange<Bytes>(0, Bytes{1} << 40);
+    RC_ASSERT(parse_bytes(std::to_string(value)) == value);
+    RC_ASSERT(parse_bytes(std::to_string(value) + "K") == value << 10);
+}
+
+RC_GTEST_PROP(ParseBytes, NeverNegativeWhateverTheText, (std::string const& text)) {
+    auto const value = parse_bytes(text);
+    RC_ASSERT(!value || (*value >= 0 && *value <= std::numeric_limits<Bytes>::max()));
+}
+
+TEST(Settings, DefaultsAreThoseOfTheTable) {
+    ReadSettings const read(Table{});
+    EXPECT_TRUE(read.complaints.empty());
+    EXPECT_TRUE(read.settings.enabled);
+    EXPECT_TRUE(read.settings.shared_memory);
+    for (Knob const& knob : environment_knobs()) {
+        ReadSettings const same(Table{{knob.name, knob.fallback}});
+        EXPECT_TRUE(same.complaints.empty()) << knob.name;
+        EXPECT_EQ(same.settings.memory_bytes, read.settings.memory_bytes) << knob.name;
+        EXPECT_EQ(same.settings.log, read.settings.log) << knob.name;
+        EXPECT_EQ(same.settings.stall_seconds, read.settings.stall_seconds) << knob.name;
+        EXPECT_EQ(same.settings.storage_threads, read.settings.storage_threads) << knob.name;
+    }
+}
+
+TEST(Settings, EachIsRead) {
+    ReadSettings const read(Table{{"SLUICE", "off"},
+                                  {"SLUICE_LOG", "2"},
+                                  {"SLUICE_STATS", "1"},
+                                  {"SLUICE_MEMORY", "64M"},
+                                  {"SLUICE_RANKS_PER_NODE", "3"},
+                                  {"SLUICE_SHARED_MEMORY", "off"},
+                                  {"SLUICE_STALL", "7"},
+                                  {"SLUICE_STORAGE_THREADS", "5"}});
+    EXPECT_TRUE(read.complaints.empty());
+    EXPECT_FALSE(read.settings.enabled);
+    EXPECT_EQ(read.settings.log, 2);
+    EXPECT_TRUE(read.settings.statistics);
+    EXPECT_EQ(read.settings.memory_bytes, Bytes{64} << 20);
+    EXPECT_EQ(read.settings.ranks_per_node, 3);
+    EXPECT_FALSE(read.settings.shared_memory);
+    EXPECT_EQ(read.settings.stall_seconds, 7);
+    EXPECT_EQ(read.settings.storage_threads, 5);
+}
+
+TEST(Settings, NonsenseIsToldAndIgnored) {
+    Settings const plain = ReadSettings(Table{}).settings;
+    for (Knob const& knob : environment_knobs()) {
+        for (char const* const text : nonsense) {
+            ReadSettings const read(Table{{knob.name, text}});
+            EXPECT_EQ(read.complaints.size(), 1u) << knob.name << "=" << text;
+            EXPECT_EQ(read.settings.enabled, plain.enabled);
+            EXPECT_EQ(read.settings.memory_bytes, plain.memory_bytes);
+            EXPECT_EQ(read.settings.ranks_per_node, plain.ranks_per_node);
+            EXPECT_EQ(read.settings.stall_seconds, plain.stall_seconds);
+        }
+    }
+}
+
+TEST(Settings, AComplaintNamesTheVariableAndItsValue) {
+    ReadSettings const read(Table{{"SLUICE_STALL", "soon"}});
+    ASSERT_EQ(read.complaints.size(), 1u);
+    EXPECT_EQ(read.complaints[0].name, "SLUICE_STALL");
+    EXPECT_NE(read.complaints[0].text.find("SLUICE_STALL=soon"), std::string::npos);
+}
+
+TEST(Settings, HugeNumbersDoNotTurnNegative) {
+    ReadSettings const read(Table{{"SLUICE_LOG", "4G"},
+                                  {"SLUICE_RANKS_PER_NODE", "3000000000"},
+                                  {"SLUICE_STORAGE_THREADS", "1000000"}});
+    EXPECT_GE(read.settings.log, 0);
+    EXPECT_GE(read.settings.ranks_per_node, 0);
+    EXPECT_LE(read.settings.storage_threads, 64);
+    EXPECT_GE(ReadSettings(Table{{"SLUICE_STORAGE_THREADS", "0"}}).settings.storage_threads, 1);
+}
+
+TEST(Hints, EachIsRead) {
+    ReadHints const read(Table{{"sluice", "disable"},
+                               {"cb_nodes", "3"},
+                               {"cb_buffer_size", "2M"},
+                               {"striping_unit", "65536"},
+                               {"romio_cb_write", "enable"},
+                               {"romio_cb_read", "disable"}});
+    EXPECT_TRUE(read.complaints.empty());
+    EXPECT_TRUE(read.hints.disabled);
+    EXPECT_EQ(read.hints.plan.aggregator_count, 3);
+    EXPECT_EQ(read.hints.plan.window_bytes, 2 << 20);
+    EXPECT_EQ(read.hints.plan.stripe_bytes, 65536);
+    EXPECT_EQ(read.hints.plan.write, Strategy::two_phase);
+    EXPECT_EQ(read.hints.plan.read, Strategy::independent);
+}
+
+TEST(Hints, WhatIsNotSaidStays) {
+    FileHints before;
+    before.plan.aggregator_count = 5;
+    before.plan.write = Strategy::independent;
+    EXPECT_EQ(ReadHints(Table{}, before).hints, before);
+    ReadHints const read(Table{{"romio_cb_write", "automatic"}}, before);
+    EXPECT_EQ(read.hints.plan.write, Strategy::automatic);
+    EXPECT_EQ(read.hints.plan.aggregator_count, 5);
+}
+
+TEST(Hints, NonsenseIsToldAndIgnored) {
+    FileHints before;
+    before.plan.window_bytes = 12345;
+    before.plan.read = Strategy::two_phase;
+    for (Knob const& knob : hint_knobs()) {
+        for (char const* const text : nonsense) {
+            ReadHints const read(Table{{knob.name, text}}, before);
+            EXPECT_EQ(read.complaints.size(), 1u) << knob.name << "=" << text;
+            EXPECT_EQ(read.hints, before) << knob.name << "=" << text;
+        }
+    }
+}
+
+TEST(Hints, HugeNumbersStayPositive) {
+    ReadHints const read(Table{{"cb_nodes", "100G"}, {"cb_buffer_size", "1000000G"}});
+    EXPECT_GT(read.hints.plan.aggregator_count, 0);
+    EXPECT_GT(read.hints.plan.window_bytes, 0);
+}
+
+}  // namespace
+}  // namespace sluice

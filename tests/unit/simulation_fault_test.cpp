@@ -1,0 +1,348 @@
+// What must hold when things go wrong or astray in the simulation: failing storage, ends of files,
+// bad arguments on one rank, operations of several files in different orders.
+#include "simulated_parts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+namespace sluice {
+namespace {
+
+using namespace testing;
+
+using Operations = std::vector<std::shared_ptr<Operation>>;
+
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// Every rank makes the call; returns the operations by rank.
+Operations call_all(World& world, std::vector<Part>& parts, Strategy strategy,
+                    std::int32_t stream = 0) {
+    Operations all;
+    for (std::size_t r = 0; r < parts.size(); ++r) {
+        all.push_back(world.call(static_cast<Rank>(r), stream, call_of(parts[r], strategy)));
+    }
+    return all;
+}
+
+void expect_status(Operations const& all, Status status) {
+    for (std::size_t r = 0; r < all.size(); ++r) {
+        ASSERT_TRUE(all[r]->complete()) << "rank " << r;
+        ASSERT_EQ(all[r]->status(), status) << "rank " << r << ": " << describe(all[r]->status());
+    }
+}
+
+void expect_model(std::vector<std::byte> const& file, std::vector<std::byte> const& model) {
+    ASSERT_GE(file.size(), model.size());
+    for (std::size_t i = 0; i < model.size(); ++i) {
+        ASSERT_EQ(file[i], model[i]) << "file offset " << i;
+    }
+}
+
+void turn_into_reads(std::vector<Part>& parts, std::byte fill) {
+    for (Part& part : parts) {
+        part.request.direction = Direction::read;
+        std::fill(part.memory.begin(), part.memory.end(), fill);
+    }
+}
+
+// ---- Failing storage ---------------------------------------------------------------------------
+
+constexpr Rank fault_ranks = 5;
+constexpr std::byte untouched{0xc3};
+
+struct Fault {
+    std::int64_t at;
+    bool forever;
+    int error = ENOSPC;
+    Status status = Status::no_space;
+};
+
+WorldShape fault_shape() { return {fault_ranks, 2, 4096, 2}; }
+
+/// Bytes that nobody asked for must be as before, whatever happened to the others.
+void expect_holes_untouched(World& world, std::vector<Part> const& parts) {
+    auto const& file = world.file(0).bytes;
+    std::vector<bool> asked(file.size());
+    for (Part const& part : parts) {
+        Request const& r = part.request;
+        for (Bytes i = 0; i < r.bytes; ++i) {
+            auto const at = index(r.view.displacement + r.view.filetype->offset_at(r.position + i));
+            if (at < asked.size()) asked[at] = true;
+        }
+    }
+    for (std::size_t i = 0; i < file.size(); ++i) {
+        ASSERT_TRUE(asked[i] || file[i] == untouched) << "file offset " << i;
+    }
+}
+
+std::vector<Part> parts_with_holes(World& world) {
+    auto parts = parts_of(world, fault_ranks, 2);
+    for (Rank r = 0; r < fault_ranks; ++r) {  // Enough bytes for several cycles.
+        Part& part = parts[index(r)];
+        part.request.bytes = 900 + 10 * r;
+        part.memory.clear();
+        for (Bytes i = 0; i < part.request.bytes; ++i) part.memory.push_back(value_of(r, i));
+    }
+    return parts;
+}
+
+/// A write (or read) whose N-th storage call fails, then a clean one on the same stream. Returns
+/// the number of storage calls of the first.
+std::int64_t fail_once(Direction way, Strategy strategy, Fault const& fault) {
+    World world(fault_shape(), 3);
+    auto& file = world.file(0);
+    file.bytes.assign(60'000, untouched);
+    auto parts = parts_with_holes(world);
+    if (way == Direction::read) turn_into_reads(parts, std::byte{0});
+    file.fail_at = fault.at, file.fail_forever = fault.forever, file.fail_errno = fault.error;
+    auto const first = call_all(world, parts, strategy);
+    EXPECT_EQ(world.run(), "");
+    std::int64_t const calls = file.calls;
+    expect_status(first, fault.at >= 0 ? fault.status : Status::ok);
+    expect_holes_untouched(world, parts);
+
+    file.fail_at = -1;  // What comes later on the same stream works.
+    auto again = parts_with_holes(world);
+    auto const second = call_all(world, again, strategy);
+    EXPECT_EQ(world.run(), "");
+    expect_status(second, Status::ok);
+    auto model = std::vector<std::byte>(60'000, untouched);
+    if (way == Direction::write) {
+        for (Part const& part : parts) model_write(model, part);
+    }
+    for (Part const& part : again) model_write(model, part);
+    if (fault.at < 0) expect_model(file.bytes, model);
+    return calls;
+}
+
+void fail_every_call(Direction way, Strategy strategy) {
+    std::int64_t const calls = fail_once(way, strategy, {-1, false});
+    ASSERT_GT(calls, 3);
+    for (std::int64_t n = 0; n < calls; ++n) {
+        for (bool const forever : {false, true}) {
+            SCOPED_TRACE("call " + std::to_string(n) + (forever ? " and all later ones" : ""));
+            fail_once(way, strategy, {n, forever});
+            fail_once(way, strategy, {n, forever, EIO, Status::io});
+            if (::testing::Test::HasFatalFailure()) return;
+        }
+    }
+}
+
+TEST(SimulatedFault, EveryCallOfATwoPhaseWriteFails) {
+    fail_every_call(Direction::write, Strategy::two_phase);
+}
+TEST(SimulatedFault, EveryCallOfATwoPhaseReadFails) {
+    fail_every_call(Direction::read, Strategy::two_phase);
+}
+TEST(SimulatedFault, EveryCallOfAnIndependentWriteFails) {
+    fail_every_call(Direction::write, Strategy::independent);
+}
+TEST(SimulatedFault, EveryCallOfAnIndependentReadFails) {
+    fail_every_call(Direction::read, Strategy::independent);
+}
+
+TEST(SimulatedFault, OthersUnderWayAreNotHarmed) {
+    for (std::int64_t n = 0; n < 30; n += 3) {
+        World world(fault_shape(), static_cast<std::uint64_t>(n) + 1);
+        world.file(0).bytes.assign(100, untouched);
+        world.file(0).fail_at = n;
+        std::vector<std::vector<Part>> all;
+        std::vector<Operations> operations;
+        for (int k = 0; k < 4; ++k) {
+            all.push_back(parts_of(world, fault_ranks, 0));
+            for (Part& part : all.back()) part.request.view.displacement += k * 20'000;
+        }
+        for (auto& parts : all) operations.push_back(call_all(world, parts, Strategy::two_phase));
+        ASSERT_EQ(world.run(), "");
+        int failed = 0;
+        for (auto const& of_one : operations) {
+            failed += of_one[0]->status() != Status::ok;
+            expect_status(of_one, of_one[0]->status());
+        }
+        EXPECT_EQ(failed, n < world.file(0).calls ? 1 : 0) << n;
+    }
+}
+
+// ---- Bad arguments -----------------------------------------------------------------------------
+
+TEST(SimulatedFault, ABadArgumentOfOneRankEndsTheCallOnAll) {
+    for (auto const strategy : {Strategy::two_phase, Strategy::independent, Strategy::automatic}) {
+        for (Rank bad = 0; bad < fault_ranks; ++bad) {
+            World world(fault_shape(), 9);
+            auto parts = parts_of(world, fault_ranks, 0);
+            Operations all;
+            for (Rank r = 0; r < fault_ranks; ++r) {
+                Call call = call_of(parts[index(r)], strategy);
+                if (r == bad) call.status = Status::count;
+                all.push_back(world.call(r, 0, std::move(call)));
+            }
+            ASSERT_EQ(world.run(), "");
+            expect_status(all, Status::count);
+            auto const next = call_all(world, parts, strategy);
+            ASSERT_EQ(world.run(), "");
+            expect_status(next, Status::ok);
+        }
+    }
+}
+
+TEST(SimulatedFault, DifferentCallsOfTheRanksAreAMismatch) {
+    World world(fault_shape(), 9);
+    auto parts = parts_of(world, fault_ranks, 0);
+    parts[2].request.direction = Direction::read;
+    auto const all = call_all(world, parts, Strategy::two_phase);
+    ASSERT_EQ(world.run(), "");
+    expect_status(all, Status::mismatch);
+}
+
+TEST(SimulatedFault, HintsThatDifferDoNoHarm) {
+    World world(fault_shape(), 9);
+    auto parts = parts_of(world, fault_ranks, 0);
+    Operations all;
+    for (Rank r = 0; r < fault_ranks; ++r) {
+        Call call = call_of(parts[index(r)], r % 2 ? Strategy::independent : Strategy::two_phase);
+        call.hints.aggregator_count = r;
+        all.push_back(world.call(r, 0, std::move(call)));
+    }
+    ASSERT_EQ(world.run(), "");
+    expect_status(all, Status::ok);
+    std::vector<std::byte> model;
+    for (Part const& part : parts) model_write(model, part);
+    auto const& file = world.file(0).bytes;
+    for (std::size_t i = 5; i < model.size(); ++i) ASSERT_EQ(file[i], model[i]) << i;
+    EXPECT_EQ(all[0]->survey().hints_differ, 1);
+}
+
+// ---- Ends of files -----------------------------------------------------------------------------
+
+/// Bytes that a rank's read of interleaved pieces can get from a file of `size` bytes.
+Bytes there(Part const& part, Offset size) {
+    Bytes count = 0;
+    for (Bytes i = 0; i < part.request.bytes; ++i) {
+        Request const& r = part.request;
+        count += r.view.displacement + r.view.filetype->offset_at(r.position + i) < size;
+    }
+    return count;
+}
+
+void read_from_file_of(Offset size, Strategy strategy, Rank per_node) {
+    SCOPED_TRACE("file of " + std::to_string(size) + " bytes, " + std::to_string(per_node) +
+                 " ranks a node");
+    World world({4, per_node, 4096, 2}, 4);
+    auto parts = parts_of(world, 4, 0);
+    std::vector<std::byte> model;
+    for (Part const& part : parts) model_write(model, part);
+    model.resize(index(size));
+    world.file(0).bytes = model;
+    world.file(0).short_counts = size % 2 == 1;
+    turn_into_reads(parts, untouched);
+    auto const all = call_all(world, parts, strategy);
+    ASSERT_EQ(world.run(), "");
+    expect_status(all, Status::ok);
+    for (std::size_t r = 0; r < parts.size(); ++r) {
+        Bytes const count = there(parts[r], size);
+        ASSERT_EQ(all[r]->bytes(), count) << "rank " << r;
+        for (std::size_t i = 0; i < parts[r].memory.size(); ++i) {
+            bool const read = i < index(count);
+            auto const expected =
+                read ? value_of(static_cast<Rank>(r), static_cast<Bytes>(i)) : untouched;
+            ASSERT_EQ(parts[r].memory[i], expected) << "rank " << r << " byte " << i;
+        }
+    }
+}
+
+TEST(SimulatedFault, ReadsAcrossTheEndDeliverTheTrueCount) {
+    for (Offset const size : {0, 1, 5, 6, 68, 69, 70, 300, 4095, 4096, 4097, 8191, 9999, 10'244}) {
+        for (Rank const per_node : {1, 2, 4}) {
+            read_from_file_of(size, Strategy::two_phase, per_node);
+            read_from_file_of(size, Strategy::independent, per_node);
+            if (HasFatalFailure()) return;
+        }
+    }
+}
+
+// ---- Ranks of different kinds ------------------------------------------------------------------
+
+TEST(SimulatedFault, RanksWithNothing) {
+    for (unsigned idle = 0; idle < 32; ++idle) {
+        World world(fault_shape(), idle + 1);
+        auto parts = parts_of(world, fault_ranks, 0);
+        std::vector<std::byte> model;
+        for (Rank r = 0; r < fault_ranks; ++r) {
+            if (idle >> r & 1) parts[index(r)].request.bytes = 0;
+            model_write(model, parts[index(r)]);
+        }
+        auto const all = call_all(world, parts, Strategy::two_phase);
+        ASSERT_EQ(world.run(), "");
+        expect_status(all, Status::ok);
+        ASSERT_EQ(world.file(0).bytes, model) << idle;
+        EXPECT_EQ(all[0]->bytes(), parts[0].request.bytes);
+    }
+}
+
+/// Some ranks' parts are one piece and go straight to the file; the others' are exchanged.
+TEST(SimulatedFault, DirectAndInterleavedRanksTogether) {
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        World world(fault_shape(), seed);
+        world.file(0).short_counts = seed % 2 == 0;
+        auto parts = parts_of(world, fault_ranks, 0);
+        for (Rank const r : {0, 3}) {
+            parts[index(r)].request.view = {20'000 + 3000 * r, Layout::contiguous(), 1};
+        }
+        std::vector<std::byte> model;
+        for (Part const& part : parts) model_write(model, part);
+        auto const written = call_all(world, parts, Strategy::automatic);
+        ASSERT_EQ(world.run(), "");
+        expect_status(written, Status::ok);
+        expect_model(world.file(0).bytes, model);
+        turn_into_reads(parts, untouched);
+        auto const read = call_all(world, parts, Strategy::automatic);
+        ASSERT_EQ(world.run(), "");
+        expect_status(read, Status::ok);
+        for (Rank r = 0; r < fault_ranks; ++r) {
+            EXPECT_EQ(read[index(r)]->bytes(), parts[index(r)].request.bytes);
+            for (Bytes i = 0; i < parts[index(r)].request.bytes; ++i) {
+                ASSERT_EQ(parts[index(r)].memory[index(i)], value_of(r, i)) << r << " " << i;
+            }
+        }
+    }
+}
+
+// ---- Order -------------------------------------------------------------------------------------
+
+/// Eight operations on each of two files; each rank alternates between the files in its own way.
+TEST(SimulatedFault, TwoStreamsStartedInDifferentOrders) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        WorldShape shape = fault_shape();
+        shape.stream_count = 2;
+        World world(shape, seed);
+        std::vector<std::vector<Part>> parts[2];
+        std::vector<std::byte> model[2];
+        for (int s = 0; s < 2; ++s) {
+            for (int k = 0; k < 8; ++k) {
+                parts[s].push_back(parts_of(world, fault_ranks, 0));
+                for (Part& part : parts[s].back()) {
+                    part.request.view.displacement += k * 16'000;
+                    model_write(model[s], part);
+                }
+            }
+        }
+        Operations all;
+        for (Rank r = 0; r < fault_ranks; ++r) {
+            std::size_t begun[2]{};
+            while (begun[0] + begun[1] < 16) {
+                auto s = world.time().draw(2);
+                if (begun[s] == 8) s = 1 - s;
+                Part& part = parts[s][begun[s]++][index(r)];
+                all.push_back(world.call(r, static_cast<std::int32_t>(s),
+                                         call_of(part, Strategy::two_phase)));
+            }
+        }
+        ASSERT_EQ(world.run(), "") << "seed " << seed;
+        expect_status(all, Status::ok);
+        for (int s = 0; s < 2; ++s) expect_model(world.file(s).bytes, model[s]);
+    }
+}
+
+}  // namespace
+}  // namespace sluice

@@ -1,0 +1,130 @@
+// All ranks' schedules of one collective operation, made as the ranks make them but in one place:
+// the claims are joined here instead of being sent.
+#pragma once
+#include "core/schedule.hpp"
+
+#include <map>
+
+namespace sluice::testing {
+
+inline Topology topology_of(Rank ranks, Rank per_node) {
+    std::vector<std::int32_t> names;
+    for (Rank r = 0; r < ranks; ++r) names.push_back(r / per_node);
+    return Topology(names);
+}
+
+/// Rank r takes piece r of each of `rows` rows.
+inline Request interleaved_request(Rank rank, Rank ranks, Bytes piece, Bytes rows, Direction way) {
+    Request r;
+    r.direction = way;
+    r.view.filetype = std::make_shared<Layout const>(std::vector<Run>{{rank * piece, piece, 0, 1}},
+                                                     piece * ranks);
+    r.bytes = piece * rows;
+    return r;
+}
+
+/// Appends `more` behind `to`; the order of ops within one rank's list means nothing by itself.
+inline void append(Schedule& to, Schedule const& more) {
+    auto const ops = static_cast<std::uint32_t>(to.ops.size());
+    auto const edges = static_cast<std::uint32_t>(to.edges.size());
+    for (Op op : more.ops) {
+        op.first_edge += edges;
+        to.ops.push_back(op);
+    }
+    for (std::uint32_t const edge : more.edges) to.edges.push_back(edge + ops);
+}
+
+class WholeWorld {
+public:
+    WholeWorld(Topology topology, Plan plan, std::vector<Request> const& requests)
+        : topology_(std::move(topology)),
+          plan_(std::move(plan)) {
+        for (Request const& request : requests) claims_.push_back(make_claims(request, plan_));
+    }
+
+    [[nodiscard]] Topology const& topology() const noexcept { return topology_; }
+    [[nodiscard]] Plan const& plan() const noexcept { return plan_; }
+
+    /// By rank: survey, claims, all cycles, agreement.
+    [[nodiscard]] std::vector<Schedule> all_schedules() {
+        std::vector<Schedule> all(static_cast<std::size_t>(topology_.rank_count()));
+        for (Rank r = 0; r < topology_.rank_count(); ++r) {
+            Schedule& mine = all[static_cast<std::size_t>(r)];
+            append(mine, make_reduction(topology_, r, Channel::survey, 0));
+            append(mine, make_claims_exchange(topology_, r, plan_, 0));
+            for (std::int32_t a = 0; a < plan_.aggregator_count(); ++a) {
+                for (std::int64_t c = 0; c < plan_.cycle_count(a); ++c) {
+                    append(mine, make_cycle(topology_, r, plan_, cycle_input(r, a, c)));
+                }
+            }
+            append(mine, make_reduction(topology_, r, Channel::agreement, 0));
+        }
+        return all;
+    }
+
+    /// Call in the order of cycles: it counts the contributions to each slot.
+    [[nodiscard]] CycleInput cycle_input(Rank self, std::int32_t a, std::int64_t cycle) {
+        CycleInput input;
+        input.aggregator = a;
+        input.cycle = input.stream_cycle = cycle;
+        input.contributes = claim(self, a).contains(cycle);
+        Node const node = topology_.node_of(self);
+        if (topology_.carrier(node, a) != self) return input;
+        input.node_claims = node_claim(node, a).contains(cycle);
+        for (Rank r = 0; r < topology_.rank_count(); ++r) {
+            if (topology_.node_of(r) == node && claim(r, a).contains(cycle)) {
+                ++input.local_claimants;
+            }
+        }
+        auto& posted = posted_[{node, a, cycle % plan_.slot_count}];
+        input.posted_before = posted;
+        posted += input.local_claimants * posts_a_cycle(plan_.direction);
+        if (topology_.aggregator(a) != self) return input;
+        for (Node other = 0; other < topology_.node_count(); ++other) {
+            if (other != node && node_claim(other, a).contains(cycle)) {
+                input.other_nodes.push_back(other);
+            }
+        }
+        return input;
+    }
+
+private:
+    [[nodiscard]] Claim const& claim(Rank rank, std::int32_t a) const {
+        return claims_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(a)];
+    }
+    [[nodiscard]] Claim node_claim(Node node, std::int32_t a) const {
+        Claim all;
+        for (Rank l = 0; l < topology_.local_count(node); ++l) {
+            all = join(all, claim(topology_.rank_at(node, l), a));
+        }
+        return all;
+    }
+
+    Topology topology_;
+    Plan plan_;
+    std::vector<std::vector<Claim>> claims_;  ///< By rank and aggregator.
+    std::map<std::tuple<Node, std::int32_t, std::int64_t>, std::int64_t> posted_;  ///< By slot.
+};
+
+/// An interleaved operation of `cycles` windows an aggregator; ranks in `idle` want nothing.
+inline WholeWorld interleaved_world(Rank ranks, Rank per_node, std::int32_t aggregators,
+                                    std::int64_t cycles, Direction way, unsigned idle = 0) {
+    auto topology = topology_of(ranks, per_node);
+    constexpr Bytes page = 4096;
+    Bytes const row = page, piece = row / ranks;
+    std::vector<Request> requests;
+    Summary all;
+    for (Rank r = 0; r < ranks; ++r) {
+        requests.push_back(interleaved_request(r, ranks, piece, aggregators * cycles, way));
+        if (idle >> r & 1) requests.back().bytes = 0;
+        Summary const mine = summarise(requests.back());
+        all = r == 0 ? mine : merge(all, mine);
+    }
+    all.slot_bytes = page, all.slot_count = 2;
+    all.hints.aggregator_count = aggregators;
+    all.hints.write = all.hints.read = Strategy::two_phase;
+    Plan plan = make_plan(all, topology, {});
+    return {std::move(topology), std::move(plan), requests};
+}
+
+}  // namespace sluice::testing
