@@ -14,7 +14,7 @@ namespace {
 
 constexpr double poke_seconds = 1e-3;  ///< The MPI is asked this often while a caller waits.
 constexpr double due_seconds = 50e-6;  ///< First nap while a message is due; doubles up to poke.
-constexpr int spins = 2000;            ///< About 20 us of looking before sleeping.
+constexpr double spin_seconds = 30e-6;  ///< Of looking before sleeping.
 
 SharedMemory bell_memory() {
     if (settings().shared_memory) {
@@ -97,7 +97,8 @@ void Progress::drive_until(std::function<bool()> const& done, std::function<void
                            std::function<bool()> const& part) {
     ++drivers_;
     std::unique_lock lock(mutex_);
-    int idle = 0, naps = 0;
+    int naps = 0;
+    double idle_since = clock_.now();
     for (;;) {
         std::uint32_t const seen = bell().rings.load(std::memory_order_seq_cst);
         bool const moved = progress();
@@ -107,11 +108,12 @@ void Progress::drive_until(std::function<bool()> const& done, std::function<void
         lock.unlock();
         bool const worked = part();
         if (worked || moved) {
-            idle = naps = 0;
+            naps = 0;
+            idle_since = clock_.now();
             lock.lock();
             continue;
         }
-        if (may_spin_ && idle++ < spins) {
+        if (may_spin_ && clock_.now() - idle_since < spin_seconds) {
             __builtin_ia32_pause();
             lock.lock();
             continue;

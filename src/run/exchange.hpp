@@ -3,10 +3,37 @@
 #include "ports/port.hpp"
 #include "run/movement.hpp"
 
+#include <atomic>
+#include <deque>
 #include <map>
+#include <mutex>
 #include <utility>
 
 namespace sluice {
+
+/// Transfers that wait for the thread of a blocking call. Any thread may put and take.
+class HandOver {
+public:
+    void put(Transfer* transfer) {
+        std::lock_guard const lock(mutex_);
+        waiting_.push_back(transfer);
+        any_ = true;
+    }
+    Transfer* take() {
+        if (!any_.load(std::memory_order_acquire)) return nullptr;
+        std::lock_guard const lock(mutex_);
+        if (waiting_.empty()) return nullptr;
+        Transfer* const first = waiting_.front();
+        waiting_.pop_front();
+        any_ = !waiting_.empty();
+        return first;
+    }
+
+private:
+    std::mutex mutex_;
+    std::deque<Transfer*> waiting_;
+    std::atomic<bool> any_{false};
+};
 
 struct ExchangeState {
     std::int64_t operation = 0;  ///< Number in the stream.
@@ -21,8 +48,8 @@ struct ExchangeState {
     std::map<std::pair<std::int64_t, Node>, MessageBuffer> wants;  ///< By cycle and node.
     Status status = Status::ok;     ///< What this rank met; stops its storage ops.
     Offset end_of_file = endless;   ///< Where this rank's reads found the file to end.
-    bool caller_transfers = false;  ///< A blocking call: its thread moves the user's bytes itself.
-    std::atomic<Transfer*> for_caller{nullptr};
+    bool caller_transfers = false;  ///< A blocking call: its thread serves the file itself.
+    HandOver for_caller;
     Bytes direct_bytes = 0;             ///< Transferred straight from or to user memory.
     std::int64_t arrivals_before[2]{};  ///< Earlier uses of the boards: survey, agreement.
     std::int64_t claims_before = 0;

@@ -264,14 +264,13 @@ void Executor::start_transfer(Op const& op, Effect& effect) {
     Direction const way = op.kind == OpKind::write ? Direction::write : Direction::read;
     if (memory == Memory::user) {
         effect.transfer = std::make_unique<UserTransfer>(state_.request, state_.user);
-        if (state_.caller_transfers) {
-            state_.for_caller.store(effect.transfer.get(), std::memory_order_release);
-            return;
-        }
     } else {
         effect.transfer = std::make_unique<SlotTransfer>(way, slot(op), state_.window(op).begin);
     }
-    storage_.start(*effect.transfer);
+    // A hand-over to a storage thread costs more than a short transfer, and a caller that waits has
+    // nothing better to do.
+    if (state_.caller_transfers) state_.for_caller.put(effect.transfer.get());
+    else storage_.start(*effect.transfer);
 }
 
 /// After an error cycles flow on, but the file is left alone, and readers get nothing.

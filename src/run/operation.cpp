@@ -108,7 +108,7 @@ void Operation::run_early() {
 }
 
 bool Operation::run_callers_part() {
-    Transfer* const transfer = state_.for_caller.exchange(nullptr, std::memory_order_acquire);
+    Transfer* const transfer = state_.for_caller.take();
     if (!transfer) return false;
     call_.storage->run(*transfer);
     transfer->done.store(true, std::memory_order_release);

@@ -49,8 +49,8 @@ public:
     /// is appended: the survey then tells the outcome, and nothing is left to agree on.
     void run_early();
 
-    /// In a blocking call the calling thread moves the user's own bytes: does so if it is time to,
-    /// and returns true. Blocks on the device. Not called from progress(), may run beside it.
+    /// In a blocking call the calling thread reads and writes the file: does the next transfer that
+    /// is ready, and returns true. Blocks on the device. Not part of progress(), may run beside it.
     bool run_callers_part();
 
     [[nodiscard]] bool complete() const noexcept {
