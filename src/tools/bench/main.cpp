@@ -74,10 +74,11 @@ std::optional<int> parse(int argc, char** argv, int rank, Options& options) {
     return {};
 }
 
+/// As a user would repeat it, wherever the build lies.
 std::string command_line(int argc, char** argv) {
-    std::string result;
-    for (int i = 0; i < argc; ++i) result += std::string(i == 0 ? "" : " ") + argv[i];
-    return result;
+    std::string line = "sluice bench";
+    for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+    return line;
 }
 
 /// Two files of this job's own, in the directory asked for.
