@@ -12,8 +12,8 @@
 namespace sluice {
 namespace {
 
-constexpr double poke_seconds = 1e-3;  ///< The MPI is asked this often while a caller waits.
-constexpr double due_seconds = 50e-6;  ///< First nap while a message is due; doubles up to poke.
+constexpr double poke_seconds = 1e-3;   ///< The MPI is asked this often while a caller waits.
+constexpr double due_seconds = 50e-6;   ///< First nap while a message is due; doubles up to poke.
 constexpr double spin_seconds = 30e-6;  ///< Of looking before sleeping.
 
 SharedMemory bell_memory() {

@@ -269,8 +269,10 @@ void Executor::start_transfer(Op const& op, Effect& effect) {
     }
     // A hand-over to a storage thread costs more than a short transfer, and a caller that waits has
     // nothing better to do.
-    if (state_.caller_transfers) state_.for_caller.put(effect.transfer.get());
-    else storage_.start(*effect.transfer);
+    if (state_.caller_transfers)
+        state_.for_caller.put(effect.transfer.get());
+    else
+        storage_.start(*effect.transfer);
 }
 
 /// After an error cycles flow on, but the file is left alone, and readers get nothing.
