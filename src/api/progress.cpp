@@ -113,8 +113,12 @@ void Progress::drive_until(std::function<bool()> const& done, std::function<void
             lock.lock();
             continue;
         }
-        if (may_spin_ && clock_.now() - idle_since < spin_seconds) {
-            __builtin_ia32_pause();
+        if (clock_.now() - idle_since < spin_seconds) {
+            // Looking again is cheaper than a sleep; where ranks share cores, let another one run.
+            if (may_spin_)
+                __builtin_ia32_pause();
+            else
+                sched_yield();
             lock.lock();
             continue;
         }
