@@ -8,7 +8,6 @@ int error_class(Status status) noexcept {
     case Status::ok:
         return MPI_SUCCESS;
     case Status::other:
-    case Status::peer_lost:
         return MPI_ERR_OTHER;
     case Status::mismatch:
         return MPI_ERR_NOT_SAME;

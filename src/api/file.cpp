@@ -4,8 +4,6 @@
 #include "api/environment.hpp"
 
 #include <climits>
-#include <cstdlib>
-#include <cstring>
 #include <unistd.h>
 #include <unordered_map>
 

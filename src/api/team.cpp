@@ -3,9 +3,8 @@
 
 #include "api/environment.hpp"
 
-#include <numeric>
+#include <algorithm>
 #include <sched.h>
-#include <unistd.h>
 
 namespace sluice {
 namespace {

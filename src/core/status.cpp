@@ -9,8 +9,6 @@ char const* describe(Status status) noexcept {
         return "success";
     case Status::other:
         return "unknown error";
-    case Status::peer_lost:
-        return "a rank died";
     case Status::mismatch:
         return "collective calls differ between ranks";
     case Status::io:

@@ -8,10 +8,9 @@ namespace sluice {
 
 enum class Status : std::int32_t {
     ok = 0,
-    other,      ///< Something that no class below names.
-    peer_lost,  ///< A rank of the operation died.
-    mismatch,   ///< The ranks did not make the same collective call.
-    io,         ///< The device or the file system failed.
+    other,     ///< Something that no class below names.
+    mismatch,  ///< The ranks did not make the same collective call.
+    io,        ///< The device or the file system failed.
     no_memory,
     bad_file,
     no_such_file,

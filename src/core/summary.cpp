@@ -28,9 +28,7 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     bool const both = !lower.span.empty() && !higher.span.empty();
     bool const meets = both && higher.span.begin < lower.span.end;
     s.span = join(lower.span, higher.span);
-    s.direct = join(lower.direct, higher.direct);
     s.bytes = lower.bytes + higher.bytes;
-    s.direct_bytes = lower.direct_bytes + higher.direct_bytes;
     s.pieces = lower.pieces + higher.pieces;
     s.alignment = lower.alignment | higher.alignment;
     s.end_of_file = std::min(lower.end_of_file, higher.end_of_file);

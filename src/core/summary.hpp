@@ -24,10 +24,8 @@ struct Hints {
 
 /// One rank's record, or several ranks' merged. Trivially copyable: it travels as bytes.
 struct Summary {
-    Span span;        ///< Of the bytes that want an exchange; may be empty.
-    Span direct;      ///< Of the bytes that ranks transfer by themselves.
-    Bytes bytes = 0;  ///< Wanted by all, without the direct ones.
-    Bytes direct_bytes = 0;
+    Span span;                     ///< Of the bytes that want an exchange; may be empty.
+    Bytes bytes = 0;               ///< Wanted by all, without the direct ones.
     std::int64_t pieces = 0;       ///< Of the file, of the exchanged bytes.
     std::uint64_t alignment = 0;   ///< See Layout::alignment_bits().
     Offset end_of_file = endless;  ///< Where a read found the file to end, if it did.

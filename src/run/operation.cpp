@@ -76,11 +76,7 @@ Summary Operation::own_summary() const {
     s.hints = call_.hints;
     s.status = state_.status;
     s.end_of_file = state_.end_of_file;
-    if (direct_) {
-        s.direct = span_of(state_.request);
-        s.direct_bytes = state_.request.bytes;
-        s.pending = !direct_done_;
-    }
+    if (direct_) s.pending = !direct_done_;
     if (site_.leads()) {
         Hints const& h = call_.hints;
         auto const wish = h.window_bytes > 0 ? h.window_bytes : Bytes{1} << 20;

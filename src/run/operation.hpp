@@ -17,7 +17,7 @@ struct Call {
     Hints hints;
     Status status = Status::ok;  ///< Not ok: bad arguments; the rank takes part without bytes.
     Storage* storage = nullptr;  ///< The file; outlives the operation.
-    bool may_block = false;      ///< Short transfers may run in the calling thread.
+    bool may_block = false;      ///< The caller waits and serves the file: run_callers_part().
 };
 
 /// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks but

@@ -141,7 +141,6 @@ Summary draw_rank_summary() {
     s.slot_count = *rc::gen::inRange(1, 9);
     s.end_of_file = *rc::gen::inRange<Offset>(0, 9999);
     s.pending = *rc::gen::arbitrary<bool>();
-    if (*rc::gen::arbitrary<bool>()) s.direct = {s.span.begin, s.span.begin + 10};
     return s;
 }
 
