@@ -64,17 +64,6 @@ public:
     [[nodiscard]] MPI_Datatype type(std::size_t i = 0) const { return types_[i]; }
 
 private:
-    static bool is_named(MPI_Datatype type) {
-        int ints = 0, addresses = 0, types = 0, what = 0;
-#ifdef SLUICE_HAVE_LARGE_COUNT
-        MPI_Count a = 0, b = 0, c = 0, d = 0;
-        PMPI_Type_get_envelope_c(type, &a, &b, &c, &d, &what);
-        (void)ints, (void)addresses, (void)types;
-#else
-        PMPI_Type_get_envelope(type, &ints, &addresses, &types, &what);
-#endif
-        return what == MPI_COMBINER_NAMED;
-    }
     std::int64_t next_large() { return counts_[next_count_++]; }
     void resize(std::int64_t ints, std::int64_t addresses, std::int64_t counts,
                 std::int64_t types) {
@@ -91,35 +80,53 @@ private:
     std::size_t next_int_ = 0, next_address_ = 0, next_count_ = 0;
 };
 
-std::optional<Flat> flatten_one(MPI_Datatype type);
+/// Collects the instances that a type is made of, and its bounds where nobody sets them.
+class Builder {
+public:
+    /// A block of `count` instances of `child` at `shift`.
+    void add_block(Flat const& child, Offset shift, std::int64_t count) {
+        if (count <= 0) return;
+        all_.add_repeated(child.runs, shift, count, child.extent);
+        cover(shift + child.lower);
+        cover(shift + child.lower + child.extent);
+        cover(shift + child.lower + (count - 1) * child.extent);
+        cover(shift + child.lower + count * child.extent);
+    }
+    /// `count` blocks of `length` instances, `step` bytes apart.
+    void add_blocks(Flat const& child, std::int64_t count, std::int64_t length, Offset step) {
+        if (count <= 0 || length <= 0) return;
+        Builder block;
+        block.add_block(child, 0, length);
+        all_.add_repeated(block.all_.runs(), 0, count, step);
+        for (Offset const shift : {Offset{0}, (count - 1) * step}) {
+            cover(shift + block.lower_);
+            cover(shift + block.upper_);
+        }
+    }
+    /// Runs that fill an array of `extent` bytes.
+    void add_array(std::vector<Run> const& runs, Offset extent) {
+        all_.add_repeated(runs, 0, 1, 0);
+        cover(0);
+        cover(extent);
+    }
+    void set_bounds(Offset lower, Offset extent) { lower_ = lower, upper_ = lower + extent; }
 
-void extent_of(MPI_Datatype type, Flat& flat) {
-    MPI_Count lower = 0, extent = 0;
-    PMPI_Type_get_extent_x(type, &lower, &extent);
-    flat.lower = lower, flat.extent = extent;
-}
+    [[nodiscard]] Flat flat() && {
+        return {std::move(all_).take(), empty_ ? 0 : lower_, empty_ ? 0 : upper_ - lower_};
+    }
 
-/// A block of `count` instances of `child` at `shift`.
-void add_block(Extents& to, Flat const& child, Offset shift, std::int64_t count) {
-    to.add_repeated(child.runs, shift, count, child.extent);
-}
-
-/// `count` blocks of `length` instances, `step` bytes apart.
-void add_blocks(Extents& to, Flat const& child, std::int64_t count, std::int64_t length,
-                Offset step) {
-    Extents block;
-    add_block(block, child, 0, length);
-    to.add_repeated(block.runs(), 0, count, step);
-}
+private:
+    void cover(Offset place) {
+        lower_ = empty_ ? place : std::min(lower_, place);
+        upper_ = empty_ ? place : std::max(upper_, place);
+        empty_ = false;
+    }
+    Extents all_;
+    Offset lower_ = 0, upper_ = 0;
+    bool empty_ = true;
+};
 
 using Lists = std::vector<std::int64_t>;
-
-void add_listed(Extents& to, Flat const& child, Lists const& lengths, Lists const& places,
-                Offset unit) {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        add_block(to, child, places[i] * unit, lengths[lengths.size() == 1 ? 0 : i]);
-    }
-}
 
 /// One dimension of an array: which of its indices are selected, as blocks (begin, length).
 using Blocks = std::vector<std::pair<std::int64_t, std::int64_t>>;
@@ -133,8 +140,8 @@ std::vector<Run> add_dimension(std::vector<Run> const& inner, Blocks const& bloc
 
 /// The array of `sizes` whose dimension d selects `blocks[d]`; the last one given runs fastest in
 /// C.
-std::vector<Run> add_dimensions(Flat const& child, Lists const& sizes,
-                                std::vector<Blocks> const& blocks, bool c_order) {
+void add_dimensions(Builder& to, Flat const& child, Lists const& sizes,
+                    std::vector<Blocks> const& blocks, bool c_order) {
     std::vector<Run> runs = child.runs;
     Offset step = child.extent;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -142,16 +149,7 @@ std::vector<Run> add_dimensions(Flat const& child, Lists const& sizes,
         runs = add_dimension(runs, blocks[d], step);
         step *= sizes[d];
     }
-    return runs;
-}
-
-std::vector<Run> flatten_subarray(Contents& c, Flat const& child) {
-    int const n = c.integer();
-    Lists const sizes = c.counts(n), subsizes = c.counts(n), starts = c.counts(n);
-    bool const c_order = c.integer() == MPI_ORDER_C;
-    std::vector<Blocks> blocks;
-    for (std::size_t d = 0; d < sizes.size(); ++d) blocks.push_back({{starts[d], subsizes[d]}});
-    return add_dimensions(child, sizes, blocks, c_order);
+    to.add_array(runs, step);
 }
 
 /// The indices that process `place` of `processes` holds of `size`.
@@ -168,126 +166,168 @@ Blocks distributed(int distribution, int argument, std::int64_t size, int proces
     return blocks;
 }
 
-std::vector<Run> flatten_darray(Contents& c, Flat const& child) {
-    c.integer();  // Number of processes: the product of the grid below.
-    int rank = c.integer();
-    int const n = c.integer();
-    Lists const sizes = c.counts(n);
-    auto const distributions = c.integers(n), arguments = c.integers(n), grid = c.integers(n);
-    bool const c_order = c.integer() == MPI_ORDER_C;
-    std::vector<Blocks> blocks(sizes.size());
-    for (std::size_t d = sizes.size(); d-- > 0;) {  // Ranks count through the grid in C order.
-        blocks[d] = distributed(distributions[d], arguments[d], sizes[d], grid[d], rank % grid[d]);
-        rank /= grid[d];
-    }
-    return add_dimensions(child, sizes, blocks, c_order);
-}
+/// Takes one datatype apart, with all that it is made of.
+class Flattener {
+public:
+    explicit Flattener(Representation representation) noexcept : representation_(representation) {}
 
-std::optional<std::vector<Run>> flatten_struct(Contents& c) {
-    std::int64_t const n = c.count();
-    Lists const lengths = c.counts(n), places = c.addresses(n);
-    Extents all;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        auto const child = flatten_one(c.type(i));
-        if (!child) return std::nullopt;
-        add_block(all, *child, places[i], lengths[i]);
-    }
-    return std::move(all).take();
-}
-
-/// Combiners with one datatype below.
-std::optional<std::vector<Run>> flatten_over(Contents& c, Flat const& child) {
-    Extents all;
-    switch (c.combiner) {
-    case MPI_COMBINER_DUP:
-    case MPI_COMBINER_RESIZED:
-        return child.runs;
-    case MPI_COMBINER_CONTIGUOUS:
-        add_block(all, child, 0, c.count());
-        break;
-    case MPI_COMBINER_VECTOR:
-    case MPI_COMBINER_HVECTOR: {
-        std::int64_t const count = c.count(), length = c.count();
-        bool const bytes = c.combiner == MPI_COMBINER_HVECTOR;
-        add_blocks(all, child, count, length, bytes ? c.address() : c.count() * child.extent);
-        break;
-    }
-    case MPI_COMBINER_INDEXED:
-    case MPI_COMBINER_HINDEXED: {
-        std::int64_t const n = c.count();
-        Lists const lengths = c.counts(n);
-        bool const bytes = c.combiner == MPI_COMBINER_HINDEXED;
-        add_listed(all, child, lengths, bytes ? c.addresses(n) : c.counts(n),
-                   bytes ? 1 : child.extent);
-        break;
-    }
-    case MPI_COMBINER_INDEXED_BLOCK:
-    case MPI_COMBINER_HINDEXED_BLOCK: {
-        std::int64_t const n = c.count();
-        Lists const length{c.count()};
-        bool const bytes = c.combiner == MPI_COMBINER_HINDEXED_BLOCK;
-        add_listed(all, child, length, bytes ? c.addresses(n) : c.counts(n),
-                   bytes ? 1 : child.extent);
-        break;
-    }
-    case MPI_COMBINER_SUBARRAY:
-        return flatten_subarray(c, child);
-    case MPI_COMBINER_DARRAY:
-        return flatten_darray(c, child);
-    default:
-        return std::nullopt;
-    }
-    return std::move(all).take();
-}
-
-/// Named types are dense but for a few pairs of C (MPI_DOUBLE_INT): a value and an int.
-std::vector<Run> flatten_named(MPI_Datatype type, Flat const& flat) {
-    Bytes const size = size_of(type);
-    if (size == 0) return {};
-    if (size == flat.extent) return {{0, size, 0, 1}};
-    Bytes const last = sizeof(int);
-    if (type == MPI_SHORT_INT) return {{0, sizeof(short), 0, 1}, {sizeof(int), last, 0, 1}};
-    return {{0, size, 0, 1}};
-}
-
-std::optional<Flat> flatten_one(MPI_Datatype type) {
-    Flat flat;
-    extent_of(type, flat);
-    Contents c(type);
-    switch (c.combiner) {
-    case MPI_COMBINER_NAMED:
-    case MPI_COMBINER_F90_INTEGER:
-    case MPI_COMBINER_F90_REAL:
-    case MPI_COMBINER_F90_COMPLEX:
-        flat.runs = flatten_named(type, flat);
-        return flat;
-    case MPI_COMBINER_STRUCT: {
-        auto runs = flatten_struct(c);
-        if (!runs) return std::nullopt;
-        flat.runs = std::move(*runs);
+    std::optional<Flat> flatten(MPI_Datatype type) const {
+        Contents c(type);
+        switch (c.combiner) {
+        case MPI_COMBINER_NAMED:
+        case MPI_COMBINER_F90_INTEGER:
+        case MPI_COMBINER_F90_REAL:
+        case MPI_COMBINER_F90_COMPLEX:
+            return named(type);
+        default:
+            break;
+        }
+        Builder all;
+        bool const known = c.combiner == MPI_COMBINER_STRUCT ? add_struct(all, c) : add(all, c);
+        if (!known) return std::nullopt;
+        Flat flat = std::move(all).flat();
+        // In memory the MPI may pad structures; in external32 nothing is padded.
+        if (representation_ == Representation::native) take_bounds(type, flat);
         return flat;
     }
-    default:
-        break;
+
+private:
+    static void take_bounds(MPI_Datatype type, Flat& flat) {
+        MPI_Count lower = 0, extent = 0;
+        PMPI_Type_get_extent_x(type, &lower, &extent);
+        flat.lower = lower, flat.extent = extent;
     }
-    auto const child = flatten_one(c.type());
-    if (!child) return std::nullopt;
-    auto runs = flatten_over(c, *child);
-    if (!runs) return std::nullopt;
-    flat.runs = std::move(*runs);
-    return flat;
-}
+
+    /// Named types are dense but for a few pairs of C (MPI_DOUBLE_INT): a value and an int.
+    [[nodiscard]] Flat named(MPI_Datatype type) const {
+        Bytes const size = size_of(type, representation_);
+        Flat flat{{}, 0, size};
+        if (representation_ == Representation::native) take_bounds(type, flat);
+        if (size == 0) return flat;
+        flat.runs = {{0, size, 0, 1}};
+        if (size != flat.extent && type == MPI_SHORT_INT) {
+            flat.runs = {{0, sizeof(short), 0, 1}, {sizeof(int), sizeof(int), 0, 1}};
+        }
+        return flat;
+    }
+
+    bool add_struct(Builder& to, Contents& c) const {
+        std::int64_t const n = c.count();
+        Lists const lengths = c.counts(n), places = c.addresses(n);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            auto const child = flatten(c.type(i));
+            if (!child) return false;
+            to.add_block(*child, places[i], lengths[i]);
+        }
+        return true;
+    }
+
+    /// Combiners with one datatype below; false where it is not known.
+    bool add(Builder& to, Contents& c) const {
+        auto const child = flatten(c.type());
+        if (!child) return false;
+        switch (c.combiner) {
+        case MPI_COMBINER_DUP:
+            to.add_block(*child, 0, 1);
+            return true;
+        case MPI_COMBINER_RESIZED: {
+            to.add_block(*child, 0, 1);
+            Offset const lower = c.address();
+            to.set_bounds(lower, c.address());
+            return true;
+        }
+        case MPI_COMBINER_CONTIGUOUS:
+            to.add_block(*child, 0, c.count());
+            return true;
+        case MPI_COMBINER_VECTOR:
+        case MPI_COMBINER_HVECTOR: {
+            std::int64_t const count = c.count(), length = c.count();
+            bool const bytes = c.combiner == MPI_COMBINER_HVECTOR;
+            to.add_blocks(*child, count, length, bytes ? c.address() : c.count() * child->extent);
+            return true;
+        }
+        case MPI_COMBINER_SUBARRAY:
+            add_subarray(to, c, *child);
+            return true;
+        case MPI_COMBINER_DARRAY:
+            add_darray(to, c, *child);
+            return true;
+        default:
+            return add_listed(to, c, *child);
+        }
+    }
+
+    /// Blocks at listed places, counted in bytes or in extents, of listed or of equal lengths.
+    static bool add_listed(Builder& to, Contents& c, Flat const& child) {
+        bool const equal =
+            c.combiner == MPI_COMBINER_INDEXED_BLOCK || c.combiner == MPI_COMBINER_HINDEXED_BLOCK;
+        bool const bytes =
+            c.combiner == MPI_COMBINER_HINDEXED || c.combiner == MPI_COMBINER_HINDEXED_BLOCK;
+        if (!equal && !bytes && c.combiner != MPI_COMBINER_INDEXED) return false;
+        std::int64_t const n = c.count();
+        Lists const lengths = equal ? Lists{c.count()} : c.counts(n);
+        Lists const places = bytes ? c.addresses(n) : c.counts(n);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            to.add_block(child, places[i] * (bytes ? 1 : child.extent), lengths[equal ? 0 : i]);
+        }
+        return true;
+    }
+
+    static void add_subarray(Builder& to, Contents& c, Flat const& child) {
+        int const n = c.integer();
+        Lists const sizes = c.counts(n), subsizes = c.counts(n), starts = c.counts(n);
+        bool const c_order = c.integer() == MPI_ORDER_C;
+        std::vector<Blocks> blocks;
+        for (std::size_t d = 0; d < sizes.size(); ++d) blocks.push_back({{starts[d], subsizes[d]}});
+        add_dimensions(to, child, sizes, blocks, c_order);
+    }
+
+    static void add_darray(Builder& to, Contents& c, Flat const& child) {
+        c.integer();  // Number of processes: the product of the grid below.
+        int rank = c.integer();
+        int const n = c.integer();
+        Lists const sizes = c.counts(n);
+        auto const distributions = c.integers(n), arguments = c.integers(n), grid = c.integers(n);
+        bool const c_order = c.integer() == MPI_ORDER_C;
+        std::vector<Blocks> blocks(sizes.size());
+        for (std::size_t d = sizes.size(); d-- > 0;) {  // Ranks count through the grid in C order.
+            blocks[d] =
+                distributed(distributions[d], arguments[d], sizes[d], grid[d], rank % grid[d]);
+            rank /= grid[d];
+        }
+        add_dimensions(to, child, sizes, blocks, c_order);
+    }
+
+    Representation representation_;
+};
 
 }  // namespace
 
-Bytes size_of(MPI_Datatype type) {
+bool is_named(MPI_Datatype type) {
+    int ints = 0, addresses = 0, types = 0, what = 0;
+#ifdef SLUICE_HAVE_LARGE_COUNT
+    MPI_Count a = 0, b = 0, c = 0, d = 0;
+    PMPI_Type_get_envelope_c(type, &a, &b, &c, &d, &what);
+    (void)ints, (void)addresses, (void)types;
+#else
+    PMPI_Type_get_envelope(type, &ints, &addresses, &types, &what);
+#endif
+    return what == MPI_COMBINER_NAMED;
+}
+
+Bytes size_of(MPI_Datatype type, Representation representation) {
+    if (representation == Representation::external32) {
+        MPI_Aint size = 0;
+        PMPI_Pack_external_size("external32", 1, type, &size);
+        return size;
+    }
     MPI_Count size = 0;
     PMPI_Type_size_x(type, &size);
     return size;
 }
 
-std::shared_ptr<Layout const> flatten(MPI_Datatype type) {
-    auto flat = flatten_one(type);
+std::shared_ptr<Layout const> flatten(MPI_Datatype type, Representation representation) {
+    auto flat = Flattener(representation).flatten(type);
     if (!flat) return nullptr;
     Layout layout(std::move(flat->runs), flat->extent);
     if (layout.is_contiguous() && layout.runs()[0].offset == 0) return Layout::contiguous();

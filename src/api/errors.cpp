@@ -31,6 +31,8 @@ int error_class(Status status) noexcept {
         return MPI_ERR_NO_SPACE;
     case Status::unsupported:
         return MPI_ERR_UNSUPPORTED_OPERATION;
+    case Status::split:  // MPI has no class for it.
+        return MPI_ERR_OTHER;
     case Status::argument:
         return MPI_ERR_ARG;
     case Status::buffer:

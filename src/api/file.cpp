@@ -1,6 +1,7 @@
 // Registry of open files, and what they do. See file.hpp.
 #include "api/file.hpp"
 
+#include "api/access.hpp"
 #include "api/environment.hpp"
 
 #include <climits>
@@ -24,9 +25,9 @@ WorkerPool& storage_threads() {
     return *pool;
 }
 
-Access access_of(int amode) noexcept {
-    if (amode & MPI_MODE_RDONLY) return Access::read;
-    return amode & MPI_MODE_WRONLY ? Access::write : Access::both;
+AccessMode access_mode(int amode) noexcept {
+    if (amode & MPI_MODE_RDONLY) return AccessMode::read;
+    return amode & MPI_MODE_WRONLY ? AccessMode::write : AccessMode::both;
 }
 
 /// A prefix such as "ufs:" names a driver of the MPI.
@@ -41,11 +42,12 @@ std::string absolute(std::string const& name) {
     return getcwd(here, sizeof here) ? std::string(here) + "/" + name : name;
 }
 
-/// What rank 0 was told decides for all.
-bool left_to_mpi(bool mine, Team const& team) {
-    int disabled = mine ? 1 : 0;
-    PMPI_Bcast(&disabled, 1, MPI_INT, 0, team.communicator);
-    return disabled != 0;
+/// What rank 0 was told decides for all, where ranks could not otherwise do the same.
+void take_from_rank_0(FileHints& hints, Team const& team) {
+    int chosen[2]{hints.disabled, hints.durable};
+    PMPI_Bcast(chosen, 2, MPI_INT, 0, team.communicator);
+    hints.disabled = chosen[0] != 0;
+    hints.durable = chosen[1] != 0;
 }
 
 Lookup lookup_in(MPI_Info info) {
@@ -67,8 +69,10 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& pla
       path(std::move(its_path)),
       amode(its_amode),
       hints(its_hints),
-      storage(path, access_of(amode), storage_threads(), [] { Progress::instance().ring(); }),
+      storage(path, access_mode(amode), storage_threads(), [] { Progress::instance().ring(); }),
       place_(place) {}
+
+File::~File() = default;
 
 std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.storage = &storage;
@@ -88,7 +92,7 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
 }
 
 void File::wait(Operation& operation) {
-    Progress::instance().drive_until([&] { return operation.complete(); }, poke_mpi,
+    Progress::instance().drive_until([&] { return operation.complete(); }, [&] { team->poke(); },
                                      [&] { return operation.run_callers_part(); });
 }
 
@@ -109,6 +113,16 @@ void File::drain() {
     for (auto const& weak : pending) {
         if (auto const operation = weak.lock()) wait(*operation);
     }
+}
+
+void File::set_hints(FileHints next) {
+    next.disabled = hints.disabled;
+    next.durable = hints.durable;
+    hints = next;
+}
+
+std::vector<std::pair<std::string, std::string>> File::hints_in_force() const {
+    return sluice::hints_in_force(hints, place_.site.limits);
 }
 
 void File::blocked(double seconds) {
@@ -177,22 +191,17 @@ OwnHints::~OwnHints() {
     if (copy_ != MPI_INFO_NULL) PMPI_Info_free(&copy_);
 }
 
-void register_file(MPI_Comm communicator, char const* name, int amode, FileHints const& hints,
+void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
                    MPI_File handle) {
     if (!settings().enabled || has_driver_prefix(name) || (amode & MPI_MODE_SEQUENTIAL)) return;
     auto const team = Team::of(communicator);
     if (!team) return;
-    if (left_to_mpi(hints.disabled, *team)) return;
+    take_from_rank_0(hints, *team);
+    if (hints.disabled) return;
     StreamPlace* const place = team->take_stream();
     if (!place) return warn("too many files of one communicator are open: the MPI serves the rest");
     add_file(std::make_shared<File>(handle, team, *place, absolute(name), amode, hints));
     note(std::string("serves ") + name);
-}
-
-void poke_mpi() {
-    int flag = 0;
-    MPI_Status status;
-    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, &status);
 }
 
 }  // namespace sluice

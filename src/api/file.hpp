@@ -2,6 +2,7 @@
 // individual file pointer; this keeps the view, the hints, the stream and the descriptor.
 #pragma once
 #include "api/team.hpp"
+#include "api/view.hpp"
 #include "core/settings.hpp"
 #include "ports/posix.hpp"
 
@@ -19,13 +20,16 @@ struct FileStatistics {
     Plan last_plan;              ///< Of the operation that was completed last.
 };
 
+struct Access;
+
 class File {
 public:
     File(MPI_File handle, std::shared_ptr<Team> team, StreamPlace& place, std::string path,
          int amode, FileHints hints);
+    ~File();
 
-    /// False while the MPI must serve this file: atomic mode, data representations, odd views.
-    [[nodiscard]] bool served() const noexcept { return !atomic && view_served; }
+    /// False while the MPI must serve this file: its view has a data representation of the user's.
+    [[nodiscard]] bool served() const noexcept { return view.known; }
 
     /// The next operation on this file; local, returns at once.
     std::shared_ptr<Operation> start(Call call, bool background);
@@ -40,6 +44,11 @@ public:
     /// of the program, or they would disagree on who uses which stream.
     void release_stream() { place_.used = false; }
 
+    /// New values, but for what holds from open to close.
+    void set_hints(FileHints next);
+    /// Hints with the values that this file uses, for MPI_File_get_info.
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> hints_in_force() const;
+
     /// Accounting: the program is done with an operation, and was blocked in a call.
     void completed(Operation const& operation);
     void blocked(double seconds);
@@ -50,9 +59,9 @@ public:
     std::string const path;
     int const amode;
     FileHints hints;
-    View view;
-    bool view_served = true;
+    FileView view;
     bool atomic = false;
+    std::unique_ptr<Access> split;  ///< The split collective that was begun.
     PosixFile storage;
 
 private:
@@ -70,11 +79,8 @@ void remove_file(MPI_File handle);
 [[nodiscard]] std::vector<std::shared_ptr<File>> open_files();
 
 /// Opens: called after the MPI has opened the file. Collective over `communicator`.
-void register_file(MPI_Comm communicator, char const* name, int amode, FileHints const& hints,
+void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
                    MPI_File handle);
-
-/// Calls MPI so that it can make progress on what the program gave it.
-void poke_mpi();
 
 /// The hints of one rank, and what is left of them for the MPI: some MPIs stop the program at
 /// numbers that are none, so those hints go no further than a warning.

@@ -1,9 +1,11 @@
 // File functions that are not data access: what keeps this library's idea of a file consistent with
 // the MPI's. The MPI does the work; these functions watch, drain and agree.
 #include "api/access.hpp"
-#include "api/datatype.hpp"
 #include "api/environment.hpp"
 #include "api/errors.hpp"
+#include "api/meet.hpp"
+#include "api/next.hpp"
+#include "api/requests.hpp"
 #include "api/statistics.hpp"
 
 #include <cstring>
@@ -11,31 +13,56 @@
 namespace sluice {
 namespace {
 
-bool known_representation(char const* name) {
-    return std::strcmp(name, "native") == 0 || std::strcmp(name, "internal") == 0;
+/// The bytes of one rank may have been written by another: all must have flushed theirs.
+Status flush(File& file) {
+    file.drain();
+    return file.agree(file.storage.sync());
 }
 
-/// Offsets within one filetype may not decrease (MPI-4.1, 14.3).
-bool decreases(Layout const& layout) {
-    Offset reached = 0;
-    for (Run const& run : layout.runs()) {
-        if (run.offset < reached || (run.count > 1 && run.stride < run.length)) return true;
-        reached = run.last_begin() + run.length;
-    }
-    return false;
+int close(File& file, MPI_File* handle) {
+    Status const flushed = file.hints.durable ? flush(file) : Status::ok;
+    file.drain();
+    file.split.reset();
+    reap(false);
+    collect_statistics(file);
+    int const error = raise(file.handle, flushed);  // The MPI's file has its handler until now.
+    remove_file(*handle);
+    file.release_stream();
+    int const code = SLUICE_NEXT(MPI_File_close)(handle);
+    return code == MPI_SUCCESS ? error : code;
 }
 
-/// What one rank can say of its arguments before anybody acts on them.
-Status check_view(File const& file, MPI_Offset displacement, MPI_Datatype etype,
-                  MPI_Datatype filetype, std::shared_ptr<Layout const>& flat) {
-    if (Status const s = check_type(*file.team, etype); s != Status::ok) return s;
-    if (Status const s = check_type(*file.team, filetype); s != Status::ok) return s;
-    if (displacement < 0) return Status::argument;
-    Bytes const unit = size_of(etype);
-    if (unit <= 0 || size_of(filetype) % unit != 0) return Status::argument;
-    flat = flatten(filetype);
-    if (!flat) return Status::unsupported;
-    return decreases(*flat) ? Status::argument : Status::ok;
+int set_view(File& file, ViewArguments const& a, MPI_Info info) {
+    // A negative displacement or a wrong type on one rank must not leave the others waiting.
+    FileView view;
+    Status const mine = read_view(*file.team, a, view);
+    Status const all = file.agree(mine);
+    if (all != Status::ok && all != Status::unsupported) return raise(file.handle, all);
+    view.known = all == Status::ok;
+    OwnHints const own(info, file.hints);
+    StandIn const stand_in(view);
+    bool const owned = view.known && view.owned;
+    int const code = SLUICE_NEXT(MPI_File_set_view)(
+        file.handle, a.displacement, owned ? stand_in.type() : a.etype,
+        owned ? stand_in.type() : a.filetype, owned ? "native" : a.representation, own.for_mpi);
+    if (code != MPI_SUCCESS) return code;
+    file.set_hints(own.hints);
+    file.view = view;
+    return code;
+}
+
+int get_view(File const& file, MPI_Offset* displacement, MPI_Datatype* etype,
+             MPI_Datatype* filetype, char* representation) {
+    *displacement = file.view.displacement;
+    *etype = duplicate(file.view.owned->etype);
+    *filetype = duplicate(file.view.owned->filetype);
+    bool const external = file.view.representation == Representation::external32;
+    std::strcpy(representation, external ? "external32" : "native");
+    return MPI_SUCCESS;
+}
+
+void drain(MPI_File handle) {
+    if (auto const file = find_file(handle)) file->drain();
 }
 
 }  // namespace
@@ -46,77 +73,99 @@ using sluice::Status;
 extern "C" {
 
 int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) {
-    if (!sluice::settings().enabled) return PMPI_File_open(comm, filename, amode, info, fh);
+    sluice::meet(comm);
+    if (!sluice::settings().enabled) {
+        return SLUICE_NEXT(MPI_File_open)(comm, filename, amode, info, fh);
+    }
     sluice::OwnHints const own(info, {});
-    int const code = PMPI_File_open(comm, filename, amode, own.for_mpi, fh);
+    int const code = SLUICE_NEXT(MPI_File_open)(comm, filename, amode, own.for_mpi, fh);
     if (code == MPI_SUCCESS) sluice::register_file(comm, filename, amode, own.hints, *fh);
     return code;
 }
 
 int MPI_File_close(MPI_File* fh) {
-    if (auto const file = sluice::find_file(*fh)) {
-        file->drain();
-        sluice::reap(false);
-        sluice::collect_statistics(*file);
-        sluice::remove_file(*fh);
-        file->release_stream();
-    }
-    return PMPI_File_close(fh);
+    auto const file = sluice::find_file(*fh);
+    return file ? sluice::close(*file, fh) : SLUICE_NEXT(MPI_File_close)(fh);
 }
 
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                       char const* datarep, MPI_Info info) {
     auto const file = sluice::find_file(fh);
-    if (!file) return PMPI_File_set_view(fh, disp, etype, filetype, datarep, info);
-    // A negative displacement or a wrong type on one rank must not leave the others waiting.
-    std::shared_ptr<sluice::Layout const> flat;
-    Status const mine = sluice::check_view(*file, disp, etype, filetype, flat);
-    Status const all = file->agree(mine);
-    bool const flattened = all != Status::unsupported;  // On every rank.
-    if (all != Status::ok && flattened) return sluice::raise(fh, all);
-    sluice::OwnHints const own(info, file->hints);
-    int const code = PMPI_File_set_view(fh, disp, etype, filetype, datarep, own.for_mpi);
-    if (code != MPI_SUCCESS) return code;
-    file->hints = own.hints;
-    file->view_served = flattened && sluice::known_representation(datarep);
-    if (file->view_served) file->view = {disp, flat, sluice::size_of(etype)};
-    return code;
+    if (!file) return SLUICE_NEXT(MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
+    return sluice::set_view(*file, {disp, etype, filetype, datarep}, info);
+}
+
+int MPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype,
+                      char* datarep) {
+    auto const file = sluice::find_file(fh);
+    if (file && file->view.owned) return sluice::get_view(*file, disp, etype, filetype, datarep);
+    return SLUICE_NEXT(MPI_File_get_view)(fh, disp, etype, filetype, datarep);
+}
+
+int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
+    auto const file = sluice::find_file(fh);
+    if (!file || !file->view.owned) return SLUICE_NEXT(MPI_File_get_byte_offset)(fh, offset, disp);
+    if (offset < 0) return sluice::raise(fh, Status::argument);
+    *disp = sluice::byte_offset(file->view, offset);
+    return MPI_SUCCESS;
+}
+
+int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
+    auto const file = sluice::find_file(fh);
+    if (!file || !file->view.owned || whence != MPI_SEEK_END) {
+        return SLUICE_NEXT(MPI_File_seek)(fh, offset, whence);
+    }
+    MPI_Offset bytes = 0;
+    if (int const code = PMPI_File_get_size(fh, &bytes); code != MPI_SUCCESS) return code;
+    MPI_Offset const end = sluice::etypes_before(file->view, bytes);
+    return SLUICE_NEXT(MPI_File_seek)(fh, end + offset, MPI_SEEK_SET);
 }
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info) {
     auto const file = sluice::find_file(fh);
-    if (!file) return PMPI_File_set_info(fh, info);
+    if (!file) return SLUICE_NEXT(MPI_File_set_info)(fh, info);
+    sluice::meet(file->team->communicator);
     sluice::OwnHints const own(info, file->hints);
-    int const code = PMPI_File_set_info(fh, own.for_mpi);
-    if (code == MPI_SUCCESS) file->hints = own.hints;
+    int const code = SLUICE_NEXT(MPI_File_set_info)(fh, own.for_mpi);
+    if (code == MPI_SUCCESS) file->set_hints(own.hints);
+    return code;
+}
+
+int MPI_File_get_info(MPI_File fh, MPI_Info* info) {
+    int const code = SLUICE_NEXT(MPI_File_get_info)(fh, info);
+    auto const file = sluice::find_file(fh);
+    if (!file || code != MPI_SUCCESS) return code;
+    for (auto const& [name, value] : file->hints_in_force()) {
+        PMPI_Info_set(*info, name.c_str(), value.c_str());
+    }
     return code;
 }
 
 int MPI_File_set_atomicity(MPI_File fh, int flag) {
     auto const file = sluice::find_file(fh);
-    if (file) file->drain();
-    int const code = PMPI_File_set_atomicity(fh, flag);
-    if (file && code == MPI_SUCCESS) file->atomic = flag != 0;
+    if (!file) return SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
+    file->drain();
+    sluice::meet(file->team->communicator);
+    int const code = SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
+    if (code == MPI_SUCCESS) file->atomic = flag != 0;
     return code;
 }
 
 int MPI_File_set_size(MPI_File fh, MPI_Offset size) {
-    if (auto const file = sluice::find_file(fh)) file->drain();
-    return PMPI_File_set_size(fh, size);
+    sluice::drain(fh);
+    return SLUICE_NEXT(MPI_File_set_size)(fh, size);
 }
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
-    if (auto const file = sluice::find_file(fh)) file->drain();
-    return PMPI_File_preallocate(fh, size);
+    sluice::drain(fh);
+    return SLUICE_NEXT(MPI_File_preallocate)(fh, size);
 }
 
 int MPI_File_sync(MPI_File fh) {
     auto const file = sluice::find_file(fh);
-    if (!file) return PMPI_File_sync(fh);
-    file->drain();
-    // The bytes of this rank may have been written by another: all must have flushed theirs.
-    Status const all = file->agree(file->storage.sync());
-    int const code = PMPI_File_sync(fh);
+    if (!file) return SLUICE_NEXT(MPI_File_sync)(fh);
+    Status const all = sluice::flush(*file);
+    int const code = SLUICE_NEXT(MPI_File_sync)(fh);
     return all != Status::ok ? sluice::raise(fh, all) : code;
 }
 

@@ -1,16 +1,20 @@
-// MPI_Init, MPI_Init_thread and MPI_Finalize: nothing is set up at the start but the thread level
-// that several nodes need; at the end requests are waited for, statistics printed, the helper
-// ended.
+// MPI_Init, MPI_Init_thread, MPI_Finalize and sessions: nothing is set up at the start but the
+// thread level that several nodes need; at the end requests are waited for, statistics printed, the
+// helper ended.
 #include "api/built_for.hpp"
 #include "api/environment.hpp"
+#include "api/next.hpp"
 #include "api/requests.hpp"
 #include "api/statistics.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <mpi.h>
 
 namespace sluice {
 namespace {
+
+std::atomic<int> instances{0};  ///< The world and sessions that are not finalized yet.
 
 long number_in(char const* name) {
     char const* const text = std::getenv(name);
@@ -26,11 +30,10 @@ bool on_one_node() {
 }
 
 /// On one node nothing of ours calls MPI from another thread; between nodes the helper does.
-int raised(int required) {
+bool needs_multiple() {
     Settings const& s = settings();
-    if (!s.enabled) return required;
     bool const one = on_one_node() && s.ranks_per_node == 0 && s.shared_memory;
-    return one ? required : MPI_THREAD_MULTIPLE;
+    return s.enabled && !s.progress_in_calls && !one;
 }
 
 /// A library built for another MPI's ABI loads without complaint and then misreads every handle.
@@ -47,15 +50,60 @@ void check_fit() {
     std::_Exit(1);
 }
 
-void initialised() {
+void initialised(int rank, bool multiple) {
+    ++instances;
     check_fit();
-    int provided = MPI_THREAD_SINGLE, rank = 0;
-    PMPI_Query_thread(&provided);
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    set_thread_multiple(provided == MPI_THREAD_MULTIPLE);
+    set_thread_multiple(multiple);
     set_world_rank(rank);
     if (settings().enabled) note("version " SLUICE_VERSION " for " SLUICE_BUILT_FOR);
 }
+
+void world_initialised() {
+    int provided = MPI_THREAD_SINGLE, rank = 0;
+    PMPI_Query_thread(&provided);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    initialised(rank, provided == MPI_THREAD_MULTIPLE);
+}
+
+/// Before the world or a session ends; after the last one MPI is gone.
+void finalizing() {
+    bool const last = --instances == 0;
+    if (!settings().enabled) return;
+    for (auto const& file : open_files()) file->drain();
+    reap(true);
+    if (!last) return;
+    print_statistics();
+    Progress::instance().stop();
+    Team::forget_key();
+}
+
+#ifdef SLUICE_HAVE_SESSIONS
+/// Without MPI_COMM_WORLD only the launcher can tell.
+int launched_rank() {
+    return static_cast<int>(std::max({number_in("PMIX_RANK"), number_in("PMI_RANK"), 0L}));
+}
+
+bool is_multiple(MPI_Session session) {
+    MPI_Info used = MPI_INFO_NULL;
+    if (PMPI_Session_get_info(session, &used) != MPI_SUCCESS) return false;
+    char level[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    PMPI_Info_get(used, "thread_level", MPI_MAX_INFO_VAL, level, &found);
+    PMPI_Info_free(&used);
+    return found && std::strcmp(level, "MPI_THREAD_MULTIPLE") == 0;
+}
+
+/// What the program asked for, with the thread level raised.
+MPI_Info with_multiple(MPI_Info info) {
+    MPI_Info raised = MPI_INFO_NULL;
+    if (info == MPI_INFO_NULL)
+        PMPI_Info_create(&raised);
+    else
+        PMPI_Info_dup(info, &raised);
+    PMPI_Info_set(raised, "thread_level", "MPI_THREAD_MULTIPLE");
+    return raised;
+}
+#endif
 
 }  // namespace
 }  // namespace sluice
@@ -64,27 +112,40 @@ extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
     int provided = 0;
-    int const level = sluice::raised(MPI_THREAD_SINGLE);
-    int const code = level == MPI_THREAD_SINGLE ? PMPI_Init(argc, argv)
-                                                : PMPI_Init_thread(argc, argv, level, &provided);
-    if (code == MPI_SUCCESS) sluice::initialised();
+    int const code = sluice::needs_multiple()
+                         ? SLUICE_NEXT(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                         : SLUICE_NEXT(MPI_Init)(argc, argv);
+    if (code == MPI_SUCCESS) sluice::world_initialised();
     return code;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    int const code = PMPI_Init_thread(argc, argv, sluice::raised(required), provided);
-    if (code == MPI_SUCCESS) sluice::initialised();
+    int const level = sluice::needs_multiple() ? MPI_THREAD_MULTIPLE : required;
+    int const code = SLUICE_NEXT(MPI_Init_thread)(argc, argv, level, provided);
+    if (code == MPI_SUCCESS) sluice::world_initialised();
     return code;
 }
 
 int MPI_Finalize(void) {
-    if (sluice::settings().enabled) {
-        for (auto const& file : sluice::open_files()) file->drain();
-        sluice::reap(true);
-        sluice::print_statistics();
-        sluice::Progress::instance().stop();
-    }
-    return PMPI_Finalize();
+    sluice::finalizing();
+    return SLUICE_NEXT(MPI_Finalize)();
 }
+
+#ifdef SLUICE_HAVE_SESSIONS
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+    MPI_Info asked = sluice::needs_multiple() ? sluice::with_multiple(info) : info;
+    int const code = SLUICE_NEXT(MPI_Session_init)(asked, handler, session);
+    if (asked != info) PMPI_Info_free(&asked);
+    if (code == MPI_SUCCESS) {
+        sluice::initialised(sluice::launched_rank(), sluice::is_multiple(*session));
+    }
+    return code;
+}
+
+int MPI_Session_finalize(MPI_Session* session) {
+    sluice::finalizing();
+    return SLUICE_NEXT(MPI_Session_finalize)(session);
+}
+#endif
 
 }  // extern "C"

@@ -17,7 +17,11 @@ public:
             if (Pending* const p = find_request(requests[i])) all_.push_back({i, p});
         }
     }
-    [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+    /// Nothing of ours is concerned: the MPI's own function does it all. Without a helper any call
+    /// moves operations on.
+    [[nodiscard]] bool none() const noexcept {
+        return all_.empty() && !Progress::instance().needs_callers();
+    }
 
     /// Settles what is complete; true when all are.
     bool settle_all() const {
@@ -25,16 +29,23 @@ public:
         for (auto const& [i, pending] : all_) all &= settle(*pending);
         return all;
     }
-    /// Blocks until `done()`. The time counts for the files that are waited for.
+    /// Blocks until `done()`, which may ask the MPI. The time counts for the files that are waited
+    /// for.
     template <class Done> void wait_until(Done&& done) const {
+        if (all_.empty()) return Progress::instance().drive_until_mpi(done);
         double const began = SteadyClock().now();
-        Progress::instance().drive_until(done, poke_mpi);
+        Team const& team = *all_.front().pending->access.file->team;
+        Progress::instance().drive_until(done, [&] { team.poke(); });
         double const seconds = SteadyClock().now() - began;
         std::set<File*> files;  // Once for each file, however many of its requests wait.
         for (auto const& [i, pending] : all_) {
-            if (files.insert(pending->file.get()).second) pending->file->blocked(seconds);
+            File* const file = pending->access.file.get();
+            if (files.insert(file).second) file->blocked(seconds);
         }
     }
+    /// Ours are settled: the MPI may block on the others, unless nobody else moves operations on.
+    static bool rest_can_block() noexcept { return !Progress::instance().needs_callers(); }
+
     /// Retires the one at `index`; MPI_SUCCESS when it is not ours.
     int retire_at(int index) {
         for (auto& [i, pending] : all_) {
@@ -75,7 +86,7 @@ int itself(int k) noexcept { return k; }
 #ifdef SLUICE_HAVE_GET_STATUS_ALL
 void settle_in(int count, MPI_Request const* requests) {
     Ours const ours(count, requests);
-    if (ours.empty()) return;
+    if (ours.none()) return;
     Progress::instance().nudge();
     ours.settle_all();
 }
@@ -90,24 +101,34 @@ extern "C" {
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     Ours ours(1, request);
-    if (ours.empty()) return PMPI_Wait(request, status);
-    ours.wait_until([&] { return ours.settle_all(); });
-    int const code = PMPI_Wait(request, status);
+    if (ours.none()) return PMPI_Wait(request, status);
+    int code = MPI_SUCCESS, done = 0;
+    ours.wait_until([&] {
+        if (!ours.settle_all()) return false;
+        code = PMPI_Test(request, &done, status);
+        return done || sluice::failed(code) || Ours::rest_can_block();
+    });
+    if (!done && !sluice::failed(code)) code = PMPI_Wait(request, status);
     int const error = ours.retire_at(0);
     return sluice::failed(error) ? error : code;
 }
 
 int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     Ours ours(count, requests);
-    if (ours.empty()) return PMPI_Waitall(count, requests, statuses);
-    ours.wait_until([&] { return ours.settle_all(); });
-    int const code = PMPI_Waitall(count, requests, statuses);
+    if (ours.none()) return PMPI_Waitall(count, requests, statuses);
+    int code = MPI_SUCCESS, done = 0;
+    ours.wait_until([&] {
+        if (!ours.settle_all()) return false;
+        code = PMPI_Testall(count, requests, &done, statuses);
+        return done || sluice::failed(code) || Ours::rest_can_block();
+    });
+    if (!done && !sluice::failed(code)) code = PMPI_Waitall(count, requests, statuses);
     return sluice::retire_many(ours, count, statuses, code, sluice::itself);
 }
 
 int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
     Ours ours(count, requests);
-    if (ours.empty()) return PMPI_Waitany(count, requests, index, status);
+    if (ours.none()) return PMPI_Waitany(count, requests, index, status);
     int code = MPI_SUCCESS, done = 0;
     ours.wait_until([&] {
         ours.settle_all();
@@ -122,7 +143,7 @@ int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status
 int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
                  MPI_Status* statuses) {
     Ours ours(count, requests);
-    if (ours.empty()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
+    if (ours.none()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
     int code = MPI_SUCCESS;
     ours.wait_until([&] {
         ours.settle_all();
@@ -135,7 +156,7 @@ int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     Ours ours(1, request);
-    if (ours.empty()) return PMPI_Test(request, flag, status);
+    if (ours.none()) return PMPI_Test(request, flag, status);
     sluice::Progress::instance().nudge();
     ours.settle_all();
     int const code = PMPI_Test(request, flag, status);
@@ -146,7 +167,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 
 int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
     Ours ours(count, requests);
-    if (ours.empty()) return PMPI_Testall(count, requests, flag, statuses);
+    if (ours.none()) return PMPI_Testall(count, requests, flag, statuses);
     sluice::Progress::instance().nudge();
     ours.settle_all();
     int const code = PMPI_Testall(count, requests, flag, statuses);
@@ -156,7 +177,7 @@ int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuse
 
 int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
     Ours ours(count, requests);
-    if (ours.empty()) return PMPI_Testany(count, requests, index, flag, status);
+    if (ours.none()) return PMPI_Testany(count, requests, index, flag, status);
     sluice::Progress::instance().nudge();
     ours.settle_all();
     int const code = PMPI_Testany(count, requests, index, flag, status);
@@ -168,7 +189,7 @@ int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Sta
 int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
                  MPI_Status* statuses) {
     Ours ours(count, requests);
-    if (ours.empty()) return PMPI_Testsome(count, requests, completed, indices, statuses);
+    if (ours.none()) return PMPI_Testsome(count, requests, completed, indices, statuses);
     sluice::Progress::instance().nudge();
     ours.settle_all();
     int const code = PMPI_Testsome(count, requests, completed, indices, statuses);

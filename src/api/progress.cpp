@@ -47,7 +47,7 @@ void Progress::submit(Stream& stream, std::shared_ptr<Operation> operation, bool
         inbox_.emplace_back(&stream, std::move(operation));
         inbox_full_ = true;
     }
-    if (!background) return;
+    if (!background || settings().progress_in_calls) return;
     start_helper();
     sluice::ring(helper_bell_);
     ring();
@@ -55,7 +55,7 @@ void Progress::submit(Stream& stream, std::shared_ptr<Operation> operation, bool
 
 void Progress::start_helper() {
     std::lock_guard const lock(helper_mutex_);
-    if (helper_.joinable() || stopping_) return;
+    if (helper_.joinable() || stopping_ || settings().progress_in_calls) return;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);  // Signals are the application's.
@@ -87,14 +87,22 @@ bool Progress::progress() {
 }
 
 /// Messages from other nodes ring no bell: while one is due, look again soon.
-double Progress::nap_seconds(int naps) const {
-    bool const due = due_ && due_() > 0;
-    if (!due) return poke_seconds;
+double Progress::nap_seconds(int naps, bool due) const {
+    if (!due && !(due_ && due_() > 0)) return poke_seconds;
     return std::min(poke_seconds, due_seconds * (1 << std::min(naps, 5)));
 }
 
-void Progress::drive_until(std::function<bool()> const& done, std::function<void()> const& poke,
-                           std::function<bool()> const& part) {
+void Progress::drive_until(Condition const& done, std::function<void()> const& poke,
+                           Condition const& part) {
+    drive(done, poke, part, false);
+}
+
+void Progress::drive_until_mpi(Condition const& done) {
+    drive(done, [] {}, [] { return false; }, true);
+}
+
+void Progress::drive(Condition const& done, std::function<void()> const& poke,
+                     Condition const& part, bool asks_mpi) {
     ++drivers_;
     std::unique_lock lock(mutex_);
     int naps = 0;
@@ -122,7 +130,7 @@ void Progress::drive_until(std::function<bool()> const& done, std::function<void
             lock.lock();
             continue;
         }
-        double const nap = nap_seconds(naps++);
+        double const nap = nap_seconds(naps++, asks_mpi);
         sleep_on(bell(), seen, nap);
         if (bell().rings.load(std::memory_order_relaxed) == seen) poke();
         lock.lock();
@@ -161,7 +169,7 @@ void Progress::help() {
         if (moved)
             naps = 0;
         else
-            sleep_on(bell(), seen, due ? nap_seconds(naps++) : 1.0);
+            sleep_on(bell(), seen, due ? nap_seconds(naps++, due) : 1.0);
     }
 }
 
@@ -193,6 +201,7 @@ void Progress::stop() {
     sluice::ring(helper_bell_);
     ring();
     helper_.join();
+    stopping_ = false;  // Another session may follow.
 }
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 // Who moves operations on: the calling thread of a blocking call or a wait, else one helper thread
 // a process, which sleeps on its bell. While a caller drives, the helper stays out of the way.
 #pragma once
+#include "api/environment.hpp"
 #include "ports/bell.hpp"
 #include "ports/clock.hpp"
 #include "run/stream.hpp"
@@ -13,6 +14,8 @@ namespace sluice {
 
 class Progress {
 public:
+    using Condition = std::function<bool()>;
+
     /// The one of this process; no thread starts before the first nonblocking operation.
     static Progress& instance();
 
@@ -30,8 +33,16 @@ public:
     /// `poke` is called now and then, so that the MPI can make progress on what it was given.
     /// `part`, the caller's own share of the work, may block; it returns true when it did anything.
     void drive_until(
-        std::function<bool()> const& done, std::function<void()> const& poke,
-        std::function<bool()> const& part = [] { return false; });
+        Condition const& done, std::function<void()> const& poke,
+        Condition const& part = [] { return false; });
+
+    /// The same where `done()` asks the MPI: no bell tells when that changes, so sleeps are short.
+    void drive_until_mpi(Condition const& done);
+
+    /// There is no helper and something is under way: a call that blocks must drive meanwhile.
+    [[nodiscard]] bool needs_callers() const noexcept {
+        return settings().progress_in_calls && (busy_ || inbox_full_);
+    }
 
     /// One attempt to move things on, without waiting, unless another thread is at it.
     void nudge();
@@ -56,7 +67,9 @@ private:
     bool progress();
     void help();
     void start_helper();
-    [[nodiscard]] double nap_seconds(int naps) const;
+    void drive(Condition const& done, std::function<void()> const& poke, Condition const& part,
+               bool asks_mpi);
+    [[nodiscard]] double nap_seconds(int naps, bool due) const;
     void watch(double now);
 
     SharedMemory page_;

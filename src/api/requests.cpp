@@ -22,25 +22,34 @@ std::atomic<int> live{0};
 /// May be called more than once. Never returns an error: with the MPI's default handlers that would
 /// end the job, though a file's default is to return. retire() reports it instead.
 int query(void* state, MPI_Status* status) {
-    auto const& pending = *static_cast<Pending*>(state);
-    set_status(status, pending.operation->complete() ? pending.operation->bytes() : 0);
+    auto const& access = static_cast<Pending*>(state)->access;
+    set_status(status, access.operation->complete() ? access.bytes() : 0);
     return MPI_SUCCESS;
 }
 int release(void*) { return MPI_SUCCESS; }
+
+int query_bytes(void* state, MPI_Status* status) {
+    set_status(status, *static_cast<Bytes*>(state));
+    return MPI_SUCCESS;
+}
+int release_bytes(void* state) {
+    delete static_cast<Bytes*>(state);
+    return MPI_SUCCESS;
+}
 int cancel(void*, int) { return MPI_SUCCESS; }
 
 }  // namespace
 
-void set_status(MPI_Status* status, Bytes bytes) {
-    if (status == MPI_STATUS_IGNORE) return;
-    PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
-    PMPI_Status_set_cancelled(status, 0);
+MPI_Request make_complete_request(Bytes bytes) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Grequest_start(query_bytes, release_bytes, cancel, new Bytes(bytes), &request);
+    PMPI_Grequest_complete(request);
+    return request;
 }
 
-MPI_Request make_request(std::shared_ptr<Operation> operation, std::shared_ptr<File> file) {
+MPI_Request make_request(Access access) {
     auto pending = std::make_unique<Pending>();
-    pending->operation = std::move(operation);
-    pending->file = std::move(file);
+    pending->access = std::move(access);
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Grequest_start(query, release, cancel, pending.get(), &request);
     pending->request = request;
@@ -60,7 +69,8 @@ Pending* find_request(MPI_Request request) {
 }
 
 bool settle(Pending& pending) {
-    if (!pending.operation->complete()) return false;
+    if (!pending.access.operation->complete()) return false;
+    pending.access.deliver();
     if (!std::exchange(pending.told_mpi, true)) PMPI_Grequest_complete(pending.request);
     return true;
 }
@@ -74,8 +84,9 @@ int retire(Pending* pending) {
         requests().all.erase(found);
         --live;
     }
-    owned->file->completed(*owned->operation);
-    return raise(owned->file->handle, owned->operation->status());
+    Access const& access = owned->access;
+    access.file->completed(*access.operation);
+    return raise(access.file->handle, access.operation->status());
 }
 
 void abandon(Pending& pending) {
@@ -92,15 +103,16 @@ void reap(bool all) {
         std::lock_guard const lock(requests().mutex);
         auto& left = requests().abandoned;
         for (auto& pending : left) {
-            if (all || pending->operation->complete()) done.push_back(std::move(pending));
+            if (all || pending->access.operation->complete()) done.push_back(std::move(pending));
         }
         std::erase(left, nullptr);
     }
     for (auto& pending : done) {
-        pending->file->wait(*pending->operation);
+        Access const& access = pending->access;
+        access.file->wait(*access.operation);
         settle(*pending);
         PMPI_Request_free(&pending->request);
-        pending->file->completed(*pending->operation);
+        access.file->completed(*access.operation);
     }
 }
 

@@ -2,20 +2,22 @@
 // completed only inside intercepted calls, in the thread of the program, so no thread level is
 // needed.
 #pragma once
-#include "api/file.hpp"
+#include "api/access.hpp"
 
 namespace sluice {
 
 /// One request of ours. The MPI holds a pointer to it until free_fn.
 struct Pending {
-    std::shared_ptr<Operation> operation;
-    std::shared_ptr<File> file;
+    Access access;
     MPI_Request request = MPI_REQUEST_NULL;
     bool told_mpi = false;  ///< PMPI_Grequest_complete was called.
 };
 
-/// A request for an operation under way. Local.
-MPI_Request make_request(std::shared_ptr<Operation> operation, std::shared_ptr<File> file);
+/// A request for an access under way. Local.
+MPI_Request make_request(Access access);
+
+/// A request of the MPI's own that is complete, and whose status says `bytes`. Local.
+MPI_Request make_complete_request(Bytes bytes);
 
 /// True when there is any request of ours, for the price of one load.
 [[nodiscard]] bool any_requests() noexcept;
@@ -35,8 +37,4 @@ void abandon(Pending& pending);
 
 /// Frees what was abandoned and is complete; `all`: waits for it.
 void reap(bool all);
-
-/// Fills a status as a completed operation does.
-void set_status(MPI_Status* status, Bytes bytes);
-
 }  // namespace sluice

@@ -40,12 +40,14 @@ int free_team(MPI_Comm, int, void* held, void*) {
     return MPI_SUCCESS;
 }
 
+int key = MPI_KEYVAL_INVALID;
+std::mutex key_mutex;
+
 int team_key() {
-    static int const key = [] {
-        int made = MPI_KEYVAL_INVALID;
-        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_team, &made, nullptr);
-        return made;
-    }();
+    std::lock_guard const lock(key_mutex);
+    if (key == MPI_KEYVAL_INVALID) {
+        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_team, &key, nullptr);
+    }
     return key;
 }
 
@@ -109,6 +111,17 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
     return team;
 }
 
+void Team::forget_key() {
+    std::lock_guard const lock(key_mutex);
+    if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
+}
+
+void Team::poke() const {
+    int flag = 0;
+    MPI_Status status;
+    PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, communicator, &flag, &status);
+}
+
 Team::~Team() {
     int finalized = 0;
     PMPI_Finalized(&finalized);
@@ -131,7 +144,9 @@ bool Team::set_up() {
     PMPI_Comm_free(&node);
     topology = std::make_unique<Topology>(names);
 
-    int mine[2]{cores_available(), thread_multiple ? 1 : 0}, least[2]{};
+    // Without a helper all calls of MPI are made where the program makes its own.
+    bool const may_call = thread_multiple || settings().progress_in_calls;
+    int mine[2]{cores_available(), may_call ? 1 : 0}, least[2]{};
     PMPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, communicator);
     Node const own_node = topology->node_of(self);
     if (topology->node_count() > 1 && least[1] == 0) {

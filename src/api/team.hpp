@@ -23,6 +23,12 @@ public:
     /// on all ranks, when it cannot be served: then the MPI is left to itself.
     static std::shared_ptr<Team> of(MPI_Comm communicator);
 
+    /// Before MPI goes away: teams of a later session have another key.
+    static void forget_key();
+
+    /// Calls MPI so that it can make progress on what the program gave it.
+    void poke() const;
+
     explicit Team(MPI_Comm own) : network(own), communicator(own) {}
     ~Team();
     Team(Team const&) = delete;

@@ -6,16 +6,14 @@
 namespace sluice {
 namespace {
 
-constexpr Bytes page_bytes = 4096;
-constexpr Bytes domain_bytes_min = 256 * 1024;    ///< Below this a second aggregator costs more.
-constexpr Bytes window_bytes_auto = 1024 * 1024;  ///< Stays in the last cache of a core.
+constexpr Bytes domain_bytes_min = 256 * 1024;  ///< Below this a second aggregator costs more.
 
 Bytes round_up(Bytes value, Bytes unit) noexcept { return (value + unit - 1) / unit * unit; }
 
 /// The largest power of two that divides all offsets and lengths, up to a page.
 Bytes granule(std::uint64_t alignment_bits) noexcept {
-    if (alignment_bits == 0) return page_bytes;
-    return std::min<Bytes>(page_bytes, Bytes{1} << std::countr_zero(alignment_bits));
+    if (alignment_bits == 0) return stripe_bytes_default;
+    return std::min<Bytes>(stripe_bytes_default, Bytes{1} << std::countr_zero(alignment_bits));
 }
 
 /// Even shares of the span, borders at multiples of the stripe: contiguous file domains.
@@ -39,19 +37,20 @@ std::int64_t domain_count(Summary const& all, Topology const& topology, PlanLimi
 }
 
 Bytes window_bytes(Summary const& all) noexcept {
-    Bytes wanted = all.hints.window_bytes > 0 ? all.hints.window_bytes : window_bytes_auto;
+    Bytes wanted = all.hints.window_bytes > 0 ? all.hints.window_bytes : window_bytes_default;
     if (all.hints.stripe_bytes > 0 && all.hints.stripe_bytes < wanted) {
         wanted = wanted / all.hints.stripe_bytes * all.hints.stripe_bytes;
     }
-    wanted = round_up(std::max<Bytes>(wanted, 1), page_bytes);
-    return std::max(page_bytes, std::min(wanted, all.slot_bytes / page_bytes * page_bytes));
+    wanted = round_up(std::max<Bytes>(wanted, 1), stripe_bytes_default);
+    return std::max(stripe_bytes_default,
+                    std::min(wanted, all.slot_bytes / stripe_bytes_default * stripe_bytes_default));
 }
 
 char const* choose(Summary const& all, Strategy& chosen) noexcept {
     Strategy const hint = all.operation == 1 ? all.hints.write : all.hints.read;
     chosen = Strategy::independent;
     if (all.bytes == 0) return "every rank's part is contiguous and large enough by itself";
-    if (all.slot_bytes < page_bytes) return "no memory for staging";
+    if (all.slot_bytes < stripe_bytes_default) return "no memory for staging";
     if (hint == Strategy::independent) return "a hint asks for it";
     chosen = Strategy::two_phase;
     if (hint == Strategy::two_phase) return "a hint asks for it";
@@ -78,7 +77,7 @@ Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits) 
     if (plan.strategy != Strategy::two_phase) return plan;
     plan.window_bytes = window_bytes(all);
     plan.slot_count = std::max(1, all.slot_count);
-    Bytes const unit = std::max(page_bytes, all.hints.stripe_bytes);
+    Bytes const unit = std::max(stripe_bytes_default, all.hints.stripe_bytes);
     plan.granule_bytes = granule(all.alignment | static_cast<std::uint64_t>(unit));
     plan.domains = even_domains(all.span, domain_count(all, topology, limits), unit);
     return plan;

@@ -10,6 +10,9 @@
 
 namespace sluice {
 
+inline constexpr Bytes window_bytes_default = Bytes{1} << 20;  ///< In the last cache of a core.
+inline constexpr Bytes stripe_bytes_default = 4096;            ///< A page.
+
 /// One entry per aggregator that has work; equal on all ranks; cheap to keep, compare and print.
 struct Plan {
     Direction direction = Direction::write;

@@ -25,6 +25,7 @@ struct Request {
     Bytes position = 0;  ///< In the view's stream, in bytes.
     Bytes bytes = 0;
     std::shared_ptr<Layout const> memory = Layout::contiguous();
+    bool atomic = false;  ///< One indivisible access (atomic mode of the file).
 };
 
 /// First to last byte wanted; empty when nothing is. Needs an ascending view.

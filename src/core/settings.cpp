@@ -10,16 +10,21 @@ constexpr Knob environment[] = {
     {"SLUICE", "on", "off: every call goes to the MPI"},
     {"SLUICE_LOG", "1", "0: silent, 1: warnings, 2: what is decided, once a file"},
     {"SLUICE_STATS", "0", "1: rank 0 prints a summary of each file when MPI is finalized"},
+    {"SLUICE_PROGRESS", "thread", "calls: no helper thread, progress only inside MPI calls"},
+    {"SLUICE_CHAIN", "off", "on: calls go on to the next preloaded library, not to the MPI"},
     {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
     {"SLUICE_RANKS_PER_NODE", "0", "pretend that nodes have this many ranks (0: as they are)"},
     {"SLUICE_SHARED_MEMORY", "on", "off: ranks of a node exchange messages instead"},
+    {"SLUICE_VIEW_PIECES", "1M", "file views of more pieces are not given to the MPI"},
     {"SLUICE_STALL", "300",
      "seconds without progress before each rank says where it is (0: never)"},
-    {"SLUICE_STORAGE_THREADS", "2", "threads of a rank that wait for the device"},
+    {"SLUICE_STORAGE_THREADS", "2",
+     "threads of a rank that wait for the device (0: the calls themselves do)"},
 };
 
 constexpr Knob hints[] = {
     {"sluice", "enable", "disable: leave this file to the MPI (only when it is opened)"},
+    {"sluice_durable", "never", "close: what was written is on the device when the file is closed"},
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
     {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
@@ -102,19 +107,24 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.enabled = reader.word("SLUICE", {"on", "off"}).value_or(0) == 0;
     s.log = static_cast<int>(std::min<Bytes>(number("SLUICE_LOG"), 2));
     s.statistics = number("SLUICE_STATS") != 0;
+    s.progress_in_calls = reader.word("SLUICE_PROGRESS", {"thread", "calls"}).value_or(0) == 1;
+    s.chain = reader.word("SLUICE_CHAIN", {"off", "on"}).value_or(0) == 1;
     s.memory_bytes = number("SLUICE_MEMORY");
     s.ranks_per_node =
         static_cast<std::int32_t>(std::min<Bytes>(number("SLUICE_RANKS_PER_NODE"), 1 << 30));
     s.shared_memory = reader.word("SLUICE_SHARED_MEMORY", {"on", "off"}).value_or(0) == 0;
+    s.view_pieces = number("SLUICE_VIEW_PIECES");
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
-    s.storage_threads =
-        static_cast<int>(std::clamp<Bytes>(number("SLUICE_STORAGE_THREADS"), 1, 64));
+    s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
     return s;
 }
 
 FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& complaints) {
     Reader reader(info, hints, complaints);
     if (auto const place = reader.word("sluice", {"enable", "disable"})) h.disabled = *place == 1;
+    if (auto const place = reader.word("sluice_durable", {"never", "close"})) {
+        h.durable = *place == 1;
+    }
     if (auto const n = reader.number("cb_nodes")) {
         h.plan.aggregator_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
     }
@@ -127,6 +137,26 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
         h.plan.read = strategy_of(*p);
     }
     return h;
+}
+
+std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const& hints,
+                                                                PlanLimits const& limits) {
+    auto const word = [](Strategy strategy) {
+        return strategy == Strategy::two_phase     ? "enable"
+               : strategy == Strategy::independent ? "disable"
+                                                   : "automatic";
+    };
+    auto const number = [](Bytes set, Bytes otherwise) {
+        return std::to_string(set > 0 ? set : otherwise);
+    };
+    Hints const& plan = hints.plan;
+    return {{"sluice", "enable"},
+            {"sluice_durable", hints.durable ? "close" : "never"},
+            {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
+            {"cb_buffer_size", number(plan.window_bytes, window_bytes_default)},
+            {"striping_unit", number(plan.stripe_bytes, stripe_bytes_default)},
+            {"romio_cb_write", word(plan.write)},
+            {"romio_cb_read", word(plan.read)}};
 }
 
 }  // namespace sluice

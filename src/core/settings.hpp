@@ -1,7 +1,7 @@
 // Environment variables and hints: one table each, read by the library, printed by `sluice info`.
 // Pure: the environment and the info object are handed in as functions.
 #pragma once
-#include "core/summary.hpp"
+#include "core/plan.hpp"
 
 #include <functional>
 #include <optional>
@@ -24,10 +24,13 @@ struct Settings {
     bool enabled = true;
     int log = 1;  ///< 0 silent, 1 warnings, 2 what is decided.
     bool statistics = false;
+    bool progress_in_calls = false;   ///< No helper thread.
+    bool chain = false;               ///< Calls go on to the next preloaded library.
     Bytes memory_bytes = 0;           ///< Staging memory of this node for one communicator.
     std::int32_t ranks_per_node = 0;  ///< Pretended; 0: as the machine is.
     bool shared_memory = true;
-    double stall_seconds = 0;  ///< 0: no watchdog.
+    std::int64_t view_pieces = 0;  ///< Views of more pieces are not given to the MPI.
+    double stall_seconds = 0;      ///< 0: no watchdog.
     int storage_threads = 2;
 };
 
@@ -46,12 +49,17 @@ struct Complaint {
 struct FileHints {
     Hints plan;
     bool disabled = false;  ///< The file is left to the MPI.
+    bool durable = false;   ///< Flushed to the device when it is closed.
     bool operator==(FileHints const&) const = default;
 };
 
 /// `before` are the values in force, kept where nothing new is said.
 [[nodiscard]] FileHints read_hints(Lookup const& info, FileHints before,
                                    std::vector<Complaint>& complaints);
+
+/// Names and values as a program would set them; `automatic` numbers are those of `limits`.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>>
+hints_in_force(FileHints const& hints, PlanLimits const& limits);
 
 /// 4096, 64K, 16M, 1G; nothing when it is no such number.
 [[nodiscard]] std::optional<Bytes> parse_bytes(std::string const& text) noexcept;

@@ -31,6 +31,8 @@ char const* describe(Status status) noexcept {
         return "no space left";
     case Status::unsupported:
         return "unsupported operation";
+    case Status::split:
+        return "split collectives out of order";
     case Status::argument:
         return "invalid argument";
     case Status::buffer:

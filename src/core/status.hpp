@@ -20,6 +20,7 @@ enum class Status : std::int32_t {
     quota,
     no_space,
     unsupported,
+    split,  ///< A split collective is begun twice, or ended without a begin.
     argument,
     buffer,
     type,   ///< A datatype is not committed, or a view is not legal.

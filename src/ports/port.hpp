@@ -56,6 +56,7 @@ public:
     virtual std::optional<Segment> next() = 0;
 
     Direction const direction;
+    Span exclusive;  ///< Nobody else may access these bytes meanwhile; empty: no matter.
     // Results; valid once `done` is true.
     Status status = Status::ok;
     Bytes bytes = 0;               ///< Transferred; short when reading across the end.

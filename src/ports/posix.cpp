@@ -102,6 +102,13 @@ void transfer_batch(Batch& batch, Transfer& transfer, TransferCall const& call) 
     transfer.bytes += static_cast<Bytes>(done);
 }
 
+void transfer_by_system(int fd, Transfer& transfer) {
+    transfer_all(transfer,
+                 [fd](Direction direction, iovec const* vectors, int count, Offset offset) {
+                     return system_call(fd, direction, vectors, count, offset);
+                 });
+}
+
 }  // namespace
 
 void transfer_all(Transfer& transfer, TransferCall const& call) {
@@ -147,6 +154,7 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::submit(std::function<void()> task) {
+    if (thread_count_ == 0) return task();
     std::lock_guard const lock(mutex_);
     tasks_.push_back(std::move(task));
     bool const all_busy = idle_ < static_cast<int>(tasks_.size());
@@ -176,10 +184,10 @@ void WorkerPool::work() {
     }
 }
 
-PosixFile::PosixFile(std::string path, Access access, WorkerPool& pool,
+PosixFile::PosixFile(std::string path, AccessMode mode, WorkerPool& pool,
                      std::function<void()> finished)
     : path_(std::move(path)),
-      access_(access),
+      mode_(mode),
       pool_(pool),
       finished_(std::move(finished)) {}
 
@@ -190,9 +198,9 @@ PosixFile::~PosixFile() {
 Status PosixFile::opened(int& fd) {
     std::lock_guard const lock(mutex_);
     if (fd_ < 0 && open_status_ == Status::ok) {
-        int const flags = access_ == Access::read    ? O_RDONLY
-                          : access_ == Access::write ? O_WRONLY
-                                                     : O_RDWR;
+        int const flags = mode_ == AccessMode::read    ? O_RDONLY
+                          : mode_ == AccessMode::write ? O_WRONLY
+                                                       : O_RDWR;
         fd_ = open(path_.c_str(), flags | O_CLOEXEC);
         if (fd_ < 0) open_status_ = status_of_errno(errno);
     }
@@ -205,10 +213,29 @@ void PosixFile::run(Transfer& transfer) {
     transfer.status = opened(fd);
     if (transfer.status != Status::ok) return;
     if (transfer.direction == Direction::write) written_ = true;
-    transfer_all(transfer,
-                 [fd](Direction direction, iovec const* vectors, int count, Offset offset) {
-                     return system_call(fd, direction, vectors, count, offset);
-                 });
+    if (!transfer.exclusive.empty()) return run_exclusive(fd, transfer);
+    transfer_by_system(fd, transfer);
+}
+
+/// The lock belongs to the descriptor, so that other handles of this process wait too, and those
+/// of an MPI that locks ranges in atomic mode.
+void PosixFile::run_exclusive(int fd, Transfer& transfer) {
+    std::lock_guard const one_at_a_time(exclusive_mutex_);
+    struct flock range{};
+    // A read lock needs a descriptor that reads, a write lock one that writes.
+    range.l_type = transfer.direction == Direction::write ? F_WRLCK : F_RDLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = transfer.exclusive.begin;
+    range.l_len = transfer.exclusive.bytes();
+    int locked = 0;
+    while ((locked = fcntl(fd, F_OFD_SETLKW, &range)) != 0 && errno == EINTR) continue;
+    if (locked != 0) {
+        transfer.status = status_of_errno(errno);
+        return;
+    }
+    transfer_by_system(fd, transfer);
+    range.l_type = F_UNLCK;
+    fcntl(fd, F_OFD_SETLK, &range);
 }
 
 void PosixFile::start(Transfer& transfer) {

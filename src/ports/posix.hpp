@@ -14,7 +14,8 @@
 
 namespace sluice {
 
-/// Threads that run tasks in order. They start with the first task and block all signals.
+/// Threads that run tasks in order. They start with the first task and block all signals. With no
+/// threads submit() runs the task itself.
 class WorkerPool {
 public:
     explicit WorkerPool(int thread_count) noexcept : thread_count_(thread_count) {}
@@ -42,13 +43,13 @@ using TransferCall =
 /// is the end of the file, other errors end the transfer. Sets all results but `done`.
 void transfer_all(Transfer& transfer, TransferCall const& call);
 
-enum class Access : std::uint8_t { read, write, both };
+enum class AccessMode : std::uint8_t { read, write, both };
 
 /// One file, opened when the first transfer needs it: ranks that never transfer never open it.
 class PosixFile final : public Storage {
 public:
     /// `finished` is called by a pool thread after each transfer: it rings the rank.
-    PosixFile(std::string path, Access access, WorkerPool& pool, std::function<void()> finished);
+    PosixFile(std::string path, AccessMode mode, WorkerPool& pool, std::function<void()> finished);
     ~PosixFile() override;
 
     void start(Transfer& transfer) override;
@@ -58,14 +59,16 @@ public:
 
 private:
     Status opened(int& fd);
+    void run_exclusive(int fd, Transfer& transfer);
 
     std::string path_;
-    Access access_;
+    AccessMode mode_;
     WorkerPool& pool_;
     std::function<void()> finished_;
     std::mutex mutex_;  ///< Guards the fields below.
     int fd_ = -1;
     Status open_status_ = Status::ok;
+    std::mutex exclusive_mutex_;  ///< The system's locks are between descriptors, not threads.
     std::atomic<bool> written_{false};
 };
 

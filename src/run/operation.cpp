@@ -60,6 +60,7 @@ Operation::Operation(Site& site, StreamState& stream, Call call, std::int64_t nu
 bool Operation::wants_direct() const {
     Request const& r = state_.request;
     if (r.bytes <= 0) return false;
+    if (r.atomic) return true;                          // Locked as a whole, so moved as a whole.
     if (!r.view.filetype->is_ascending()) return true;  // Cannot be searched by offset.
     Strategy const hint = r.direction == Direction::write ? call_.hints.write : call_.hints.read;
     if (hint != Strategy::automatic) return hint == Strategy::independent;
@@ -79,7 +80,7 @@ Summary Operation::own_summary() const {
     if (direct_) s.pending = !direct_done_;
     if (site_.leads()) {
         Hints const& h = call_.hints;
-        auto const wish = h.window_bytes > 0 ? h.window_bytes : Bytes{1} << 20;
+        auto const wish = h.window_bytes > 0 ? h.window_bytes : window_bytes_default;
         auto const many =
             h.aggregator_count > 0 ? h.aggregator_count : site_.limits.aggregator_count;
         s.slot_bytes = site_.reserve(std::min(many, site_.window.shape().aggregator_count), wish);

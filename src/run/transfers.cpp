@@ -36,7 +36,10 @@ UserTransfer::UserTransfer(Request const& request, std::byte* user) noexcept
       memory_(or_contiguous(*request.memory), 0),
       displacement_(request.view.displacement),
       user_(user),
-      left_(request.bytes) {}
+      left_(request.bytes) {
+    if (!request.atomic || request.bytes <= 0) return;
+    exclusive = request.view.filetype->is_ascending() ? span_of(request) : Span{0, endless};
+}
 
 std::optional<Segment> UserTransfer::next() {
     if (left_ <= 0) return std::nullopt;

@@ -240,7 +240,7 @@ protected:
 };
 
 TEST_F(PosixFileTest, WritesAndReadsManySegments) {
-    PosixFile file(made(10), Access::both, pool_, bell_.ringer());
+    PosixFile file(made(10), AccessMode::both, pool_, bell_.ringer());
     for (int const touching : {1, 1000}) {  // More than one system call can take, and one by one.
         auto memory = pattern(40'000, touching);
         auto const segments = pieces_of(memory, 16, touching);
@@ -256,7 +256,7 @@ TEST_F(PosixFileTest, WritesAndReadsManySegments) {
 }
 
 TEST_F(PosixFileTest, TellsWhereTheFileEnds) {
-    PosixFile file(made(1000), Access::read, pool_, bell_.ringer());
+    PosixFile file(made(1000), AccessMode::read, pool_, bell_.ringer());
     Memory memory(500, std::byte{0xee});
     ListTransfer read(Direction::read, {{900, memory.data(), 300}});
     EXPECT_EQ(transfer(file, read), Status::ok);
@@ -266,7 +266,7 @@ TEST_F(PosixFileTest, TellsWhereTheFileEnds) {
 }
 
 TEST_F(PosixFileTest, AMissingFile) {
-    PosixFile file(folder_ + "/none", Access::both, pool_, bell_.ringer());
+    PosixFile file(folder_ + "/none", AccessMode::both, pool_, bell_.ringer());
     Memory memory(10);
     for (int attempt = 0; attempt < 2; ++attempt) {
         ListTransfer read(Direction::read, {{0, memory.data(), 10}});
@@ -279,10 +279,10 @@ TEST_F(PosixFileTest, AMissingFile) {
 TEST_F(PosixFileTest, ForbiddenDirections) {
     auto const path = made(10);
     Memory memory(10);
-    PosixFile reader(path, Access::read, pool_, bell_.ringer());
+    PosixFile reader(path, AccessMode::read, pool_, bell_.ringer());
     ListTransfer write(Direction::write, {{0, memory.data(), 10}});
     EXPECT_NE(transfer(reader, write), Status::ok);
-    PosixFile writer(path, Access::write, pool_, bell_.ringer());
+    PosixFile writer(path, AccessMode::write, pool_, bell_.ringer());
     ListTransfer read(Direction::read, {{0, memory.data(), 10}});
     EXPECT_NE(transfer(writer, read), Status::ok);
 }
@@ -291,7 +291,7 @@ TEST_F(PosixFileTest, NoPermission) {
     auto const path = made(10);
     chmod(path.c_str(), 0);
     if (access(path.c_str(), R_OK) == 0) GTEST_SKIP() << "the superuser may read everything";
-    PosixFile file(path, Access::read, pool_, bell_.ringer());
+    PosixFile file(path, AccessMode::read, pool_, bell_.ringer());
     Memory memory(10);
     ListTransfer read(Direction::read, {{0, memory.data(), 10}});
     EXPECT_EQ(transfer(file, read), Status::access);
@@ -299,7 +299,7 @@ TEST_F(PosixFileTest, NoPermission) {
 
 TEST_F(PosixFileTest, AFullDevice) {
     if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
-    PosixFile file("/dev/full", Access::write, pool_, bell_.ringer());
+    PosixFile file("/dev/full", AccessMode::write, pool_, bell_.ringer());
     auto memory = pattern(100);
     ListTransfer write(Direction::write, {{0, memory.data(), 100}});
     EXPECT_EQ(transfer(file, write), Status::no_space);
@@ -339,7 +339,7 @@ TEST_F(PosixFileTest, MoreThanTwoGibibytesAtOnce) {
     constexpr Bytes length = (Bytes{1} << 31) + 8192;
     auto const path = made(10);
     ASSERT_EQ(truncate(path.c_str(), length + 100), 0);
-    PosixFile file(path, Access::both, pool_, bell_.ringer());
+    PosixFile file(path, AccessMode::both, pool_, bell_.ringer());
     std::byte last{0x77};
     ListTransfer mark(Direction::write, {{length - 1, &last, 1}});
     ASSERT_EQ(transfer(file, mark), Status::ok);
@@ -351,7 +351,7 @@ TEST_F(PosixFileTest, MoreThanTwoGibibytesAtOnce) {
 }
 
 TEST_F(PosixFileTest, ManyTransfersAtOnce) {
-    PosixFile file(made(10), Access::both, pool_, bell_.ringer());
+    PosixFile file(made(10), AccessMode::both, pool_, bell_.ringer());
     auto memory = pattern(100 * 500);
     std::vector<std::unique_ptr<ListTransfer>> all;
     for (Offset i = 0; i < 100; ++i) {

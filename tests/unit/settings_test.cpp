@@ -141,7 +141,7 @@ TEST(Settings, HugeNumbersDoNotTurnNegative) {
     EXPECT_GE(read.settings.log, 0);
     EXPECT_GE(read.settings.ranks_per_node, 0);
     EXPECT_LE(read.settings.storage_threads, 64);
-    EXPECT_GE(ReadSettings(Table{{"SLUICE_STORAGE_THREADS", "0"}}).settings.storage_threads, 1);
+    EXPECT_EQ(ReadSettings(Table{{"SLUICE_STORAGE_THREADS", "0"}}).settings.storage_threads, 0);
 }
 
 TEST(Hints, EachIsRead) {
