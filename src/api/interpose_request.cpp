@@ -84,6 +84,10 @@ int retire_many(Ours& ours, int completed, MPI_Status* statuses, int code, Place
 int itself(int k) noexcept { return k; }
 
 #ifdef SLUICE_HAVE_GET_STATUS_ALL
+/// The requests are constant in the standard, but not in Intel's header.
+template <class Request> Request* requests_of(int (*)(int, Request*, int*, MPI_Status*));
+using Queried = decltype(requests_of(PMPI_Request_get_status_all));
+
 void settle_in(int count, MPI_Request const* requests) {
     Ours const ours(count, requests);
     if (ours.none()) return;
@@ -206,20 +210,20 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
 }
 
 #ifdef SLUICE_HAVE_GET_STATUS_ALL
-int MPI_Request_get_status_all(int count, MPI_Request const* requests, int* flag,
+int MPI_Request_get_status_all(int count, sluice::Queried requests, int* flag,
                                MPI_Status* statuses) {
     sluice::settle_in(count, requests);
     return PMPI_Request_get_status_all(count, requests, flag, statuses);
 }
 
-int MPI_Request_get_status_any(int count, MPI_Request const* requests, int* index, int* flag,
+int MPI_Request_get_status_any(int count, sluice::Queried requests, int* index, int* flag,
                                MPI_Status* status) {
     sluice::settle_in(count, requests);
     return PMPI_Request_get_status_any(count, requests, index, flag, status);
 }
 
-int MPI_Request_get_status_some(int count, MPI_Request const* requests, int* completed,
-                                int* indices, MPI_Status* statuses) {
+int MPI_Request_get_status_some(int count, sluice::Queried requests, int* completed, int* indices,
+                                MPI_Status* statuses) {
     sluice::settle_in(count, requests);
     return PMPI_Request_get_status_some(count, requests, completed, indices, statuses);
 }
