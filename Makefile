@@ -1,21 +1,28 @@
-# What a developer types; `make help` lists it. The build itself is in CMakeLists.txt, its four
+# What a developer types; `make help` lists it. The build itself is in CMakeLists.txt, its
 # variants in CMakePresets.json, the list of tests in tests/run.py.
+#
+# MPI=mpich, openmpi, intel, debian-mpich, debian-openmpi, system (the mpicc on PATH), or the path
+# of an mpicc, whose build is in a directory named after it (/opt/x/bin/mpicc: opt-x-bin-mpicc).
 MPI := mpich
+wrapper := $(if $(findstring /,$(MPI)),$(abspath $(MPI)))
+variant := $(if $(wrapper),$(subst /,-,$(wrapper:/%=%)),$(MPI))
+preset = $(if $(wrapper),system -B build/$* -D MPI_C_COMPILER=$(wrapper),$*)
 
 tools := build/env/tools/bin
 run := python3 tests/run.py
 sources = $(shell find src include tests examples -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
-.PHONY: build demo test test-unit test-mpi test-long lint format clean help environment
+.PHONY: build demo test test-unit test-mpi test-mpis test-long lint format clean help \
+        environment
 .PRECIOUS: build/%/build.ninja
 .DEFAULT_GOAL := build
 
-build: build-$(MPI)            ## build into build/$(MPI); MPI=mpich (default) or openmpi
+build: build-$(variant)        ## build for MPI=mpich (default), openmpi, ...: see README, MPIs
 
 demo: build-mpich build-openmpi ## build with both MPIs and show what Sluice does
 	@examples/demo
 
-test: environment              ## everything below but test-long; ends with "N passed, N failed"
+test: environment              ## all but test-mpis and test-long; ends with "N passed, N failed"
 	@$(run) build lint unit mpi
 
 test-unit: environment         ## tests without MPI, with the sanitizers
@@ -23,6 +30,9 @@ test-unit: environment         ## tests without MPI, with the sanitizers
 
 test-mpi: environment          ## tests with both MPIs
 	@$(run) build mpi
+
+test-mpis: environment         ## tests with Intel MPI, Debian's MPIs and the standard ABI
+	@$(run) mpis
 
 test-long: environment         ## more ranks and repetitions, and "50 of 50": see results/
 	@$(run) --long build unit mpi
@@ -40,15 +50,15 @@ help:                          ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 environment:
-	@setup/environment
+	@setup/environment $(MPI)
 
-# build-mpich, build-openmpi, build-asan, build-tsan: one variant each.
+# One variant each, of what was set up.
 build-%: build/%/build.ninja
 	@$(tools)/cmake --build build/$* -- --quiet
 
 build/%/build.ninja: CMakePresets.json | environment
 	@mkdir -p build/log
 	@echo "configure build/$*"
-	@$(tools)/cmake --preset $* > build/log/configure-$*.log 2>&1 || \
-	    { cat build/log/configure-$*.log; rm -f $@; exit 1; }
+	@log=build/log/configure-$*.log; $(tools)/cmake --preset $(preset) > $$log 2>&1 || \
+	    { cat $$log; rm -f $@; exit 1; }
 	@touch $@

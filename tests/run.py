@@ -48,7 +48,7 @@ class Step:
 
 
 def build(variant):
-    return Step(f"build {variant}", ["make", "-C", ROOT, f"build-{variant}"], limit=1500)
+    return Step(f"build {variant}", ["make", "-C", ROOT, "build", f"MPI={variant}"], limit=1500)
 
 
 def sources(*patterns):

@@ -18,56 +18,9 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build"
+from mpis import BUILD, MPIS, PASSED_THROUGH_SKIP, PLAIN_SKIP
+
 MARK = "SLUICE_TEST_RUN"
-
-# Found with MPICH 5.0.2 and Open MPI 5.0.11 by themselves. Crashes and hangs, so left out of
-# plain runs; the sub-tests whose names contain one of these words.
-PLAIN_SKIP = {
-    "mpich": {
-        # Counts of nonblocking reads past the end; data conversion after the buffer is freed.
-        "patterns_test": "across_end,behind_end/i,empty_file/i,external32/i,types_freed",
-        # Corrupts data or hangs with several operations; MPI_Request_free loses them.
-        "outstanding_test": "/",
-        "legal_test": "two_threads",
-        "errors_test": "negative,uncommitted,null_type,decreasing,hints,waitall,full_disk,"
-                       "read_only,write_only",
-    },
-    "openmpi": {
-        # Integer division by zero for an empty type; never completes a read past the end.
-        "patterns_test": "empty_type,across_end,behind_end,empty_file,external32/i,/i,begin",
-        # Hangs at file locks, taken at the start and released by later calls of MPI (freed
-        # requests never release them; all others are right, but may take seconds each).
-        "outstanding_test": "/",
-        "legal_test": "none",
-        # A write to a file opened for reading returns MPI_SUCCESS.
-        "errors_test": "default_handler,negative,uncommitted,null_type,decreasing,hints,"
-                       "waitall,full_disk,read_only,write_only",
-    },
-}
-
-
-def both_split(*names):
-    """The split forms of sub-tests."""
-    return ",".join(f"{name}/{form}" for name in names for form in ("begin", "at_begin"))
-
-
-# Sluice leaves these calls to the MPI, where each fails in the same way without Sluice.
-PASSED_THROUGH_SKIP = {
-    "mpich": {
-        # These split collectives fail, some on one rank only, others on two or three and more;
-        # nonblocking calls on external32 views are the fault of the table above.
-        "patterns_test": "external32/i," + both_split("record", "empty_type", "sparse",
-                                                      "strided_across_end"),
-    },
-    "openmpi": {
-        # Split collectives, and calls in atomic mode, leave "cancelled" in the status as it was.
-        # Split ones also divide by zero for an empty type and never complete a read past the end;
-        # so do nonblocking calls on external32 views.
-        "patterns_test": "external32/i,begin,atomic_mode",
-    },
-}
 
 
 @dataclass
@@ -141,17 +94,17 @@ def environment(run, mark, plain):
         env.update(run.settings)
     if run.ranks_per_node and not plain:
         env["SLUICE_RANKS_PER_NODE"] = str(run.ranks_per_node)
-    if run.mpi == "openmpi":
-        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                   PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+    env.update(MPIS[run.mpi].settings)
     return env
 
 
 def command(run, args, work, full):
-    program = str(args.programs).format(mpi=run.mpi) + "/" + run.program
-    words = [str(BUILD / "env" / run.mpi / "bin" / "mpiexec"), "-n", str(run.ranks)]
+    mpi = MPIS[run.mpi]
+    build = BUILD / mpi.build
+    program = str(Path(args.programs or build / "tests" / mpi.programs) / run.program)
+    words = [str(mpi.mpiexec), "-n", str(run.ranks)]
     if not args.plain and not linked(run.program):
-        words += [str(BUILD / run.mpi / "bin" / "sluice"), "run"]
+        words += [str(build / "bin" / "sluice"), "run"]
     words += [program, "--dir", str(work), *options_of(run, args), *args.program_options]
     if full and run.program == "errors_test":
         words += ["--full", str(full)]
@@ -167,7 +120,7 @@ def options_of(run, args):
     """The run's options, its skipped sub-tests joined with those that the MPI gets wrong."""
     table = PLAIN_SKIP if args.plain else PASSED_THROUGH_SKIP
     options = list(run.options)
-    skipped = [table[run.mpi].get(run.program, "")]
+    skipped = [table.get(MPIS[run.mpi].faults, {}).get(run.program, "")]
     if "--skip" in options:
         at = options.index("--skip")
         skipped.append(options[at + 1])
@@ -324,26 +277,28 @@ def chosen_runs(args):
             if (not programs or r.program in programs) and (not ranks or r.ranks in ranks)
             and (not nodes or r.ranks_per_node in nodes)
             and not (args.plain and (r.ranks_per_node or r.settings or linked(r.program)))
-            and not (r.program == "large_count_test" and r.mpi == "openmpi")]  # Has no such calls.
+            and (r.program != "large_count_test" or MPIS[r.mpi].large_counts)
+            and r.ranks <= MPIS[r.mpi].most_ranks]
 
 
 def parse_arguments(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--mpi", default="mpich,openmpi", help="of " + ",".join(MPIS))
     parser.add_argument("--level", choices=("quick", "long"), default="quick")
     parser.add_argument("--program", default="", help="only these, for example patterns,legal")
     parser.add_argument("--ranks", default="", help="only runs with these numbers of ranks")
     parser.add_argument("--nodes", default="", help="only these ranks per node; 0: unset")
     parser.add_argument("--plain", action="store_true", help="without Sluice and the known faults")
     parser.add_argument("--dir", default=str(BUILD / "tmp"), help="where test files go")
-    parser.add_argument("--programs", default=str(BUILD / "{mpi}" / "tests" / "mpi"),
-                        help="folder of the programs; {mpi} is replaced")
+    parser.add_argument("--programs", default="", help="folder of the programs")
     parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
     parser.add_argument("--lines", type=int, default=40, help="shown of a failed run's output")
     parser.add_argument("--keep-going", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("-v", "--verbose", action="store_true")
     parser.add_argument("program_options", nargs="*", help="after --: for the programs")
     args = parser.parse_args(words)
+    if unknown := set(args.mpi.split(",")) - set(MPIS):
+        parser.error(f"no such MPI: {', '.join(sorted(unknown))}")
     if args.verbose:
         args.program_options.append("-v")
     return args
