@@ -23,8 +23,10 @@ PURE = ("src/core/", "src/run/")
 # A pure part includes C++ headers only (those have no ".h"), and none of these.
 IMPURE_HEADERS = {"thread", "future", "ctime", "fstream", "filesystem", "csignal"}
 IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b"
+# Programs that the runner in the folder compiles by itself, see tests/small_programs.py.
+SMALL_PROGRAMS = ("tests/durability/", "tests/coexistence/", "tests/overhead/")
 SEES_MPI = ("src/api/", "src/ports/mpi.", "src/tools/bench/", "tests/mpi/", "examples/",
-            "include/sluice/")
+            "include/sluice/", *SMALL_PROGRAMS)
 
 # One word per idea (the glossary in docs/architecture.md): banned -> the right one.
 WORDS = {
@@ -126,15 +128,23 @@ def check_public_header(path):
                 fault(path, line_of(text, match.start(1)), f'{match.group(1)}: no "{doc_line}"')
 
 
+def named_by_runner(path):
+    """Whether a Python file of the folder names it."""
+    return any(path.name in runner.read_text() for runner in path.parent.glob("*.py"))
+
+
 def check_reachable():
-    """A file that CMake does not name is compiled by nobody."""
+    """A file that neither CMake nor a runner names is compiled by nobody."""
     cmake = (ROOT / "CMakeLists.txt").read_text()
     built = {path for pattern in re.findall(r"\b(?:src|tests|examples)/[\w./*]+\.c(?:pp)?\b", cmake)
              for path in ROOT.glob(pattern)}
     for folder in ("src", "tests", "examples"):
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in {".c", ".cpp"} and path not in built:
-                fault(path, 1, "not built: no pattern in CMakeLists.txt matches it")
+            if path.suffix not in {".c", ".cpp"} or path in built:
+                continue
+            small = path.relative_to(ROOT).as_posix().startswith(SMALL_PROGRAMS)
+            if not (small and named_by_runner(path)):
+                fault(path, 1, "not built: neither CMakeLists.txt nor a runner names it")
 
 
 def main():
