@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+"""Ends one rank by SIGKILL at each storage action in turn, and checks what the file holds.
+
+What must hold, whenever the rank dies: bytes of a write that completed on any rank are there;
+bytes of one that had begun are old or new; all others are as they were. When a sync, or a close
+with sluice_durable=close, returned on any rank, each rank had flushed what it wrote. No process
+and no file is left. Exit code 1 if anything failed.
+"""
+import argparse
+import collections
+import itertools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
+import run as runner
+from small_programs import compiled
+
+HERE = Path(__file__).resolve().parent
+MOMENTS = ("before", "middle", "after")
+FILL = 255  # What the file holds at the start; no value is that.
+SECONDS = 30
+PREFIX = "sluice_test_"  # Of our own folders.
+OWN = "SLUICE_TEST_OWN_SHARED_MEMORY"
+MPI_LEAVES = r"mpich_sh(m|ar)_"  # In /dev/shm, when a rank is killed.
+
+# Regions: begin, bytes of a piece, pieces of a rank, gap behind the pieces of all ranks.
+MANY = "0,30000,12,0"  # Interleaved: two-phase.
+MORE = "2000000,20000,6,4096"
+LONG = "6000000,600000,1,0"  # Contiguous: straight to the file, by the helper's threads or beside.
+SHORT = "9000000,5000,1,0"  # Contiguous and short: straight to the file, at once.
+BEHIND = "9500000,4096,6,512"  # Behind the end of the file, as it is at the start.
+SIZE = 9500000
+
+STEPS = [f"write:{MANY}", "sync", f"iwrite:{MORE}", f"iwrite:{LONG}", "wait", f"read:{MANY}",
+         "sync", f"iwrite:{MANY}", f"iwrite:{BEHIND}", "wait", f"write:{SHORT}", "sync",
+         f"write:{LONG}", f"write:{MORE}", "close"]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    ranks: int
+    steps: tuple
+    settings: tuple = ()
+    durable_close: bool = False
+
+
+SCENARIOS = [
+    Scenario("one node", 3, ("hint:cb_buffer_size=262144", *STEPS)),
+    Scenario("independent", 2, ("hint:romio_cb_write=disable", *STEPS)),
+    Scenario("nodes", 4, tuple(STEPS), (("SLUICE_RANKS_PER_NODE", "2"),)),
+    Scenario("durable close", 2, ("hint:sluice_durable=close", *STEPS), durable_close=True),
+]
+
+
+# ---- The model ---------------------------------------------------------------------------------
+
+
+def cells(scenario, step, number):
+    """The pieces of a step that writes: (offset, bytes, value)."""
+    begin, size, pieces, gap = map(int, step.split(":")[1].split(","))
+    for rank, piece in itertools.product(range(scenario.ranks), range(pieces)):
+        offset = begin + piece * (scenario.ranks * size + gap) + rank * size
+        yield offset, size, 1 + (number * 67 + rank * 29 + piece * 7) % 250
+
+
+class Notes:
+    """What ranks noted: what they began, what had returned, what they did to the file."""
+
+    def __init__(self, text):
+        self.lines = [line.split() for line in text.splitlines()]
+        self.begun = {int(what) for _, event, what in self.lines if event == "begin"}
+        self.done = {int(what) for _, event, what in self.lines if event == "done"}
+        self.kills = [what for _, event, what in self.lines if event == "kill"]
+        self.actions = collections.defaultdict(list)  # Their names, of each rank, in order.
+        for rank, event, what in self.lines:
+            if event == "action":
+                self.actions[rank].append(what)
+
+    def unflushed(self, flushing):
+        """For each step that flushes, the ranks that had not when it first returned anywhere."""
+        dirty, seen = set(), set()
+        for rank, event, what in self.lines:
+            if (event, what) == ("action", "write"):
+                dirty.add(rank)
+            elif (event, what) == ("action", "flush"):
+                dirty.discard(rank)
+            elif event == "done" and int(what) in flushing - seen:
+                seen.add(int(what))
+                if dirty:
+                    yield int(what), sorted(dirty)
+
+
+def flushing_steps(scenario, steps):
+    return {number for number, step in enumerate(steps)
+            if step == "sync" or (step == "close" and scenario.durable_close)}
+
+
+def completed(steps, notes):
+    """The steps that write whose bytes must be there: what completes them returned somewhere."""
+    for number, step in enumerate(steps):
+        after = range(number, len(steps))
+        enders = after if step.startswith("write") else (n for n in after if steps[n] in
+                                                         ("wait", "sync", "close"))
+        if step.startswith(("write", "iwrite")) and any(n in notes.done for n in enders):
+            yield number
+
+
+def allowed_bytes(scenario, steps, notes):
+    """{offset: (bytes, the values that each of them may have)} of all that was asked for."""
+    must = set(completed(steps, notes))
+    result = {}
+    for number, step in enumerate(steps):
+        if number not in notes.begun or not step.startswith(("write", "iwrite")):
+            continue
+        for offset, size, value in cells(scenario, step, number):
+            before = result.get(offset, (size, {FILL if offset < SIZE else 0}))[1]
+            result[offset] = (size, {value} if number in must else before | {value})
+    return result
+
+
+def wrong_bytes(data, allowed):
+    """Says where the file is not as it may be."""
+    position = 0
+    for offset in sorted(allowed):
+        size, values = allowed[offset]
+        yield from wrong_gap(data, position, offset)
+        cell = data[offset:offset + size].ljust(size, b"\0")
+        if not set(cell) <= values:
+            yield f"[{offset}, {offset + size}): {sorted(set(cell) - values)}, not {values}"
+        position = offset + size
+    yield from wrong_gap(data, position, max(len(data), SIZE))
+
+
+def wrong_gap(data, begin, end):
+    """Bytes that nobody asked to write: as they were, or holes."""
+    for first, last, value in ((begin, min(end, SIZE), FILL), (max(begin, SIZE), end, 0)):
+        gap = data[first:last]
+        if first < last and gap.count(value) != len(gap):
+            yield f"[{first}, {last}): changed, though nobody writes there"
+
+
+def faults(scenario, folder):
+    """Compares file, notes and folder with what the notes promise."""
+    steps = [step for step in scenario.steps if not step.startswith("hint:")]
+    notes = Notes((folder / "notes").read_text())
+    data = (folder / "data" / "file").read_bytes()
+    allowed = allowed_bytes(scenario, steps, notes)
+    end = max([SIZE, *(offset + size for offset, (size, _) in allowed.items())])
+    if not SIZE <= len(data) <= end:
+        yield f"the file has {len(data)} bytes"
+    yield from itertools.islice(wrong_bytes(data, allowed), 5)
+    for number, ranks in notes.unflushed(flushing_steps(scenario, steps)):
+        yield f"step {number} ({steps[number]}) returned, but ranks {ranks} had not flushed"
+    if extra := set(os.listdir(folder / "data")) - {"file"}:
+        yield f"left beside the file: {sorted(extra)}"
+
+
+# ---- Running -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kill:
+    rank: int
+    action: int
+    moment: str
+
+
+def use_own_shared_memory():
+    """Goes on with a /dev/shm of its own, where that is allowed: killed ranks of MPICH leave files
+    there, which others would find."""
+    if not os.environ.get(OWN) and subprocess.run(
+            ["unshare", "--mount", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+        os.environ[OWN] = "1"
+        os.execvp("unshare", ["unshare", "--mount", "sh", "-c",
+                              'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh",
+                              sys.executable, *sys.argv])
+
+
+def names_left(folder):
+    """What is where files outlive their process, but for what the MPIs leave themselves."""
+    own = os.environ.get(OWN)
+    names = {f"/dev/shm/{name}" for name in os.listdir("/dev/shm")
+             if own and not re.match(MPI_LEAVES, name) or "sluice" in name.lower()}
+    places = ("/tmp", folder / "tmp")
+    return names | {f"{place}/{name}" for place in places for name in os.listdir(place)
+                    if "sluice" in name.lower() and not name.startswith(PREFIX)}
+
+
+def command(mpi, scenario, folder):
+    build = runner.BUILD
+    return [str(word) for word in (
+        build / "env" / mpi / "bin" / "mpiexec", "-n", scenario.ranks, "env",
+        f"LD_PRELOAD={compiled(mpi, HERE / 'kill_at.c', shared=True)}",
+        build / mpi / "bin" / "sluice", "run", compiled(mpi, HERE / "durability_program.cpp"),
+        folder / "data" / "file", folder / "notes", *scenario.steps)]
+
+
+def environment(mpi, scenario, folder, kill, mark):
+    run = runner.Run(mpi, "durability_program", scenario.ranks, settings=dict(scenario.settings))
+    env = runner.environment(run, mark, False)
+    env.update(TMPDIR=str(folder / "tmp"), SLUICE_TEST_FILE=str(folder / "data" / "file"),
+               SLUICE_TEST_NOTES=str(folder / "notes"))
+    if kill:
+        env.update(SLUICE_TEST_KILL_RANK=str(kill.rank), SLUICE_TEST_KILL_ACTION=str(kill.action),
+                   SLUICE_TEST_KILL_MOMENT=kill.moment)
+    return env
+
+
+def prepare(folder):
+    for name in ("data", "tmp"):
+        (folder / name).mkdir()
+    (folder / "data" / "file").write_bytes(bytes([FILL]) * SIZE)
+    (folder / "notes").touch()
+
+
+class Tests:
+    """Runs, counts and reports."""
+
+    def __init__(self, args):
+        self.args = args
+        self.runs = 0
+        self.kills = collections.Counter()
+        self.failures = []
+
+    def run(self, mpi, scenario, kill=None):
+        """One start of mpiexec; returns its notes."""
+        mark = uuid.uuid4().hex
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.args.dir))
+        try:
+            prepare(folder)
+            names = names_left(folder)
+            code, output = runner.execute(
+                command(mpi, scenario, folder), environment(mpi, scenario, folder, kill, mark),
+                SECONDS * self.args.patience, mark)
+            left = runner.leftover_processes(mark)
+            runner.end_processes(mark)
+            notes = Notes((folder / "notes").read_text())
+            reasons = [*self.verdict(code, notes, output), *faults(scenario, folder)]
+            reasons += [f"processes left: {left}"] if left else []
+            reasons += [f"left: {name}" for name in sorted(names_left(folder) - names)]
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        self.runs += 1
+        self.kills.update(f"{kill.moment} {name}" for name in notes.kills)
+        if reasons:
+            self.failed(mpi, scenario, kill, reasons, output)
+        return notes
+
+    @staticmethod
+    def verdict(code, notes, output):
+        if code is None:
+            yield "out of time"
+        elif notes.kills and code == 0:
+            yield "the launcher says that all is well"
+        elif not notes.kills and code != 0:
+            yield f"exit code {code} though nobody was ended"
+        if re.search(r"durability_program: .* failed", output):
+            yield "a call failed"
+
+    def failed(self, mpi, scenario, kill, reasons, output):
+        title = f"{mpi}, {scenario.name}, {kill}"
+        self.failures.append(title)
+        print(f"FAILED {title}")
+        print("\n".join([f"  {reason}" for reason in reasons]
+                        + [f"  | {line}" for line in output.splitlines()[-15:]]), flush=True)
+
+    def all_kills(self, mpi, scenario):
+        """Every action of every rank, until a run ends with nobody ended."""
+        for rank, moment in itertools.product(range(scenario.ranks), MOMENTS):
+            for action in itertools.count(1):
+                if not self.run(mpi, scenario, Kill(rank, action, moment)).kills:
+                    break
+
+    def some_kills(self, mpi, scenario, turn):
+        """Each kind of action and moment in a third of the scenarios, as a plain run showed them;
+        it must be right as well."""
+        kinds = collections.defaultdict(list)
+        for rank, names in self.run(mpi, scenario).actions.items():
+            for moment in MOMENTS:
+                counted = [name for name in names if moment != "middle" or name == "write"]
+                for action, name in enumerate(counted, 1):
+                    kinds[moment, name].append(Kill(int(rank), action, moment))
+        for index, kind in enumerate(sorted(kinds)):
+            if (index + turn) % 3 == 0:
+                kills = kinds[kind]
+                self.run(mpi, scenario, kills[(index + turn) * 7 % len(kills)])
+
+    def summary(self, seconds):
+        for title in self.failures:
+            print(f"failed: {title}")
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.kills.items()))
+        print(f"durability: {self.runs} runs, {sum(self.kills.values())} ranks killed ({kinds}), "
+              f"{len(self.failures)} failed, {seconds:.0f} s")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--level", choices=("quick", "long"), default="quick")
+    parser.add_argument("--scenario", default="", help="only those with this in their name")
+    parser.add_argument("--dir", type=Path, default=runner.BUILD / "tmp")
+    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
+    return parser.parse_args()
+
+
+def main():
+    args = parse_arguments()
+    use_own_shared_memory()
+    args.dir.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    tests = Tests(args)
+    for mpi, (turn, scenario) in itertools.product(args.mpi.split(","), enumerate(SCENARIOS)):
+        if args.scenario not in scenario.name:
+            continue
+        if args.level == "long":
+            tests.all_kills(mpi, scenario)
+        else:
+            tests.some_kills(mpi, scenario, turn)
+    tests.summary(time.monotonic() - started)
+    return 1 if tests.failures or not tests.kills else 0
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(main())
