@@ -1,9 +1,12 @@
-// getenv and stderr. See environment.hpp.
+// getenv, LD_PRELOAD and stderr. See environment.hpp.
 #include "api/environment.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <dlfcn.h>
+#include <filesystem>
 #include <mutex>
 #include <set>
 
@@ -26,11 +29,43 @@ Settings read_environment() {
     return s;
 }
 
+/// Where this library was loaded from.
+std::filesystem::path own_path() {
+    Dl_info found{};
+    bool const known = dladdr(reinterpret_cast<void*>(&leave_preload), &found) != 0;
+    return known && found.dli_fname ? found.dli_fname : "";
+}
+
+/// A name without a folder was searched for, so there is only the name to compare.
+bool names(std::filesystem::path const& entry, std::filesystem::path const& library) {
+    if (!entry.has_parent_path()) return entry == library.filename();
+    std::error_code missing;
+    return std::filesystem::equivalent(entry, library, missing);
+}
+
 }  // namespace
 
 Settings const& settings() {
     static Settings const s = read_environment();
     return s;
+}
+
+void leave_preload() {
+    char const* const before = std::getenv("LD_PRELOAD");
+    if (!before) return;
+    auto const library = own_path();
+    std::string const all = before;
+    std::string others;
+    for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end + 1) {
+        end = std::min(all.find_first_of(": ", begin), all.size());
+        std::string const entry = all.substr(begin, end - begin);
+        if (entry.empty() || names(entry, library)) continue;
+        others += (others.empty() ? "" : ":") + entry;
+    }
+    if (others.empty())
+        unsetenv("LD_PRELOAD");
+    else
+        setenv("LD_PRELOAD", others.c_str(), 1);
 }
 
 int world_rank() noexcept { return rank_in_world; }

@@ -7,6 +7,11 @@ namespace sluice {
 /// Read from the environment when first asked for.
 [[nodiscard]] Settings const& settings();
 
+/// Takes this library, and nothing else, out of LD_PRELOAD: programs that this one starts are not
+/// loaded with it and its MPI. Called when MPI is initialised, so that a shell that becomes the
+/// program still hands it on.
+void leave_preload();
+
 /// A warning on stderr, by rank 0 only unless `always`; each text once. Never blocks on MPI.
 void warn(std::string const& text, bool always = false);
 /// A line for SLUICE_LOG=2.

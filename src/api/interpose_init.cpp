@@ -55,6 +55,7 @@ void initialised(int rank, bool multiple) {
     check_fit();
     set_thread_multiple(multiple);
     set_world_rank(rank);
+    leave_preload();
     if (settings().enabled) note("version " SLUICE_VERSION " for " SLUICE_BUILT_FOR);
 }
 
