@@ -9,16 +9,18 @@ WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 
 
 def compiled(mpi, source, shared=False, options=()):
-    """The program or shared library made from a source; made again only when that is newer."""
+    """The program or shared library made from a source; made again only when that, or a header
+    beside it, is newer."""
     source = Path(source)
     folder = BUILD / mpi / source.parent.relative_to(ROOT)
     target = folder / (f"{source.stem}.so" if shared else source.stem)
-    if target.exists() and target.stat().st_mtime > source.stat().st_mtime:
+    needed = max(path.stat().st_mtime for path in (source, *source.parent.glob("*.h")))
+    if target.exists() and target.stat().st_mtime > needed:
         return target
     folder.mkdir(parents=True, exist_ok=True)
     wrapper, standard = ("mpicc", "gnu11") if source.suffix == ".c" else ("mpicxx", "c++20")
     kind = ("-shared", "-fPIC") if shared else ()
     subprocess.run([BUILD / "env" / mpi / "bin" / wrapper, f"-std={standard}", "-O2", "-g",
-                    *WARNINGS, *kind, *options, "-o", target, source, "-ldl", "-pthread"],
-                   check=True)
+                    *WARNINGS, *kind, "-D_GNU_SOURCE", "-I", ROOT / "include", *options,
+                    "-o", target, source, "-ldl", "-pthread"], check=True)
     return target

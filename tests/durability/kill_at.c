@@ -7,7 +7,6 @@
  *   SLUICE_TEST_KILL_ACTION  at which of its actions, from 1
  *   SLUICE_TEST_KILL_MOMENT  before, after, or middle: half of the bytes are written. Only
  *                            writes have a middle, so then only they are counted. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>

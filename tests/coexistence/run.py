@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Runs small programs under Sluice together with what else is found in real jobs: other preloaded
+tools, child processes, drivers' names, device memory, all thread levels, sessions.
+
+Each case is one start of mpiexec: it must end in time with the expected exit code and lines, and
+leave no process behind. Exit code 1 if one failed.
+"""
+import argparse
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
+import run as runner
+from small_programs import compiled
+
+HERE = Path(__file__).resolve().parent
+SECONDS = 40
+BY_SLUICE, BY_MPI = "served by sluice", "served by the MPI"
+COUNTED = ("counted: init {0}, finalize {0}, open {0}, close {0}, set_view {0}, "
+           "write_all {1}, iwrite_all {1}").format
+
+
+@dataclass
+class Case:
+    """`preload` is what LD_PRELOAD holds, in order; "run" in it stands for `sluice run`, which
+    puts Sluice first. {path} and {program} are replaced in `words`."""
+    name: str
+    program: str
+    expected: list
+    words: str = "{program} {path} {path}"
+    preload: tuple = ("run",)
+    settings: dict = field(default_factory=dict)
+    ranks: int = 3
+    fails: bool = False
+
+
+def cases_of_tools():
+    chain = {"SLUICE_CHAIN": "on"}
+    disabled = "{program} {path} {path} sluice disable"
+    return [
+        Case("tool alone", "files.c", [BY_MPI, COUNTED(1, 1)], preload=("counter.c",)),
+        Case("tool before Sluice: sees all, the MPI serves", "files.c",
+             [BY_MPI, COUNTED(1, 1)], preload=("counter.c", "sluice")),
+        Case("tool behind Sluice: sees nothing", "files.c", [BY_SLUICE, COUNTED(0, 0)],
+             preload=("run", "counter.c")),
+        Case("tool behind Sluice, chained", "files.c", [BY_SLUICE, COUNTED(1, 0)],
+             preload=("run", "counter.c"), settings=chain),
+        Case("tool behind Sluice, chained, file left to the MPI", "files.c",
+             [BY_MPI, COUNTED(1, 1)], disabled, ("run", "counter.c"), chain),
+    ]
+
+
+def cases_of_files(mpi):
+    # Open MPI's own file component does not know such names.
+    prefix = [BY_MPI] if mpi == "mpich" else ["failed: MPI_File_open"]
+    return [
+        Case("a file", "files.c", [BY_SLUICE]),
+        Case("name with a driver", "files.c", prefix, "{program} {path} ufs:{path}",
+             fails=mpi == "openmpi"),
+        Case("a colon in the folder's or file's name", "files.c", [BY_SLUICE],
+             "{program} {path}:b {path}:b"),
+        Case("hint sluice=disable", "files.c", [BY_MPI], "{program} {path} {path} sluice disable"),
+        Case("SLUICE=off", "files.c", [BY_MPI], preload=("sluice",), settings={"SLUICE": "off"}),
+        Case("SLUICE=off, sluice run", "files.c", [BY_MPI], settings={"SLUICE": "off"}),
+        Case("device memory on one rank", "device.c", ["device: the driver was asked"]),
+        Case("device memory on one rank of two nodes", "device.c", ["device: the driver was asked"],
+             settings={"SLUICE_RANKS_PER_NODE": "2"}),
+    ]
+
+
+def cases_of_levels(mpi):
+    for level in range(4):
+        for per_node in ("0", "1"):
+            yield Case(f"thread level {level}, {per_node} ranks per node", "files.c", [BY_SLUICE],
+                       settings={"LEVEL": str(level), "SLUICE_RANKS_PER_NODE": per_node})
+    # MPICH refuses: "MPI not initialized. Call MPI_Init or MPI_Init_thread first".
+    refused = mpi == "mpich"
+    for per_node in ("0", "1"):
+        yield Case(f"session, {per_node} ranks per node", "session.c",
+                   ["failed: MPI_File_open"] if refused else [BY_SLUICE],
+                   settings={"SLUICE_RANKS_PER_NODE": per_node}, fails=refused)
+
+
+def cases_of_processes(mpi):
+    def ways(preloaded):
+        return ["this program is preloaded",
+                *(rf"{way} preloads \[{preloaded}\], maps 0"
+                  for way in ("system", "popen", "posix_spawn"))]
+
+    other = re.escape(str(compiled(mpi, HERE / "counter.c", shared=True)))
+    return [
+        Case("children", "children.c", ways("")),
+        Case("children, another tool", "children.c", ways(other), preload=("run", "counter.c")),
+        Case("children, others around", "children.c", ways("libm.so.6:libdl.so.2"),
+             preload=("libm.so.6", "sluice", "libdl.so.2")),
+        Case("children, Sluice found by its name", "children.c", ways(""),
+             preload=("libsluice.so",),
+             settings={"LD_LIBRARY_PATH": str(runner.BUILD / mpi / "lib")}),
+        Case("a shell that becomes the program", "files.c", [BY_SLUICE],
+             'sh -c "exec {program} {path} {path}"'),
+        Case("a shell that starts the program", "files.c", [BY_SLUICE],
+             'sh -c "{program} {path} {path}; true"'),
+        Case("fork", "forked.c", ["the children ended"]),
+        Case("fork, several nodes", "forked.c", ["the children ended"],
+             settings={"SLUICE_RANKS_PER_NODE": "1"}),
+    ]
+
+
+def library(mpi, name):
+    """As it is in LD_PRELOAD."""
+    if name == "sluice":
+        return runner.BUILD / mpi / "lib" / "libsluice.so"
+    return compiled(mpi, HERE / name, shared=True) if name.endswith(".c") else name
+
+
+def words_of(mpi, case, path):
+    """The command line of a case, run by a shell in each rank."""
+    libraries = [library(mpi, name) for name in case.preload if name != "run"]
+    program = compiled(mpi, HERE / case.program, options=("-rdynamic",))
+    run = [runner.BUILD / mpi / "bin" / "sluice", "run"] if "run" in case.preload else []
+    preload = [f"LD_PRELOAD={':'.join(map(str, libraries))}"] if libraries else []
+    return [str(word) for word in (
+        runner.BUILD / "env" / mpi / "bin" / "mpiexec", "-n", case.ranks, "env", *preload, *run,
+        *split(case.words.format(program=program, path=path)))]
+
+
+def split(words):
+    """At spaces, but not within quotation marks."""
+    return [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', words)]
+
+
+def start(mpi, case, folder):
+    """Returns (exit code or None, output, processes left)."""
+    mark = uuid.uuid4().hex
+    run = runner.Run(mpi, case.program, case.ranks, settings=case.settings)
+    code, output = runner.execute(words_of(mpi, case, folder / "file"),
+                                  runner.environment(run, mark, False), SECONDS, mark)
+    left = runner.leftover_processes(mark)
+    runner.end_processes(mark)
+    return code, output, left
+
+
+def idle(mpi, preload, folder):
+    """What an idle program says of its threads and maps."""
+    code, output, _ = start(mpi, Case("idle", "idle.c", [], preload=preload), folder)
+    said = re.search(r"idle: .*", output)
+    return said.group() if code == 0 and said else output
+
+
+def report(mpi, name, reasons, output, began):
+    print(f"{'FAILED' if reasons else 'ok    '} {time.monotonic() - began:6.1f} s  {mpi} {name}"
+          + (f"  ({'; '.join(reasons)})" if reasons else ""))
+    if reasons:
+        print("\n".join(f"  | {line}" for line in output.splitlines()[-25:]))
+    sys.stdout.flush()
+    return not reasons
+
+
+def run_case(mpi, case, folder):
+    began = time.monotonic()
+    code, output, left = start(mpi, case, folder)
+    reasons = [f'no "{line}"' for line in case.expected if not re.search(line, output)]
+    if code is None or (code != 0) != case.fails:
+        reasons.append("out of time" if code is None else f"exit code {code}")
+    if left:
+        reasons.append(f"processes left: {left}")
+    return report(mpi, case.name, reasons, output, began)
+
+
+def run_idle(mpi, folder):
+    """A program without files has the same threads and maps with and without Sluice."""
+    began = time.monotonic()
+    plain, ours = (idle(mpi, preload, folder) for preload in ((), ("run",)))
+    reasons = [] if plain == ours else [f"{ours}; without Sluice {plain}"]
+    return report(mpi, "no file: no thread, no memory", reasons, "", began)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--only", default="", help="only cases with this in their name")
+    parser.add_argument("--dir", type=Path, default=runner.BUILD / "tmp")
+    args = parser.parse_args()
+    args.dir.mkdir(parents=True, exist_ok=True)
+    results = []
+    for mpi in args.mpi.split(","):
+        cases = [*cases_of_tools(), *cases_of_files(mpi), *cases_of_levels(mpi),
+                 *cases_of_processes(mpi)]
+        tests = [(case.name, run_case, case) for case in cases]
+        for name, test, *what in [*tests, ("no file", run_idle)]:
+            if args.only not in name:
+                continue
+            folder = Path(tempfile.mkdtemp(prefix="coexistence_", dir=args.dir))
+            try:
+                results.append(test(mpi, *what, folder))
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    print(f"coexistence: {results.count(True)} passed, {results.count(False)} failed")
+    return 0 if results and all(results) else 1
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(main())
