@@ -1,0 +1,3 @@
+! The test through mpif.h: handles are integers, statuses are arrays.
+#define INCLUDE_MPI include 'mpif.h'
+#include "body.inc"
