@@ -30,10 +30,19 @@ AccessMode access_mode(int amode) noexcept {
     return amode & MPI_MODE_WRONLY ? AccessMode::write : AccessMode::both;
 }
 
-/// A prefix such as "ufs:" names a driver of the MPI.
-bool has_driver_prefix(std::string const& name) {
+/// Drivers of the MPI whose files POSIX calls reach just as well.
+constexpr std::string_view posix_drivers[] = {"ufs", "nfs", "xfs", "lustre", "gpfs", "panfs"};
+
+/// The file's name without the prefix that names a driver of the MPI ("ufs:data"); nothing where
+/// only that driver reaches it.
+std::optional<std::string> posix_name(std::string const& name) {
     auto const colon = name.find(':');
-    return colon != std::string::npos && colon >= 2 && name.find('/') > colon;
+    bool const prefixed = colon != std::string::npos && colon >= 2 && name.find('/') > colon;
+    if (!prefixed) return name;
+    auto const driver = std::string_view(name).substr(0, colon);
+    bool const known = std::find(std::begin(posix_drivers), std::end(posix_drivers), driver) !=
+                       std::end(posix_drivers);
+    return known ? std::optional(name.substr(colon + 1)) : std::nullopt;
 }
 
 std::string absolute(std::string const& name) {
@@ -193,14 +202,15 @@ OwnHints::~OwnHints() {
 
 void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
                    MPI_File handle) {
-    if (!settings().enabled || has_driver_prefix(name) || (amode & MPI_MODE_SEQUENTIAL)) return;
+    auto const reachable = posix_name(name);
+    if (!settings().enabled || !reachable || (amode & MPI_MODE_SEQUENTIAL)) return;
     auto const team = Team::of(communicator);
     if (!team) return;
     take_from_rank_0(hints, *team);
     if (hints.disabled) return;
     StreamPlace* const place = team->take_stream();
     if (!place) return warn("too many files of one communicator are open: the MPI serves the rest");
-    add_file(std::make_shared<File>(handle, team, *place, absolute(name), amode, hints));
+    add_file(std::make_shared<File>(handle, team, *place, absolute(*reachable), amode, hints));
     note(std::string("serves ") + name);
 }
 

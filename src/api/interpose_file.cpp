@@ -19,9 +19,18 @@ Status flush(File& file) {
     return file.agree(file.storage.sync());
 }
 
+/// Before a collective call of the MPI that must see what was written.
+void drain_and_meet(File& file) {
+    file.drain();
+    meet(file.team->communicator);
+}
+void drain_and_meet(MPI_File handle) {
+    if (auto const file = find_file(handle)) drain_and_meet(*file);
+}
+
 int close(File& file, MPI_File* handle) {
     Status const flushed = file.hints.durable ? flush(file) : Status::ok;
-    file.drain();
+    drain_and_meet(file);
     file.split.reset();
     reap(false);
     collect_statistics(file);
@@ -37,6 +46,7 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     FileView view;
     Status const mine = read_view(*file.team, a, view);
     Status const all = file.agree(mine);
+    meet(file.team->communicator);
     if (all != Status::ok && all != Status::unsupported) return raise(file.handle, all);
     view.known = all == Status::ok;
     OwnHints const own(info, file.hints);
@@ -59,10 +69,6 @@ int get_view(File const& file, MPI_Offset* displacement, MPI_Datatype* etype,
     bool const external = file.view.representation == Representation::external32;
     std::strcpy(representation, external ? "external32" : "native");
     return MPI_SUCCESS;
-}
-
-void drain(MPI_File handle) {
-    if (auto const file = find_file(handle)) file->drain();
 }
 
 }  // namespace
@@ -144,20 +150,19 @@ int MPI_File_get_info(MPI_File fh, MPI_Info* info) {
 int MPI_File_set_atomicity(MPI_File fh, int flag) {
     auto const file = sluice::find_file(fh);
     if (!file) return SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
-    file->drain();
-    sluice::meet(file->team->communicator);
+    sluice::drain_and_meet(*file);
     int const code = SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
     if (code == MPI_SUCCESS) file->atomic = flag != 0;
     return code;
 }
 
 int MPI_File_set_size(MPI_File fh, MPI_Offset size) {
-    sluice::drain(fh);
+    sluice::drain_and_meet(fh);
     return SLUICE_NEXT(MPI_File_set_size)(fh, size);
 }
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
-    sluice::drain(fh);
+    sluice::drain_and_meet(fh);
     return SLUICE_NEXT(MPI_File_preallocate)(fh, size);
 }
 
@@ -165,6 +170,7 @@ int MPI_File_sync(MPI_File fh) {
     auto const file = sluice::find_file(fh);
     if (!file) return SLUICE_NEXT(MPI_File_sync)(fh);
     Status const all = sluice::flush(*file);
+    sluice::meet(file->team->communicator);
     int const code = SLUICE_NEXT(MPI_File_sync)(fh);
     return all != Status::ok ? sluice::raise(fh, all) : code;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <fstream>
 #include <map>
 
 namespace sluice {
@@ -187,6 +188,47 @@ TEST(Hints, HugeNumbersStayPositive) {
     ReadHints const read(Table{{"cb_nodes", "100G"}, {"cb_buffer_size", "1000000G"}});
     EXPECT_GT(read.hints.plan.aggregator_count, 0);
     EXPECT_GT(read.hints.plan.window_bytes, 0);
+}
+
+TEST(Hints, DurableIsRead) {
+    EXPECT_TRUE(ReadHints(Table{{"sluice_durable", "close"}}).hints.durable);
+    EXPECT_FALSE(ReadHints(Table{{"sluice_durable", "never"}}).hints.durable);
+}
+
+TEST(Hints, InForceReadsBackAsWhatIsInForce) {
+    FileHints set;
+    set.durable = true;
+    set.plan.aggregator_count = 3;
+    set.plan.write = Strategy::two_phase;
+    PlanLimits limits;
+    limits.aggregator_count = 2;
+    Table table;
+    for (auto const& [name, value] : hints_in_force(set, limits)) table[name] = value;
+    EXPECT_EQ(table.size(), hint_knobs().size());
+    ReadHints const read(table);
+    EXPECT_TRUE(read.complaints.empty());
+    set.plan.window_bytes = window_bytes_default;  // Automatic values are spelt out.
+    set.plan.stripe_bytes = stripe_bytes_default;
+    EXPECT_EQ(read.hints, set);
+    EXPECT_EQ(hints_in_force(FileHints{}, limits)[2].second, "2");
+}
+
+TEST(Settings, DocumentationNamesEachWithItsDefault) {
+    std::ifstream file(std::string(SLUICE_SOURCE_DIR) + "/docs/hints.md");
+    std::string const text{std::istreambuf_iterator<char>(file), {}};
+    std::size_t rows = 0;
+    for (auto const knobs : {environment_knobs(), hint_knobs()}) {
+        rows += knobs.size();
+        for (Knob const& knob : knobs) {
+            auto const row = std::string("\n| `") + knob.name + "` | `" + knob.fallback + "` | ";
+            EXPECT_NE(text.find(row), std::string::npos) << "docs/hints.md lacks" << row;
+        }
+    }
+    std::size_t documented = 0;
+    for (auto at = text.find("\n| `"); at != text.npos; at = text.find("\n| `", at + 1)) {
+        ++documented;
+    }
+    EXPECT_EQ(documented, rows) << "docs/hints.md has rows that the library does not know";
 }
 
 }  // namespace
