@@ -1,0 +1,119 @@
+// Exclusive transfers: two handles write all of a range, a third reads it, and never sees a mixture.
+#include "ports/posix.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace sluice {
+namespace {
+
+constexpr Bytes range_bytes = 64 * 1024;
+constexpr Bytes piece_bytes = 512;  // Many system calls a transfer: the segments do not touch.
+
+/// Every second piece of the range.
+class Comb : public Transfer {
+public:
+    Comb(Direction way, std::vector<std::byte>& memory) : Transfer(way), memory_(memory) {
+        exclusive = {0, range_bytes};
+    }
+    std::optional<Segment> next() override {
+        if (at_ >= range_bytes) return std::nullopt;
+        Offset const here = at_;
+        at_ += 2 * piece_bytes;
+        return Segment{here, memory_.data() + here, piece_bytes};
+    }
+
+private:
+    std::vector<std::byte>& memory_;
+    Offset at_ = 0;
+};
+
+/// Different values in one read.
+int values_in(std::vector<std::byte> const& memory) {
+    bool seen[256]{};
+    for (Offset at = 0; at < range_bytes; at += 2 * piece_bytes) {
+        for (Bytes i = 0; i < piece_bytes; ++i) {
+            seen[std::to_integer<int>(memory[static_cast<std::size_t>(at + i)])] = true;
+        }
+    }
+    return static_cast<int>(std::count(std::begin(seen), std::end(seen), true));
+}
+
+struct Folder {
+    Folder() {
+        char name[] = "/tmp/sluice-exclusive-XXXXXX";
+        path = mkdtemp(name);
+        std::filesystem::path const file = path + "/file";
+        std::vector<char> const zeros(range_bytes);
+        int const fd = open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+        EXPECT_EQ(write(fd, zeros.data(), zeros.size()), range_bytes);
+        close(fd);
+    }
+    ~Folder() { std::filesystem::remove_all(path); }
+    std::string path;
+};
+
+TEST(Exclusive, ReadersNeverSeeAMixture) {
+    Folder const folder;
+    WorkerPool pool(0);
+    auto const file = [&] {
+        return std::make_unique<PosixFile>(folder.path + "/file", AccessMode::both, pool, [] {});
+    };
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> writers;
+    for (int const value : {1, 2}) {
+        writers.emplace_back([&, value] {
+            auto const own = file();
+            std::vector<std::byte> memory(range_bytes, std::byte(value));
+            while (!stop) {
+                Comb write(Direction::write, memory);
+                own->run(write);
+                EXPECT_EQ(write.status, Status::ok);
+                usleep(100);  // Locks are not fair: let the reader have a turn.
+            }
+        });
+    }
+    auto const reader = file();
+    int mixtures = 0;
+    for (int i = 0; i < 20; ++i) {
+        std::vector<std::byte> memory(range_bytes);
+        Comb read(Direction::read, memory);
+        reader->run(read);
+        EXPECT_EQ(read.status, Status::ok);
+        if (values_in(memory) != 1) ++mixtures;
+    }
+    stop = true;
+    for (auto& writer : writers) writer.join();
+    EXPECT_EQ(mixtures, 0);
+}
+
+TEST(Exclusive, TransfersOfOneHandleExcludeEachOtherToo) {
+    Folder const folder;
+    WorkerPool pool(0);
+    PosixFile file(folder.path + "/file", AccessMode::both, pool, [] {});
+    std::atomic<bool> stop{false};
+    std::thread writer([&] {
+        for (int value = 1; !stop; value = 3 - value) {
+            std::vector<std::byte> memory(range_bytes, std::byte(value));
+            Comb write(Direction::write, memory);
+            file.run(write);
+            usleep(100);
+        }
+    });
+    int mixtures = 0;
+    for (int i = 0; i < 20; ++i) {
+        std::vector<std::byte> memory(range_bytes);
+        Comb read(Direction::read, memory);
+        file.run(read);
+        if (values_in(memory) != 1) ++mixtures;
+    }
+    stop = true;
+    writer.join();
+    EXPECT_EQ(mixtures, 0);
+}
+
+}  // namespace
+}  // namespace sluice
