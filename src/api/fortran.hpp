@@ -72,9 +72,9 @@ private:
 };
 
 /// A handle that C reads and may set.
-template <class Kind> class InOut : public Out<Kind> {
+template <class Kind> class Updated : public Out<Kind> {
 public:
-    explicit InOut(Integer of) : Out<Kind>(of, Kind::to_c(of)) {}
+    explicit Updated(Integer of) : Out<Kind>(of, Kind::to_c(of)) {}
 };
 
 /// An array of requests; those that C changed are given back, so constant arrays are safe.

@@ -15,7 +15,7 @@ SLUICE_FORTRAN(finalize, (Integer ierror), MPI_Finalize())
 SLUICE_FORTRAN(session_init, (Integer hints, Integer handler, Integer session, Integer ierror),
                MPI_Session_init(info(hints), Errhandler::to_c(handler), Out<Session>(session)))
 SLUICE_FORTRAN(session_finalize, (Integer session, Integer ierror),
-               MPI_Session_finalize(InOut<Session>(session)))
+               MPI_Session_finalize(Updated<Session>(session)))
 #endif
 
 SLUICE_FORTRAN(file_open,
@@ -23,7 +23,7 @@ SLUICE_FORTRAN(file_open,
                 Integer ierror, int length),
                MPI_File_open(comm(communicator), trimmed(name, length).c_str(), *amode, info(hints),
                              Out<File>(fh)))
-SLUICE_FORTRAN(file_close, (Integer fh, Integer ierror), MPI_File_close(InOut<File>(fh)))
+SLUICE_FORTRAN(file_close, (Integer fh, Integer ierror), MPI_File_close(Updated<File>(fh)))
 SLUICE_FORTRAN(file_set_view,
                (Integer fh, Offset displacement, Integer etype, Integer filetype, char* datarep,
                 Integer hints, Integer ierror, int length),

@@ -7,7 +7,7 @@ using namespace sluice::fortran;
 extern "C" {
 
 SLUICE_FORTRAN(wait, (Integer request, void* to, Integer ierror),
-               MPI_Wait(InOut<Request>(request), status(to)))
+               MPI_Wait(Updated<Request>(request), status(to)))
 SLUICE_FORTRAN(waitall, (Integer count, Integer requests, void* to, Integer ierror),
                MPI_Waitall(*count, Requests(count, requests), statuses(to)))
 SLUICE_FORTRAN(waitany, (Integer count, Integer requests, Integer index, void* to, Integer ierror),
@@ -18,7 +18,7 @@ SLUICE_FORTRAN(waitsome,
                MPI_Waitsome(*count, Requests(count, requests), completed,
                             Indices(completed, indices), statuses(to)))
 SLUICE_FORTRAN(test, (Integer request, Integer flag, void* to, Integer ierror),
-               MPI_Test(InOut<Request>(request), Logical(flag), status(to)))
+               MPI_Test(Updated<Request>(request), Logical(flag), status(to)))
 SLUICE_FORTRAN(testall, (Integer count, Integer requests, Integer flag, void* to, Integer ierror),
                MPI_Testall(*count, Requests(count, requests), Logical(flag), statuses(to)))
 SLUICE_FORTRAN(testany,
@@ -32,8 +32,8 @@ SLUICE_FORTRAN(testsome,
                MPI_Testsome(*count, Requests(count, requests), completed,
                             Indices(completed, indices), statuses(to)))
 SLUICE_FORTRAN(request_free, (Integer request, Integer ierror),
-               MPI_Request_free(InOut<Request>(request)))
-SLUICE_FORTRAN(cancel, (Integer request, Integer ierror), MPI_Cancel(InOut<Request>(request)))
+               MPI_Request_free(Updated<Request>(request)))
+SLUICE_FORTRAN(cancel, (Integer request, Integer ierror), MPI_Cancel(Updated<Request>(request)))
 SLUICE_FORTRAN(request_get_status, (Integer request, Integer flag, void* to, Integer ierror),
                MPI_Request_get_status(Request::to_c(request), Logical(flag), status(to)))
 #ifdef SLUICE_HAVE_GET_STATUS_ALL
