@@ -17,6 +17,7 @@ namespace sluice::fortran {
 // Arguments, as addresses.
 using Integer = MPI_Fint*;
 using Offset = MPI_Offset*;
+using Address = MPI_Aint*;
 static_assert(sizeof(MPI_Fint) == sizeof(int), "INTEGER arrays are passed on as int arrays");
 
 /// The error code, where it is wanted: in mpi_f08 the argument is optional.
@@ -40,11 +41,15 @@ SLUICE_HANDLE(Comm, MPI_COMM_NULL)
 SLUICE_HANDLE(Datatype, MPI_DATATYPE_NULL)
 SLUICE_HANDLE(Errhandler, MPI_ERRHANDLER_NULL)
 SLUICE_HANDLE(File, MPI_FILE_NULL)
+SLUICE_HANDLE(Group, MPI_GROUP_NULL)
 SLUICE_HANDLE(Info, MPI_INFO_NULL)
+SLUICE_HANDLE(Message, MPI_MESSAGE_NULL)
+SLUICE_HANDLE(Op, MPI_OP_NULL)
 SLUICE_HANDLE(Request, MPI_REQUEST_NULL)
 #ifdef MPI_SESSION_NULL
 SLUICE_HANDLE(Session, MPI_SESSION_NULL)
 #endif
+SLUICE_HANDLE(Win, MPI_WIN_NULL)
 #undef MPI_Datatype_f2c
 #undef MPI_Datatype_c2f
 #undef SLUICE_HANDLE
@@ -196,6 +201,25 @@ private:
     void NAME PARAMETERS { sluice::fortran::give(ierror, CALL); }
 #define SLUICE_FORTRAN_ALIAS(NAME, ALIAS, PARAMETERS)                                              \
     void ALIAS PARAMETERS __attribute__((alias(#NAME)));
+
+// With buffers: mpif.h and mpi call mpi_X_; what mpi_f08 calls depends on the compiler, and ends in
+// ompi_X_f. Other MPIs call the C functions by their names.
+#ifdef OPEN_MPI
+#define SLUICE_FORTRAN_BUFFER(NAME, PARAMETERS, CALL)                                              \
+    SLUICE_FORTRAN_NAMED(mpi_##NAME##_, PARAMETERS, CALL)                                          \
+    SLUICE_FORTRAN_ALIAS(mpi_##NAME##_, ompi_##NAME##_f, PARAMETERS)
+
+extern "C" [[gnu::weak]] int mpi_fortran_bottom_, mpi_fortran_in_place_;  // In no header.
+
+namespace sluice::fortran {
+
+inline void* memory(void* buffer) {
+    if (buffer == &mpi_fortran_in_place_) return MPI_IN_PLACE;
+    return buffer == &mpi_fortran_bottom_ ? MPI_BOTTOM : buffer;
+}
+
+}  // namespace sluice::fortran
+#endif
 
 // Without buffers: mpif.h and mpi call mpi_X_, and mpi_f08 mpi_X_f08_, with equal arguments.
 #ifdef OPEN_MPI

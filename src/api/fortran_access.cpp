@@ -5,55 +5,43 @@
 #ifdef OPEN_MPI
 using namespace sluice::fortran;
 
-extern "C" [[gnu::weak]] int mpi_fortran_bottom_;  // No header declares it.
-
-namespace {
-
-void* memory(void* buffer) { return buffer == &mpi_fortran_bottom_ ? MPI_BOTTOM : buffer; }
-
-}  // namespace
-
-// mpif.h and mpi call mpi_X_; what mpi_f08 calls depends on the compiler, and ends in ompi_X_f.
-#define SLUICE_ACCESS(NAME, PARAMETERS, CALL)                                                      \
-    SLUICE_FORTRAN_NAMED(mpi_##NAME##_, PARAMETERS, CALL)                                          \
-    SLUICE_FORTRAN_ALIAS(mpi_##NAME##_, ompi_##NAME##_f, PARAMETERS)
-
 // One line a function: the families differ in whether an offset is given, and in what comes back.
 #define SLUICE_BLOCKING(NAME)                                                                      \
-    SLUICE_ACCESS(                                                                                 \
+    SLUICE_FORTRAN_BUFFER(                                                                         \
         file_##NAME,                                                                               \
         (Integer fh, void* buffer, Integer count, Integer datatype, void* to, Integer ierror),     \
         MPI_File_##NAME(file(fh), memory(buffer), *count, type(datatype), status(to)))
 #define SLUICE_BLOCKING_AT(NAME)                                                                   \
-    SLUICE_ACCESS(                                                                                 \
+    SLUICE_FORTRAN_BUFFER(                                                                         \
         file_##NAME,                                                                               \
         (Integer fh, MPI_Offset * offset, void* buffer, Integer count, Integer datatype, void* to, \
          Integer ierror),                                                                          \
         MPI_File_##NAME(file(fh), *offset, memory(buffer), *count, type(datatype), status(to)))
 #define SLUICE_NONBLOCKING(NAME)                                                                   \
-    SLUICE_ACCESS(                                                                                 \
+    SLUICE_FORTRAN_BUFFER(                                                                         \
         file_##NAME,                                                                               \
         (Integer fh, void* buffer, Integer count, Integer datatype, Integer request,               \
          Integer ierror),                                                                          \
         MPI_File_##NAME(file(fh), memory(buffer), *count, type(datatype), Out<Request>(request)))
 #define SLUICE_NONBLOCKING_AT(NAME)                                                                \
-    SLUICE_ACCESS(file_##NAME,                                                                     \
-                  (Integer fh, MPI_Offset * offset, void* buffer, Integer count, Integer datatype, \
-                   Integer request, Integer ierror),                                               \
-                  MPI_File_##NAME(file(fh), *offset, memory(buffer), *count, type(datatype),       \
-                                  Out<Request>(request)))
+    SLUICE_FORTRAN_BUFFER(file_##NAME,                                                             \
+                          (Integer fh, MPI_Offset * offset, void* buffer, Integer count,           \
+                           Integer datatype, Integer request, Integer ierror),                     \
+                          MPI_File_##NAME(file(fh), *offset, memory(buffer), *count,               \
+                                          type(datatype), Out<Request>(request)))
 #define SLUICE_BEGIN(NAME)                                                                         \
-    SLUICE_ACCESS(file_##NAME,                                                                     \
-                  (Integer fh, void* buffer, Integer count, Integer datatype, Integer ierror),     \
-                  MPI_File_##NAME(file(fh), memory(buffer), *count, type(datatype)))
+    SLUICE_FORTRAN_BUFFER(                                                                         \
+        file_##NAME, (Integer fh, void* buffer, Integer count, Integer datatype, Integer ierror),  \
+        MPI_File_##NAME(file(fh), memory(buffer), *count, type(datatype)))
 #define SLUICE_BEGIN_AT(NAME)                                                                      \
-    SLUICE_ACCESS(file_##NAME,                                                                     \
-                  (Integer fh, MPI_Offset * offset, void* buffer, Integer count, Integer datatype, \
-                   Integer ierror),                                                                \
-                  MPI_File_##NAME(file(fh), *offset, memory(buffer), *count, type(datatype)))
+    SLUICE_FORTRAN_BUFFER(                                                                         \
+        file_##NAME,                                                                               \
+        (Integer fh, MPI_Offset * offset, void* buffer, Integer count, Integer datatype,           \
+         Integer ierror),                                                                          \
+        MPI_File_##NAME(file(fh), *offset, memory(buffer), *count, type(datatype)))
 #define SLUICE_END(NAME)                                                                           \
-    SLUICE_ACCESS(file_##NAME, (Integer fh, void* buffer, void* to, Integer ierror),               \
-                  MPI_File_##NAME(file(fh), memory(buffer), status(to)))
+    SLUICE_FORTRAN_BUFFER(file_##NAME, (Integer fh, void* buffer, void* to, Integer ierror),       \
+                          MPI_File_##NAME(file(fh), memory(buffer), status(to)))
 
 extern "C" {
 

@@ -101,6 +101,7 @@ def runs_of(mpi, using, ranks):
             skipped = ["--skip", PLAIN_SKIP[mpi]]
             yield PlainRun(mpi, f"{binding}_test", count, options=skipped, seconds=100)
             yield Run(mpi, f"{binding}_test", count, seconds=100)
+        yield Run(mpi, f"{binding}_test", 2, seconds=100, settings={"SLUICE_PROGRESS": "calls"})
 
 
 def parse_arguments():
