@@ -24,9 +24,9 @@ WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Werror"]
 BINDINGS = ("mpif", "mpi", "mpi_f08")
 
 # What fails without Sluice; found with MPICH 4.0.2, Intel MPI 2021.18 and Open MPI 4.1.4. A failing
-# nonblocking call may say so at its start, but the tests expect it at completion.
+# nonblocking call may say so at its start, but the tests expect it at completion ("errors").
 PLAIN_SKIP = {
-    # MPICH and Intel MPI corrupt the data of several nonblocking operations, lose them, or hang when
+    # MPICH and Intel MPI corrupt data of several nonblocking operations, lose them, or hang when
     # other blocking calls come between; with mpi_f08, MPICH counts indices from 0, never completes
     # request_get_status, and crashes at sections.
     "debian-mpich": "nonblocking,any,some,single,freed,between,errors,optional,sections",
