@@ -8,6 +8,7 @@ run.
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -144,4 +145,6 @@ def main():
 
 
 if __name__ == "__main__":
+    # A stopped job ends the running processes.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())
