@@ -4,7 +4,8 @@
 //   durability_program FILE NOTES STEP...
 //
 // Steps, in order, numbered from 0, collective:
-//   write:REGION  iwrite:REGION  read:REGION  wait  sync  close  hint:NAME=VALUE (first of all)
+//   write:REGION  split:REGION  iwrite:REGION  read:REGION  wait  sync  close
+//   hint:NAME=VALUE (not numbered; first of all)
 // REGION is begin,bytes,pieces,gap: each piece of each rank has so many bytes; the pieces of all
 // ranks lie side by side, then there is a gap that nobody writes. What is written in step s by
 // rank r into its piece p is the byte value(s, r, p). A line "RANK begin STEP" is appended to the
@@ -57,8 +58,8 @@ public:
         if (action == "hint") return add_hint(rest);
         if (file_ == MPI_FILE_NULL) open_file();
         note("begin");
-        if (action == "write" || action == "iwrite")
-            write(region(rest), action == "iwrite");
+        if (action == "write" || action == "split" || action == "iwrite")
+            write(region(rest), action);
         else if (action == "read")
             read(region(rest));
         else if (action == "wait")
@@ -111,19 +112,25 @@ private:
         MPI_Type_free(&piece);
     }
 
-    void write(Region const& r, bool nonblocking) {
+    void write(Region const& r, std::string const& form) {
         set_view(r);
         auto& data = buffers_.emplace_back();
         for (int p = 0; p < r.pieces; ++p)
             data.insert(data.end(), static_cast<std::size_t>(r.bytes), value(step_, rank_, p));
         int const count = r.bytes * r.pieces;
-        if (nonblocking)
+        if (form == "iwrite") {
             check(MPI_File_iwrite_at_all(file_, 0, data.data(), count, MPI_BYTE,
                                          &requests_.emplace_back()),
                   "MPI_File_iwrite_at_all");
-        else
+        } else if (form == "split") {
+            check(MPI_File_write_at_all_begin(file_, 0, data.data(), count, MPI_BYTE),
+                  "MPI_File_write_at_all_begin");
+            check(MPI_File_write_at_all_end(file_, data.data(), MPI_STATUS_IGNORE),
+                  "MPI_File_write_at_all_end");
+        } else {
             check(MPI_File_write_at_all(file_, 0, data.data(), count, MPI_BYTE, MPI_STATUS_IGNORE),
                   "MPI_File_write_at_all");
+        }
     }
 
     void read(Region const& r) {

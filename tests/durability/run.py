@@ -42,8 +42,10 @@ BEHIND = "9500000,4096,6,512"  # Behind the end of the file, as it is at the sta
 SIZE = 9500000
 
 STEPS = [f"write:{MANY}", "sync", f"iwrite:{MORE}", f"iwrite:{LONG}", "wait", f"read:{MANY}",
-         "sync", f"iwrite:{MANY}", f"iwrite:{BEHIND}", "wait", f"write:{SHORT}", "sync",
+         f"split:{MORE}", "sync", f"iwrite:{MANY}", f"iwrite:{BEHIND}", "wait", f"write:{SHORT}",
+         "sync",
          f"write:{LONG}", f"write:{MORE}", "close"]
+WRITES = ("write", "split", "iwrite")
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,9 @@ def completed(steps, notes):
     """The steps that write whose bytes must be there: what completes them returned somewhere."""
     for number, step in enumerate(steps):
         after = range(number, len(steps))
-        enders = after if step.startswith("write") else (n for n in after if steps[n] in
-                                                         ("wait", "sync", "close"))
-        if step.startswith(("write", "iwrite")) and any(n in notes.done for n in enders):
+        enders = [n for n in after if not step.startswith("iwrite")
+                  or steps[n] in ("wait", "sync", "close")]
+        if step.startswith(WRITES) and any(n in notes.done for n in enders):
             yield number
 
 
@@ -121,7 +123,7 @@ def allowed_bytes(scenario, steps, notes):
     must = set(completed(steps, notes))
     result = {}
     for number, step in enumerate(steps):
-        if number not in notes.begun or not step.startswith(("write", "iwrite")):
+        if number not in notes.begun or not step.startswith(WRITES):
             continue
         for offset, size, value in cells(scenario, step, number):
             before = result.get(offset, (size, {FILL if offset < SIZE else 0}))[1]
@@ -275,6 +277,15 @@ class Tests:
         print("\n".join([f"  {reason}" for reason in reasons]
                         + [f"  | {line}" for line in output.splitlines()[-15:]]), flush=True)
 
+    def run_scenario(self, mpi, scenario, turn):
+        before = self.runs, len(self.failures)
+        if self.args.level == "long":
+            self.all_kills(mpi, scenario)
+        else:
+            self.some_kills(mpi, scenario, turn)
+        print(f"{mpi}, {scenario.name}: {self.runs - before[0]} runs, "
+              f"{len(self.failures) - before[1]} failed", flush=True)
+
     def all_kills(self, mpi, scenario):
         """Every action of every rank, until a run ends with nobody ended."""
         for rank, moment in itertools.product(range(scenario.ranks), MOMENTS):
@@ -321,12 +332,8 @@ def main():
     started = time.monotonic()
     tests = Tests(args)
     for mpi, (turn, scenario) in itertools.product(args.mpi.split(","), enumerate(SCENARIOS)):
-        if args.scenario not in scenario.name:
-            continue
-        if args.level == "long":
-            tests.all_kills(mpi, scenario)
-        else:
-            tests.some_kills(mpi, scenario, turn)
+        if args.scenario in scenario.name:
+            tests.run_scenario(mpi, scenario, turn)
     tests.summary(time.monotonic() - started)
     return 1 if tests.failures or not tests.kills else 0
 
