@@ -30,8 +30,8 @@ MOMENTS = ("before", "middle", "after")
 FILL = 255  # What the file holds at the start; no value is that.
 SECONDS = 30
 PREFIX = "sluice_test_"  # Of our own folders.
-OWN = "SLUICE_TEST_OWN_SHARED_MEMORY"
-MPI_LEAVES = r"mpich_sh(m|ar)_"  # In /dev/shm, when a rank is killed.
+OWN = "SLUICE_TEST_OWN_PLACES"
+MPI_LEAVES = r"mpich_sh(m|ar)_|hydra_|(ompi|prte|pmix)"  # When a rank is killed.
 
 # Regions: begin, bytes of a piece, pieces of a rank, gap behind the pieces of all ranks.
 MANY = "0,30000,12,0"  # Interleaved: two-phase.
@@ -178,25 +178,26 @@ class Kill:
     moment: str
 
 
-def use_own_shared_memory():
-    """Goes on with a /dev/shm of its own, where that is allowed: killed ranks of MPICH leave files
-    there, which others would find."""
-    if not os.environ.get(OWN) and subprocess.run(
-            ["unshare", "--mount", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
-        os.environ[OWN] = "1"
-        os.execvp("unshare", ["unshare", "--mount", "sh", "-c",
-                              'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh",
-                              sys.executable, *sys.argv])
+def use_own_places(args):
+    """Goes on with a /dev/shm and a /tmp of its own, where that is allowed: killed ranks of MPICH
+    leave files there, which others would find, and others leave theirs."""
+    if os.environ.get(OWN) or subprocess.run(
+            ["unshare", "--mount", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+        return
+    needed = [HERE, runner.BUILD, args.dir.resolve(), Path(sys.executable)]
+    places = [place for place in ("/dev/shm", "/tmp")
+              if not any(path.is_relative_to(place) for path in needed)]
+    os.environ[OWN] = ":".join(places)
+    mount = " && ".join(f"mount -t tmpfs tmpfs {place}" for place in places)
+    os.execvp("unshare", ["unshare", "--mount", "sh", "-c", f'{mount} && exec "$@"', "sh",
+                          sys.executable, *sys.argv])
 
 
 def names_left(folder):
     """What is where files outlive their process, but for what the MPIs leave themselves."""
-    own = os.environ.get(OWN)
-    names = {f"/dev/shm/{name}" for name in os.listdir("/dev/shm")
-             if own and not re.match(MPI_LEAVES, name) or "sluice" in name.lower()}
-    places = ("/tmp", folder / "tmp")
-    return names | {f"{place}/{name}" for place in places for name in os.listdir(place)
-                    if "sluice" in name.lower() and not name.startswith(PREFIX)}
+    places = [*os.environ.get(OWN, "").split(":"), folder / "tmp"]
+    return {f"{place}/{name}" for place in places if place for name in os.listdir(place)
+            if not re.match(MPI_LEAVES, name)}
 
 
 def command(mpi, scenario, folder):
@@ -327,7 +328,7 @@ def parse_arguments():
 
 def main():
     args = parse_arguments()
-    use_own_shared_memory()
+    use_own_places(args)
     args.dir.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     tests = Tests(args)
