@@ -32,7 +32,7 @@ def jobs(mpi, _):
     programs = common.SUITES / "programs" / mpi.name
     yield job("hdf5_collective", programs / "hdf5_collective", "hdf5_collective.h5")
     if mpi.name == NETCDF_MPI:
-        yield job("netcdf_parallel", programs / "netcdf_parallel", ".")
+        yield job("netcdf_parallel", programs / "netcdf_parallel", "netcdf_parallel.nc")
         yield job("h5py_collective", mpi.python, HERE / "h5py_collective.py", "h5py.h5")
 
 

@@ -1,5 +1,5 @@
-// Parallel NetCDF: a fixed and a growing variable, written and read with NC_COLLECTIVE, in the
-// formats NetCDF-4 (over HDF5) and CDF-5 (over PnetCDF). Usage: netcdf_parallel FOLDER
+// Parallel NetCDF-4: a fixed and a growing variable, written and read with NC_COLLECTIVE.
+// Usage: netcdf_parallel FILE
 #include "cases.h"
 
 #include <netcdf.h>
@@ -7,11 +7,6 @@
 #include <string.h>
 
 enum { steps = 3 };
-
-static struct {
-    char const* name;
-    int mode;
-} const formats[] = {{"netcdf4", NC_NETCDF4}, {"cdf5", NC_64BIT_DATA}};
 
 static int values[rows][columns_each];
 
@@ -46,16 +41,11 @@ static int transfer_fixed(int file, int variable, int of_rank, int writes) {
                   : nc_get_vara_int(file, variable, start, count, &values[0][0]);
 }
 
-static void said(char const* format, char const* what, long wrong) {
-    char title[64];
-    snprintf(title, sizeof title, "%s/%s", format, what);
-    report(title, wrong);
-}
-
-/// Creates the file with both variables; false where the library lacks the format.
-static int create(char const* path, int mode, int* file, int* fixed, int* growing) {
+/// Creates the file with both variables.
+static int create(char const* path, int* file, int* fixed, int* growing) {
+    int const mode = NC_CLOBBER | NC_NETCDF4;
     int dimensions[3];
-    if (nc_create_par(path, NC_CLOBBER | mode, MPI_COMM_WORLD, MPI_INFO_NULL, file)) return 0;
+    if (nc_create_par(path, mode, MPI_COMM_WORLD, MPI_INFO_NULL, file)) return 0;
     nc_def_dim(*file, "step", NC_UNLIMITED, &dimensions[0]);
     nc_def_dim(*file, "row", rows, &dimensions[1]);
     nc_def_dim(*file, "column", (size_t)(ranks * columns_each), &dimensions[2]);
@@ -64,28 +54,28 @@ static int create(char const* path, int mode, int* file, int* fixed, int* growin
     return nc_enddef(*file) == NC_NOERR;
 }
 
-static void write_format(char const* name, char const* path, int mode) {
+static void write_file(char const* path) {
     int file, fixed, growing;
-    int const created = create(path, mode, &file, &fixed, &growing);
-    said(name, "create", !created);
+    int const created = create(path, &file, &fixed, &growing);
+    report("create", !created);
     if (!created) return;
     long errors = nc_var_par_access(file, fixed, NC_COLLECTIVE) != NC_NOERR;
     errors += nc_var_par_access(file, growing, NC_COLLECTIVE) != NC_NOERR;
-    said(name, "collective", errors);
+    report("collective", errors);
     fill(rank);
-    said(name, "write_fixed", transfer_fixed(file, fixed, rank, 1) != NC_NOERR);
+    report("write_fixed", transfer_fixed(file, fixed, rank, 1) != NC_NOERR);
     errors = 0;
     for (int step = 0; step < steps; ++step)
         errors += transfer_step(file, growing, rank, step, 1) != NC_NOERR;
-    said(name, "write_growing", errors);
-    said(name, "close", nc_close(file) != NC_NOERR);
+    report("write_growing", errors);
+    report("close", nc_close(file) != NC_NOERR);
 }
 
-static void read_format(char const* name, char const* path) {
+static void read_file(char const* path) {
     int file, fixed, growing;
     int const other = (rank + 1) % ranks;
     if (nc_open_par(path, NC_NOWRITE, MPI_COMM_WORLD, MPI_INFO_NULL, &file)) {
-        said(name, "open", 1);
+        report("open", 1);
         return;
     }
     nc_inq_varid(file, "fixed", &fixed);
@@ -94,14 +84,14 @@ static void read_format(char const* name, char const* path) {
     nc_var_par_access(file, growing, NC_COLLECTIVE);
     memset(values, 0, sizeof values);
     int const failed = transfer_fixed(file, fixed, other, 0);
-    said(name, "read_fixed", differences(other) + (failed != NC_NOERR));
+    report("read_fixed", differences(other) + (failed != NC_NOERR));
     long wrong = 0;
     for (int step = 0; step < steps; ++step) {
         memset(values, 0, sizeof values);
         wrong += transfer_step(file, growing, other, step, 0) != NC_NOERR;
         wrong += differences(other);
     }
-    said(name, "read_growing", wrong);
+    report("read_growing", wrong);
     nc_close(file);
 }
 
@@ -110,12 +100,8 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc != 2) MPI_Abort(MPI_COMM_WORLD, 2);
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; ++i) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s/%s.nc", argv[1], formats[i].name);
-        write_format(formats[i].name, path, formats[i].mode);
-        read_format(formats[i].name, path);
-    }
+    write_file(argv[1]);
+    read_file(argv[1]);
     MPI_Finalize();
     return 0;
 }

@@ -42,6 +42,7 @@ class Comparison:
         self.logs = {}  # case -> of the run with Sluice
 
     def add(self, job, args):
+        begin = time.monotonic()
         plain, _, _ = self.start(job, False, args)
         served, output, log = self.start(job, True, args)
         self.without.update(plain)
@@ -49,8 +50,9 @@ class Comparison:
         self.operations += common.served(output)
         self.logs.update(dict.fromkeys([*plain, *served], log))
         lost = [case for case in plain if plain[case] and not served.get(case)]
-        print(f"  {self.suite} {self.mpi.name} {self.ranks} {job.name}: "
-              f"{sum(plain.values())} | {sum(served.values())} of {len({**plain, **served})}"
+        print(f"{time.monotonic() - begin:6.1f} s  {self.suite} {self.mpi.name} {self.ranks} "
+              f"{job.name}: {sum(plain.values())} | {sum(served.values())}"
+              f" of {len({**plain, **served})}"
               + (f"  ONLY WITHOUT: {len(lost)}" if lost else ""), flush=True)
 
     def start(self, job, sluice, args):
