@@ -149,12 +149,15 @@ def read_proc(path):
         return "?"
 
 
+LAUNCHERS = ("mpiexec", "hydra", "prte", "orted", "run ")
+
+
 def show_places(mark):
     """Prints where each process of a run is: by gdb where there is one, else by the kernel."""
     for pid in processes_of(mark):
         base = Path(f"/proc/{pid}")
         arguments = read_proc(base / "cmdline").replace("\0", " ")
-        if "_test" not in arguments or "mpiexec" in arguments or "run " in arguments:
+        if not arguments or any(word in arguments for word in LAUNCHERS):
             continue
         print(f"  -- process {pid}: {arguments}")
         with contextlib.suppress(OSError):
