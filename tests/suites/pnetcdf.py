@@ -13,7 +13,7 @@ TESTS = ("test/C", "test/cdf_format", "test/header", "test/nc_test", "test/nonbl
 FLASH = ("benchmarks/FLASH-IO",)  # Fortran, so for the MPIs that have a compiler for it: only this.
 # For which numbers of ranks a parallel script is.
 PARALLEL = {"test/nc_test": (), "benchmarks/C": (4,), "benchmarks/FLASH-IO": (2, 4)}
-# Neither fast nor about files: huge numbers of variables, a file of several GiB.
+# Slow, and little about files: huge numbers of variables, a file of several GiB.
 SLOW = ("tst_max_var_dims", "last_large_var", "large_var_cdf5")
 
 
@@ -71,7 +71,7 @@ def jobs(mpi, ranks):
         folder = build_folder(mpi) / name
         if ranks == 1 and name.startswith("test/"):
             yield from sequential(folder)
-        elif ranks in PARALLEL.get(name, (2, 3, 4)):
+        elif ranks in PARALLEL.get(name, (2, 3)):
             yield from parallel(folder, ranks)
 
 
@@ -94,7 +94,7 @@ def sequential(folder):
             yield script(folder, test, "wrap_runs.sh", f"./{test}")
 
 
-def script(folder, program, name, *arguments, seconds=120):
+def script(folder, program, name, *arguments, seconds=240):
     """One program by one of PnetCDF's scripts, which read these variables from its Makefiles."""
     def command(start):
         launcher = " ".join(start.launcher())

@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import uuid
@@ -23,6 +24,7 @@ from mpis import BUILD, ROOT  # common makes tests/mpi known.
 from run import MARK, end_processes, execute, leftover_processes
 
 NAMES = ("mpi4py_tests", "pnetcdf", "hdf5")
+FORTRAN = ROOT / "tests" / "fortran" / "run.py"  # Compares by itself.
 
 
 def environment(mpi, mark):
@@ -114,7 +116,7 @@ def run_suite(name, mpi, args):
 
 def compare(args):
     comparisons, skipped = [], []
-    for name in args.suite:
+    for name in filter(NAMES.__contains__, args.suite):
         for mpi in importlib.import_module(name).MPIS:
             if args.mpi and mpi not in args.mpi:
                 continue
@@ -125,6 +127,15 @@ def compare(args):
                 skipped.append(f"skipped: {name} with {mpi}: {why}")
                 print(skipped[-1], flush=True)
     return comparisons, skipped
+
+
+def fortran_fails(args):
+    """Runs the Fortran tests, whose runner starts everything without and with Sluice, too."""
+    if "fortran" not in args.suite or not FORTRAN.exists():
+        return False
+    print("fortran", flush=True)
+    options = ["--mpi", ",".join(args.mpi)] if args.mpi else []
+    return subprocess.run([sys.executable, FORTRAN, *options], check=False).returncode == 1
 
 
 def print_table(comparisons):
@@ -173,7 +184,8 @@ def parse_arguments():
         return [word for word in text.split(",") if word]
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--suite", type=words, default=NAMES, help=f"of {','.join(NAMES)}")
+    parser.add_argument("--suite", type=words, default=[*NAMES, "fortran"],
+                        help=f"of {','.join(NAMES)},fortran")
     parser.add_argument("--mpi", type=words, default=[], help=f"of {','.join(MPIS)}")
     parser.add_argument("--ranks", type=lambda text: list(map(int, words(text))), default=[])
     parser.add_argument("--only", default="", help="only jobs with this in their name")
@@ -188,9 +200,13 @@ def main():
     args = parse_arguments()
     started = time.monotonic()
     comparisons, skipped = compare(args)
+    fortran_failed = fortran_fails(args)
     print_table(comparisons)
     print("\n".join(["", *skipped]))
     faults = print_faults(comparisons)
+    if fortran_failed:
+        print("the Fortran tests failed: see above")
+        faults += 1
     if args.json:
         write_json(comparisons, args.json)
     print(f"suites: {len(comparisons)} compared, {len(skipped)} skipped, {faults} faults, "
