@@ -50,7 +50,7 @@ def job(mpi, *names):
     def command(start):
         return ["env", "-C", str(start.work), *start.launcher(), "sh", "-c", BY_RANK, "sh",
                 mpi.python, str(sources() / "main.py"), "-v", *names]
-    return common.Job(" ".join(names), command, 200, cases_of_ranks)
+    return common.Job(" ".join(names), command, 300, cases_of_ranks)
 
 
 def cases_of_ranks(_, __, work):

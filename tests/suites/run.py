@@ -42,16 +42,16 @@ class Comparison:
         self.suite, self.mpi, self.ranks = suite, mpi, ranks
         self.without, self.with_sluice = {}, {}  # case -> passed
         self.operations = 0
-        self.logs = {}  # case -> of the run with Sluice
+        self.ends = {}  # case -> the log of the run with Sluice, and how that ended
 
     def add(self, job, args):
         begin = time.monotonic()
         plain, _, _ = self.start(job, False, args)
-        served, output, log = self.start(job, True, args)
+        served, output, end = self.start(job, True, args)
         self.without.update(plain)
         self.with_sluice.update(served)
         self.operations += common.served(output)
-        self.logs.update(dict.fromkeys([*plain, *served], log))
+        self.ends.update(dict.fromkeys([*plain, *served], end))
         lost = [case for case in plain if plain[case] and not served.get(case)]
         print(f"{time.monotonic() - begin:6.1f} s  {self.suite} {self.mpi.name} {self.ranks} "
               f"{job.name}: {sum(plain.values())} | {sum(served.values())}"
@@ -59,7 +59,7 @@ class Comparison:
               + (f"  ONLY WITHOUT: {len(lost)}" if lost else ""), flush=True)
 
     def start(self, job, sluice, args):
-        """Returns ({case: passed}, what was printed, the log)."""
+        """Returns ({case: passed}, what was printed, the log and how it ended)."""
         name = re.sub(r"\W+", "-", f"{self.suite}-{self.mpi.name}-{self.ranks}-{job.name}")
         name += "-with" if sluice else "-without"
         work = SUITES / "work" / name
@@ -75,9 +75,10 @@ class Comparison:
         cases = job.cases(code, output, work) if job.cases else {job.name: code == 0}
         log = SUITES / "log" / f"{name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(f"{' '.join(command)}\n{output}\nexit code {code}\n")
+        how = "out of time" if code is None else f"exit code {code}"
+        log.write_text(f"{' '.join(command)}\n{output}\n{how}\n")
         shutil.rmtree(work, ignore_errors=True)
-        return cases, output, log
+        return cases, output, f"{log.relative_to(ROOT)}: {how}"
 
     def only_without(self):
         return [case for case, passed in self.without.items()
@@ -155,8 +156,7 @@ def print_faults(comparisons):
     for comparison in comparisons:
         title = f"{comparison.suite} {comparison.mpi.name} {comparison.ranks} ranks"
         for case in comparison.only_without():
-            log = comparison.logs[case].relative_to(ROOT)
-            print(f"passes only without Sluice: {title}: {case} ({log})")
+            print(f"passes only without Sluice: {title}: {case} ({comparison.ends[case]})")
             faults += 1
     served = collections.Counter()
     for comparison in comparisons:
