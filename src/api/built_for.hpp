@@ -1,8 +1,11 @@
-// Which MPI this library was compiled for: a word of what MPI_Get_library_version says.
+// Which MPI this library was compiled for: a word of what MPI_Get_library_version says, or the
+// standard ABI, which any MPI may have.
 #pragma once
 #include <mpi.h>
 
-#if defined(OPEN_MPI)
+#if defined(MPI_ABI)
+#define SLUICE_BUILT_FOR "the standard ABI"
+#elif defined(OPEN_MPI)
 #define SLUICE_BUILT_FOR "Open MPI"
 #elif defined(I_MPI_VERSION)
 #define SLUICE_BUILT_FOR "Intel"

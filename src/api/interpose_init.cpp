@@ -3,6 +3,7 @@
 // helper ended.
 #include "api/built_for.hpp"
 #include "api/environment.hpp"
+#include "api/fit.hpp"
 #include "api/next.hpp"
 #include "api/requests.hpp"
 #include "api/statistics.hpp"
@@ -34,20 +35,6 @@ bool needs_multiple() {
     Settings const& s = settings();
     bool const one = on_one_node() && s.ranks_per_node == 0 && s.shared_memory;
     return s.enabled && !s.progress_in_calls && !one;
-}
-
-/// A library built for another MPI's ABI loads without complaint and then misreads every handle.
-void check_fit() {
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    PMPI_Get_library_version(library, &length);
-    std::string const running(library, static_cast<std::size_t>(std::max(length, 0)));
-    if (running.find(SLUICE_BUILT_FOR) != std::string::npos) return;
-    warn("built for " SLUICE_BUILT_FOR ", but the program runs on another MPI (" +
-             running.substr(0, running.find('\n')) +
-             "): use the sluice command of that MPI's build",
-         true);
-    std::_Exit(1);
 }
 
 void initialised(int rank, bool multiple) {

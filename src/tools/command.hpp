@@ -10,5 +10,7 @@ int command_info(int argc, char** argv);
 
 /// The folder above the one that this command lies in: lib/ and libexec/ are in it.
 std::string installation();
+/// The file of the library: that for programs of the standard ABI, or that of the MPI's own.
+std::string library(bool abi);
 
 }  // namespace sluice

@@ -4,7 +4,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
+#include <sstream>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -23,16 +25,28 @@ bool memfd_works() {
 }
 
 /// Asks the library's MPI for its name. The library is loaded, MPI is not initialised.
-std::string mpi_version(std::string const& library) {
-    void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+std::string mpi_version(std::string const& file) {
+    void* const loaded = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!loaded) return std::string("cannot be loaded: ") + dlerror();
     using Ask = int (*)(char*, int*);
     auto const ask = reinterpret_cast<Ask>(dlsym(loaded, "MPI_Get_library_version"));
     char text[8192] = "unknown";
     int length = 0;
     if (ask) ask(text, &length);
-    std::string const all = text;
-    return all.substr(0, all.find('\n'));
+    std::istringstream first(std::string(text, std::strcspn(text, "\n")));
+    std::string line;  // MPICH aligns with white space.
+    for (std::string word; first >> word;) line += (line.empty() ? "" : " ") + word;
+    return line;
+}
+
+bool is_there(std::string const& file) { return access(file.c_str(), R_OK) == 0; }
+
+void print_libraries() {
+    std::string const own = library(false), abi = library(true);
+    line("library", is_there(own) ? own : own + " (missing)");
+    line("MPI", mpi_version(own));
+    line("library, standard ABI", is_there(abi) ? abi : "none: the MPI has no libmpi_abi");
+    if (is_there(abi)) line("MPI", mpi_version(abi));
 }
 
 char const* found(std::string const& path) {
@@ -52,10 +66,9 @@ void print_knobs(char const* title, std::span<Knob const> knobs, bool environmen
 }  // namespace
 
 int command_info(int, char**) {
-    std::string const root = installation(), library = root + "/lib/libsluice.so";
+    std::string const root = installation();
     std::printf("sluice %s\n", SLUICE_VERSION);
-    line("library", access(library.c_str(), R_OK) == 0 ? library : library + " (missing)");
-    line("MPI", mpi_version(library));
+    print_libraries();
     line("cores", std::to_string(std::thread::hardware_concurrency()));
     std::printf("\nfeatures\n");
     line("node-shared memory",

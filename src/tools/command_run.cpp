@@ -1,24 +1,26 @@
 // `sluice run` and `sluice bench`: set the preload and become the program.
 #include "tools/command.hpp"
+#include "tools/elf.hpp"
 
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <unistd.h>
 
 namespace sluice {
 namespace {
 
-bool preload(std::string const& library) {
-    if (access(library.c_str(), R_OK) != 0) {
+bool preload(std::string const& file) {
+    if (access(file.c_str(), R_OK) != 0) {
         std::fprintf(stderr, "sluice: %s is missing: build or install Sluice for your MPI first\n",
-                     library.c_str());
+                     file.c_str());
         return false;
     }
     char const* const before = std::getenv("LD_PRELOAD");
-    std::string const all = before && *before ? library + ":" + before : library;
+    std::string const all = before && *before ? file + ":" + before : file;
     return setenv("LD_PRELOAD", all.c_str(), 1) == 0;
 }
 
@@ -33,7 +35,23 @@ bool switched_off() {
     return value && std::strcmp(value, "off") == 0;
 }
 
+/// The file that execvp() would start; the name itself if there is none.
+std::string found(std::string const& program) {
+    char const* const path = std::getenv("PATH");
+    if (!path || program.find('/') != std::string::npos) return program;
+    std::istringstream folders(path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        std::string const file = (folder.empty() ? "." : folder) + "/" + program;
+        if (access(file.c_str(), X_OK) == 0) return file;
+    }
+    return program;
+}
+
 }  // namespace
+
+std::string library(bool abi) {
+    return installation() + (abi ? "/lib/libsluice_abi.so" : "/lib/libsluice.so");
+}
 
 std::string installation() {
     char path[PATH_MAX];
@@ -45,17 +63,20 @@ std::string installation() {
 }
 
 int command_run(int argc, char** argv) {
+    bool const forced = argc > 0 && std::strcmp(argv[0], "--abi") == 0;
+    if (forced) --argc, ++argv;
     if (argc < 1) {
-        std::fprintf(stderr, "usage: mpiexec -n RANKS sluice run PROGRAM [ARGUMENT ...]\n");
+        std::fprintf(stderr, "usage: mpiexec -n RANKS sluice run [--abi] PROGRAM [ARGUMENT ...]\n");
         return 2;
     }
-    if (!switched_off() && !preload(installation() + "/lib/libsluice.so")) return 1;
+    bool const abi = forced || is_linked_to(found(argv[0]), "libmpi_abi.so");
+    if (!switched_off() && !preload(library(abi))) return 1;
     return become(argv);
 }
 
 int command_bench(int, char** argv) {
     std::string program = installation() + "/libexec/sluice-bench";
-    if (!switched_off() && !preload(installation() + "/lib/libsluice.so")) return 1;
+    if (!switched_off() && !preload(library(false))) return 1;
     --argv;  // The name "bench" makes room for the program's.
     argv[0] = program.data();
     return become(argv);

@@ -14,8 +14,9 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"run", "run PROGRAM [ARGUMENT ...]",
-     "run a program under Sluice; once for each rank: mpiexec -n 4 sluice run ./program",
+    {"run", "run [--abi] PROGRAM [ARGUMENT ...]",
+     "run a program under Sluice, once for each rank: mpiexec -n 4 sluice run ./program; "
+     "--abi: for an interpreter with an MPI module of the standard ABI",
      sluice::command_run},
     {"bench", "bench [OPTION ...]",
      "compare with the MPI's own I/O, paired; under mpiexec; see sluice bench --help",
@@ -27,7 +28,7 @@ constexpr Command commands[] = {
 int help(std::FILE* to) {
     std::fprintf(to, "sluice %s: collective MPI file I/O in the background\n\nusage:\n",
                  SLUICE_VERSION);
-    for (Command const& c : commands) std::fprintf(to, "  sluice %-28s %s\n", c.usage, c.meaning);
+    for (Command const& c : commands) std::fprintf(to, "  sluice %-36s %s\n", c.usage, c.meaning);
     return to == stdout ? 0 : 2;
 }
 

@@ -32,8 +32,8 @@ MPIS = {
                           large_counts=False,
                           settings={**AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1"}),
     # The same programs, built for the standard ABI, on the two MPIs that have it.
-    "abi": Mpi("mpich", ENV / "mpich/bin/mpiexec", "mpi-abi", faults="mpich"),
-    "abi-intel": Mpi("mpich", ENV / "intel/bin/mpiexec", "mpi-abi", faults="intel",
+    "abi": Mpi("mpich", ENV / "mpich/bin/mpiexec", "mpi_abi", faults="mpich"),
+    "abi-intel": Mpi("mpich", ENV / "intel/bin/mpiexec", "mpi_abi", faults="intel",
                      settings={"LD_LIBRARY_PATH": str(ENV / "intel/lib")}),
 }
 

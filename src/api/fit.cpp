@@ -1,0 +1,92 @@
+// Compares the MPI that this library was compiled for with those in the process. See fit.hpp.
+#include "api/fit.hpp"
+
+#include "api/built_for.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <link.h>
+#include <string>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+#ifdef MPI_ABI
+constexpr bool built_for_abi = true;
+#else
+constexpr bool built_for_abi = false;
+#endif
+
+[[noreturn]] void refuse(std::string const& why) {
+    std::fprintf(stderr, "sluice: %s\n", why.c_str());
+    std::_Exit(1);
+}
+
+std::vector<std::string> loaded_files() {
+    std::vector<std::string> files;
+    dl_iterate_phdr(
+        [](dl_phdr_info* object, std::size_t, void* into) {
+            static_cast<std::vector<std::string>*>(into)->emplace_back(object->dlpi_name);
+            return 0;
+        },
+        &files);
+    return files;
+}
+
+/// The file with the MPI that `file` was linked to, or that it is; empty: none.
+std::string mpi_of(std::string const& file) {
+    void* const handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle) return {};
+    Dl_info found{};
+    void* const function = dlsym(handle, "PMPI_Init");
+    bool const known = function && dladdr(function, &found) != 0;
+    dlclose(handle);
+    return known ? found.dli_fname : "";
+}
+
+/// All files are asked: an interpreter loads its module's MPI beside the one of this library.
+void check_abi() {
+    for (std::string const& file : loaded_files()) {
+        std::string const mpi = mpi_of(file);
+        bool const abi = mpi.find("libmpi_abi") != std::string::npos;
+        if (mpi.empty() || abi == built_for_abi) continue;
+        refuse(built_for_abi
+                   ? "built for the standard ABI, but the program uses an MPI's own (" + mpi +
+                         "): use `sluice run` without --abi"
+                   : "built for " SLUICE_BUILT_FOR "'s own ABI, but the program uses the standard "
+                     "one (" +
+                         mpi + "): use `sluice run --abi`");
+    }
+}
+
+#ifdef MPI_ABI
+void check_version() {
+    int major = 0, minor = 0;
+    PMPI_Abi_get_version(&major, &minor);
+    if (major == MPI_ABI_VERSION) return;
+    refuse("built for version " + std::to_string(MPI_ABI_VERSION) +
+           " of the standard ABI, but the MPI has version " + std::to_string(major));
+}
+#else
+void check_version() {
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    PMPI_Get_library_version(library, &length);
+    std::string const running(library, static_cast<std::size_t>(std::max(length, 0)));
+    if (running.find(SLUICE_BUILT_FOR) != std::string::npos) return;
+    refuse("built for " SLUICE_BUILT_FOR ", but the program runs on another MPI (" +
+           running.substr(0, running.find('\n')) + "): use the sluice command of that MPI's build");
+}
+#endif
+
+}  // namespace
+
+void check_fit() {
+    check_abi();
+    check_version();
+}
+
+}  // namespace sluice
