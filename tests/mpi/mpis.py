@@ -31,10 +31,9 @@ MPIS = {
     "debian-openmpi": Mpi("debian-openmpi", "mpiexec.openmpi", faults="openmpi",
                           large_counts=False,
                           settings={**AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1"}),
-    # The same programs, built for the standard ABI, on the two MPIs that have it.
+    # Programs that were built for the standard ABI.
     "abi": Mpi("mpich", ENV / "mpich/bin/mpiexec", "mpi_abi", faults="mpich"),
-    "abi-intel": Mpi("mpich", ENV / "intel/bin/mpiexec", "mpi_abi", faults="intel",
-                     settings={"LD_LIBRARY_PATH": str(ENV / "intel/lib")}),
+    "abi-intel": Mpi("intel", ENV / "intel/bin/mpiexec", "mpi_abi", faults="intel"),
 }
 
 # Found with MPICH 5.0.2 and Open MPI 5.0.11 by themselves. Crashes and hangs, so left out of
