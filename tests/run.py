@@ -24,6 +24,9 @@ BUILD = ROOT / "build"
 TOOLS = BUILD / "env" / "tools" / "bin"
 CORES = os.cpu_count() or 1
 MPIS = ("mpich", "openmpi")
+# Those that `make test` leaves out -> the variant of the build. abi: the standard ABI.
+MORE_MPIS = {"intel": "intel", "debian-mpich": "debian-mpich", "debian-openmpi": "debian-openmpi",
+             "abi": "mpich", "abi-intel": "intel"}
 
 ENVIRONMENT = {
     "SLUICE_SOURCE_DIR": str(ROOT),
@@ -92,21 +95,37 @@ def fixed_addresses(variant):
     return ["setarch", "-R"] if variant == "tsan" and wide else []
 
 
+def mpi_program(program, mpi, variant, long=False):
+    return Step(f"{program} {mpi}",
+                [sys.executable, ROOT / "tests" / "mpi" / "run.py", "--mpi", mpi,
+                 "--program", program, "--level", "long" if long else "quick"],
+                limit=900, needs=variant)
+
+
+def mpi_program_names():
+    return [source.stem for source in sources("tests/mpi/*_test.c", "tests/mpi/*_test.cpp")]
+
+
 def mpi_steps(long):
-    folder = ROOT / "tests" / "mpi"
     for mpi in MPIS:
-        for source in sources("tests/mpi/*_test.c", "tests/mpi/*_test.cpp"):
-            level = ["--level", "long" if long else "quick"]
-            yield Step(f"{source.stem} {mpi}",
-                       [sys.executable, folder / "run.py", "--mpi", mpi, "--program", source.stem,
-                        *level], limit=900, needs=mpi)
+        for program in mpi_program_names():
+            yield mpi_program(program, mpi, mpi, long)
         if long:
             yield Step(f"50 times outstanding {mpi}",
-                       [sys.executable, folder / "repeat.py", "--mpi", mpi], limit=600, needs=mpi,
-                       shows=r"\d+ of \d+ right")
+                       [sys.executable, ROOT / "tests" / "mpi" / "repeat.py", "--mpi", mpi],
+                       limit=600, needs=mpi, shows=r"\d+ of \d+ right")
+    yield mpi_program("abi_test", "abi", "mpich")
+    yield mpi_program("large_count_test", "abi", "mpich")
 
 
-PARTS = {"build": build_steps, "lint": lint_steps, "unit": unit_steps, "mpi": mpi_steps}
+def mpis_steps(long):
+    for mpi, variant in MORE_MPIS.items():
+        for program in mpi_program_names():
+            yield mpi_program(program, mpi, variant, long)
+
+
+PARTS = {"build": build_steps, "lint": lint_steps, "unit": unit_steps, "mpi": mpi_steps,
+         "mpis": mpis_steps}
 
 # ---- Running it --------------------------------------------------------------------------------
 
@@ -221,7 +240,7 @@ def main():
     parser.add_argument("--long", action="store_true", help="more ranks and repetitions")
     parser.add_argument("--only", default="", help="run only the steps with this in their name")
     options = parser.parse_args()
-    parts = options.parts or list(PARTS)
+    parts = options.parts or ["build", "lint", "unit", "mpi"]
     if unknown := set(parts) - set(PARTS):
         parser.error(f"no such part: {', '.join(unknown)}")
     if options.long:

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Which library `sluice run` preloads: an installation and programs are made up for it.
+
+The command is $SLUICE. The libraries are empty; the programs print what they were given.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+PROGRAM = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) { char const* const all = getenv("LD_PRELOAD"); puts(all ? all : "nothing"); }
+"""
+
+
+def compile_c(*words, source=""):
+    subprocess.run(["cc", "-x", "c", "-", *words], input=source, text=True, check=True)
+
+
+class Run(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.root = root = pathlib.Path(cls.folder.name)
+        for name in ("bin", "lib", "mpi", "programs"):
+            (root / name).mkdir()
+        shutil.copy(os.environ["SLUICE"], root / "bin" / "sluice")
+        for name in ("lib/libsluice.so", "lib/libsluice_abi.so"):
+            compile_c("-shared", "-o", root / name)
+        for name in ("mpi", "mpi_abi"):
+            compile_c("-shared", f"-Wl,-soname,lib{name}.so.1", "-o", root / f"mpi/lib{name}.so")
+            (root / f"mpi/lib{name}.so.1").symlink_to(f"lib{name}.so")
+            compile_c("-o", root / "programs" / name, "-Wl,--no-as-needed", f"-L{root}/mpi",
+                      f"-Wl,-rpath,{root}/mpi", "-x", "none", f"-l{name}", source=PROGRAM)
+        script = root / "programs" / "script"
+        script.write_text(f"#!/bin/sh\nexec {root}/programs/mpi\n")
+        script.chmod(0o755)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def run_command(self, *words, **environment):
+        return subprocess.run([self.root / "bin" / "sluice", "run", *words], text=True,
+                              capture_output=True, env={**os.environ, **environment}, check=False)
+
+    def expect(self, library, *words, **environment):
+        result = self.run_command(*words, **environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.split("/")[-1].strip(), library)
+
+    def test_the_mpis_own_abi(self):
+        self.expect("libsluice.so", self.root / "programs/mpi")
+
+    def test_the_standard_abi(self):
+        self.expect("libsluice_abi.so", self.root / "programs/mpi_abi")
+
+    def test_programs_are_found_through_path(self):
+        folders = f"/nonexistent:{self.root}/programs:{os.environ['PATH']}"
+        self.expect("libsluice_abi.so", "mpi_abi", PATH=folders)
+        self.expect("libsluice.so", "mpi", PATH=folders)
+
+    def test_scripts_do_not_tell(self):
+        self.expect("libsluice.so", self.root / "programs/script")
+        self.expect("libsluice_abi.so", "--abi", self.root / "programs/script")
+
+    def test_damaged_programs_do_not_confuse(self):
+        whole = (self.root / "programs/mpi_abi").read_bytes()
+        damaged = self.root / "programs/damaged"
+        damaged.touch(0o755)
+        for change in (lambda b: b[:20], lambda b: b[:200], lambda b: b[:3000],
+                       lambda b: b[:32] + b"\xff" * 24 + b[56:],
+                       lambda b: b[:64] + b"\xff" * 700 + b[764:]):
+            damaged.write_bytes(change(whole))
+            result = self.run_command(damaged)
+            self.assertNotIn("AddressSanitizer", result.stderr)
+            self.assertNotIn("runtime error", result.stderr)
+
+    def test_switched_off(self):
+        self.expect("nothing", self.root / "programs/mpi_abi", SLUICE="off")
+
+    def test_a_missing_library_is_named(self):
+        with tempfile.TemporaryDirectory() as empty:
+            (pathlib.Path(empty) / "bin").mkdir()
+            command = pathlib.Path(shutil.copy(os.environ["SLUICE"], f"{empty}/bin/sluice"))
+            result = subprocess.run([command, "run", "--abi", "true"], text=True,
+                                    capture_output=True, check=False)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("lib/libsluice_abi.so is missing", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
