@@ -173,12 +173,68 @@ inline Layout runs(Blocks const& list) {
     return result;
 }
 
-inline Layout resized(Layout const& base, std::int64_t extent) {
+inline Layout resized(Layout const& base, std::int64_t lower, std::int64_t extent) {
     Layout result = base;
-    result.lower = 0;
-    result.upper = extent;
-    result.make = derived(base, [extent](MPI_Datatype from, MPI_Datatype* to) {
-        MPI_Type_create_resized(from, 0, static_cast<MPI_Aint>(extent), to);
+    result.lower = lower;
+    result.upper = lower + extent;
+    result.make = derived(base, [=](MPI_Datatype from, MPI_Datatype* to) {
+        MPI_Type_create_resized(from, static_cast<MPI_Aint>(lower), static_cast<MPI_Aint>(extent),
+                                to);
+    });
+    return result;
+}
+
+inline Layout resized(Layout const& base, std::int64_t extent) { return resized(base, 0, extent); }
+
+/// `lengths[i]` copies of the base in a row, the first of them at byte `places[i]`.
+inline Layout listed(Layout const& base, std::vector<int> const& lengths,
+                     std::vector<MPI_Aint> const& places) {
+    std::vector<std::int64_t> at;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        for (int j = 0; j < lengths[i]; ++j) at.push_back(places[i] + j * base.extent());
+    }
+    return copies(base, at);
+}
+
+inline std::vector<MPI_Aint> in_bytes(Layout const& base, std::vector<int> const& places) {
+    std::vector<MPI_Aint> result;
+    for (int const place : places) result.push_back(static_cast<MPI_Aint>(place * base.extent()));
+    return result;
+}
+
+inline Layout indexed(Layout const& base, std::vector<int> const& lengths,
+                      std::vector<int> const& places) {
+    Layout result = listed(base, lengths, in_bytes(base, places));
+    result.make = derived(base, [=](MPI_Datatype from, MPI_Datatype* to) {
+        MPI_Type_indexed(static_cast<int>(places.size()), lengths.data(), places.data(), from, to);
+    });
+    return result;
+}
+
+inline Layout hindexed(Layout const& base, std::vector<int> const& lengths,
+                       std::vector<MPI_Aint> const& places) {
+    Layout result = listed(base, lengths, places);
+    result.make = derived(base, [=](MPI_Datatype from, MPI_Datatype* to) {
+        MPI_Type_create_hindexed(static_cast<int>(places.size()), lengths.data(), places.data(),
+                                 from, to);
+    });
+    return result;
+}
+
+inline Layout indexed_block(Layout const& base, int length, std::vector<int> const& places) {
+    Layout result = listed(base, std::vector<int>(places.size(), length), in_bytes(base, places));
+    result.make = derived(base, [=](MPI_Datatype from, MPI_Datatype* to) {
+        MPI_Type_create_indexed_block(static_cast<int>(places.size()), length, places.data(), from,
+                                      to);
+    });
+    return result;
+}
+
+inline Layout hindexed_block(Layout const& base, int length, std::vector<MPI_Aint> const& places) {
+    Layout result = listed(base, std::vector<int>(places.size(), length), places);
+    result.make = derived(base, [=](MPI_Datatype from, MPI_Datatype* to) {
+        MPI_Type_create_hindexed_block(static_cast<int>(places.size()), length, places.data(), from,
+                                       to);
     });
     return result;
 }
@@ -216,40 +272,47 @@ inline Layout structure(std::vector<Field> const& fields, std::int64_t extent) {
     return result;
 }
 
-/// The elements of a row-major array for which `mine` says yes; `mine` gets the coordinates.
+/// The elements of an array for which `mine` says yes; `mine` gets the coordinates. The last
+/// dimension runs fastest in C order, the first one in Fortran order.
 template <class Mine>
-Layout array_part(std::vector<int> const& sizes, std::int64_t element_bytes, Mine mine) {
+Layout array_part(std::vector<int> const& sizes, Layout const& base, int order, Mine mine) {
     Layout result;
     std::int64_t total = 1;
     for (int const n : sizes) total *= n;
     std::vector<int> at(sizes.size(), 0);
     for (std::int64_t index = 0; index < total; ++index) {
-        if (mine(at)) append(result.blocks, index * element_bytes, element_bytes);
-        for (std::size_t d = sizes.size(); d-- > 0;) {
+        for (auto const& block : mine(at) ? base.blocks : Blocks{}) {
+            append(result.blocks, index * base.extent() + block.offset, block.bytes);
+        }
+        for (std::size_t i = 0; i < sizes.size(); ++i) {
+            std::size_t const d = order == MPI_ORDER_C ? sizes.size() - 1 - i : i;
             if (++at[d] < sizes[d]) break;
             at[d] = 0;
         }
     }
-    result.upper = total * element_bytes;
+    result.upper = total * base.extent();
     return result;
 }
 
 inline Layout subarray(std::vector<int> const& sizes, std::vector<int> const& part,
-                       std::vector<int> const& starts, MPI_Datatype type) {
-    Layout const base = element(type);
-    Layout result = array_part(sizes, base.size(), [&](std::vector<int> const& at) {
+                       std::vector<int> const& starts, Layout const& base,
+                       int order = MPI_ORDER_C) {
+    Layout result = array_part(sizes, base, order, [&](std::vector<int> const& at) {
         for (std::size_t d = 0; d < at.size(); ++d) {
             if (at[d] < starts[d] || at[d] >= starts[d] + part[d]) return false;
         }
         return true;
     });
-    result.make = [=] {
-        MPI_Datatype to = MPI_DATATYPE_NULL;
+    result.make = derived(base, [=](MPI_Datatype from, MPI_Datatype* to) {
         MPI_Type_create_subarray(static_cast<int>(sizes.size()), sizes.data(), part.data(),
-                                 starts.data(), MPI_ORDER_C, type, &to);
-        return to;
-    };
+                                 starts.data(), order, from, to);
+    });
     return result;
+}
+
+inline Layout subarray(std::vector<int> const& sizes, std::vector<int> const& part,
+                       std::vector<int> const& starts, MPI_Datatype type) {
+    return subarray(sizes, part, starts, element(type));
 }
 
 /// How one dimension of a distributed array is dealt out; chunk 0 means one block a process.
@@ -264,8 +327,9 @@ inline int owner_of(Deal const& deal, int index) {
     return deal.chunk == 0 ? index / block : index / deal.chunk % deal.processes;
 }
 
-/// MPI_Type_create_darray in row-major order; the process grid is row-major as well.
-inline Layout darray(std::vector<Deal> const& deals, int rank, int ranks, MPI_Datatype type) {
+/// MPI_Type_create_darray; the process grid is row-major in either order of the array.
+inline Layout darray(std::vector<Deal> const& deals, int rank, int ranks, Layout const& base,
+                     int order = MPI_ORDER_C) {
     std::vector<int> sizes, deal_kinds, chunks, grid;
     for (auto const& deal : deals) {
         sizes.push_back(deal.size);
@@ -273,22 +337,22 @@ inline Layout darray(std::vector<Deal> const& deals, int rank, int ranks, MPI_Da
         chunks.push_back(deal.chunk == 0 ? MPI_DISTRIBUTE_DFLT_DARG : deal.chunk);
         grid.push_back(deal.processes);
     }
-    Layout const base = element(type);
-    Layout result = array_part(sizes, base.size(), [&](std::vector<int> const& at) {
+    Layout result = array_part(sizes, base, order, [&](std::vector<int> const& at) {
         int owner = 0;
         for (std::size_t d = 0; d < at.size(); ++d) {
             owner = owner * grid[d] + owner_of(deals[d], at[d]);
         }
         return owner == rank;
     });
-    result.make = [=] {
-        MPI_Datatype to = MPI_DATATYPE_NULL;
+    result.make = derived(base, [=](MPI_Datatype from, MPI_Datatype* to) {
         MPI_Type_create_darray(ranks, rank, static_cast<int>(sizes.size()), sizes.data(),
-                               deal_kinds.data(), chunks.data(), grid.data(), MPI_ORDER_C, type,
-                               &to);
-        return to;
-    };
+                               deal_kinds.data(), chunks.data(), grid.data(), order, from, to);
+    });
     return result;
+}
+
+inline Layout darray(std::vector<Deal> const& deals, int rank, int ranks, MPI_Datatype type) {
+    return darray(deals, rank, ranks, element(type));
 }
 
 }  // namespace model

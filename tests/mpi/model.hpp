@@ -160,6 +160,13 @@ public:
     }
 
     std::span<unsigned char const> bytes() const { return bytes_; }
+    std::int64_t size() const { return static_cast<std::int64_t>(bytes_.size()); }
+
+    /// As POSIX does: what is new is zero, and known to be.
+    void resize(std::int64_t size) {
+        bytes_.resize(static_cast<std::size_t>(size), 0);
+        known_.resize(static_cast<std::size_t>(size), true);
+    }
 
     /// Holes behind the old end of the file, that nobody wrote, are zero with POSIX and Sluice.
     /// MPI does not say so, and MPICH leaves there what it found in its memory: takes those bytes
