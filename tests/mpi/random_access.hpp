@@ -1,0 +1,148 @@
+// The accesses of a random program, and how conflicts between them are avoided. Included at the end
+// of random_file.hpp.
+#pragma once
+#include "random_file.hpp"
+
+namespace random_test {
+
+inline void OpenFile::complete_all(int step) {
+    Random random = own(step, 1);
+    pending_.complete(pending_.of_file(index_), random, step);
+}
+
+/// While one of its own requests is pending, for whatever file, Open MPI refuses some calls.
+inline void OpenFile::complete_independent(int step) {
+    Random random = own(step, 6);
+    pending_.complete(pending_.those([](Pending const& pending) {
+        return pending.transfer && pending.transfer->form().independent;
+    }),
+                      random, step);
+}
+
+inline void OpenFile::end_split() {
+    if (!split_) return;
+    split_->end_split(file_);
+    split_.reset();
+    check_position();
+}
+
+/// Afterwards every rank may touch every byte again. How little is enough for that is drawn:
+/// Sluice promises that what is complete on one rank has ended on all, and that sync completes.
+inline void OpenFile::settle(int step, bool sync) {
+    end_split();
+    Random random = shared(step, 2);
+    int const form = random.below(4);
+    bool const legal = settings_.plain() || model_.atomic;
+    sync |= form > 1 || legal || model_.epoch.freed;
+    bool const sync_completes = random.chance(40) && !legal && !model_.epoch.alone;
+    if (!(sync && sync_completes)) complete_all(step);
+    say(step, sync ? "sync, barrier, sync" : form > 0 || model_.epoch.alone ? "barrier" : "done");
+    if (sync) {
+        complete_independent(step);
+        check::ok(MPI_File_sync(file_), "MPI_File_sync");
+        for (auto const& transfer : freed_) transfer->compare();
+        freed_.clear();
+    }
+    if (sync || form > 0 || model_.epoch.alone) MPI_Barrier(comm_);
+    if (sync) check::ok(MPI_File_sync(file_), "MPI_File_sync");
+    model_.settle();
+}
+
+inline void OpenFile::note(Form form, std::vector<Part> const& parts) {
+    std::int64_t wanted = 0, begin = INT64_MAX, end = 0;
+    for (auto const& part : parts) {
+        if (part.in_file.empty()) continue;
+        if (part.in_file.size() > 1) counts_.note(Counts::noncontiguous);
+        if (part.moved < part.request.bytes()) counts_.note(Counts::across_end);
+        wanted += part.request.bytes();
+        begin = std::min(begin, part.in_file.front().offset);
+        end = std::max(end, model::end_of(part.in_file));
+    }
+    if (wanted > 0 && end - begin > wanted) counts_.note(Counts::holes);
+    if (form.way == Form::nonblocking) counts_.note(Counts::nonblocking);
+    if (form.way == Form::split) counts_.note(Counts::split);
+    if (form.independent) counts_.note(Counts::independent);
+    if (pending_.all().size() >= 2) counts_.note(Counts::several);
+}
+
+inline void OpenFile::collective(int step) {
+    Random random = shared(step, 3);
+    Form form{random.chance(55) ? Direction::write : Direction::read, random.chance(40), false,
+              random.one_of({Form::blocking, Form::nonblocking, Form::nonblocking,
+                             Form::nonblocking, Form::split})};
+    bool const has_nonblocking = settings_.has("nonblocking") && !model_.atomic;
+    if (form.way == Form::split && !settings_.has("split")) form.way = Form::nonblocking;
+    if (form.way == Form::nonblocking && !has_nonblocking) form.way = Form::blocking;
+    end_split();
+    if (form.way == Form::split || pending_.of_file(index_).size() > 8) complete_all(step);
+    Demand const demand{form.direction, form.pointer, false, random.one_of({50, 85, 100})};
+    auto parts = model_.plan(demand, seed_, step);
+    if (model_.conflicts(demand, parts)) settle(step);
+    start(demand, form, parts, step);
+}
+
+/// Some ranks, each by itself.
+inline void OpenFile::independent(int step) {
+    Random random = shared(step, 4);
+    Form form{random.chance(50) ? Direction::write : Direction::read, random.chance(40), true,
+              random.chance(40) ? Form::nonblocking : Form::blocking};
+    if (!settings_.has("nonblocking")) form.way = Form::blocking;
+    if (form.pointer) end_split();
+    Demand const demand{form.direction, form.pointer, true, random.one_of({30, 60, 100})};
+    auto parts = model_.plan(demand, seed_, step);
+    if (model_.conflicts(demand, parts)) settle(step);
+    // Open MPI never completes its own nonblocking reads behind the end.
+    if (form.direction == Direction::read && model_.behind_end(parts)) form.way = Form::blocking;
+    start(demand, form, parts, step);
+}
+
+inline void OpenFile::start(Demand const& demand, Form form, std::vector<Part>& parts, int step) {
+    model_.enter(demand, parts, seed_, step);
+    note(form, parts);
+    Part const& mine = parts[static_cast<std::size_t>(rank_)];
+    if (form.independent && mine.request.bytes() == 0) return;
+    auto const data = form.direction == Direction::write
+                          ? model::data_of(seed_, rank_, step, mine.request.bytes())
+                          : model_.content.read(mine.in_file);
+    auto transfer = std::make_shared<Transfer>(form, mine, data);
+    say(step, settings_.trace ? transfer->text() : "");
+    transfer->start(file_);
+    if (form.way == Form::nonblocking) pending_.add(entry(step, transfer));
+    if (form.way == Form::split) split_ = transfer;
+    if (form.independent && form.pointer && mine.moved < mine.request.bytes()) {
+        // MPIs differ in where their own calls leave the pointer at the end of the file.
+        MPI_File_seek(file_, static_cast<MPI_Offset>(position()), MPI_SEEK_SET);
+    }
+    if (!split_) check_position();
+}
+
+inline Pending OpenFile::entry(int step, std::shared_ptr<Transfer> transfer) const {
+    check::is_true(transfer->request != MPI_REQUEST_NULL, "the start returns a request");
+    Pending pending;
+    pending.request = transfer->request;
+    pending.file = index_;
+    pending.step = step;
+    pending.name = transfer->form().name();
+    pending.freeable = !transfer->form().independent && !model_.atomic;
+    pending.transfer = transfer;
+    pending.finished = [transfer](MPI_Status& status) { transfer->finished(status); };
+    return pending;
+}
+
+/// Only Sluice says when the operation of a freed request is complete.
+inline void OpenFile::free_requests(int step) {
+    if (settings_.plain()) return;
+    model_.epoch.freed = true;
+    Random random = own(step, 5);
+    for (auto const& pending : pending_.of_file(index_)) {
+        if (!pending->freeable || !random.chance(50)) continue;
+        say(step, "free the request of step " + std::to_string(pending->step));
+        check::ok(MPI_Request_free(&pending->request), "MPI_Request_free");
+        check::is_true(pending->request == MPI_REQUEST_NULL, "a freed request is null");
+        freed_.push_back(pending->transfer);
+        pending->done = true;
+    }
+    pending_.forget();
+}
+
+}  // namespace random_test

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Runs random programs (random_test) with the MPIs and, when one fails, shrinks and prints it.
+
+Each batch is one start of mpiexec with a number of ranks and a range of seeds. The summary is the
+last line. A failing program is made as small as possible: fewer ranks, fewer steps (delta
+debugging), smaller sizes; then it is printed with the command that repeats it.
+"""
+import argparse
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import run as runner
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+SHARES = re.compile(r"(\d+) programs on \d+ ranks, .* of 100 programs (.*)")
+FAILED = re.compile(r"FAILED: seed (\d+), (\d+) steps")
+PLACE = re.compile(r"seed (\d+) step (-?\d+)")
+LAST_STEP = 23  # The largest number of a step of any program.
+
+
+class Case:
+    """One random program, or several with successive seeds, and how they are started."""
+
+    def __init__(self, args, mpi, ranks, seed, programs=1, steps=None, shrink=0, seconds=20):
+        self.args, self.mpi, self.ranks, self.seed = args, mpi, ranks, seed
+        self.programs, self.steps, self.shrink, self.seconds = programs, steps, shrink, seconds
+
+    def but(self, **changes):
+        fields = {"mpi": self.mpi, "ranks": self.ranks, "seed": self.seed, "steps": self.steps,
+                  "shrink": self.shrink, "seconds": self.seconds, **changes}
+        return Case(self.args, **fields)
+
+    def command(self, directory, trace=False):
+        words = [BUILD / "env" / self.mpi / "bin" / "mpiexec", "-n", self.ranks]
+        if not self.args.plain:
+            words += [BUILD / self.mpi / "bin" / "sluice", "run"]
+        words += [BUILD / self.mpi / "tests" / "mpi" / "random_test", "--seed", self.seed,
+                  "--programs", self.programs, "--seconds", self.seconds, "--dir", directory]
+        if self.steps is not None:
+            words += ["--only-steps", ",".join(map(str, self.steps)) or "none"]
+        if self.args.without:
+            words += ["--without", self.args.without]
+        if self.shrink:
+            words += ["--shrink", self.shrink]
+        words += ["--plain"] if self.args.plain else []
+        words += ["--trace"] if trace else []
+        return [str(word) for word in words]
+
+    def settings(self):
+        wanted = {"SLUICE_PROGRESS": self.args.progress}
+        if self.args.ranks_per_node:
+            wanted["SLUICE_RANKS_PER_NODE"] = str(self.args.ranks_per_node)
+        return {} if self.args.plain else wanted
+
+    def execute(self, limit, trace=False):
+        """Returns (exit code or None when out of time, output)."""
+        mark = f"random-{os.getpid()}-{time.monotonic_ns()}"
+        environment = dict(os.environ, **{runner.MARK: mark}, **self.settings())
+        environment.setdefault("SLUICE_STALL", "10")
+        if self.mpi == "openmpi":
+            environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                               PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+        directory = tempfile.mkdtemp(prefix="sluice_random_", dir=self.args.dir)
+        try:
+            return runner.execute(self.command(directory, trace), environment, limit, mark)
+        finally:
+            if runner.leftover_processes(mark):
+                runner.end_processes(mark)
+            shutil.rmtree(directory, ignore_errors=True)
+
+
+# ---- Shrinking -----------------------------------------------------------------------------------
+
+
+def fails(case, tries=2):
+    """True if the program fails in one of a few runs: some faults depend on time."""
+    return any(case.execute(case.seconds + 20)[0] != 0 for _ in range(tries))
+
+
+def smallest(steps, still_fails):
+    """Delta debugging: a subset of the steps of which none can be left out."""
+    parts = 2
+    while len(steps) >= 2:
+        size = max(len(steps) // parts, 1)
+        chunks = [steps[at:at + size] for at in range(0, len(steps), size)]
+        for chunk in chunks:
+            rest = [step for step in steps if step not in chunk]
+            if still_fails(rest):
+                steps, parts = rest, max(parts - 1, 2)
+                break
+        else:
+            if size == 1:
+                break
+            parts = min(2 * parts, len(steps))
+    return [] if steps and still_fails([]) else steps
+
+
+def shrunk(case):
+    """The smallest variant of a failing case that was found, or None if it does not fail again."""
+    case = case.but(seconds=6)
+    if not fails(case, 4):
+        return None
+    for ranks in range(1, case.ranks):
+        if fails(case.but(ranks=ranks)):
+            case = case.but(ranks=ranks)
+            break
+    steps = smallest(list(range(LAST_STEP + 1)), lambda rest: fails(case.but(steps=rest)))
+    case = case.but(steps=steps)
+    while case.shrink < 16 and fails(case.but(shrink=case.shrink + 1)):
+        case = case.but(shrink=case.shrink + 1)
+    return case
+
+
+def order_of(line):
+    found = re.match(r"\| step +(-?\d+) rank (\d+)", line)
+    return (int(found[1]), int(found[2])) if found else (LAST_STEP + 2, 0)
+
+
+def show(case):
+    """Prints the program as text, what failed, and the command that repeats it."""
+    for _ in range(4):
+        code, output = case.execute(case.seconds + 20, trace=True)
+        if code != 0:
+            break
+    lines = [line for line in output.splitlines() if line.strip()]
+    for line in sorted(lines, key=order_of)[:80]:
+        print("  " + line[:300])
+    settings = "".join(f"{name}={value} " for name, value in case.settings().items())
+    print("repeat with: " + settings + shlex.join(case.command("/tmp")))
+
+
+def report(case, output):
+    """Finds out which program failed, and makes it small."""
+    found = FAILED.search(output) or PLACE.search(output)
+    print("\n".join("  | " + line for line in output.splitlines()[-25:]))
+    if not found:
+        print("no seed in the output")
+        return None
+    seed = int(found[1])
+    if not case.args.shrink:
+        return seed
+    print(f"shrinking seed {seed} ...", flush=True)
+    small = shrunk(case.but(seed=seed))
+    if small is None:
+        print(f"seed {seed} alone does not fail again; repeat the batch: "
+              + shlex.join(case.command("/tmp")))
+    else:
+        show(small)
+    return seed
+
+
+# ---- Running -------------------------------------------------------------------------------------
+
+
+class Totals:
+    def __init__(self):
+        self.programs, self.failed, self.shares = 0, [], Counter()
+
+    def add(self, output):
+        """Returns how many programs the run had finished."""
+        found = SHARES.search(output)
+        if not found:
+            return 0
+        done = int(found[1])
+        self.programs += done
+        for share in found[2].split(", "):
+            name, percent = share.rsplit(" ", 1)
+            self.shares[name] += done * int(percent) / 100
+        return done
+
+    def percents(self):
+        return {name: round(100 * count / max(self.programs, 1))
+                for name, count in self.shares.items()}
+
+
+def batches(args):
+    """(ranks, first seed, programs), in turns over the numbers of ranks."""
+    mix = [int(ranks) for ranks in args.ranks.split(",")]
+    seed, left, turn = args.seed, args.programs, 0
+    while left > 0:
+        programs = min(args.batch, left)
+        yield mix[turn % len(mix)], seed, programs
+        seed, left, turn = seed + programs, left - programs, turn + 1
+
+
+def run_batch(case, totals, kinds):
+    """Runs a batch; behind a program that fails it goes on, if told to keep going."""
+    while case.programs > 0:
+        code, output = case.execute(60 + case.programs * case.args.patience)
+        done = totals.add(output)
+        if code == 0:
+            return True
+        print(f"FAILED: {case.mpi}, {case.ranks} ranks, seeds from {case.seed}: "
+              + ("out of time" if code is None else f"exit code {code}"))
+        kinds.update(kinds_of(output))
+        failed = report(case, output)
+        totals.failed.append(failed)
+        if failed is None:
+            return False
+        passed = failed + 1 - case.seed
+        totals.programs += 0 if done else passed
+        if not case.args.keep_going:
+            return False
+        case = case.but(seed=failed + 1, programs=case.programs - passed)
+    return True
+
+
+def kinds_of(output):
+    """What went wrong, in a few words, once for each program."""
+    kinds = set()
+    for pattern, kind in ((r": buffer:", "wrong data read"), (r": file \d+:", "wrong bytes in file"),
+                          (r"in the status", "wrong status"), (r"out of time", "never completes"),
+                          (r"file pointer", "wrong file pointer"), (r" returned ", "error returned"),
+                          (r"signal|Assertion|abort", "crash")):
+        if re.search(pattern, output, re.IGNORECASE):
+            kinds.add(kind)
+    return kinds or {"other"}
+
+
+def run_mpi(args, mpi):
+    totals, kinds, start = Totals(), Counter(), time.monotonic()
+    for ranks, seed, programs in batches(args):
+        right = run_batch(Case(args, mpi, ranks, seed, programs), totals, kinds)
+        print(f"{mpi} {args.progress}: {totals.programs} of {args.programs}, "
+              f"{time.monotonic() - start:.0f} s", flush=True)
+        if not right:
+            break
+    result = {"mpi": mpi, "progress": "plain" if args.plain else args.progress,
+              "programs": totals.programs, "failed": len(totals.failed), "kinds": dict(kinds),
+              "failed_seeds": totals.failed, "percent": totals.percents(), "ranks": args.ranks,
+              "seconds": round(time.monotonic() - start)}
+    if args.json:
+        with open(args.json, "a", encoding="utf-8") as file:
+            file.write(json.dumps(result) + "\n")
+    shares = ", ".join(f"{name} {percent} %" for name, percent in totals.percents().items())
+    kinds_text = "".join(f", {kind} {count}" for kind, count in kinds.items())
+    print(f"random programs, {mpi} {result['progress']}: {totals.programs} run, "
+          f"{len(totals.failed)} failed{kinds_text} ({shares}), {result['seconds']} s", flush=True)
+    return not totals.failed and totals.programs > 0
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--programs", type=int, default=150, help="for each MPI")
+    parser.add_argument("--seed", type=int, default=1, help="of the first program")
+    parser.add_argument("--progress", default="thread", choices=("thread", "calls"))
+    parser.add_argument("--ranks", default="2,2,3,4,2,1,2,8", help="taken in turn by the batches")
+    parser.add_argument("--ranks-per-node", type=int, default=0, help="pretended; 0: as they are")
+    parser.add_argument("--batch", type=int, default=50, help="programs for each mpiexec")
+    parser.add_argument("--without", default="", help="kinds of steps, and nonblocking, split")
+    parser.add_argument("--plain", action="store_true", help="without Sluice")
+    parser.add_argument("--keep-going", action="store_true", help="behind failing programs")
+    parser.add_argument("--shrink", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--patience", type=float, default=0.5, help="seconds for a program")
+    parser.add_argument("--dir", default="/dev/shm" if os.path.isdir("/dev/shm") else None)
+    parser.add_argument("--json", default="", help="append one line for each MPI to this file")
+    return parser.parse_args()
+
+
+def main():
+    args = parse_arguments()
+    right = [run_mpi(args, mpi) for mpi in args.mpi.split(",")]
+    return 0 if all(right) else 1
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with contextlib.suppress(KeyboardInterrupt):
+        sys.exit(main())
+    sys.exit(130)
