@@ -27,6 +27,15 @@ BUILD = ROOT / "build"
 SHARES = re.compile(r"(\d+) programs on \d+ ranks, .* of 100 programs (.*)")
 FAILED = re.compile(r"FAILED: seed (\d+), (\d+) steps")
 PLACE = re.compile(r"seed (\d+) step (-?\d+)")
+KINDS = {
+    r": buffer:": "wrong data read",
+    r": file \d+:": "wrong bytes in file",
+    r"in the status": "wrong status",
+    r"out of time": "never completes",
+    r"file pointer": "wrong file pointer",
+    r" returned ": "error returned",
+    r"signal \d|Assertion|Abort\(": "crash",
+}
 LAST_STEP = 23  # The largest number of a step of any program.
 
 
@@ -220,10 +229,7 @@ def run_batch(case, totals, kinds):
 def kinds_of(output):
     """What went wrong, in a few words, once for each program."""
     kinds = set()
-    for pattern, kind in ((r": buffer:", "wrong data read"), (r": file \d+:", "wrong bytes in file"),
-                          (r"in the status", "wrong status"), (r"out of time", "never completes"),
-                          (r"file pointer", "wrong file pointer"), (r" returned ", "error returned"),
-                          (r"signal|Assertion|abort", "crash")):
+    for pattern, kind in KINDS.items():
         if re.search(pattern, output, re.IGNORECASE):
             kinds.add(kind)
     return kinds or {"other"}

@@ -1,5 +1,5 @@
-// The differential test: from a seed all ranks make the same random program of MPI file calls, run
-// it, and compare every byte and every status with a serial model. tests/mpi/random_programs.py drives it.
+// The differential test: all ranks make the same random program of MPI file calls from a seed, run
+// it, and compare every byte and every status with a serial model. Driver: random_programs.py.
 #include "random_run.hpp"
 
 #include <unistd.h>
@@ -102,6 +102,7 @@ int main(int argc, char** argv) {
     if (!random_test::parse(argc, argv, settings)) return random_test::usage();
     std::signal(SIGALRM, random_test::out_of_time);
     check::start_mpi(argc, argv);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // so that the seed is printed
     int const code = random_test::run_all(settings);
     MPI_Finalize();
     return code;
