@@ -73,6 +73,7 @@ bool Progress::progress() {
             }
         }
         inbox_.clear();
+        busy_ = true;  // before the inbox is seen empty: else the helper might find nothing to do
         inbox_full_ = false;
         moved_at_ = clock_.now();
     }
@@ -156,7 +157,7 @@ void Progress::help() {
     while (!stopping_) {
         std::uint32_t const called = helper_bell_.rings.load(std::memory_order_seq_cst);
         std::uint32_t const seen = bell().rings.load(std::memory_order_seq_cst);
-        if (drivers_ > 0 || (!busy_ && !inbox_full_)) {
+        if (drivers_ > 0 || (!inbox_full_ && !busy_)) {  // in this order: see progress()
             sleep_on(helper_bell_, called, 3600);
             naps = 0;
             continue;
