@@ -53,8 +53,10 @@ struct Part {
     std::int64_t moved = 0;  ///< Bytes: less than asked for where the file ends.
 
     bool scattered() const {
-        auto const& tile = request.view.filetype;
-        return tile.size() != tile.extent() || request.memory.size() != request.memory.extent();
+        auto const dense = [](model::Layout const& tile) {
+            return tile.size() == tile.extent() && tile.lower == 0;
+        };
+        return !dense(request.view.filetype) || !dense(request.memory);
     }
 };
 
