@@ -103,13 +103,31 @@ def mpi_program(program, mpi, variant, long=False):
 
 
 def mpi_program_names():
-    return [source.stem for source in sources("tests/mpi/*_test.c", "tests/mpi/*_test.cpp")]
+    names = [source.stem for source in sources("tests/mpi/*_test.c", "tests/mpi/*_test.cpp")]
+    return [name for name in names if name != "random_test"]
+
+
+def mpi_runner(name, runner, mpi, *options, limit=300):
+    """A test with a runner of its own."""
+    return Step(f"{name} {mpi}",
+                [sys.executable, ROOT / "tests" / runner, "--mpi", mpi, *options], limit=limit,
+                needs=mpi)
+
+
+def random_programs(mpi, progress, programs):
+    return mpi_runner(f"random programs, {progress},", "mpi/random_programs.py", mpi, "--progress",
+                      progress, "--programs", str(programs), "--no-shrink", limit=programs)
 
 
 def mpi_steps(long):
     for mpi in MPIS:
         for program in mpi_program_names():
             yield mpi_program(program, mpi, mpi, long)
+        for progress in ("thread", "calls"):
+            yield random_programs(mpi, progress, 2000 if long else 150)
+        yield mpi_runner("durability", "durability/run.py", mpi, "--level",
+                         "long" if long else "quick")
+        yield mpi_runner("coexistence", "coexistence/run.py", mpi)
         if long:
             yield Step(f"50 times outstanding {mpi}",
                        [sys.executable, ROOT / "tests" / "mpi" / "repeat.py", "--mpi", mpi],
@@ -122,6 +140,8 @@ def mpis_steps(long):
     for mpi, variant in MORE_MPIS.items():
         for program in mpi_program_names():
             yield mpi_program(program, mpi, variant, long)
+    for mpi in ("debian-mpich", "debian-openmpi", "intel"):
+        yield mpi_runner("fortran", "fortran/run.py", mpi, limit=900)
 
 
 PARTS = {"build": build_steps, "lint": lint_steps, "unit": unit_steps, "mpi": mpi_steps,

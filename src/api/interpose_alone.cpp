@@ -2,6 +2,7 @@
 // not given the view: then independent calls are served here, and the shared pointer, which only
 // the MPI has, is refused.
 #include "api/access.hpp"
+#include "api/environment.hpp"
 #include "api/errors.hpp"
 #include "api/next.hpp"
 
@@ -10,11 +11,14 @@ namespace {
 using sluice::AccessArguments;
 using sluice::Direction;
 
-/// `result` is the call's status or request.
+/// `result` is the call's status or request. Without a helper, waiting is asking again and again,
+/// which MPICH's own file requests do not survive: so there are none.
 template <class Result, class Pass>
 int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
-    if (!file || !file->view.owned) return pass();
+    bool const asked_often =
+        std::is_same_v<Result, MPI_Request> && sluice::settings().progress_in_calls;
+    if (!file || !file->served() || !(file->view.owned || asked_often)) return pass();
     return sluice::access_alone(file, arguments, result);
 }
 

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-bool needs_callers() noexcept { return Progress::instance().needs_callers(); }
+bool needs_callers() noexcept { return Progress::needs_callers(); }
 
 /// Until the MPI has completed the request; ends early when nothing else is under way.
 int await(MPI_Request request, MPI_Status* status) {

@@ -61,7 +61,7 @@ void finalizing() {
     reap(true);
     if (!last) return;
     print_statistics();
-    Progress::instance().stop();
+    Progress::stop();
     Team::forget_key();
 }
 

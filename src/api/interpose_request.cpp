@@ -12,16 +12,13 @@ namespace {
 class Ours {
 public:
     Ours(int count, MPI_Request const* requests) {
-        if (!any_requests()) return;
         for (int i = 0; i < count; ++i) {
             if (Pending* const p = find_request(requests[i])) all_.push_back({i, p});
         }
     }
     /// Nothing of ours is concerned: the MPI's own function does it all. Without a helper any call
     /// moves operations on.
-    [[nodiscard]] bool none() const noexcept {
-        return all_.empty() && !Progress::instance().needs_callers();
-    }
+    [[nodiscard]] bool none() const noexcept { return all_.empty() && !Progress::needs_callers(); }
 
     /// Settles what is complete; true when all are.
     bool settle_all() const {
@@ -43,9 +40,6 @@ public:
             if (files.insert(file).second) file->blocked(seconds);
         }
     }
-    /// Ours are settled: the MPI may block on the others, unless nobody else moves operations on.
-    static bool rest_can_block() noexcept { return !Progress::instance().needs_callers(); }
-
     /// Retires the one at `index`; MPI_SUCCESS when it is not ours.
     int retire_at(int index) {
         for (auto& [i, pending] : all_) {
@@ -61,6 +55,22 @@ private:
     };
     std::vector<Entry> all_;
 };
+
+/// Told before anything is looked at: programs without file I/O call these functions most.
+bool idle() noexcept { return !any_requests() && !Progress::needs_callers(); }
+
+/// Ours are settled: whether the MPI may block on the others. Where nobody else moves operations on
+/// they must be complete. (To test them is no way: MPICH's own file requests may return errors then.)
+bool rest_can_block(int count, MPI_Request const* requests) {
+    if (!Progress::needs_callers()) return true;
+    for (int i = 0; i < count; ++i) {
+        int complete = 1;
+        if (requests[i] == MPI_REQUEST_NULL) continue;
+        PMPI_Request_get_status(requests[i], &complete, MPI_STATUS_IGNORE);
+        if (!complete) return false;
+    }
+    return true;
+}
 
 bool failed(int code) noexcept { return code != MPI_SUCCESS; }
 
@@ -104,33 +114,26 @@ using sluice::Ours;
 extern "C" {
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+    if (sluice::idle()) return PMPI_Wait(request, status);
     Ours ours(1, request);
     if (ours.none()) return PMPI_Wait(request, status);
-    int code = MPI_SUCCESS, done = 0;
-    ours.wait_until([&] {
-        if (!ours.settle_all()) return false;
-        code = PMPI_Test(request, &done, status);
-        return done || sluice::failed(code) || Ours::rest_can_block();
-    });
-    if (!done && !sluice::failed(code)) code = PMPI_Wait(request, status);
+    ours.wait_until([&] { return ours.settle_all() && sluice::rest_can_block(1, request); });
+    int const code = PMPI_Wait(request, status);
     int const error = ours.retire_at(0);
     return sluice::failed(error) ? error : code;
 }
 
 int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+    if (sluice::idle()) return PMPI_Waitall(count, requests, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Waitall(count, requests, statuses);
-    int code = MPI_SUCCESS, done = 0;
-    ours.wait_until([&] {
-        if (!ours.settle_all()) return false;
-        code = PMPI_Testall(count, requests, &done, statuses);
-        return done || sluice::failed(code) || Ours::rest_can_block();
-    });
-    if (!done && !sluice::failed(code)) code = PMPI_Waitall(count, requests, statuses);
+    ours.wait_until([&] { return ours.settle_all() && sluice::rest_can_block(count, requests); });
+    int const code = PMPI_Waitall(count, requests, statuses);
     return sluice::retire_many(ours, count, statuses, code, sluice::itself);
 }
 
 int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+    if (sluice::idle()) return PMPI_Waitany(count, requests, index, status);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Waitany(count, requests, index, status);
     int code = MPI_SUCCESS, done = 0;
@@ -146,6 +149,7 @@ int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status
 
 int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
                  MPI_Status* statuses) {
+    if (sluice::idle()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
     int code = MPI_SUCCESS;
@@ -159,6 +163,7 @@ int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
 }
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+    if (sluice::idle()) return PMPI_Test(request, flag, status);
     Ours ours(1, request);
     if (ours.none()) return PMPI_Test(request, flag, status);
     sluice::Progress::instance().nudge();
@@ -170,6 +175,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 }
 
 int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+    if (sluice::idle()) return PMPI_Testall(count, requests, flag, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testall(count, requests, flag, statuses);
     sluice::Progress::instance().nudge();
@@ -180,6 +186,7 @@ int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuse
 }
 
 int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+    if (sluice::idle()) return PMPI_Testany(count, requests, index, flag, status);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testany(count, requests, index, flag, status);
     sluice::Progress::instance().nudge();
@@ -192,6 +199,7 @@ int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Sta
 
 int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
                  MPI_Status* statuses) {
+    if (sluice::idle()) return PMPI_Testsome(count, requests, completed, indices, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testsome(count, requests, completed, indices, statuses);
     sluice::Progress::instance().nudge();

@@ -34,7 +34,7 @@ Progress& Progress::instance() {
     return *only;
 }
 
-Progress::Progress() : page_(bell_memory()), moved_at_(clock_.now()) {}
+Progress::Progress() : page_(bell_memory()), moved_at_(clock_.now()) { exists_ = true; }
 
 void Progress::set_due(std::function<int()> due) {
     std::lock_guard const lock(mutex_);
@@ -196,6 +196,10 @@ double Progress::helper_seconds() {
 }
 
 void Progress::stop() {
+    if (exists_) instance().end_helper();
+}
+
+void Progress::end_helper() {
     std::lock_guard const lock(helper_mutex_);
     stopping_ = true;
     if (!helper_.joinable()) return;

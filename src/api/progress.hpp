@@ -40,8 +40,10 @@ public:
     void drive_until_mpi(Condition const& done);
 
     /// There is no helper and something is under way: a call that blocks must drive meanwhile.
-    [[nodiscard]] bool needs_callers() const noexcept {
-        return settings().progress_in_calls && (busy_ || inbox_full_);
+    /// Asked by every intercepted call, so it makes nothing, and costs one load before the first
+    /// file is opened.
+    [[nodiscard]] static bool needs_callers() noexcept {
+        return exists_.load(std::memory_order_relaxed) && instance().work_without_helper();
     }
 
     /// One attempt to move things on, without waiting, unless another thread is at it.
@@ -53,14 +55,18 @@ public:
     /// Seconds of processor time that the helper has used.
     [[nodiscard]] double helper_seconds();
 
-    /// Ends the helper. Afterwards only callers drive.
-    void stop();
+    /// Ends the helper, if there is one. Afterwards only callers drive.
+    static void stop();
 
     /// Callers may spin for a moment only when every rank of the node has a core of its own.
     void allow_spinning(bool allowed) noexcept { may_spin_ = allowed; }
 
 private:
     Progress();
+    [[nodiscard]] bool work_without_helper() const noexcept {
+        return settings().progress_in_calls && (inbox_full_ || busy_);
+    }
+    void end_helper();
     [[nodiscard]] BellWord& bell() const noexcept {
         return *reinterpret_cast<BellWord*>(page_.data());
     }
@@ -72,6 +78,7 @@ private:
     [[nodiscard]] double nap_seconds(int naps, bool due) const;
     void watch(double now);
 
+    static inline std::atomic<bool> exists_{false};  ///< instance() was called.
     SharedMemory page_;
     BellWord helper_bell_{};        ///< Rung when the helper has something to do again.
     std::mutex mutex_;              ///< Held by whoever moves streams on.

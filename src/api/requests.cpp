@@ -17,7 +17,6 @@ Requests& requests() {
     static auto* const only = new Requests;
     return *only;
 }
-std::atomic<int> live{0};
 
 /// May be called more than once. Never returns an error: with the MPI's default handlers that would
 /// end the job, though a file's default is to return. retire() reports it instead.
@@ -55,11 +54,9 @@ MPI_Request make_request(Access access) {
     pending->request = request;
     std::lock_guard const lock(requests().mutex);
     requests().all[request] = std::move(pending);
-    ++live;
+    ++live_requests;
     return request;
 }
-
-bool any_requests() noexcept { return live.load(std::memory_order_relaxed) > 0; }
 
 Pending* find_request(MPI_Request request) {
     if (request == MPI_REQUEST_NULL || !any_requests()) return nullptr;
@@ -82,7 +79,7 @@ int retire(Pending* pending) {
         auto const found = requests().all.find(pending->request);
         owned = std::move(found->second);
         requests().all.erase(found);
-        --live;
+        --live_requests;
     }
     Access const& access = owned->access;
     access.file->completed(*access.operation);
@@ -94,7 +91,7 @@ void abandon(Pending& pending) {
     auto const found = requests().all.find(pending.request);
     requests().abandoned.push_back(std::move(found->second));
     requests().all.erase(found);
-    --live;
+    --live_requests;
 }
 
 void reap(bool all) {

@@ -19,8 +19,12 @@ MPI_Request make_request(Access access);
 /// A request of the MPI's own that is complete, and whose status says `bytes`. Local.
 MPI_Request make_complete_request(Bytes bytes);
 
+inline std::atomic<int> live_requests{0};
+
 /// True when there is any request of ours, for the price of one load.
-[[nodiscard]] bool any_requests() noexcept;
+[[nodiscard]] inline bool any_requests() noexcept {
+    return live_requests.load(std::memory_order_relaxed) > 0;
+}
 
 /// Ours, or null.
 [[nodiscard]] Pending* find_request(MPI_Request request);

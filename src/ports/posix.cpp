@@ -247,6 +247,12 @@ void PosixFile::start(Transfer& transfer) {
     });
 }
 
+Status PosixFile::preallocate(Bytes bytes) {
+    int fd = -1;
+    if (Status const status = opened(fd); status != Status::ok || bytes == 0) return status;
+    return status_of_errno(posix_fallocate(fd, 0, bytes));
+}
+
 Status PosixFile::sync() {
     if (!written_.exchange(false)) return Status::ok;
     std::lock_guard const lock(mutex_);

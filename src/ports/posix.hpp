@@ -56,6 +56,8 @@ public:
     void run(Transfer& transfer) override;
     /// Makes what this process wrote durable. Blocks.
     Status sync();
+    /// Backs the first `bytes` of the file with storage; what they hold stays. Blocks.
+    Status preallocate(Bytes bytes);
 
 private:
     Status opened(int& fd);

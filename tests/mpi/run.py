@@ -45,6 +45,8 @@ def quick_runs(mpi):
     """Every program, with few ranks and the corners of the rest: about two minutes an MPI."""
     small = ["--large-mib", "10"]
     alone = {"SLUICE_SHARED_MEMORY": "off"}
+    calls = {"SLUICE_PROGRESS": "calls"}
+    own_views = {"SLUICE_VIEW_PIECES": "0"}
     return [
         Run(mpi, "abi_test", 1),
         Run(mpi, "abi_test", 3, 2),
@@ -54,11 +56,17 @@ def quick_runs(mpi):
         Run(mpi, "patterns_test", 4, 2, small),
         Run(mpi, "patterns_test", 4, 0, [*small, "--only", "/all,/iat_all"], 150, alone),
         Run(mpi, "patterns_test", 8, 0, ["--only", "/all,/iat_all", "--large-mib", "5"]),
+        Run(mpi, "patterns_test", 2, 0, small, 150, own_views),
+        Run(mpi, "patterns_test", 2, 1, [*small, "--only", "/iall,/at_begin"], 150, calls),
+        Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iat_all,/begin"], 150,
+            {**calls, "SLUICE_STORAGE_THREADS": "0"}),
         Run(mpi, "outstanding_test", 1),
         Run(mpi, "outstanding_test", 2, 1),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large"]),
         Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, alone),
+        Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"], 150, calls),
+        Run(mpi, "legal_test", 3, 0, [], 150, calls),
         Run(mpi, "legal_test", 1),
         Run(mpi, "legal_test", 2, 1),
         Run(mpi, "legal_test", 3, 2, ["--thread-level", "3"]),
@@ -68,6 +76,8 @@ def quick_runs(mpi):
         Run(mpi, "errors_test", 4, 2),
         Run(mpi, "large_count_test", 2),
         Run(mpi, "large_count_test", 3, 1),
+        Run(mpi, "large_view_test", 2, 0, ["--large-mib", "2100", "--only", "iat_all"]),
+        Run(mpi, "large_view_test", 3, 0, ["--only", "billion"]),
     ]
 
 
@@ -79,7 +89,11 @@ def long_runs(mpi):
             for program in ("patterns_test", "outstanding_test", "legal_test", "errors_test",
                             "large_count_test"):
                 repeat = ["--repeat", "3"] if program == "outstanding_test" else []
-                runs.append(Run(mpi, program, ranks, ranks_per_node, repeat, 900))
+                for progress in ("thread", "calls"):
+                    runs.append(Run(mpi, program, ranks, ranks_per_node, repeat, 900,
+                                    {"SLUICE_PROGRESS": progress}))
+    runs += [Run(mpi, "large_view_test", ranks, 0, ["--large-mib", "2100"], 600)
+             for ranks in (1, 2, 4)]
     for level in ("0", "1", "2", "3"):
         runs.append(Run(mpi, "legal_test", 3, 0, ["--thread-level", level], 300))
         runs.append(Run(mpi, "outstanding_test", 3, 0, ["--thread-level", level], 300))
