@@ -3,7 +3,6 @@
 
 #include "api/errors.hpp"
 #include "api/requests.hpp"
-#include "run/transfers.hpp"
 
 namespace sluice {
 namespace {
@@ -72,23 +71,12 @@ Call make_call(File const& file, AccessArguments const& a, std::unique_ptr<Image
     return call;
 }
 
-Access start_access(std::shared_ptr<File> const& file, AccessArguments const& arguments,
-                    bool may_block) {
-    Access access;
-    access.file = file;
-    Call call = make_call(*file, arguments, access.image);
-    call.may_block = may_block;
-    access.operation = file->start(std::move(call), !may_block);
-    return access;
-}
-
 /// The end of an access that a call waits for. Returns the error class.
 int finish_access(Access& access, MPI_Status* status) {
-    access.file->wait(*access.operation);
-    access.deliver();
+    access.wait();
+    access.finish();
     set_status(status, access.bytes());
-    access.file->completed(*access.operation);
-    return raise(access.file->handle, access.operation->status());
+    return raise(access.file->handle, access.status());
 }
 
 /// Counts the time from here to the end of the scope as blocked.
@@ -104,35 +92,59 @@ private:
     double began_;
 };
 
-/// The transfer of an independent access, done.
-struct Alone {
-    Status status = Status::ok;
-    Bytes bytes = 0;
-};
-
-Alone transfer_alone(File& file, AccessArguments const& arguments) {
-    std::unique_ptr<Image> image;
-    Call const call = make_call(file, arguments, image);
-    if (call.status != Status::ok) return {call.status, 0};
-    UserTransfer transfer(call.request, call.user);
-    file.storage.run(transfer);
-    if (transfer.status != Status::ok) return {transfer.status, 0};
-    if (!image) return {Status::ok, transfer.bytes};
-    if (arguments.direction == Direction::read) transfer.status = image->unpack(transfer.bytes);
-    return {transfer.status, image->in_memory(transfer.bytes)};
-}
-
 }  // namespace
 
-void Access::deliver() {
-    if (!image || std::exchange(delivered, true)) return;
-    bool const reads = operation->request().direction == Direction::read;
-    if (reads && operation->status() == Status::ok) image->unpack(operation->bytes());
+Access Access::collective(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                          bool may_block) {
+    Access access;
+    access.file = file;
+    access.direction = arguments.direction;
+    Call call = make_call(*file, arguments, access.image_);
+    call.may_block = may_block;
+    access.operation_ = file->start(std::move(call), !may_block);
+    return access;
 }
 
-Bytes Access::bytes() const {
-    Bytes const moved = operation->bytes();
-    return image ? image->in_memory(moved) : moved;
+Access Access::independent(std::shared_ptr<File> const& file, AccessArguments const& arguments) {
+    Access access;
+    access.file = file;
+    access.direction = arguments.direction;
+    access.alone_ = std::make_unique<Alone>(make_call(*file, arguments, access.image_));
+    UserTransfer& transfer = access.alone_->transfer;
+    transfer.status = access.alone_->call.status;
+    if (transfer.status == Status::ok)
+        file->storage.start(transfer);
+    else
+        transfer.done = true;
+    return access;
+}
+
+bool Access::complete() const noexcept {
+    return operation_ ? operation_->complete()
+                      : alone_->transfer.done.load(std::memory_order_acquire);
+}
+
+void Access::wait() const {
+    if (operation_) return file->wait(*operation_);
+    Progress::instance().drive_until([&] { return complete(); }, [&] { file->team->poke(); });
+}
+
+void Access::finish() {
+    if (std::exchange(finished_, true)) return;
+    bool const reads = direction == Direction::read;
+    if (image_ && reads && status() == Status::ok) image_->unpack(moved());
+    if (operation_) file->completed(*operation_);
+}
+
+Bytes Access::moved() const noexcept {
+    if (operation_) return operation_->bytes();
+    return status() == Status::ok ? alone_->transfer.bytes : 0;
+}
+
+Bytes Access::bytes() const { return image_ ? image_->in_memory(moved()) : moved(); }
+
+Status Access::status() const noexcept {
+    return operation_ ? operation_->status() : alone_->transfer.status;
 }
 
 Status check_type(Team const& team, MPI_Datatype type) {
@@ -157,7 +169,7 @@ void set_status(MPI_Status* status, Bytes bytes) {
 int access_blocking(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                     MPI_Status* status) {
     BlockedTime const time(*file);
-    Access access = start_access(file, arguments, true);
+    Access access = Access::collective(file, arguments, true);
     return finish_access(access, status);
 }
 
@@ -165,37 +177,41 @@ int access_nonblocking(std::shared_ptr<File> const& file, AccessArguments const&
                        MPI_Request* request) {
     BlockedTime const time(*file);
     reap(false);
-    *request = make_request(start_access(file, arguments, false));
+    *request = make_request(Access::collective(file, arguments, false));
     return MPI_SUCCESS;
 }
 
 int access_begin(std::shared_ptr<File> const& file, AccessArguments const& arguments) {
     BlockedTime const time(*file);
     if (file->split) return raise(file->handle, Status::split);
-    file->split = std::make_unique<Access>(start_access(file, arguments, false));
+    file->split = std::make_unique<Access>(Access::collective(file, arguments, false));
     return MPI_SUCCESS;
 }
 
 int access_end(std::shared_ptr<File> const& file, Direction direction, MPI_Status* status) {
     BlockedTime const time(*file);
-    bool const matches = file->split && file->split->operation->request().direction == direction;
-    if (!matches) return raise(file->handle, Status::split);
+    if (!file->split || file->split->direction != direction)
+        return raise(file->handle, Status::split);
     auto const access = std::move(file->split);
     return finish_access(*access, status);
 }
 
 int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                  MPI_Status* status) {
-    auto const [result, bytes] = transfer_alone(*file, arguments);
-    set_status(status, bytes);
-    return raise(file->handle, result);
+    Access access = Access::independent(file, arguments);
+    return finish_access(access, status);
 }
 
 int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                  MPI_Request* request) {
-    auto const [result, bytes] = transfer_alone(*file, arguments);
-    *request = make_complete_request(bytes);
-    return raise(file->handle, result);
+    reap(false);
+    Access access = Access::independent(file, arguments);
+    *request = MPI_REQUEST_NULL;
+    if (access.complete() && access.status() != Status::ok) {
+        return raise(file->handle, access.status());
+    }
+    *request = make_request(std::move(access));
+    return MPI_SUCCESS;
 }
 
 }  // namespace sluice

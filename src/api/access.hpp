@@ -3,6 +3,7 @@
 #pragma once
 #include "api/file.hpp"
 #include "api/image.hpp"
+#include "run/transfers.hpp"
 
 namespace sluice {
 
@@ -17,17 +18,43 @@ struct AccessArguments {
     MPI_Datatype type;
 };
 
-/// A collective access under way: of a blocking call, a request, or a split collective.
-struct Access {
-    std::shared_ptr<File> file;
-    std::shared_ptr<Operation> operation;
-    std::unique_ptr<Image> image;  ///< Often none: most bytes need no conversion.
-    bool delivered = false;
+/// An access under way: of a blocking call, a request, or a split collective.
+class Access {
+public:
+    /// Begins. Collective; local, returns at once. `may_block`: the caller waits for it.
+    static Access collective(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                             bool may_block);
+    /// Begins an independent one, of a request: a storage thread does it.
+    static Access independent(std::shared_ptr<File> const& file, AccessArguments const& arguments);
 
-    /// Once the operation is complete, by a thread of the program: hands over what was read.
-    void deliver();
-    /// For the status of the call, once the operation is complete.
-    [[nodiscard]] Bytes bytes() const;
+    [[nodiscard]] bool complete() const noexcept;
+    /// Until it is complete; the calling thread moves it on.
+    void wait() const;
+
+    // Once it is complete:
+    /// Hands over what was read, by a thread of the program; accounts.
+    void finish();
+    [[nodiscard]] Bytes bytes() const;  ///< For the status of the call.
+    [[nodiscard]] Status status() const noexcept;
+
+    std::shared_ptr<File> file;
+    Direction direction = Direction::write;
+
+private:
+    /// A transfer between user memory and the file, with the request that it refers to.
+    struct Alone {
+        explicit Alone(Call its_call)
+            : call(std::move(its_call)),
+              transfer(call.request, call.user) {}
+        Call call;
+        UserTransfer transfer;
+    };
+    [[nodiscard]] Bytes moved() const noexcept;
+
+    std::shared_ptr<Operation> operation_;  ///< Of a collective access.
+    std::unique_ptr<Alone> alone_;          ///< Of an independent one.
+    std::unique_ptr<Image> image_;          ///< Often none: most bytes need no conversion.
+    bool finished_ = false;
 };
 
 /// Blocking. Collective over the file's communicator.
@@ -43,10 +70,10 @@ int access_nonblocking(std::shared_ptr<File> const& file, AccessArguments const&
 int access_begin(std::shared_ptr<File> const& file, AccessArguments const& arguments);
 int access_end(std::shared_ptr<File> const& file, Direction direction, MPI_Status* status);
 
-/// Independent: local, blocks on the device only. For views that the MPI was not given.
+/// Independent: local, blocks on the device only.
 int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                  MPI_Status* status);
-/// The same as a request, which is complete at once.
+/// The same, nonblocking. Bad arguments give no request.
 int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                  MPI_Request* request);
 

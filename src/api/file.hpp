@@ -20,7 +20,7 @@ struct FileStatistics {
     Plan last_plan;              ///< Of the operation that was completed last.
 };
 
-struct Access;
+class Access;
 
 class File {
 public:

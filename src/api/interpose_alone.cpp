@@ -1,8 +1,9 @@
-// Independent data access, and access by the shared pointer. The MPI serves both, but where it was
-// not given the view: then independent calls are served here, and the shared pointer, which only
-// the MPI has, is refused.
+// Independent data access, and access by the shared pointer. Nonblocking independent calls are
+// served, because the MPIs' own requests hang or fail (Open MPI at the end of the file, MPICH when it
+// is asked twice). Blocking ones and the shared pointer are the MPI's, unless it was not given the
+// view: then blocking calls are served too, and the shared pointer, which only the MPI has, is
+// refused.
 #include "api/access.hpp"
-#include "api/environment.hpp"
 #include "api/errors.hpp"
 #include "api/next.hpp"
 
@@ -11,14 +12,12 @@ namespace {
 using sluice::AccessArguments;
 using sluice::Direction;
 
-/// `result` is the call's status or request. Without a helper, waiting is asking again and again,
-/// which MPICH's own file requests do not survive: so there are none.
+/// `result` is the call's status or request.
 template <class Result, class Pass>
 int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
-    bool const asked_often =
-        std::is_same_v<Result, MPI_Request> && sluice::settings().progress_in_calls;
-    if (!file || !file->served() || !(file->view.owned || asked_often)) return pass();
+    bool const nonblocking = std::is_same_v<Result, MPI_Request>;
+    if (!file || !file->served() || !(file->view.owned || nonblocking)) return pass();
     return sluice::access_alone(file, arguments, result);
 }
 

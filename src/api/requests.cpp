@@ -22,29 +22,14 @@ Requests& requests() {
 /// end the job, though a file's default is to return. retire() reports it instead.
 int query(void* state, MPI_Status* status) {
     auto const& access = static_cast<Pending*>(state)->access;
-    set_status(status, access.operation->complete() ? access.bytes() : 0);
+    set_status(status, access.complete() ? access.bytes() : 0);
     return MPI_SUCCESS;
 }
 int release(void*) { return MPI_SUCCESS; }
 
-int query_bytes(void* state, MPI_Status* status) {
-    set_status(status, *static_cast<Bytes*>(state));
-    return MPI_SUCCESS;
-}
-int release_bytes(void* state) {
-    delete static_cast<Bytes*>(state);
-    return MPI_SUCCESS;
-}
 int cancel(void*, int) { return MPI_SUCCESS; }
 
 }  // namespace
-
-MPI_Request make_complete_request(Bytes bytes) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Grequest_start(query_bytes, release_bytes, cancel, new Bytes(bytes), &request);
-    PMPI_Grequest_complete(request);
-    return request;
-}
 
 MPI_Request make_request(Access access) {
     auto pending = std::make_unique<Pending>();
@@ -66,8 +51,8 @@ Pending* find_request(MPI_Request request) {
 }
 
 bool settle(Pending& pending) {
-    if (!pending.access.operation->complete()) return false;
-    pending.access.deliver();
+    if (!pending.access.complete()) return false;
+    pending.access.finish();
     if (!std::exchange(pending.told_mpi, true)) PMPI_Grequest_complete(pending.request);
     return true;
 }
@@ -81,9 +66,7 @@ int retire(Pending* pending) {
         requests().all.erase(found);
         --live_requests;
     }
-    Access const& access = owned->access;
-    access.file->completed(*access.operation);
-    return raise(access.file->handle, access.operation->status());
+    return raise(owned->access.file->handle, owned->access.status());
 }
 
 void abandon(Pending& pending) {
@@ -100,16 +83,14 @@ void reap(bool all) {
         std::lock_guard const lock(requests().mutex);
         auto& left = requests().abandoned;
         for (auto& pending : left) {
-            if (all || pending->access.operation->complete()) done.push_back(std::move(pending));
+            if (all || pending->access.complete()) done.push_back(std::move(pending));
         }
         std::erase(left, nullptr);
     }
     for (auto& pending : done) {
-        Access const& access = pending->access;
-        access.file->wait(*access.operation);
+        pending->access.wait();
         settle(*pending);
         PMPI_Request_free(&pending->request);
-        access.file->completed(*access.operation);
     }
 }
 

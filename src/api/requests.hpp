@@ -16,9 +16,6 @@ struct Pending {
 /// A request for an access under way. Local.
 MPI_Request make_request(Access access);
 
-/// A request of the MPI's own that is complete, and whose status says `bytes`. Local.
-MPI_Request make_complete_request(Bytes bytes);
-
 inline std::atomic<int> live_requests{0};
 
 /// True when there is any request of ours, for the price of one load.

@@ -60,7 +60,6 @@ public:
     [[nodiscard]] Status status() const noexcept { return result_; }  ///< The same on all ranks.
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }  ///< Of this rank, transferred.
 
-    [[nodiscard]] Request const& request() const noexcept { return call_.request; }
     [[nodiscard]] Stage stage() const noexcept { return stage_; }
     [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
     [[nodiscard]] Summary const& survey() const noexcept { return survey_; }

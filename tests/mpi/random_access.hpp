@@ -91,8 +91,6 @@ inline void OpenFile::independent(int step) {
     Demand const demand{form.direction, form.pointer, true, random.one_of({30, 60, 100})};
     auto parts = model_.plan(demand, seed_, step);
     if (model_.conflicts(demand, parts)) settle(step);
-    // Open MPI never completes its own nonblocking reads behind the end.
-    if (form.direction == Direction::read && model_.behind_end(parts)) form.way = Form::blocking;
     start(demand, form, parts, step);
 }
 

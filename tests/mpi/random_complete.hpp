@@ -165,8 +165,7 @@ public:
     void complete(PendingList chosen, Random& random, int step) {
         if (chosen.empty()) return;
         random.shuffle(chosen);
-        auto const way =
-            allowed(chosen, static_cast<Completion>(random.below(completion_names.size())));
+        auto const way = static_cast<Completion>(random.below(completion_names.size()));
         say(chosen, way, step);
         Requests(chosen, seed_, random.chance(10) ? 2 : 0).complete(way);
         forget();
@@ -176,9 +175,8 @@ public:
     void poke(PendingList chosen, Random& random, int step) {
         if (chosen.empty()) return;
         random.shuffle(chosen);
-        auto const way =
-            allowed(chosen, random.one_of({Completion::test, Completion::testall,
-                                           Completion::testany, Completion::testsome}));
+        auto const way = random.one_of(
+            {Completion::test, Completion::testall, Completion::testany, Completion::testsome});
         say(chosen, way, step);
         Requests requests(chosen, seed_, 0);
         requests.attempt(way);
@@ -190,16 +188,6 @@ public:
     }
 
 private:
-    /// MPICH 5.0.2 with one of its own file requests: MPI_Testall fails beside another, incomplete
-    /// one, and MPI_Request_get_status fails once it is complete.
-    static Completion allowed(PendingList const& chosen, Completion way) {
-        bool const risky = std::any_of(chosen.begin(), chosen.end(), [](auto const& pending) {
-            return pending->transfer && pending->transfer->form().independent;
-        });
-        if (risky && way == Completion::testall) return Completion::testsome;
-        return risky && way == Completion::get_status ? Completion::wait : way;
-    }
-
     void say(PendingList const& chosen, Completion way, int step) const {
         if (!tracing_) return;
         std::ostringstream text;

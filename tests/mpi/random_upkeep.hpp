@@ -111,8 +111,8 @@ inline void OpenFile::preallocate(int step) {
     settle(step);
     complete_all(step);
     complete_independent(step);
-    // To less than there is, Open MPI's ranks disagree about a broadcast.
-    auto const size = model_.content.size() + shared(step, 15).between<std::int64_t>(1, 1000);
+    auto const size = shared(step, 15).between<std::int64_t>(
+        0, static_cast<std::int64_t>(model_.content.size()) + 1000);
     say(step, "preallocate " + std::to_string(size));
     check::ok(MPI_File_preallocate(file_, static_cast<MPI_Offset>(size)), "MPI_File_preallocate");
     // What the new bytes hold is not defined, so they go again.
