@@ -61,8 +61,8 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     return code;
 }
 
-/// Not left to the MPI: Open MPI's writes garbage into the new part and leaves a message behind that
-/// the next file trips over.
+/// Not left to the MPI: Open MPI's writes garbage into the new part, and leaves a message behind
+/// that the next file trips over.
 Status preallocate(File& file, MPI_Offset size) {
     file.drain();
     if (file.amode & MPI_MODE_RDONLY) return file.agree(Status::read_only);

@@ -60,7 +60,7 @@ private:
 bool idle() noexcept { return !any_requests() && !Progress::needs_callers(); }
 
 /// Ours are settled: whether the MPI may block on the others. Where nobody else moves operations on
-/// they must be complete. (To test them is no way: MPICH's own file requests may return errors then.)
+/// they must be complete. (To test them is no way: MPICH's own file requests may then fail.)
 bool rest_can_block(int count, MPI_Request const* requests) {
     if (!Progress::needs_callers()) return true;
     for (int i = 0; i < count; ++i) {

@@ -94,6 +94,33 @@ void hints(std::string const& key, std::function<std::string(int)> const& value_
     check::compare_and_remove(name, expected);
 }
 
+/// Begun twice, ended without a begin, ended as what was not begun: an error each time, and what
+/// was begun still ends as it should.
+void split_misused() {
+    auto const name = check::fresh_file("errors.bin", prefilled_bytes);
+    MPI_File file = open(name);
+    auto const data = model::data_of(8, check::rank(), 0, 100);
+    model::Bytes other(100);
+    auto const at = MPI_Offset{100} * check::rank();
+    auto const refused = [](int code) { check_class(check::class_of(code), {MPI_ERR_OTHER}); };
+    refused(MPI_File_write_all_end(file, data.data(), MPI_STATUS_IGNORE));
+    check::ok(MPI_File_write_at_all_begin(file, at, data.data(), 100, MPI_BYTE));
+    refused(MPI_File_read_at_all_begin(file, at, other.data(), 100, MPI_BYTE));
+    refused(MPI_File_read_all_end(file, other.data(), MPI_STATUS_IGNORE));
+    MPI_Status status{};
+    check::ok(MPI_File_write_at_all_end(file, data.data(), &status));
+    int count = 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    check::is_equal(100, count, "count");
+    refused(MPI_File_write_at_all_end(file, data.data(), &status));
+    model::File expected(prefilled_bytes);
+    for (int r = 0; r < check::size(); ++r) {
+        expected.write({{100 * r, 100}}, model::data_of(8, r, 0, 100));
+    }
+    close(file);
+    check::compare_and_remove(name, expected);
+}
+
 /// After MPI_ERRORS_RETURN is set as the default for new files, and with no handler of its own.
 void default_handler() {
     auto const name = check::fresh_file("errors.bin", prefilled_bytes);
@@ -109,7 +136,8 @@ void default_handler() {
 
 void add_cases(std::vector<check::Test>& tests) {
     for (auto const& fault : all_cases()) {
-        for (Form const form : {Form::all, Form::at_all, Form::iall, Form::iat_all}) {
+        for (Form const form : {Form::all, Form::at_all, Form::iall, Form::iat_all, Form::split_all,
+                                Form::split_at_all}) {
             auto const direction = fault.direction;
             for (bool const own : {false, true}) {
                 tests.push_back({fault.name + "/" + name_of(form) + (own ? "/handler" : "/return"),
@@ -123,6 +151,7 @@ std::vector<check::Test> make_tests() {
     std::vector<check::Test> tests{
         {"default_handler", default_handler},
         {"waitall_with_error", waitall_with_error},
+        {"split_misused", split_misused},
         {"hints/not_a_number", [] { hints("cb_buffer_size", [](int) { return "abc"; }); }},
         {"hints/negative", [] { hints("cb_nodes", [](int) { return "-3"; }); }},
         {"hints/zero", [] { hints("cb_buffer_size", [](int) { return "0"; }); }},

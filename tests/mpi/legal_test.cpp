@@ -206,12 +206,66 @@ void one_rank_computes() {
     expect_blocks(name, model::File(10), 100000, 0);
 }
 
+std::string value_of(MPI_Info info, char const* key) {
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &found);
+    return found ? value : "";
+}
+
+/// MPI_File_get_info tells the values in force, those that were never set among them.
+void info_in_force() {
+    if (check::state().options.plain) return;
+    auto const name = check::fresh_file("info.bin", 0);
+    MPI_Info given = MPI_INFO_NULL, told = MPI_INFO_NULL;
+    MPI_Info_create(&given);
+    MPI_Info_set(given, "cb_buffer_size", "65536");
+    MPI_Info_set(given, "sluice_durable", "close");
+    MPI_File file = open(name, MPI_MODE_RDWR, MPI_COMM_WORLD, given);
+    MPI_Info_set(given, "romio_cb_write", "enable");
+    check::ok(MPI_File_set_info(file, given));
+    MPI_Info_free(&given);
+    check::ok(MPI_File_get_info(file, &told));
+    check::is_equal(std::string("65536"), value_of(told, "cb_buffer_size"), "cb_buffer_size");
+    check::is_equal(std::string("close"), value_of(told, "sluice_durable"), "sluice_durable");
+    check::is_equal(std::string("enable"), value_of(told, "romio_cb_write"), "romio_cb_write");
+    check::is_equal(std::string("automatic"), value_of(told, "romio_cb_read"), "romio_cb_read");
+    check::is_true(std::stoi(value_of(told, "cb_nodes")) >= 1, "cb_nodes is at least 1");
+    MPI_Info_free(&told);
+    close(file);
+    check::compare_and_remove(name, model::File(0));
+}
+
+/// MPI_Cancel cancels nothing, and harms nothing: the standard leaves it to the implementation.
+void cancel_harms_nothing() {
+    auto const name = check::fresh_file("cancel.bin", 0);
+    MPI_File file = open(name);
+    auto const data = model::data_of(3, check::rank(), 0, 5000);
+    MPI_Request request = MPI_REQUEST_NULL;
+    auto const at = MPI_Offset{5000} * check::rank();
+    check::ok(MPI_File_iwrite_at_all(file, at, data.data(), 5000, MPI_BYTE, &request));
+    if (check::rank() % 2 == 0) check::ok(MPI_Cancel(&request), "MPI_Cancel");
+    MPI_Status status{};
+    check::ok(MPI_Wait(&request, &status));
+    int cancelled = 1;
+    MPI_Test_cancelled(&status, &cancelled);
+    check::is_equal(0, cancelled, "cancelled");
+    close(file);
+    model::File expected;
+    for (int r = 0; r < check::size(); ++r) {
+        expected.write({{5000 * r, 5000}}, model::data_of(3, r, 0, 5000));
+    }
+    check::compare_and_remove(name, expected);
+}
+
 std::vector<check::Test> make_tests() {
     std::vector<check::Test> tests{
         {"start_is_local", start_is_local},
         {"wait_moves_messages/nonblocking", [] { wait_moves_messages(false); }},
         {"wait_moves_messages/blocking", [] { wait_moves_messages(true); }},
         {"messages_between", messages_between},
+        {"info_in_force", info_in_force},
+        {"cancel_harms_nothing", cancel_harms_nothing},
         {"write_into_holes", write_into_holes},
         {"write_into_own_holes", write_into_own_holes},
         {"one_rank_computes", one_rank_computes}};
