@@ -62,7 +62,7 @@ void finalizing() {
     if (!last) return;
     print_statistics();
     Progress::stop();
-    Team::forget_key();
+    Team::forget_all();
 }
 
 #ifdef SLUICE_HAVE_SESSIONS

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <sched.h>
+#include <unistd.h>
 
 namespace sluice {
 namespace {
@@ -36,13 +37,49 @@ int messages_due() {
     return due;
 }
 
-int free_team(MPI_Comm, int, void* held, void*) {
-    delete static_cast<std::shared_ptr<Team>*>(held);
-    return MPI_SUCCESS;
-}
-
 int key = MPI_KEYVAL_INVALID;
 std::mutex key_mutex;
+
+constexpr std::size_t retired_at_most = 4;
+
+/// Teams whose communicator was freed, oldest first.
+struct Retired {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<Team>> all;
+};
+Retired& retired() {
+    static auto* const only = new Retired;
+    return *only;
+}
+
+void retire(std::shared_ptr<Team> team) {
+    std::lock_guard const lock(retired().mutex);
+    auto& all = retired().all;
+    all.push_back(std::move(team));
+    if (all.size() > retired_at_most) all.erase(all.begin());
+}
+
+/// The youngest that fits, taken out of the list: other threads must not wait for this one.
+std::shared_ptr<Team> take_retired(MPI_Comm communicator) {
+    std::lock_guard const lock(retired().mutex);
+    auto& all = retired().all;
+    auto const found = std::find_if(all.rbegin(), all.rend(), [&](auto const& team) {
+        int same = MPI_UNEQUAL;
+        PMPI_Comm_compare(communicator, team->communicator, &same);
+        return same == MPI_CONGRUENT && team.use_count() == 1;
+    });
+    if (found == all.rend()) return nullptr;
+    auto team = std::move(*found);
+    all.erase(std::next(found).base());
+    return team;
+}
+
+int free_team(MPI_Comm, int, void* held, void*) {
+    std::unique_ptr<std::shared_ptr<Team>> const team(static_cast<std::shared_ptr<Team>*>(held));
+    bool const finalizing = key == MPI_KEYVAL_INVALID;
+    if (*team && !finalizing) retire(std::move(*team));
+    return MPI_SUCCESS;
+}
 
 int team_key() {
     std::lock_guard const lock(key_mutex);
@@ -97,11 +134,14 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
     int found = 0;
     PMPI_Comm_get_attr(communicator, team_key(), &held, &found);
     if (found) return *static_cast<std::shared_ptr<Team>*>(held);
-    MPI_Comm own = MPI_COMM_NULL;
-    if (PMPI_Comm_dup(communicator, &own) != MPI_SUCCESS) return nullptr;
-    PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-    auto team = std::make_shared<Team>(own);
-    if (!team->set_up()) team.reset();
+    auto team = revive(communicator);
+    if (!team) {
+        MPI_Comm own = MPI_COMM_NULL;
+        if (PMPI_Comm_dup(communicator, &own) != MPI_SUCCESS) return nullptr;
+        PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+        team = std::make_shared<Team>(own);
+        if (!team->set_up()) team.reset();
+    }
     PMPI_Comm_set_attr(communicator, team_key(), new std::shared_ptr<Team>(team));
     if (team) {
         std::lock_guard const lock(teams().mutex);
@@ -112,9 +152,26 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
     return team;
 }
 
-void Team::forget_key() {
-    std::lock_guard const lock(key_mutex);
-    if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
+/// A retired team of the same ranks in the same order, if all of them have the same one at hand and
+/// none has a file of it open: threads may free and open in another order on other ranks.
+std::shared_ptr<Team> Team::revive(MPI_Comm communicator) {
+    auto team = take_retired(communicator);
+    std::uint64_t const mine = team ? team->name_ : 0;
+    std::uint64_t const names[2]{mine, ~mine};
+    std::uint64_t least[2]{};
+    PMPI_Allreduce(names, least, 2, MPI_UINT64_T, MPI_MIN, communicator);
+    if (!team || (least[0] == mine && least[1] == ~mine)) return team;
+    retire(std::move(team));
+    return nullptr;
+}
+
+void Team::forget_all() {
+    {
+        std::lock_guard const lock(key_mutex);
+        if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
+    }
+    std::lock_guard const lock(retired().mutex);
+    retired().all.clear();
 }
 
 /// Asks for a message that nobody sends: where MPICH finds one it moves nothing else. Nor does it
@@ -130,8 +187,16 @@ Team::~Team() {
     if (!finalized && communicator != MPI_COMM_NULL) PMPI_Comm_free(&communicator);
 }
 
+/// Rank 0 of a team is one process; it counts.
+void Team::agree_on_name() {
+    static std::atomic<std::uint32_t> count{0};
+    name_ = (static_cast<std::uint64_t>(getpid()) << 32) + ++count;
+    PMPI_Bcast(&name_, 1, MPI_UINT64_T, 0, communicator);
+}
+
 bool Team::set_up() {
     self = rank_in(communicator);
+    agree_on_name();
     MPI_Comm node = split_by_node(communicator);
     bool const alone = size_of(node) == 1;
     bool shared = alone || share_memory(node);

@@ -1,5 +1,6 @@
 // The ranks of a communicator, set up once: a communicator of our own, the topology, the memory and
-// the bells of the node, and a number of streams. Kept as an attribute of the user's communicator.
+// the bells of the node, and a number of streams. Kept as an attribute of the user's communicator;
+// when that is freed, for the next one of the same ranks: libraries duplicate one for each file.
 #pragma once
 #include "api/progress.hpp"
 #include "ports/mpi.hpp"
@@ -24,7 +25,7 @@ public:
     static std::shared_ptr<Team> of(MPI_Comm communicator);
 
     /// Before MPI goes away: teams of a later session have another key.
-    static void forget_key();
+    static void forget_all();
 
     /// Calls MPI so that it can make progress on what the program gave it.
     void poke() const;
@@ -44,13 +45,16 @@ public:
     MPI_Comm communicator;
 
 private:
+    static std::shared_ptr<Team> revive(MPI_Comm communicator);
     bool set_up();
+    void agree_on_name();
     bool share_memory(MPI_Comm node_communicator);
     void add_stream();
     Bytes reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes);
     /// Backs the slots with memory; false when the system has none.
     bool back(StreamPlace const& place, std::int32_t aggregators, Bytes slot_bytes) const;
 
+    std::uint64_t name_ = 0;  ///< The same on all ranks, and of no other team. Never 0.
     SharedMemory memory_;
     std::unique_ptr<NodeBells> bells_;
     SteadyClock clock_;

@@ -206,6 +206,43 @@ void one_rank_computes() {
     expect_blocks(name, model::File(10), 100000, 0);
 }
 
+/// Libraries duplicate a communicator for each file, and free it before or after they close it.
+void communicator_for_each_file() {
+    MPI_File before = MPI_FILE_NULL;
+    std::string names[6];
+    for (int i = 0; i < 6; ++i) {
+        names[i] = check::fresh_file("dup" + std::to_string(i) + ".bin", 0);
+        MPI_Comm own = MPI_COMM_NULL;
+        MPI_Comm_dup(MPI_COMM_WORLD, &own);
+        MPI_File file = open(names[i], MPI_MODE_RDWR, own);
+        if (i % 2 == 0) MPI_Comm_free(&own);
+        if (before != MPI_FILE_NULL) close(before);  // Some are open together.
+        auto const data = model::data_of(4, check::rank(), i, 3000);
+        MPI_Datatype view = MPI_DATATYPE_NULL;
+        MPI_Type_vector(30, 100, 100 * check::size(), MPI_BYTE, &view);
+        MPI_Type_commit(&view);
+        check::ok(MPI_File_set_view(file, MPI_Offset{100} * check::rank(), MPI_BYTE, view, "native",
+                                    MPI_INFO_NULL));
+        MPI_Type_free(&view);
+        check::ok(MPI_File_write_all(file, data.data(), 3000, MPI_BYTE, MPI_STATUS_IGNORE));
+        if (own != MPI_COMM_NULL) MPI_Comm_free(&own);
+        before = file;
+    }
+    close(before);
+    for (int i = 0; i < 6; ++i) {
+        model::File expected;
+        for (int r = 0; r < check::size(); ++r) {
+            auto const data = model::data_of(4, r, i, 3000);
+            for (int piece = 0; piece < 30; ++piece) {
+                auto const from = data.begin() + 100 * piece;
+                expected.write({{100 * (check::size() * piece + r), 100}},
+                               model::Bytes(from, from + 100));
+            }
+        }
+        check::compare_and_remove(names[i], expected);
+    }
+}
+
 std::string value_of(MPI_Info info, char const* key) {
     char value[MPI_MAX_INFO_VAL + 1] = "";
     int found = 0;
@@ -265,6 +302,7 @@ std::vector<check::Test> make_tests() {
         {"wait_moves_messages/blocking", [] { wait_moves_messages(true); }},
         {"messages_between", messages_between},
         {"info_in_force", info_in_force},
+        {"communicator_for_each_file", communicator_for_each_file},
         {"cancel_harms_nothing", cancel_harms_nothing},
         {"write_into_holes", write_into_holes},
         {"write_into_own_holes", write_into_own_holes},
