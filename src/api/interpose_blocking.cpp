@@ -1,6 +1,7 @@
 // Mode `calls`: MPI's own blocking functions, so that operations move on inside them. Those between
-// two ranks become nonblocking ones that are waited for; before collective ones all ranks meet. In
-// the other mode everything here goes straight on.
+// two ranks become nonblocking ones that are waited for; before collective ones all ranks meet.
+// Probes that do not block move operations on once. In the other mode everything here goes straight
+// on.
 #include "api/meet.hpp"
 #include "api/next.hpp"
 #include "api/progress.hpp"
@@ -183,6 +184,18 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
                           return PMPI_Iprobe(source, tag, comm, yes, status);
                       });
     return seen ? MPI_SUCCESS : SLUICE_NEXT(MPI_Probe)(source, tag, comm, status);
+}
+
+// These do not block, but programs call them until they find something.
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+    if (needs_callers()) sluice::Progress::instance().nudge();
+    return SLUICE_NEXT(MPI_Iprobe)(source, tag, comm, flag, status);
+}
+
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                MPI_Status* status) {
+    if (needs_callers()) sluice::Progress::instance().nudge();
+    return SLUICE_NEXT(MPI_Improbe)(source, tag, comm, flag, message, status);
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {

@@ -210,6 +210,7 @@ int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
 }
 
 int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+    if (sluice::Progress::needs_callers()) sluice::Progress::instance().nudge();
     if (sluice::Pending* const pending = sluice::find_request(request)) {
         sluice::Progress::instance().nudge();
         sluice::settle(*pending);

@@ -20,6 +20,7 @@ struct Options {
     std::uint64_t piece = 4096;  ///< Bytes of one piece of the strided pattern.
     int repeat = 7, warmup = 1;
     int calls = 0;        ///< In one batch of modes small and open; 0: the mode's own.
+    int tests = 0;        ///< Mode overlap: calls of MPI_Test during the computation.
     double late_ms = 0;   ///< Mode overlap: how late the last rank starts.
     int operations = 16;  ///< Mode outstanding: in total.
     std::vector<int> outstanding{1, 2, 4, 8, 16};

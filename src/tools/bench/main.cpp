@@ -38,6 +38,8 @@ void declare(CLI::App& app, Options& o) {
     app.add_option("--warmup", o.warmup, "unmeasured turns before them (default: 1)")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--calls", o.calls, "calls in one batch (default: small 100, open 50)");
+    app.add_option("--tests", o.tests, "overlap: calls of MPI_Test while computing")
+        ->check(CLI::NonNegativeNumber);
     app.add_option("--late", o.late_ms, "overlap: the last rank starts this many ms late");
     app.add_option("--operations", o.operations, "outstanding: operations in total (default: 16)")
         ->check(CLI::PositiveNumber);

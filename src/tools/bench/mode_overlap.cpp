@@ -1,8 +1,9 @@
 // Mode overlap: how much of an operation's time hides behind computation, with no MPI call between
-// its start and its wait. The computation lasts as long as the operation alone, on every rank.
+// its start and its wait unless --tests asks for some. The computation lasts as long as the operation alone, on every rank.
 #include <time.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 
 #include "patterns.hpp"
@@ -95,6 +96,7 @@ private:
         });
     }
 
+    void compute_and_test(std::uint64_t iterations, MPI_Request& request) const;
     Parts run_overlapped(Side side, bool writes, std::uint64_t iterations);
     void check_bytes(Side side, bool writes);
     void report(bool writes, Side side, SideResult const& result) const;
@@ -107,6 +109,17 @@ private:
     std::array<std::uint64_t, 2> wrong_{};
 };
 
+/// The computation in equal parts, with a test between two of them.
+void Overlap::compute_and_test(std::uint64_t iterations, MPI_Request& request) const {
+    auto const tests = std::uint64_t(run_.options.tests);
+    for (std::uint64_t i = 0; i < tests; ++i) {
+        compute(iterations / (tests + 1));
+        int done = 0;
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    }
+    compute(iterations - tests * (iterations / (tests + 1)));
+}
+
 Parts Overlap::run_overlapped(Side side, bool writes, std::uint64_t iterations) {
     Parts parts;
     parts.compute_alone = time_together([&] { compute(iterations); });
@@ -118,7 +131,7 @@ Parts Overlap::run_overlapped(Side side, bool writes, std::uint64_t iterations) 
     double const starting = MPI_Wtime();
     auto request = start(side, writes);
     double const started = MPI_Wtime();
-    compute(iterations);
+    compute_and_test(iterations, request);
     double const computed = MPI_Wtime();
     check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
     double const end = MPI_Wtime();
@@ -188,6 +201,9 @@ void Overlap::report(bool writes, Side side, SideResult const& result) const {
     line.add("pattern", pattern_.name).add("direction", direction).add("side", who);
     line.add_integer("bytes_per_rank", pattern_.bytes()).add("unit", "s");
     line.add("late_ms", run_.options.late_ms).add("io_alone", result.io_alone);
+    char const* const progress = std::getenv("SLUICE_PROGRESS");
+    line.add("progress", progress ? progress : "thread");
+    line.add_integer("tests", std::uint64_t(run_.options.tests));
     line.add("start", summary_of(result.start)).add("compute", summary_of(result.compute));
     line.add("compute_alone", summary_of(result.compute_alone));
     line.add("wait", summary_of(result.wait)).add("total", summary_of(result.total));
