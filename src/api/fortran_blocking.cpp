@@ -13,6 +13,14 @@ SLUICE_FORTRAN(probe, (Integer source, Integer tag, Integer c, void* to, Integer
 SLUICE_FORTRAN(mprobe,
                (Integer source, Integer tag, Integer c, Integer message, void* to, Integer ierror),
                MPI_Mprobe(*source, *tag, comm(c), Out<Message>(message), status(to)))
+SLUICE_FORTRAN(iprobe,
+               (Integer source, Integer tag, Integer c, Integer flag, void* to, Integer ierror),
+               MPI_Iprobe(*source, *tag, comm(c), Logical(flag), status(to)))
+SLUICE_FORTRAN(improbe,
+               (Integer source, Integer tag, Integer c, Integer flag, Integer message, void* to,
+                Integer ierror),
+               MPI_Improbe(*source, *tag, comm(c), Logical(flag), Out<Message>(message),
+                           status(to)))
 SLUICE_FORTRAN(comm_dup, (Integer c, Integer made, Integer ierror),
                MPI_Comm_dup(comm(c), Out<Comm>(made)))
 SLUICE_FORTRAN(comm_dup_with_info, (Integer c, Integer hints, Integer made, Integer ierror),

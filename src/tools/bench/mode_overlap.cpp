@@ -1,5 +1,6 @@
 // Mode overlap: how much of an operation's time hides behind computation, with no MPI call between
-// its start and its wait unless --tests asks for some. The computation lasts as long as the operation alone, on every rank.
+// its start and its wait unless --tests asks for some. The computation lasts as long as the
+// operation alone, on every rank.
 #include <time.h>
 
 #include <algorithm>
