@@ -44,6 +44,39 @@ void start_is_local() {
     expect_blocks(name, expected, 20000, 0);
 }
 
+/// Every rank has started before any of them calls MPI again: they tell each other by way of POSIX.
+/// Open MPI takes a lock of the whole span at the start, and frees it in later calls.
+void start_needs_no_calls() {
+    auto const name = check::fresh_file("legal.bin", 0);
+    auto const started = [&](int rank) { return name + ".started" + std::to_string(rank); };
+    MPI_File file = open(name);
+    MPI_Datatype view = MPI_DATATYPE_NULL;
+    MPI_Type_vector(100, 50, 50 * check::size(), MPI_BYTE, &view);
+    MPI_Type_commit(&view);
+    check::ok(MPI_File_set_view(file, MPI_Offset{50} * check::rank(), MPI_BYTE, view, "native",
+                                MPI_INFO_NULL));
+    MPI_Type_free(&view);
+    auto const data = model::data_of(5, check::rank(), 0, 5000);
+    MPI_Request handle = MPI_REQUEST_NULL;
+    MPI_Barrier(MPI_COMM_WORLD);
+    check::ok(MPI_File_iwrite_all(file, data.data(), 5000, MPI_BYTE, &handle));
+    check::posix_write(started(check::rank()), {});
+    auto const all_started = [&] {
+        for (int r = 0; r < check::size(); ++r) {
+            if (::access(started(r).c_str(), F_OK) != 0) return false;
+        }
+        return true;
+    };
+    for (int waits = 0; waits < 500 && !all_started(); ++waits) check::sleep_ms(10);
+    check::is_true(all_started(), "all have started within 5 s");
+    check::ok(MPI_Wait(&handle, MPI_STATUS_IGNORE));
+    close(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    ::unlink(started(check::rank()).c_str());
+    if (check::rank() == 0) ::unlink(name.c_str());
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /// The others take rank 0's large message (sent by rendezvous) before they start: waiting for the
 /// file operation alone must still move the message.
 void wait_moves_messages(bool blocking) {
@@ -298,6 +331,7 @@ void cancel_harms_nothing() {
 std::vector<check::Test> make_tests() {
     std::vector<check::Test> tests{
         {"start_is_local", start_is_local},
+        {"start_needs_no_calls", start_needs_no_calls},
         {"wait_moves_messages/nonblocking", [] { wait_moves_messages(false); }},
         {"wait_moves_messages/blocking", [] { wait_moves_messages(true); }},
         {"messages_between", messages_between},
