@@ -30,18 +30,18 @@ template <class Pass> int shared(MPI_File handle, Pass&& pass) {
 }  // namespace
 
 #define SLUICE_ALONE(NAME, WAY, BUFFER, COUNT, RESULT)                                             \
-    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT* result) {            \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
         return alone({fh, WAY, false, 0, const_cast<void*>(buf), count, type}, result,             \
                      [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, result); });             \
     }
 #define SLUICE_ALONE_AT(NAME, WAY, BUFFER, COUNT, RESULT)                                          \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
-             RESULT* result) {                                                                     \
+             RESULT result) {                                                                      \
         return alone({fh, WAY, true, offset, const_cast<void*>(buf), count, type}, result,         \
                      [&] { return SLUICE_NEXT(NAME)(fh, offset, buf, count, type, result); });     \
     }
 #define SLUICE_SHARED(NAME, BUFFER, COUNT, RESULT)                                                 \
-    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT* result) {            \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
         return shared(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, result); });        \
     }
 #define SLUICE_SHARED_BEGIN(NAME, BUFFER, COUNT)                                                   \
@@ -49,20 +49,21 @@ template <class Pass> int shared(MPI_File handle, Pass&& pass) {
         return shared(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type); });                \
     }
 #define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \
-    SLUICE_ALONE(MPI_File_write##SUFFIX, Direction::write, void const*, COUNT, MPI_Status)         \
-    SLUICE_ALONE(MPI_File_read##SUFFIX, Direction::read, void*, COUNT, MPI_Status)                 \
-    SLUICE_ALONE(MPI_File_iwrite##SUFFIX, Direction::write, void const*, COUNT, MPI_Request)       \
-    SLUICE_ALONE(MPI_File_iread##SUFFIX, Direction::read, void*, COUNT, MPI_Request)               \
-    SLUICE_ALONE_AT(MPI_File_write_at##SUFFIX, Direction::write, void const*, COUNT, MPI_Status)   \
-    SLUICE_ALONE_AT(MPI_File_read_at##SUFFIX, Direction::read, void*, COUNT, MPI_Status)           \
-    SLUICE_ALONE_AT(MPI_File_iwrite_at##SUFFIX, Direction::write, void const*, COUNT, MPI_Request) \
-    SLUICE_ALONE_AT(MPI_File_iread_at##SUFFIX, Direction::read, void*, COUNT, MPI_Request)         \
-    SLUICE_SHARED(MPI_File_write_shared##SUFFIX, void const*, COUNT, MPI_Status)                   \
-    SLUICE_SHARED(MPI_File_read_shared##SUFFIX, void*, COUNT, MPI_Status)                          \
-    SLUICE_SHARED(MPI_File_iwrite_shared##SUFFIX, void const*, COUNT, MPI_Request)                 \
-    SLUICE_SHARED(MPI_File_iread_shared##SUFFIX, void*, COUNT, MPI_Request)                        \
-    SLUICE_SHARED(MPI_File_write_ordered##SUFFIX, void const*, COUNT, MPI_Status)                  \
-    SLUICE_SHARED(MPI_File_read_ordered##SUFFIX, void*, COUNT, MPI_Status)                         \
+    SLUICE_ALONE(MPI_File_write##SUFFIX, Direction::write, void const*, COUNT, MPI_Status*)        \
+    SLUICE_ALONE(MPI_File_read##SUFFIX, Direction::read, void*, COUNT, MPI_Status*)                \
+    SLUICE_ALONE(MPI_File_iwrite##SUFFIX, Direction::write, void const*, COUNT, MPI_Request*)      \
+    SLUICE_ALONE(MPI_File_iread##SUFFIX, Direction::read, void*, COUNT, MPI_Request*)              \
+    SLUICE_ALONE_AT(MPI_File_write_at##SUFFIX, Direction::write, void const*, COUNT, MPI_Status*)  \
+    SLUICE_ALONE_AT(MPI_File_read_at##SUFFIX, Direction::read, void*, COUNT, MPI_Status*)          \
+    SLUICE_ALONE_AT(MPI_File_iwrite_at##SUFFIX, Direction::write, void const*, COUNT,              \
+                    MPI_Request*)                                                                  \
+    SLUICE_ALONE_AT(MPI_File_iread_at##SUFFIX, Direction::read, void*, COUNT, MPI_Request*)        \
+    SLUICE_SHARED(MPI_File_write_shared##SUFFIX, void const*, COUNT, MPI_Status*)                  \
+    SLUICE_SHARED(MPI_File_read_shared##SUFFIX, void*, COUNT, MPI_Status*)                         \
+    SLUICE_SHARED(MPI_File_iwrite_shared##SUFFIX, void const*, COUNT, MPI_Request*)                \
+    SLUICE_SHARED(MPI_File_iread_shared##SUFFIX, void*, COUNT, MPI_Request*)                       \
+    SLUICE_SHARED(MPI_File_write_ordered##SUFFIX, void const*, COUNT, MPI_Status*)                 \
+    SLUICE_SHARED(MPI_File_read_ordered##SUFFIX, void*, COUNT, MPI_Status*)                        \
     SLUICE_SHARED_BEGIN(MPI_File_write_ordered_begin##SUFFIX, void const*, COUNT)                  \
     SLUICE_SHARED_BEGIN(MPI_File_read_ordered_begin##SUFFIX, void*, COUNT)
 

@@ -97,12 +97,14 @@ using sluice::started;
     SLUICE_MRECV(MPI_Mrecv##SUFFIX, PMPI_Imrecv##SUFFIX, COUNT)                                    \
     SLUICE_SENDRECV(MPI_Sendrecv##SUFFIX, PMPI_Isend##SUFFIX, PMPI_Irecv##SUFFIX, COUNT)
 
-// A collective function: its parameters, its arguments, and who meets.
+// A collective function: its parameters, its arguments (with their parentheses), and who meets.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define SLUICE_COLLECTIVE(NAME, PARAMETERS, ARGUMENTS, COMMUNICATOR)                               \
     int NAME PARAMETERS {                                                                          \
         sluice::meet(COMMUNICATOR);                                                                \
         return SLUICE_NEXT(NAME) ARGUMENTS;                                                        \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 #define SLUICE_COLLECTIVE_COUNTED(SUFFIX, COUNT, PLACE)                                            \
     SLUICE_COLLECTIVE(MPI_Bcast##SUFFIX,                                                           \
                       (void* buf, COUNT n, MPI_Datatype type, int root, MPI_Comm comm),            \
