@@ -81,7 +81,7 @@ class Case:
         if self.mpi == "openmpi":
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                                PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
-        directory = tempfile.mkdtemp(prefix="sluice_random_", dir=self.args.dir)
+        directory = tempfile.mkdtemp(prefix="random_programs_", dir=self.args.dir)
         try:
             return runner.execute(self.command(directory, trace), environment, limit, mark)
         finally:
