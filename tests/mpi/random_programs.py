@@ -246,7 +246,9 @@ def run_mpi(args, mpi):
     result = {"mpi": mpi, "progress": "plain" if args.plain else args.progress,
               "programs": totals.programs, "failed": len(totals.failed), "kinds": dict(kinds),
               "failed_seeds": totals.failed, "percent": totals.percents(), "ranks": args.ranks,
-              "seconds": round(time.monotonic() - start)}
+              "seconds": round(time.monotonic() - start), "seed": args.seed,
+              "host_cores": os.cpu_count(), "date": time.strftime("%Y-%m-%d"),
+              "command": " ".join(["tests/mpi/random_programs.py", *sys.argv[1:]])}
     if args.json:
         with open(args.json, "a", encoding="utf-8") as file:
             file.write(json.dumps(result) + "\n")
