@@ -59,7 +59,7 @@ def cases_of_tools():
 
 def cases_of_files(mpi):
     # Open MPI's own file component does not know such names.
-    prefix = [BY_MPI] if mpi == "mpich" else ["failed: MPI_File_open"]
+    prefix = [BY_SLUICE] if mpi == "mpich" else ["failed: MPI_File_open"]
     return [
         Case("a file", "files.c", [BY_SLUICE]),
         Case("name with a driver", "files.c", prefix, "{program} {path} ufs:{path}",
