@@ -210,11 +210,9 @@ int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
 }
 
 int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-    if (sluice::Progress::needs_callers()) sluice::Progress::instance().nudge();
-    if (sluice::Pending* const pending = sluice::find_request(request)) {
-        sluice::Progress::instance().nudge();
-        sluice::settle(*pending);
-    }
+    sluice::Pending* const pending = sluice::find_request(request);
+    if (pending || sluice::Progress::needs_callers()) sluice::Progress::instance().nudge();
+    if (pending) sluice::settle(*pending);
     return PMPI_Request_get_status(request, flag, status);
 }
 
