@@ -232,7 +232,7 @@ bool Team::set_up() {
         auto bell = SharedMemory::create_private(4096);  // Nobody but this rank would ring.
         std::vector<SharedMemory> pages;
         if (bell) pages.push_back(std::move(*bell));
-        bells_ = std::make_unique<NodeBells>(std::move(pages), 0);
+        bells_ = std::make_unique<NodeBells>(std::move(pages));
     }
     memory_left_ = settings().memory_bytes;
     Progress::instance().allow_spinning(least[0] >= topology->local_count(own_node) &&
@@ -266,7 +266,7 @@ bool Team::share_memory(MPI_Comm node) {
     bool const complete = window && pages.size() == all.size();
     if (!all_agree(complete, node)) return false;  // Also: nobody's descriptor closes too early.
     memory_ = std::move(*window);
-    bells_ = std::make_unique<NodeBells>(std::move(pages), rank_in(node));
+    bells_ = std::make_unique<NodeBells>(std::move(pages));
     return true;
 }
 

@@ -34,10 +34,4 @@ void sleep_on(BellWord& bell, std::uint32_t seen, double seconds_max) noexcept {
 
 void NodeBells::ring(Rank local) { sluice::ring(word_in(pages_[static_cast<std::size_t>(local)])); }
 
-void NodeBells::ring_all_others() {
-    for (Rank local = 0; local < static_cast<Rank>(pages_.size()); ++local) {
-        if (local != self_) ring(local);
-    }
-}
-
 }  // namespace sluice

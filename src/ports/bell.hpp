@@ -22,15 +22,11 @@ void sleep_on(BellWord& bell, std::uint32_t seen, double seconds_max) noexcept;
 /// The bells of the ranks of a node, this process's own among them.
 class NodeBells final : public Bells {
 public:
-    NodeBells(std::vector<SharedMemory> pages, Rank self) noexcept
-        : pages_(std::move(pages)),
-          self_(self) {}
+    explicit NodeBells(std::vector<SharedMemory> pages) noexcept : pages_(std::move(pages)) {}
     void ring(Rank local) override;
-    void ring_all_others() override;
 
 private:
     std::vector<SharedMemory> pages_;  ///< By local index; one page each.
-    Rank self_;
 };
 
 }  // namespace sluice

@@ -19,7 +19,6 @@ public:
     virtual ~Bells() = default;
     /// Wakes the rank with this local index if it sleeps.
     virtual void ring(Rank local) = 0;
-    virtual void ring_all_others() = 0;
 };
 
 /// A message under way; owned by who started it, kept until finished() said so.

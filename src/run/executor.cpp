@@ -133,24 +133,28 @@ bool Executor::await(Op const& op) {
     Counter& c = counter(op);
     std::int64_t const needed = base(op) + op.value;
     if (c.value.load(std::memory_order_acquire) >= needed) return true;
-    if (op.counter != CounterKind::posted) return false;
-    c.wanted.store(needed, std::memory_order_seq_cst);
+    std::uint64_t const own = std::uint64_t{1} << (site_.local() % 64);
+    if (op.counter != CounterKind::turn) c.wanted.store(needed, std::memory_order_relaxed);
+    if (!(c.waiters.load(std::memory_order_relaxed) & own)) {
+        c.waiters.fetch_or(own, std::memory_order_seq_cst);
+    }
     return c.value.load(std::memory_order_seq_cst) >= needed;
 }
 
 void Executor::notify(Op const& op) {
     Counter& c = counter(op);
     std::int64_t const now = c.value.fetch_add(op.value, std::memory_order_seq_cst) + op.value;
-    if (op.counter == CounterKind::turn || op.counter == CounterKind::announced) {
-        return site_.bells->ring_all_others();
+    if (c.waiters.load(std::memory_order_seq_cst) == 0) return;
+    if (op.counter != CounterKind::turn && now < c.wanted.load(std::memory_order_relaxed)) return;
+    ring_ranks(c.waiters.exchange(0, std::memory_order_seq_cst));
+}
+
+/// Whoever still waits after a ring has itself marked again.
+void Executor::ring_ranks(std::uint64_t waiters) {
+    for (Rank local = 0; local < site_.local_count(); ++local) {
+        bool const waits = (waiters >> (local % 64) & 1) != 0;
+        if (waits && local != site_.local()) site_.bells->ring(local);
     }
-    if (op.counter == CounterKind::posted) {
-        if (now < c.wanted.load(std::memory_order_seq_cst)) return;
-        Rank const carrier = site_.topology->carrier(site_.node(), op.aggregator);
-        if (carrier != site_.self) site_.bells->ring(site_.topology->local_index(carrier));
-        return;
-    }
-    if (now == base(op) + site_.local_count()) site_.bells->ring_all_others();  // The last one.
 }
 
 Slot Executor::slot(Op const& op) const noexcept {

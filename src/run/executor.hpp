@@ -48,6 +48,7 @@ private:
 
     bool await(Op const& op);
     void notify(Op const& op);
+    void ring_ranks(std::uint64_t waiters);
     void copy(Op const& op);
     void copy_message(Op const& op);
     void merge(Op const& op);

@@ -22,8 +22,8 @@ inline constexpr std::int32_t slots_per_aggregator = 4;
 
 struct alignas(64) Counter {
     std::atomic<std::int64_t> value;
-    std::atomic<std::int64_t>
-        wanted;  ///< Where one rank waits: it needs no ring before this value.
+    std::atomic<std::int64_t> wanted;    ///< Nobody waits for less; not kept for `turn`.
+    std::atomic<std::uint64_t> waiters;  ///< Ranks to ring: bit = local index mod 64.
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free, "counters live in shared memory");
 

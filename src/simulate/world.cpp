@@ -93,12 +93,6 @@ public:
     void ring(Rank local) override {
         world_.wake(world_.topology_.rank_at(world_.topology_.node_of(self_), local));
     }
-    void ring_all_others() override {
-        Node const node = world_.topology_.node_of(self_);
-        for (Rank l = 0; l < world_.topology_.local_count(node); ++l) {
-            if (world_.topology_.rank_at(node, l) != self_) ring(l);
-        }
-    }
 
 private:
     World& world_;
