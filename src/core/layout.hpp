@@ -3,6 +3,8 @@
 // place in memory or in the file is an *offset*. Pure. Users: core/request.hpp, core/copy.hpp.
 #pragma once
 #include "core/extent.hpp"
+#include "core/fingerprint.hpp"
+#include "core/once.hpp"
 
 #include <limits>
 #include <memory>
@@ -42,6 +44,9 @@ public:
     /// Pieces that the positions [begin, end) fall into, rounded up; O(log runs).
     [[nodiscard]] std::int64_t piece_count(Bytes begin, Bytes end) const noexcept;
 
+    /// Where core/fingerprint.hpp keeps the fingerprint of one tile.
+    [[nodiscard]] Once<Fingerprint> const& fingerprint() const noexcept { return fingerprint_; }
+
 private:
     [[nodiscard]] bool find_ascending() const noexcept;
     [[nodiscard]] std::int64_t pieces_before(Bytes position) const noexcept;
@@ -54,6 +59,7 @@ private:
     std::uint64_t alignment_bits_ = 0;
     bool contiguous_ = false;
     bool ascending_ = false;
+    Once<Fingerprint> fingerprint_;
 };
 
 /// Walks over a layout, run by run, without dividing at each piece.
