@@ -57,6 +57,11 @@ char const* choose(Summary const& all, Strategy& chosen) noexcept {
     return all.interleaved != 0 ? "ranks interleave in the file" : "pieces are small";
 }
 
+/// Nodes exchange what they cover, so there a coverage is needed in any case.
+bool proves_coverage(Summary const& all) noexcept {
+    return all.unproven == 0 && all.fingerprint == fingerprint(all.span);
+}
+
 }  // namespace
 
 std::int64_t Plan::cycle_count(std::int32_t a) const noexcept {
@@ -79,6 +84,8 @@ Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits) 
     plan.slot_count = std::max(1, all.slot_count);
     Bytes const unit = std::max(stripe_bytes_default, all.hints.stripe_bytes);
     plan.granule_bytes = granule(all.alignment | static_cast<std::uint64_t>(unit));
+    plan.span = all.span;
+    plan.covered = topology.node_count() == 1 && proves_coverage(all);
     plan.domains = even_domains(all.span, domain_count(all, topology, limits), unit);
     return plan;
 }
@@ -89,7 +96,8 @@ std::string describe(Plan const& plan) {
     text += " two-phase: " + std::string(plan.reason) + "; ";
     text += std::to_string(plan.aggregator_count()) + " aggregators, windows of " +
             std::to_string(plan.window_bytes) + " bytes, " + std::to_string(plan.slot_count) +
-            " slots, granule " + std::to_string(plan.granule_bytes);
+            " slots, " +
+            (plan.covered ? "all covered" : "granule " + std::to_string(plan.granule_bytes));
     for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
         Span const& domain = plan.domains[static_cast<std::size_t>(a)];
         text += "\n  aggregator " + std::to_string(a) + ": [" + std::to_string(domain.begin) +

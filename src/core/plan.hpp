@@ -20,8 +20,10 @@ struct Plan {
     Bytes window_bytes = 0;       ///< Of the file, in one cycle of one aggregator.
     Bytes granule_bytes = 1;      ///< What one bit of a coverage stands for.
     std::int32_t slot_count = 1;  ///< Windows of one aggregator that are under way at once.
-    std::vector<Span> domains;    ///< Of each aggregator; ascending, disjoint.
-    char const* reason = "";      ///< Why this strategy, for people.
+    Span span;                    ///< From the first to the last byte wanted.
+    bool covered = false;  ///< Each byte of the span is wanted exactly once: nothing is marked.
+    std::vector<Span> domains;  ///< Of each aggregator; ascending, disjoint.
+    char const* reason = "";    ///< Why this strategy, for people.
 
     [[nodiscard]] std::int32_t aggregator_count() const noexcept {
         return static_cast<std::int32_t>(domains.size());

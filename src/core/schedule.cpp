@@ -40,11 +40,12 @@ public:
         if (!carrier && !in_.contributes) return {};
         free_ = add(await_turn(0), {});
         if (carrier && !owns && !carries) add(advance_turn(2), {free_});  // Nothing for this node.
-        if (in_.contributes) writes ? contribute() : ask();
+        if (in_.contributes && writes) contribute();
+        if (in_.contributes && !writes && !plan_.covered) ask();
         if (owns) writes ? own_write() : own_read();
         if (carries) writes ? carry_write() : carry_read();
         if (in_.contributes && !writes) take();
-        if (finish_.kind == OpKind::clear) finish_read();
+        if (!reading_.empty()) finish_read();
         return std::move(schedule_);
     }
 
@@ -98,33 +99,34 @@ private:
             ready.push_back(add(copy(Memory::message, Memory::slot, node), {came}));
         }
         auto const written = add({.kind = OpKind::write, .source = Memory::slot}, ready);
-        auto const cleared = add({.kind = OpKind::clear, .target = Memory::coverage}, {written});
-        add(advance_turn(2), {cleared});
+        add(advance_turn(2), {plan_.covered ? written : clear({written})});
+    }
+    std::uint32_t clear(Ids const& after) {
+        return add({.kind = OpKind::clear, .target = Memory::coverage}, after);
     }
     void carry_write() {
         auto const posted = add(await_posts(1), {free_});
         auto const packed = add(copy(Memory::slot, Memory::message), {posted});
         auto const sent = add(send(aggregator(), Channel::data), {packed});
-        auto const cleared = add({.kind = OpKind::clear, .target = Memory::coverage}, {packed});
-        add(advance_turn(2), {sent, cleared});
+        add(advance_turn(2), {sent, clear({packed})});
     }
 
     void own_read() {
-        Ids asked{free_, add(await_posts(1), {free_})};
+        Ids asked{free_};
+        if (!plan_.covered) asked.push_back(add(await_posts(1), {free_}));
         for (Node const node : in_.other_nodes) {
             auto const came = add(recv(topology_.carrier(node, in_.aggregator), Channel::want),
                                   {asked.back(), free_});
             asked.push_back(add(copy(Memory::message, Memory::want, node), {came}));
         }
         auto const there = add({.kind = OpKind::read, .target = Memory::slot}, asked);
-        after_finish_ = {add(advance_turn(1), {there})};
+        reading_ = {add(advance_turn(1), {there})};
         for (Node const node : in_.other_nodes) {
-            Ids const after{there, after_finish_.back()};
+            Ids const after{there, reading_.back()};
             auto const packed = add(copy(Memory::want, Memory::message, node), after);
-            after_finish_.push_back(
+            reading_.push_back(
                 add(send(topology_.carrier(node, in_.aggregator), Channel::answer), {packed}));
         }
-        finish_ = {.kind = OpKind::clear, .target = Memory::coverage};
     }
     void carry_read() {
         auto const posted = add(await_posts(1), {free_});
@@ -132,15 +134,14 @@ private:
         auto const asked = add(send(aggregator(), Channel::want), {packed});
         auto const came = add(recv(aggregator(), Channel::answer), {asked});
         auto const there = add(copy(Memory::message, Memory::slot), {came});
-        after_finish_ = {add(advance_turn(1), {there})};
-        finish_ = {.kind = OpKind::clear, .target = Memory::coverage};
+        reading_ = {add(advance_turn(1), {there})};
     }
     /// The slot is free once the node's ranks have taken their bytes and all answers are sent.
     void finish_read() {
-        Ids after = after_finish_;
-        after.push_back(add(await_posts(2), {after_finish_.front()}));
-        auto const cleared = add(finish_, after);
-        add(advance_turn(1), {cleared});
+        Ids after = reading_;
+        after.push_back(add(await_posts(posts_a_cycle(plan_)), {reading_.front()}));
+        if (!plan_.covered) after = {clear(after)};
+        add(advance_turn(1), after);
     }
 
     Topology const& topology_;
@@ -149,8 +150,7 @@ private:
     CycleInput const& in_;
     std::int64_t turn_;  ///< Of the slot, before this cycle.
     std::uint32_t free_ = 0;
-    Op finish_;
-    Ids after_finish_;
+    Ids reading_;  ///< Carriers: what must be done before the slot of a read is free.
     Schedule schedule_;
 };
 

@@ -98,8 +98,8 @@ struct CycleInput {
                                   CycleInput const& input);
 
 /// How many contributions a rank posts to the slot in one cycle.
-[[nodiscard]] constexpr std::int64_t posts_a_cycle(Direction direction) noexcept {
-    return direction == Direction::write ? 1 : 2;
+[[nodiscard]] constexpr std::int64_t posts_a_cycle(Plan const& plan) noexcept {
+    return plan.direction == Direction::write || plan.covered ? 1 : 2;
 }
 
 /// A rank's own bytes, straight between its memory and the file.

@@ -12,6 +12,11 @@ Span join(Span a, Span b) noexcept {
 
 }  // namespace
 
+Recall agreed(Recall a, Recall b) noexcept {
+    if (a == b || b.operation == Recall::any) return a;
+    return a.operation == Recall::any ? b : Recall{};
+}
+
 Summary summarise(Request const& request) {
     Summary s;
     s.operation = request.direction == Direction::write ? 1 : 2;
@@ -20,6 +25,9 @@ Summary summarise(Request const& request) {
     s.bytes = request.bytes;
     s.pieces = piece_count(request);
     s.alignment = alignment_bits(request);
+    auto const print = fingerprint(request);
+    s.unproven = print ? 0 : 1;
+    if (print) s.fingerprint = *print;
     return s;
 }
 
@@ -31,6 +39,9 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.bytes = lower.bytes + higher.bytes;
     s.pieces = lower.pieces + higher.pieces;
     s.alignment = lower.alignment | higher.alignment;
+    s.fingerprint = lower.fingerprint + higher.fingerprint;
+    s.recall = agreed(lower.recall, higher.recall);
+    s.unproven = lower.unproven | higher.unproven;
     s.end_of_file = std::min(lower.end_of_file, higher.end_of_file);
     s.slot_bytes = std::min(lower.slot_bytes, higher.slot_bytes);
     s.slot_count = std::min(lower.slot_count, higher.slot_count);

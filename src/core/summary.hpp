@@ -2,6 +2,7 @@
 // request; records are merged in rank order, and the result is the same everywhere. No list of all
 // ranks' spans exists anywhere. Pure. Next stage: core/plan.hpp.
 #pragma once
+#include "core/fingerprint.hpp"
 #include "core/request.hpp"
 #include "core/status.hpp"
 
@@ -22,12 +23,32 @@ struct Hints {
     bool operator==(Hints const&) const = default;
 };
 
+/// Which earlier operation of the stream a rank's request repeats, and how far away in the file.
+struct Recall {
+    static constexpr std::int64_t none = -1, any = -2;
+
+    std::int64_t operation = none;  ///< `any`: wants no exchange, so fits all.
+    Offset distance = 0;
+
+    static Recall of(std::int64_t operation, Offset distance) noexcept {
+        return {operation, distance};
+    }
+    static Recall of_any() noexcept { return {any, 0}; }
+    [[nodiscard]] bool is_one() const noexcept { return operation >= 0; }
+    bool operator==(Recall const&) const = default;
+};
+
+/// What both recall; none where they differ. Associative.
+[[nodiscard]] Recall agreed(Recall a, Recall b) noexcept;
+
 /// One rank's record, or several ranks' merged. Trivially copyable: it travels as bytes.
 struct Summary {
     Span span;                     ///< Of the bytes that want an exchange; may be empty.
     Bytes bytes = 0;               ///< Wanted by all, without the direct ones.
     std::int64_t pieces = 0;       ///< Of the file, of the exchanged bytes.
     std::uint64_t alignment = 0;   ///< See Layout::alignment_bits().
+    Fingerprint fingerprint;       ///< Of the exchanged bytes: see core/fingerprint.hpp.
+    Recall recall;                 ///< See core/plan_cache.hpp.
     Offset end_of_file = endless;  ///< Where a read found the file to end, if it did.
     Hints hints;
     Bytes slot_bytes = endless;  ///< Staging memory that every node has for one slot.
@@ -37,7 +58,7 @@ struct Summary {
     std::uint8_t interleaved = 0;  ///< A rank's span begins before a lower rank's ends.
     std::uint8_t pending = 0;      ///< A direct transfer is still under way.
     std::uint8_t hints_differ = 0;
-    std::uint8_t unused = 0;
+    std::uint8_t unproven = 0;  ///< Of some rank's bytes the fingerprint is not known.
     std::uint32_t ranks = 1;
     bool operator==(Summary const&) const = default;
 };

@@ -1,5 +1,6 @@
 // What the ops of one operation refer to: the executor looks roles of memory up here.
 #pragma once
+#include "core/plan_cache.hpp"
 #include "ports/port.hpp"
 #include "run/movement.hpp"
 
@@ -38,12 +39,12 @@ private:
 struct ExchangeState {
     std::int64_t operation = 0;  ///< Number in the stream.
     Request request;
+    Request exchanged;  ///< What goes through slots: the request, or nothing.
     std::byte* user = nullptr;
     Summary records[2];  ///< Memory::record: own, and one that came from another node.
     Plan plan;
-    std::vector<Claim> claims;                    ///< Own, by aggregator.
-    std::vector<std::vector<Claim>> node_claims;  ///< Aggregators only: [aggregator][node].
-    std::vector<std::int64_t> first_cycle;        ///< In the stream, by aggregator.
+    std::shared_ptr<Claims> claims;         ///< Of others once the claims are exchanged.
+    std::vector<std::int64_t> first_cycle;  ///< In the stream, by aggregator.
     std::map<std::pair<std::int32_t, std::int64_t>, MessageBuffer> messages;  ///< By slot.
     std::map<std::pair<std::int64_t, Node>, MessageBuffer> wants;  ///< By cycle and node.
     Status status = Status::ok;     ///< What this rank met; stops its storage ops.

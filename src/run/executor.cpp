@@ -171,15 +171,17 @@ void Executor::copy(Op const& op) {
     } else if (op.source == Memory::announcement) {
         state_.records[0] = site_.window.announcement(op.channel, op.cycle);
     } else if (op.target == Memory::claims) {
-        for (std::size_t a = 0; a < state_.claims.size(); ++a) {
-            site_.window.claim(op.cycle, local, static_cast<std::int32_t>(a)) = state_.claims[a];
+        auto const& own = state_.claims->own;
+        for (std::size_t a = 0; a < own.size(); ++a) {
+            site_.window.claim(op.cycle, local, static_cast<std::int32_t>(a)) = own[a];
         }
     } else if (op.source == Memory::user && op.target == Memory::slot) {
-        place(state_.request, state_.user, state_.window(op), slot(op));
+        place(state_.exchanged, state_.user, state_.window(op), slot(op));
+        if (!state_.plan.covered) mark(state_.exchanged, state_.window(op), slot(op).coverage);
     } else if (op.source == Memory::user) {
-        mark(state_.request, state_.window(op), slot(op).coverage);
+        mark(state_.exchanged, state_.window(op), slot(op).coverage);
     } else if (op.target == Memory::user) {
-        take(state_.request, state_.user, state_.window(op), slot(op));
+        take(state_.exchanged, state_.user, state_.window(op), slot(op));
     } else {
         copy_message(op);
     }
@@ -233,7 +235,7 @@ std::span<std::byte> Executor::message_memory(Op const& op) {
         return std::as_writable_bytes(std::span(&state_.records[op.value == 1 ? 1 : 0], 1));
     }
     if (op.channel == Channel::claims) {
-        auto& claims = state_.node_claims[static_cast<std::size_t>(op.aggregator)];
+        auto& claims = state_.claims->nodes[static_cast<std::size_t>(op.aggregator)];
         return std::as_writable_bytes(std::span(&claims[static_cast<std::size_t>(op.value)], 1));
     }
     MessageBuffer& buffer = state_.message(op);
@@ -249,8 +251,8 @@ void Executor::start_message(Op const& op, Effect& effect) {
         return;
     }
     if (op.channel == Channel::claims) {  // The node's claims: what its ranks posted, joined.
-        Claim& mine = state_.node_claims[static_cast<std::size_t>(op.aggregator)]
-                                        [static_cast<std::size_t>(op.value)];
+        Claim& mine = state_.claims->nodes[static_cast<std::size_t>(op.aggregator)]
+                                          [static_cast<std::size_t>(op.value)];
         for (Rank local = 0; local < site_.local_count(); ++local) {
             mine = join(mine, site_.window.claim(op.cycle, local, op.aggregator));
         }
@@ -263,13 +265,22 @@ void Executor::finish_recv(Op const& op, Message const& message) {
     state_.message(op).resize(static_cast<std::size_t>(message.received));
 }
 
+std::unique_ptr<Transfer> Executor::slot_transfer(Op const& op, Direction way) const {
+    Span const window = state_.window(op);
+    Slot const s = slot(op);
+    if (!state_.plan.covered) return std::make_unique<SlotTransfer>(way, s, window.begin);
+    Span const whole = clip(window, state_.plan.span);
+    Segment const segment{whole.begin, s.data + (whole.begin - window.begin), whole.bytes()};
+    return std::make_unique<WholeTransfer>(way, segment);
+}
+
 void Executor::start_transfer(Op const& op, Effect& effect) {
     Memory const memory = op.kind == OpKind::write ? op.source : op.target;
     Direction const way = op.kind == OpKind::write ? Direction::write : Direction::read;
     if (memory == Memory::user) {
         effect.transfer = std::make_unique<UserTransfer>(state_.request, state_.user);
     } else {
-        effect.transfer = std::make_unique<SlotTransfer>(way, slot(op), state_.window(op).begin);
+        effect.transfer = slot_transfer(op, way);
     }
     // A hand-over to a storage thread costs more than a short transfer, and a caller that waits has
     // nothing better to do.

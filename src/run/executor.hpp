@@ -55,6 +55,7 @@ private:
     void start_message(Op const& op, Effect& effect);
     void finish_recv(Op const& op, Message const& message);
     bool skip_transfer(Op const& op);
+    [[nodiscard]] std::unique_ptr<Transfer> slot_transfer(Op const& op, Direction way) const;
     void start_transfer(Op const& op, Effect& effect);
     void finish_transfer(Op const& op, Transfer const& transfer);
 

@@ -71,7 +71,6 @@ void place(Request const& request, std::byte const* user, Span window, Slot cons
     std::byte* const target = slot.data + (request.view.displacement - window.begin);
     for_each_run_pair(file, memory, bytes,
                       [&](RunPair const& pair) { copy_b_to_a(pair, target, user); });
-    mark(request, window, slot.coverage);
 }
 
 void take(Request const& request, std::byte* user, Span window, Slot const& slot) noexcept {

@@ -11,6 +11,7 @@ namespace sluice {
 using MessageBuffer = std::vector<std::byte>;
 
 /// The request's bytes that lie in the window, from user memory into the slot.
+/// Marks nothing.
 void place(Request const& request, std::byte const* user, Span window, Slot const& slot) noexcept;
 
 /// Marks the request's bytes that lie in the window.

@@ -71,9 +71,8 @@ bool Operation::wants_direct() const {
 }
 
 Summary Operation::own_summary() const {
-    Request request = state_.request;
-    if (direct_) request.bytes = 0;
-    Summary s = summarise(request);
+    Summary s = summarise(state_.exchanged);
+    s.recall = stream_.plans.recall(state_.exchanged);
     s.hints = call_.hints;
     s.status = state_.status;
     s.end_of_file = state_.end_of_file;
@@ -120,6 +119,8 @@ void Operation::start_direct() {
 void Operation::start_survey() {
     auto const board = index(state_.operation % board_count);
     state_.arrivals_before[0] = stream_.board_uses[boards_survey][board]++;
+    state_.exchanged = state_.request;
+    if (direct_) state_.exchanged.bytes = 0;
     state_.records[0] = own_summary();
     control_left_ = 1;
     executor_.admit(make_reduction(*site_.topology, site_.self, Channel::survey, state_.operation),
@@ -155,8 +156,9 @@ bool Operation::step(Ahead const& ahead) {
     case Stage::survey:
         return control_left_ == 0 && end_survey(ahead);
     case Stage::claims:
-        if (control_left_ > 0) return admit_cycles(ahead);
-        stage_ = Stage::exchange;
+        if (control_left_ > 0 || (reused_plan_ && !state_.claims->complete))
+            return admit_cycles(ahead);
+        end_claims();
         return true;
     case Stage::exchange: {
         bool const moved = admit_cycles(ahead);
@@ -194,25 +196,48 @@ bool Operation::end_survey(Ahead const& ahead) {
                state_.request.bytes > 0) {
         start_direct();
     }
-    if (state_.plan.strategy == Strategy::two_phase) start_claims();
-    stage_ = control_left_ > 0 ? Stage::claims : Stage::exchange;
+    if (state_.plan.strategy == Strategy::two_phase && !reuse_claims()) start_claims();
+    stage_ = state_.plan.strategy == Strategy::two_phase ? Stage::claims : Stage::exchange;
     return true;
+}
+
+/// All ranks decide alike: from the survey, and from plans that they stored together.
+bool Operation::reuse_claims() {
+    state_.claims = stream_.plans.find(survey_.recall, state_.plan);
+    reused_plan_ = state_.claims != nullptr;
+    if (reused_plan_) start_exchange();
+    return reused_plan_;
 }
 
 void Operation::start_claims() {
     auto const board = index(state_.operation % board_count);
     state_.claims_before = stream_.board_uses[boards_claims][board]++;
-    Request request = state_.request;
-    if (direct_) request.bytes = 0;
-    state_.claims = make_claims(request, state_.plan);
+    state_.claims = std::make_shared<Claims>();
+    stream_.plans.store(state_.operation, state_.exchanged, state_.plan, state_.claims);
     auto const count = index(state_.plan.aggregator_count());
-    state_.node_claims.resize(count);
-    for (auto& nodes : state_.node_claims) nodes.resize(index(site_.topology->node_count()));
+    state_.claims->own = make_claims(state_.exchanged, state_.plan);
+    state_.claims->local.resize(count);
+    state_.claims->nodes.resize(count);
+    for (auto& nodes : state_.claims->nodes) nodes.resize(index(site_.topology->node_count()));
     start_exchange();
     control_left_ = 1;
     executor_.admit(
         make_claims_exchange(*site_.topology, site_.self, state_.plan, state_.operation),
         id_control);
+}
+
+/// Claims are kept off the board, which others will use again.
+void Operation::end_claims() {
+    stage_ = Stage::exchange;
+    if (reused_plan_) return;
+    Claims& claims = *state_.claims;
+    for (std::int32_t a = 0; a < state_.plan.aggregator_count(); ++a) {
+        if (site_.topology->carrier(site_.node(), a) != site_.self) continue;
+        for (Rank local = 0; local < site_.local_count(); ++local) {
+            claims.local[index(a)].push_back(site_.window.claim(state_.operation, local, a));
+        }
+    }
+    claims.complete = true;
 }
 
 /// Cycle numbers are taken now, in the stream's order, whatever happens later.
@@ -223,7 +248,7 @@ void Operation::start_exchange() {
         state_.first_cycle.push_back(stream_.next_cycle[a]);
         stream_.next_cycle[a] += state_.plan.cycle_count(aggregator);
         bool const carries = site_.topology->carrier(site_.node(), aggregator) == site_.self;
-        Claim const& claim = state_.claims[a];
+        Claim const& claim = state_.claims->own[a];
         lanes_[a].next = carries ? 0 : claim.first;
         lanes_[a].end = carries ? state_.plan.cycle_count(aggregator) : claim.first + claim.count;
     }
@@ -253,13 +278,12 @@ CycleInput Operation::cycle_input(std::int32_t aggregator, std::int64_t cycle) c
     input.aggregator = aggregator;
     input.cycle = cycle;
     input.stream_cycle = state_.first_cycle[a] + cycle;
-    input.contributes = state_.claims[a].contains(cycle);
+    input.contributes = state_.claims->own[a].contains(cycle);
     if (site_.topology->carrier(site_.node(), aggregator) != site_.self) return input;
     auto const slot = a * slots_per_aggregator + index(input.stream_cycle % slots_per_aggregator);
     input.posted_before = stream_.posted[slot];
     Claim of_node;
-    for (Rank local = 0; local < site_.local_count(); ++local) {
-        Claim const& claim = site_.window.claim(state_.operation, local, aggregator);
+    for (Claim const& claim : state_.claims->local[a]) {
         of_node = join(of_node, claim);
         if (claim.contains(cycle)) ++input.local_claimants;
     }
@@ -267,7 +291,7 @@ CycleInput Operation::cycle_input(std::int32_t aggregator, std::int64_t cycle) c
     if (site_.topology->aggregator(aggregator) != site_.self) return input;
     for (Node node = 0; node < site_.topology->node_count(); ++node) {
         if (node == site_.node()) continue;
-        if (state_.node_claims[a][index(node)].contains(cycle)) input.other_nodes.push_back(node);
+        if (state_.claims->nodes[a][index(node)].contains(cycle)) input.other_nodes.push_back(node);
     }
     return input;
 }
@@ -278,7 +302,7 @@ bool Operation::admit_next(std::int32_t aggregator) {
     if (site_.topology->carrier(site_.node(), aggregator) == site_.self) {
         auto const slot = index(aggregator) * slots_per_aggregator +
                           index(input.stream_cycle % slots_per_aggregator);
-        stream_.posted[slot] += input.local_claimants * posts_a_cycle(state_.plan.direction);
+        stream_.posted[slot] += input.local_claimants * posts_a_cycle(state_.plan);
     }
     Schedule schedule = make_cycle(*site_.topology, site_.self, state_.plan, input);
     if (schedule.ops.empty()) return true;

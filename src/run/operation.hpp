@@ -23,8 +23,9 @@ struct Call {
 /// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks but
 /// for `posted`, which only the carrier of an aggregator keeps.
 struct StreamState {
-    std::vector<std::int64_t> next_cycle;       ///< By aggregator.
-    std::vector<std::int64_t> posted;           ///< By aggregator and slot: contributions so far.
+    std::vector<std::int64_t> next_cycle;  ///< By aggregator.
+    std::vector<std::int64_t> posted;      ///< By aggregator and slot: contributions so far.
+    PlanCache plans;
     std::int64_t board_uses[3][board_count]{};  ///< Surveys, agreements, claims exchanges.
 };
 
@@ -62,6 +63,8 @@ public:
 
     [[nodiscard]] Stage stage() const noexcept { return stage_; }
     [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
+    /// An earlier operation's claims served this one.
+    [[nodiscard]] bool reused_plan() const noexcept { return reused_plan_; }
     [[nodiscard]] Summary const& survey() const noexcept { return survey_; }
     [[nodiscard]] std::int64_t number() const noexcept { return state_.operation; }
     [[nodiscard]] double started() const noexcept { return started_; }  ///< When it was called.
@@ -80,7 +83,9 @@ private:
     bool step(Ahead const& ahead);
     void start_survey();
     bool end_survey(Ahead const& ahead);
+    bool reuse_claims();
     void start_claims();
+    void end_claims();
     void start_exchange();
     bool admit_cycles(Ahead const& ahead);
     bool admit_next(std::int32_t aggregator);
@@ -98,6 +103,7 @@ private:
     Executor executor_;
     Stage stage_ = Stage::waiting;
     Summary survey_;
+    bool reused_plan_ = false;
     bool direct_ = false, direct_done_ = false;
     std::vector<Lane> lanes_;
     std::vector<std::int32_t> completed_;  ///< Scratch for the executor's answers.

@@ -4,6 +4,8 @@
 #include "ports/port.hpp"
 #include "run/movement.hpp"
 
+#include <utility>
+
 namespace sluice {
 
 /// Exactly the marked bytes of a slot. When reading, small gaps between them are read too: that is
@@ -17,6 +19,16 @@ private:
     Slot slot_;
     Offset window_begin_;
     Offset at_ = 0;
+};
+
+/// Bytes that lie together: those of a window whose coverage is known without marks.
+class WholeTransfer final : public Transfer {
+public:
+    WholeTransfer(Direction way, Segment whole) noexcept : Transfer(way), whole_(whole) {}
+    std::optional<Segment> next() override { return std::exchange(whole_, std::nullopt); }
+
+private:
+    std::optional<Segment> whole_;
 };
 
 /// A request's bytes, piece by piece, between user memory and the file.

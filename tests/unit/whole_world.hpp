@@ -78,7 +78,7 @@ public:
         }
         auto& posted = posted_[{node, a, cycle % plan_.slot_count}];
         input.posted_before = posted;
-        posted += input.local_claimants * posts_a_cycle(plan_.direction);
+        posted += input.local_claimants * posts_a_cycle(plan_);
         if (topology_.aggregator(a) != self) return input;
         for (Node other = 0; other < topology_.node_count(); ++other) {
             if (other != node && node_claim(other, a).contains(cycle)) {
