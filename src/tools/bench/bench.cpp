@@ -2,9 +2,11 @@
 // over MPI_COMM_WORLD unless it touches nothing but this rank.
 #include "bench.hpp"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -17,6 +19,37 @@ void set_hints(MPI_Info info, std::vector<std::string> const& hints) {
         if (equals != std::string::npos)
             MPI_Info_set(info, hint.substr(0, equals).c_str(), hint.substr(equals + 1).c_str());
     }
+}
+
+timespec time_of(double seconds) {
+    auto const whole = std::floor(seconds);
+    return {time_t(whole), long((seconds - whole) * 1e9)};
+}
+
+/// The clock that processes of one node share: they agree on an instant of it.
+double now() {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
+}
+
+void wait_asleep(MPI_Request request) {
+    constexpr double between_looks = 30e-6;
+    auto const pause = time_of(between_looks);
+    for (int done = 0;;) {
+        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done != 0) return;
+        nanosleep(&pause, nullptr);
+    }
+}
+
+template <typename Value> Value reduced(Value value, MPI_Datatype type, MPI_Op operation) {
+    Value result{};
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallreduce(&value, &result, 1, type, operation, MPI_COMM_WORLD, &request),
+          "MPI_Iallreduce");
+    wait_asleep(request);
+    return result;
 }
 
 void show_progress(Run const& run, std::string const& label, int repeat) {
@@ -41,23 +74,31 @@ void check(int code, char const* what) {
     std::abort();
 }
 
-double max_over_ranks(double value) {
-    double result = 0;
-    MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return result;
+void wait_for_all() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+    wait_asleep(request);
 }
 
-std::uint64_t sum_over_ranks(std::uint64_t value) {
-    std::uint64_t result = 0;
-    MPI_Allreduce(&value, &result, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    return result;
+double max_over_ranks(double value) { return reduced(value, MPI_DOUBLE, MPI_MAX); }
+
+std::uint64_t sum_over_ranks(std::uint64_t value) { return reduced(value, MPI_UINT64_T, MPI_SUM); }
+
+void start_together() {
+    // A little after the last rank came: late enough for each to have heard of it, though it
+    // sleeps. With clocks that differ (several nodes) they start as they hear.
+    constexpr double to_hear = 500e-6, bound = 10 * to_hear;
+    double const instant = max_over_ranks(now()) + to_hear;
+    if (instant > now() + bound) return;
+    auto const then = time_of(instant);
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, nullptr);
 }
 
 double time_together(std::function<void()> const& action) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    double const begin = MPI_Wtime();
+    start_together();
+    double const begin = now();
     action();
-    return max_over_ranks(MPI_Wtime() - begin);
+    return max_over_ranks(now() - begin);
 }
 
 Hints::Hints(Run const& run, Side side) {
@@ -78,10 +119,10 @@ File::File(Run const& run, Side side, int mode) {
 File::~File() { MPI_File_close(&handle); }
 
 void remove_files(Run const& run) {
-    MPI_Barrier(MPI_COMM_WORLD);
+    wait_for_all();
     if (run.rank == 0 && !run.options.keep)
         for (auto const& path : run.path) ::unlink(path.c_str());
-    MPI_Barrier(MPI_COMM_WORLD);
+    wait_for_all();
 }
 
 PerSide measure_in_turn(Run const& run, std::string const& label,

@@ -16,8 +16,11 @@ struct Options {
     std::vector<std::string> modes{"blocking"};
     std::vector<std::string> patterns{"all"};
     std::vector<std::string> directions{"write", "read"};
-    std::uint64_t bytes = 0;     ///< Of one rank; 0: what the mode finds suitable.
-    std::uint64_t piece = 4096;  ///< Bytes of one piece of the strided pattern.
+    std::vector<std::uint64_t> bytes;  ///< Of one rank; none: what the mode finds suitable.
+    std::uint64_t piece = 64;          ///< Bytes of one piece of the strided pattern.
+    std::uint64_t pattern_seed = 1;    ///< Of the irregular pattern.
+    std::string decomposition;         ///< Path; empty: the one that was installed.
+    int decomposition_number = 3;
     int repeat = 7, warmup = 1;
     int calls = 0;        ///< In one batch of modes small and open; 0: the mode's own.
     int tests = 0;        ///< Mode overlap: calls of MPI_Test during the computation.
@@ -26,7 +29,7 @@ struct Options {
     std::vector<int> outstanding{1, 2, 4, 8, 16};
     std::string directory = ".", json;
     std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
-    bool no_peer = false, keep = false;
+    bool no_peer = false, keep = false, progress = false;
 };
 
 enum class Side { sluice, peer };
@@ -43,6 +46,11 @@ struct Run {
     Report* report = nullptr;
     std::uint64_t wrong_bytes = 0;  ///< In results that decide the exit code.
 
+    /// Bytes of a rank for modes that take one size.
+    [[nodiscard]] std::uint64_t bytes() const {
+        return options.bytes.empty() ? std::uint64_t{16} << 20 : options.bytes.front();
+    }
+
     [[nodiscard]] std::vector<Side> sides() const {
         return options.no_peer ? std::vector{Side::sluice} : std::vector{Side::sluice, Side::peer};
     }
@@ -51,12 +59,18 @@ struct Run {
 /// Ends the job with MPI's own words if `code` is an error: a half-measured pair is worth nothing.
 void check(int code, char const* what);
 
-/// Collective. The largest value of all ranks, on all ranks: a collective call is as slow as its
-/// slowest rank.
+/// Collective, all three. A rank that waits in them sleeps between two looks: MPIs spin, and where
+/// ranks share a core that takes it from one which is still in the call that is timed.
+void wait_for_all();
+/// The largest value of all ranks, on all ranks: a collective call is as slow as its slowest rank.
 double max_over_ranks(double value);
 std::uint64_t sum_over_ranks(std::uint64_t value);
 
-/// Collective. Seconds of `action` on the slowest rank, all ranks starting together.
+/// Collective. All ranks return at one instant, for which they wait asleep.
+void start_together();
+
+/// Collective. Seconds of `action` on the slowest rank. The ranks start together; who is done
+/// sleeps until all are.
 double time_together(std::function<void()> const& action);
 
 /// A file opened on all ranks; the destructor closes it (collective).
@@ -89,6 +103,8 @@ PerSide measure_in_turn(Run const& run, std::string const& label,
                         std::function<double(Side, int)> const& measure);
 
 void mode_blocking(Run& run);
+void mode_nonblocking(Run& run);
+void mode_independent(Run& run);
 void mode_small(Run& run);
 void mode_open(Run& run);
 void mode_overlap(Run& run);

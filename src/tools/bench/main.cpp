@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "patterns.hpp"
 #include "report.hpp"
 
 namespace {
@@ -13,26 +14,42 @@ namespace {
 using namespace sluice::bench;
 
 std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
+                                                  {"nonblocking", mode_nonblocking},
+                                                  {"independent", mode_independent},
                                                   {"small", mode_small},
                                                   {"open", mode_open},
                                                   {"overlap", mode_overlap},
                                                   {"outstanding", mode_outstanding}};
 
+std::vector<std::string> names_and_all(std::vector<std::string> names) {
+    names.emplace_back("all");
+    return names;
+}
+
 void declare(CLI::App& app, Options& o) {
     auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
         return app.add_option(name, into, help)->delimiter(',');
     };
+    std::vector<std::string> mode_names;
+    for (auto const& [name, run] : modes) mode_names.push_back(name);
     words("--mode", o.modes,
-          "blocking, small, open, overlap, outstanding, or all (default: blocking)")
-        ->check(CLI::IsMember({"blocking", "small", "open", "overlap", "outstanding", "all"}));
-    words("--pattern", o.patterns, "contiguous, strided, block3d, or all (the default)")
-        ->check(CLI::IsMember({"contiguous", "strided", "block3d", "all"}));
+          "blocking (the default), nonblocking, independent, small, open, overlap, outstanding, "
+          "or all")
+        ->check(CLI::IsMember(names_and_all(mode_names)));
+    words("--pattern", o.patterns,
+          "contiguous, strided, block3d, btio, irregular, e3sm, flash, or all (the default)")
+        ->check(CLI::IsMember(names_and_all(pattern_names())));
     words("--direction", o.directions, "write, read (default: both)")
         ->check(CLI::IsMember({"write", "read"}));
-    app.add_option("--bytes", o.bytes, "bytes of one rank (default: 16M; mode small: 4K)")
+    app.add_option("--bytes", o.bytes, "bytes of one rank (default: 16M; mode small: 4K,16K,64K)")
+        ->delimiter(',')
         ->transform(CLI::AsSizeValue(false));
-    app.add_option("--piece", o.piece, "bytes of one piece of the strided pattern (default: 4K)")
+    app.add_option("--piece", o.piece, "bytes of one piece of the strided pattern (default: 64)")
         ->transform(CLI::AsSizeValue(false));
+    app.add_option("--seed", o.pattern_seed, "of the irregular pattern (default: 1)");
+    app.add_option("--decomposition", o.decomposition,
+                   "file of the e3sm pattern, text or .gz (default: E3SM's F case, 16 ranks)");
+    app.add_option("--decomposition-number", o.decomposition_number, "which one (default: 3)");
     app.add_option("--repeat", o.repeat, "measurements of each side (default: 7)")
         ->check(CLI::PositiveNumber);
     app.add_option("--warmup", o.warmup, "unmeasured turns before them (default: 1)")

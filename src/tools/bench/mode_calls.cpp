@@ -7,13 +7,13 @@
 
 namespace sluice::bench {
 
-void mode_small(Run& run) {
-    auto const bytes = run.options.bytes != 0 ? run.options.bytes : std::uint64_t{4096};
+namespace {
+
+void measure_small(Run& run, std::uint64_t bytes) {
     int const calls = run.options.calls > 0 ? run.options.calls : 100;
     Pair pair{"small", "", "write", text_of("at_all x %d", calls), bytes, {}, {}};
-    start_pair_table(run, "small: time of one MPI_File_write_at_all");
     {
-        Pattern const row("contiguous", bytes, bytes, run.rank, run.ranks);
+        Pattern const row(run, "contiguous", bytes);
         auto const words = std::size_t(row.words());
         std::vector<double> buffer(words * std::size_t(calls));
         for (int i = 0; i < calls; ++i)
@@ -45,6 +45,15 @@ void mode_small(Run& run) {
     }
     report_pair(run, pair);
     remove_files(run);
+}
+
+}  // namespace
+
+void mode_small(Run& run) {
+    start_pair_table(run, "small: time of one MPI_File_write_at_all");
+    auto const sizes = run.options.bytes.empty() ? std::vector<std::uint64_t>{4096, 16384, 65536}
+                                                 : run.options.bytes;
+    for (auto const bytes : sizes) measure_small(run, bytes);
 }
 
 void mode_open(Run& run) {

@@ -20,14 +20,14 @@ void run_operations(MPI_File file, Pattern const& pattern, double* buffer, int o
         check(MPI_Wait(&under_way.front(), MPI_STATUS_IGNORE), "MPI_Wait");
         under_way.pop_front();
     };
-    int const words = pattern.words();
-    for (int i = 0; i < operations; ++i, buffer += words) {
+    int const count = pattern.memory_count();
+    for (int i = 0; i < operations; ++i, buffer += pattern.memory_words()) {
         if (int(under_way.size()) == limit) finish_oldest();
         under_way.push_back(MPI_REQUEST_NULL);
-        auto const offset = MPI_Offset{i} * words;
+        auto const offset = MPI_Offset{i} * pattern.words();
         auto* const request = &under_way.back();
-        check(writes ? MPI_File_iwrite_at_all(file, offset, buffer, words, MPI_DOUBLE, request)
-                     : MPI_File_iread_at_all(file, offset, buffer, words, MPI_DOUBLE, request),
+        check(writes ? MPI_File_iwrite_at_all(file, offset, buffer, count, pattern.memory, request)
+                     : MPI_File_iread_at_all(file, offset, buffer, count, pattern.memory, request),
               "starting an operation");
     }
     while (!under_way.empty()) finish_oldest();
@@ -37,9 +37,8 @@ class Bench {
 public:
     Bench(Run& bench_run, std::string const& name, std::uint64_t bytes)
         : run_(bench_run),
-          pattern_(name, bytes / std::uint64_t(operations()), run_.options.piece, run_.rank,
-                   run_.ranks),
-          buffer_(std::size_t(pattern_.words()) * std::size_t(operations())) {
+          pattern_(run_, name, bytes_of_pattern(name, bytes)),
+          buffer_(pattern_.memory_words() * std::size_t(operations())) {
         for (Side const side : run_.sides()) {
             auto& file = files_[std::size_t(side)] = std::make_unique<File>(run_, side);
             Hints const hints(run_, side);
@@ -74,6 +73,12 @@ public:
 private:
     [[nodiscard]] int operations() const { return run_.options.operations; }
 
+    /// An operation is one row: flash has a share of the bytes in each of its rows anyhow.
+    [[nodiscard]] std::uint64_t bytes_of_pattern(std::string const& name,
+                                                 std::uint64_t bytes) const {
+        return name == "flash" ? bytes : bytes / std::uint64_t(operations());
+    }
+
     double timed(Side side, int limit, bool writes) {
         auto const file = files_[std::size_t(side)]->handle;
         return time_together(
@@ -83,7 +88,7 @@ private:
     double write_once(Side side, int limit, std::uint64_t& wrong) {
         ++seed_;
         for (int i = 0; i < operations(); ++i)
-            pattern_.fill(buffer_.data() + std::size_t(i) * std::size_t(pattern_.words()), seed_,
+            pattern_.fill(buffer_.data() + std::size_t(i) * pattern_.memory_words(), seed_,
                           std::uint64_t(i));
         double const seconds = timed(side, limit, true);
         check(MPI_File_sync(files_[std::size_t(side)]->handle), "MPI_File_sync");
@@ -95,13 +100,13 @@ private:
     }
 
     double read_once(Side side, int limit, std::uint64_t& wrong) {
-        std::fill(buffer_.begin(), buffer_.end(), -1.0);
+        std::fill(buffer_.begin(), buffer_.end(), untouched);
         double const seconds = timed(side, limit, false);
         std::uint64_t wrong_here = 0;
         for (int i = 0; i < operations(); ++i)
-            wrong_here += pattern_.wrong_bytes(buffer_.data() +
-                                                   std::size_t(i) * std::size_t(pattern_.words()),
-                                               seed_of_[std::size_t(side)], std::uint64_t(i));
+            wrong_here +=
+                pattern_.wrong_bytes(buffer_.data() + std::size_t(i) * pattern_.memory_words(),
+                                     seed_of_[std::size_t(side)], std::uint64_t(i));
         wrong += sum_over_ranks(wrong_here);
         return seconds;
     }
@@ -117,12 +122,12 @@ private:
 }  // namespace
 
 void mode_outstanding(Run& run) {
-    auto const bytes = run.options.bytes != 0 ? run.options.bytes : std::uint64_t{16} << 20;
+    auto const names = patterns_of(run);
     start_pair_table(run, text_of("outstanding: %d nonblocking operations, K at a time",
                                   run.options.operations));
-    for (auto const& name : spell_out(run.options.patterns)) {
+    for (auto const& name : names) {
         {
-            Bench bench(run, name, bytes);
+            Bench bench(run, name, run.bytes());
             for (auto const& direction : run.options.directions) {
                 if (direction == "read") bench.prepare_reads();
                 for (int const limit : run.options.outstanding)

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "patterns.hpp"
+#include "access.hpp"
 #include "report.hpp"
 #include "work.hpp"
 
@@ -54,8 +54,8 @@ class Overlap {
 public:
     Overlap(Run& bench_run, std::string const& name, std::uint64_t bytes)
         : run_(bench_run),
-          pattern_(name, bytes, run_.options.piece, run_.rank, run_.ranks),
-          buffer_(std::size_t(pattern_.words())) {
+          pattern_(run_, name, bytes),
+          buffer_(pattern_.access_buffer()) {
         for (Side const side : run_.sides()) {
             auto& file = files_[std::size_t(side)] = std::make_unique<File>(run_, side);
             Hints const hints(run_, side);
@@ -74,30 +74,24 @@ private:
     void prepare(Side side, bool writes) {
         check(MPI_File_seek(file(side), 0, MPI_SEEK_SET), "MPI_File_seek");
         if (writes)
-            pattern_.fill(buffer_.data(), ++seed_of_[std::size_t(side)]);
+            pattern_.fill_access(buffer_, ++seed_of_[std::size_t(side)]);
         else
-            std::fill(buffer_.begin(), buffer_.end(), -1.0);
+            std::fill(buffer_.begin(), buffer_.end(), untouched);
     }
 
-    MPI_Request start(Side side, bool writes) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        check(writes ? MPI_File_iwrite_all(file(side), buffer_.data(), pattern_.words(), MPI_DOUBLE,
-                                           &request)
-                     : MPI_File_iread_all(file(side), buffer_.data(), pattern_.words(), MPI_DOUBLE,
-                                          &request),
-              "starting an operation");
-        return request;
+    std::vector<MPI_Request> start(Side side, bool writes) {
+        return start_access(file(side), pattern_, buffer_, writes);
     }
 
     double run_alone(Side side, bool writes) {
         prepare(side, writes);
         return time_together([&] {
-            auto request = start(side, writes);
-            check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+            auto requests = start(side, writes);
+            wait_for(requests);
         });
     }
 
-    void compute_and_test(std::uint64_t iterations, MPI_Request& request) const;
+    void compute_and_test(std::uint64_t iterations, std::vector<MPI_Request>& requests) const;
     Parts run_overlapped(Side side, bool writes, std::uint64_t iterations);
     void check_bytes(Side side, bool writes);
     void report(bool writes, Side side, SideResult const& result) const;
@@ -111,12 +105,13 @@ private:
 };
 
 /// The computation in equal parts, with a test between two of them.
-void Overlap::compute_and_test(std::uint64_t iterations, MPI_Request& request) const {
+void Overlap::compute_and_test(std::uint64_t iterations, std::vector<MPI_Request>& requests) const {
     auto const tests = std::uint64_t(run_.options.tests);
     for (std::uint64_t i = 0; i < tests; ++i) {
         compute(iterations / (tests + 1));
         int done = 0;
-        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        check(MPI_Testall(int(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+              "MPI_Testall");
     }
     compute(iterations - tests * (iterations / (tests + 1)));
 }
@@ -126,15 +121,15 @@ Parts Overlap::run_overlapped(Side side, bool writes, std::uint64_t iterations) 
     parts.compute_alone = time_together([&] { compute(iterations); });
     prepare(side, writes);
     bool const late = run_.options.late_ms > 0 && run_.rank == run_.ranks - 1;
-    MPI_Barrier(MPI_COMM_WORLD);
+    start_together();
     double const begin = MPI_Wtime();
     if (late) sleep_ms(run_.options.late_ms);
     double const starting = MPI_Wtime();
-    auto request = start(side, writes);
+    auto requests = start(side, writes);
     double const started = MPI_Wtime();
-    compute_and_test(iterations, request);
+    compute_and_test(iterations, requests);
     double const computed = MPI_Wtime();
-    check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
+    wait_for(requests);
     double const end = MPI_Wtime();
     // Of interest is what the late rank does to the others: its own start is not counted.
     parts.start = max_over_ranks(late ? 0 : started - starting);
@@ -148,10 +143,10 @@ void Overlap::check_bytes(Side side, bool writes) {
     auto const i = std::size_t(side);
     if (writes) {
         check(MPI_File_sync(file(side)), "MPI_File_sync");
-        wrong_[i] += wrong_bytes_in_file(run_.path[i], pattern_.row_bytes, seed_of_[i], run_.rank,
-                                         run_.ranks);
+        wrong_[i] += wrong_bytes_in_file(run_.path[i], pattern_.file_bytes(), seed_of_[i],
+                                         run_.rank, run_.ranks);
     } else {
-        wrong_[i] += sum_over_ranks(pattern_.wrong_bytes(buffer_.data(), seed_of_[i]));
+        wrong_[i] += sum_over_ranks(pattern_.wrong_in_access(buffer_, seed_of_[i]));
     }
 }
 
@@ -200,7 +195,7 @@ void Overlap::report(bool writes, Side side, SideResult const& result) const {
                       wrong == 0 ? "none" : std::to_string(wrong)});
     Json line;
     line.add("pattern", pattern_.name).add("direction", direction).add("side", who);
-    line.add_integer("bytes_per_rank", pattern_.bytes()).add("unit", "s");
+    line.add_integer("bytes_per_rank", pattern_.access_bytes()).add("unit", "s");
     line.add("late_ms", run_.options.late_ms).add("io_alone", result.io_alone);
     char const* const progress = std::getenv("SLUICE_PROGRESS");
     line.add("progress", progress ? progress : "thread");
@@ -216,15 +211,15 @@ void Overlap::report(bool writes, Side side, SideResult const& result) const {
 }  // namespace
 
 void mode_overlap(Run& run) {
-    auto const bytes = run.options.bytes != 0 ? run.options.bytes : std::uint64_t{16} << 20;
+    auto const names = patterns_of(run);
     auto& report = *run.report;
     report.table("overlap: start, compute as long as the I/O alone takes, wait",
                  {"what            ", "  side", "I/O alone", "  started", " computed", "...alone",
                   "   waited", "    total", "     lost", "   hidden (min .. max)", "  simple",
                   "  wrong"});
-    for (auto const& name : spell_out(run.options.patterns)) {
+    for (auto const& name : names) {
         {
-            Overlap overlap(run, name, bytes);
+            Overlap overlap(run, name, run.bytes());
             for (auto const& direction : run.options.directions)
                 overlap.measure(direction == "write");
         }

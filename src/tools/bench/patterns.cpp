@@ -1,5 +1,5 @@
-// The three patterns: one block a rank, interleaved pieces, and a block-distributed 3-D array. The
-// datatype is what MPI is given; the list of pieces is the same thing by plain arithmetic.
+// Datatypes and contents of a pattern, from its shape. The datatype is what MPI is given; the list
+// of pieces is the same thing by plain arithmetic, and is what bytes are checked against.
 #include "patterns.hpp"
 
 #include <fcntl.h>
@@ -8,30 +8,69 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
-#include "bench.hpp"
+#include "report.hpp"
 
 namespace sluice::bench {
 namespace {
 
-constexpr std::uint64_t word_bytes = sizeof(double);
-
-/// A type whose extent is the whole row, so that consecutive calls go to consecutive rows.
-MPI_Datatype resized_to_row(MPI_Datatype inner, std::uint64_t row_bytes) {
+/// A row of several tiles is one type, as a program that writes many variables makes it.
+MPI_Datatype row_type(Shape& shape) {
+    if (shape.tiles == 1) return std::exchange(shape.tile, MPI_DATATYPE_NULL);
     MPI_Datatype row = MPI_DATATYPE_NULL;
-    MPI_Type_create_resized(inner, 0, MPI_Aint(row_bytes), &row);
-    MPI_Type_free(&inner);
+    check(MPI_Type_contiguous(int(shape.tiles), shape.tile, &row), "MPI_Type_contiguous");
+    MPI_Type_free(&shape.tile);
     return row;
 }
 
-MPI_Datatype at_displacement(MPI_Datatype inner, std::uint64_t offset) {
-    int const one = 1;
-    auto const displacement = MPI_Aint(offset);
-    MPI_Datatype moved = MPI_DATATYPE_NULL;
-    MPI_Type_create_hindexed(1, &one, &displacement, inner, &moved);
-    MPI_Type_free(&inner);
-    return moved;
+/// The inner cells of all blocks.
+MPI_Datatype type_of_cells(Cells const& cells) {
+    constexpr int outer = int(Cells::outer), inner = int(Cells::inner), guard = int(Cells::guard);
+    std::array<int, 4> const sizes{int(cells.blocks), outer, outer, outer};
+    std::array<int, 4> const parts{int(cells.blocks), inner, inner, inner};
+    std::array<int, 4> const starts{0, guard, guard, guard};
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    check(MPI_Type_create_subarray(4, sizes.data(), parts.data(), starts.data(), MPI_ORDER_C,
+                                   MPI_DOUBLE, &type),
+          "MPI_Type_create_subarray");
+    check(MPI_Type_commit(&type), "MPI_Type_commit");
+    return type;
+}
+
+/// Where the data of a row lies in user memory, word after word in the order of the view.
+class Walk {
+public:
+    explicit Walk(Cells const& cells) : gaps_(cells.blocks != 0) {}
+
+    std::uint64_t next() {
+        auto const word = word_++;
+        if (!gaps_) return word;
+        return Cells::place_of_run(word / Cells::inner) + word % Cells::inner;
+    }
+
+private:
+    bool gaps_;
+    std::uint64_t word_ = 0;
+};
+
+/// Calls `visit(place in memory, offset in the file)` for every word of a row.
+template <typename Visit>
+void for_each_word(Shape const& shape, std::uint64_t row_offset, Visit&& visit) {
+    Walk walk(shape.memory);
+    for (std::uint64_t tile = 0; tile < shape.tiles; ++tile)
+        for (auto const& piece : shape.pieces) {
+            auto const offset = row_offset + tile * shape.tile_bytes + piece.offset;
+            for (std::uint64_t i = 0; i < piece.words; ++i)
+                visit(walk.next(), offset + i * word_bytes);
+        }
+}
+
+std::uint64_t wrong_words(double const* words, std::uint64_t count, std::uint64_t offset,
+                          std::uint64_t seed) {
+    std::uint64_t wrong = 0;
+    for (std::uint64_t i = 0; i < count; ++i)
+        if (!(words[i] == word_at(offset + i * word_bytes, seed))) ++wrong;
+    return wrong;
 }
 
 }  // namespace
@@ -42,87 +81,69 @@ double word_at(std::uint64_t file_offset, std::uint64_t seed) {
     return double((x ^ (x >> 27)) >> 11);  // 53 bits: exact
 }
 
-Pattern::Pattern(std::string pattern_name, std::uint64_t wanted_bytes, std::uint64_t piece_bytes,
-                 int rank, int ranks)
-    : name(std::move(pattern_name)) {
-    if (name == "contiguous") make_contiguous(wanted_bytes, rank, ranks);
-    if (name == "strided") make_strided(wanted_bytes, piece_bytes, rank, ranks);
-    if (name == "block3d") make_block3d(wanted_bytes, rank, ranks);
+Pattern::Pattern(Run const& run, std::string pattern_name, std::uint64_t wanted_bytes)
+    : name(std::move(pattern_name)),
+      ranks_(run.ranks),
+      shape_(make_shape(run, name, wanted_bytes)) {
+    filetype = row_type(shape_);
     check(MPI_Type_commit(&filetype), "MPI_Type_commit");
+    if (shape_.memory.blocks != 0) memory = type_of_cells(shape_.memory);
     std::uint64_t words = 0;
-    for (auto const& piece : pieces_) words += piece.words;
-    words_ = int(words);
-    row_bytes = words * word_bytes * std::uint64_t(ranks);
+    for (auto const& piece : shape_.pieces) words += piece.words;
+    words_ = int(words * shape_.tiles);
+    row_bytes = shape_.tile_bytes * shape_.tiles;
 }
 
-void Pattern::make_contiguous(std::uint64_t bytes, int rank, int ranks) {
-    auto const words = std::max(bytes / word_bytes, std::uint64_t{1});
-    auto const offset = std::uint64_t(rank) * words * word_bytes;
-    pieces_.push_back({offset, words});
-    MPI_Datatype block = MPI_DATATYPE_NULL;
-    MPI_Type_contiguous(int(words), MPI_DOUBLE, &block);
-    filetype =
-        resized_to_row(at_displacement(block, offset), words * word_bytes * std::uint64_t(ranks));
+Pattern::~Pattern() {
+    MPI_Type_free(&filetype);
+    if (memory != MPI_DOUBLE) MPI_Type_free(&memory);
 }
 
-void Pattern::make_strided(std::uint64_t bytes, std::uint64_t piece_bytes, int rank, int ranks) {
-    auto const words = std::max(piece_bytes / word_bytes, std::uint64_t{1});
-    auto const piece = words * word_bytes;
-    auto const stride = piece * std::uint64_t(ranks);
-    auto const count = std::max(bytes / piece, std::uint64_t{1});
-    auto const first = std::uint64_t(rank) * piece;
-    for (std::uint64_t i = 0; i < count; ++i) pieces_.push_back({first + i * stride, words});
-    MPI_Datatype comb = MPI_DATATYPE_NULL;
-    MPI_Type_create_hvector(int(count), int(words), MPI_Aint(stride), MPI_DOUBLE, &comb);
-    filetype = resized_to_row(at_displacement(comb, first), count * stride);
-}
-
-void Pattern::make_block3d(std::uint64_t bytes, int rank, int ranks) {
-    auto const words = std::max(bytes / word_bytes, std::uint64_t{1});
-    auto const edge = std::max(std::uint64_t(std::cbrt(double(words)) + 1e-9), std::uint64_t{1});
-    std::array<std::uint64_t, 3> const local{std::max(words / (edge * edge), std::uint64_t{1}),
-                                             edge, edge};
-    std::array<int, 3> grid{}, sizes{}, distributions{}, arguments{};
-    MPI_Dims_create(ranks, 3, grid.data());
-    std::array<std::uint64_t, 3> global{}, begin{};
-    int rest = rank;
-    for (std::size_t i = 3; i-- > 0; rest /= grid[i]) {  // darray numbers its grid row by row
-        global[i] = local[i] * std::uint64_t(grid[i]);
-        begin[i] = local[i] * std::uint64_t(rest % grid[i]);
-        sizes[i] = int(global[i]);
-        distributions[i] = MPI_DISTRIBUTE_BLOCK;
-        arguments[i] = MPI_DISTRIBUTE_DFLT_DARG;
-    }
-    for (std::uint64_t i = 0; i < local[0]; ++i)
-        for (std::uint64_t j = 0; j < local[1]; ++j)
-            pieces_.push_back(
-                {(((begin[0] + i) * global[1] + begin[1] + j) * global[2] + begin[2]) * word_bytes,
-                 local[2]});
-    check(MPI_Type_create_darray(ranks, rank, 3, sizes.data(), distributions.data(),
-                                 arguments.data(), grid.data(), MPI_ORDER_C, MPI_DOUBLE, &filetype),
-          "MPI_Type_create_darray");
+std::size_t Pattern::memory_words() const {
+    return std::size_t(shape_.memory.blocks != 0 ? shape_.memory.words() : std::uint64_t(words_));
 }
 
 void Pattern::fill(double* buffer, std::uint64_t seed, std::uint64_t row) const {
-    for (auto const& piece : pieces_)
-        for (std::uint64_t i = 0; i < piece.words; ++i)
-            *buffer++ = word_at(row * row_bytes + piece.offset + i * word_bytes, seed);
+    if (shape_.memory.blocks != 0) std::fill_n(buffer, memory_words(), untouched);
+    for_each_word(shape_, row * row_bytes, [&](std::uint64_t place, std::uint64_t offset) {
+        buffer[place] = word_at(offset, seed);
+    });
 }
 
 std::uint64_t Pattern::wrong_bytes(double const* buffer, std::uint64_t seed,
                                    std::uint64_t row) const {
     std::uint64_t wrong = 0;
-    for (auto const& piece : pieces_)
-        for (std::uint64_t i = 0; i < piece.words; ++i, ++buffer) {
-            auto const expected = word_at(row * row_bytes + piece.offset + i * word_bytes, seed);
-            if (!(*buffer == expected)) wrong += word_bytes;
-        }
+    for_each_word(shape_, row * row_bytes, [&](std::uint64_t place, std::uint64_t offset) {
+        if (!(buffer[place] == word_at(offset, seed))) ++wrong;
+    });
+    if (shape_.memory.blocks != 0) {  // no datum equals `untouched`, so the gaps alone may hold it
+        auto const gaps = memory_words() - std::size_t(words_);
+        auto const kept = std::size_t(std::count(buffer, buffer + memory_words(), untouched));
+        wrong += gaps > kept ? gaps - kept : 0;
+    }
+    return wrong * word_bytes;
+}
+
+std::vector<double> Pattern::access_buffer() const {
+    return std::vector<double>(memory_words() * std::size_t(shape_.rows));
+}
+
+void Pattern::fill_access(std::vector<double>& buffer, std::uint64_t seed) const {
+    for (std::size_t row = 0; row < std::size_t(shape_.rows); ++row)
+        fill(buffer.data() + row * memory_words(), seed, row);
+}
+
+std::uint64_t Pattern::wrong_in_access(std::vector<double> const& buffer,
+                                       std::uint64_t seed) const {
+    std::uint64_t wrong = 0;
+    for (std::size_t row = 0; row < std::size_t(shape_.rows); ++row)
+        wrong += wrong_bytes(buffer.data() + row * memory_words(), seed, row);
     return wrong;
 }
 
 std::uint64_t wrong_bytes_in_file(std::string const& path, std::uint64_t bytes, std::uint64_t seed,
                                   int rank, int ranks) {
-    MPI_Barrier(MPI_COMM_WORLD);  // nobody is writing any more
+    wait_for_all();  // nobody is writing any more
     auto const words = bytes / word_bytes;
     auto offset = words * std::uint64_t(rank) / std::uint64_t(ranks) * word_bytes;
     auto const end = words * std::uint64_t(rank + 1) / std::uint64_t(ranks) * word_bytes;
@@ -134,8 +155,7 @@ std::uint64_t wrong_bytes_in_file(std::string const& path, std::uint64_t bytes, 
         auto const got = ::pread(file, buffer.data(), wanted, off_t(offset));
         auto const usable = got < 0 ? 0 : std::uint64_t(got) / word_bytes;
         if (usable == 0) break;
-        for (std::uint64_t i = 0; i < usable; ++i)
-            if (!(buffer[i] == word_at(offset + i * word_bytes, seed))) wrong += word_bytes;
+        wrong += wrong_words(buffer.data(), usable, offset, seed) * word_bytes;
         offset += usable * word_bytes;
     }
     wrong += end - offset;
@@ -146,14 +166,22 @@ std::uint64_t wrong_bytes_in_file(std::string const& path, std::uint64_t bytes, 
     return sum_over_ranks(wrong);
 }
 
-std::vector<std::string> spell_out(std::vector<std::string> const& names) {
+std::vector<std::string> patterns_of(Run const& run) {
+    auto const& asked = run.options.patterns;
+    auto const wanted = [&](std::string const& name) {
+        return std::find_if(asked.begin(), asked.end(), [&](std::string const& word) {
+                   return word == "all" || word == name;
+               }) != asked.end();
+    };
     std::vector<std::string> result;
-    for (auto const* name : {"contiguous", "strided", "block3d"})
-        for (auto const& asked : names)
-            if (asked == "all" || asked == name) {
-                result.emplace_back(name);
-                break;
-            }
+    for (auto const& name : pattern_names()) {
+        if (!wanted(name)) continue;
+        auto const reason = why_not(run, name);
+        if (reason.empty())
+            result.push_back(name);
+        else
+            run.report->note(name + " left out: " + reason);
+    }
     return result;
 }
 
