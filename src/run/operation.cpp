@@ -3,6 +3,8 @@
 
 #include "run/transfers.hpp"
 
+#include <utility>
+
 namespace sluice {
 namespace {
 
@@ -51,7 +53,7 @@ Operation::Operation(Site& site, StreamState& stream, Call call, std::int64_t nu
     state_.status = call_.status;
     state_.caller_transfers = call_.may_block;
     if (call_.status != Status::ok) state_.request.bytes = 0;
-    direct_ = wants_direct();
+    if (!call_.find_memory) direct_ = wants_direct();
     started_ = site_.clock->now();
 }
 
@@ -89,6 +91,10 @@ Summary Operation::own_summary() const {
 }
 
 void Operation::start() {
+    if (call_.find_memory) {
+        state_.request.memory = std::exchange(call_.find_memory, nullptr)();
+        direct_ = wants_direct();
+    }
     stage_ = Stage::survey;
     start_survey();
     if (direct_ && !direct_done_) start_direct();

@@ -4,6 +4,8 @@
 #pragma once
 #include "run/executor.hpp"
 
+#include <functional>
+
 namespace sluice {
 
 enum class Stage : std::uint8_t { waiting, survey, claims, exchange, agreement, complete };
@@ -18,6 +20,9 @@ struct Call {
     Status status = Status::ok;  ///< Not ok: bad arguments; the rank takes part without bytes.
     Storage* storage = nullptr;  ///< The file; outlives the operation.
     bool may_block = false;      ///< The caller waits and serves the file: run_callers_part().
+    /// Brings `request.memory` where that takes long; null: it is there. Called once, by start(),
+    /// in the thread that makes progress. Needs no MPI.
+    std::function<std::shared_ptr<Layout const>()> find_memory;
 };
 
 /// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks but

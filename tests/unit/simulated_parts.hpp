@@ -72,6 +72,11 @@ inline Call call_of(Part& part, Strategy strategy) {
     call.request = part.request;
     call.user = part.memory.data();
     call.hints.write = call.hints.read = strategy;
+    bool const found_later = call.request.bytes % 2 == 1;
+    if (found_later) {
+        call.request.memory = Layout::contiguous();
+        call.find_memory = [memory = part.request.memory] { return memory; };
+    }
     return call;
 }
 
