@@ -107,6 +107,7 @@ void mode_nonblocking(Run& run);
 void mode_independent(Run& run);
 void mode_small(Run& run);
 void mode_open(Run& run);
+void mode_memory(Run& run);
 void mode_overlap(Run& run);
 void mode_outstanding(Run& run);
 

@@ -18,6 +18,7 @@ std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
                                                   {"independent", mode_independent},
                                                   {"small", mode_small},
                                                   {"open", mode_open},
+                                                  {"memory", mode_memory},
                                                   {"overlap", mode_overlap},
                                                   {"outstanding", mode_outstanding}};
 
