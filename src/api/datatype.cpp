@@ -330,7 +330,7 @@ std::shared_ptr<Layout const> flatten(MPI_Datatype type, Representation represen
     auto flat = Flattener(representation).flatten(type);
     if (!flat) return nullptr;
     Layout layout(std::move(flat->runs), flat->extent);
-    if (layout.is_contiguous() && layout.runs()[0].offset == 0) return Layout::contiguous();
+    if (layout.is_contiguous() && layout.offset_at(0) == 0) return Layout::contiguous();
     return std::make_shared<Layout const>(std::move(layout));
 }
 

@@ -12,11 +12,12 @@ namespace {
 /// Offsets within one filetype may not decrease (MPI-4.1, 14.3).
 bool decreases(Layout const& layout) {
     Offset reached = 0;
-    for (Run const& run : layout.runs()) {
-        if (run.offset < reached || (run.count > 1 && run.stride < run.length)) return true;
+    bool found = false;
+    layout.for_each_run([&](Run const& run) {
+        found |= run.offset < reached || (run.count > 1 && run.stride < run.length);
         reached = run.last_begin() + run.length;
-    }
-    return false;
+    });
+    return found;
 }
 
 bool is_large(Layout const& layout) {

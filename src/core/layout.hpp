@@ -22,6 +22,10 @@ public:
     static std::shared_ptr<Layout const> contiguous();
 
     [[nodiscard]] std::vector<Run> const& runs() const noexcept { return runs_; }
+    /// Calls `visit(Run)` for the runs of one tile in order; a single piece is a run of count 1.
+    template <class Visit> void for_each_run(Visit&& visit) const {
+        for (Run const& run : runs_) visit(run);
+    }
     [[nodiscard]] Bytes tile_bytes() const noexcept { return tile_bytes_; }
     [[nodiscard]] Offset tile_extent() const noexcept { return tile_extent_; }
 
