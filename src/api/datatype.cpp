@@ -9,7 +9,7 @@ namespace {
 
 /// Runs of one instance, and the step from one instance to the next.
 struct Flat {
-    std::vector<Run> runs;
+    Sections runs;
     Offset lower = 0, extent = 0;
 };
 
@@ -97,14 +97,14 @@ public:
         if (count <= 0 || length <= 0) return;
         Builder block;
         block.add_block(child, 0, length);
-        all_.add_repeated(block.all_.runs(), 0, count, step);
+        all_.add_repeated(std::move(block.all_).take(), 0, count, step);
         for (Offset const shift : {Offset{0}, (count - 1) * step}) {
             cover(shift + block.lower_);
             cover(shift + block.upper_);
         }
     }
     /// Runs that fill an array of `extent` bytes.
-    void add_array(std::vector<Run> const& runs, Offset extent) {
+    void add_array(Sections const& runs, Offset extent) {
         all_.add_repeated(runs, 0, 1, 0);
         cover(0);
         cover(extent);
@@ -132,7 +132,7 @@ using Lists = std::vector<std::int64_t>;
 using Blocks = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 /// Wraps the selection of the faster dimensions in one more: `step` is the bytes of one index.
-std::vector<Run> add_dimension(std::vector<Run> const& inner, Blocks const& blocks, Offset step) {
+Sections add_dimension(Sections const& inner, Blocks const& blocks, Offset step) {
     Extents all;
     for (auto const& [begin, length] : blocks) all.add_repeated(inner, begin * step, length, step);
     return std::move(all).take();
@@ -142,7 +142,7 @@ std::vector<Run> add_dimension(std::vector<Run> const& inner, Blocks const& bloc
 /// C.
 void add_dimensions(Builder& to, Flat const& child, Lists const& sizes,
                     std::vector<Blocks> const& blocks, bool c_order) {
-    std::vector<Run> runs = child.runs;
+    Sections runs = child.runs;
     Offset step = child.extent;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         std::size_t const d = c_order ? sizes.size() - 1 - i : i;
@@ -204,9 +204,10 @@ private:
         Flat flat{{}, 0, size};
         if (representation_ == Representation::native) take_bounds(type, flat);
         if (size == 0) return flat;
-        flat.runs = {{0, size, 0, 1}};
+        flat.runs = std::vector<Run>{{0, size, 0, 1}};
         if (size != flat.extent && type == MPI_SHORT_INT) {
-            flat.runs = {{0, sizeof(short), 0, 1}, {sizeof(int), sizeof(int), 0, 1}};
+            flat.runs =
+                std::vector<Run>{{0, sizeof(short), 0, 1}, {sizeof(int), sizeof(int), 0, 1}};
         }
         return flat;
     }

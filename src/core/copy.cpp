@@ -1,67 +1,168 @@
-// Copy loops, specialised for the element sizes of real programs: a memcpy of a size known to the
-// compiler is a few moves, a general one is a call.
+// Copy loops, specialised for the shapes of pieces and for the element sizes of real programs: a
+// memcpy of a size known to the compiler is a few moves, a general one is a call.
 #include "core/copy.hpp"
+
+#include <cstring>
 
 namespace sluice {
 namespace {
 
-struct Strided {
-    std::byte* target;
-    std::byte const* source;
-    Offset target_stride, source_stride;
-    Bytes length;
-    std::int64_t count;
+/// Where the pieces of a run begin.
+template <class Byte> struct Strided {
+    Byte* first;
+    Offset stride;
+    Byte* operator()(std::int64_t piece) const noexcept { return first + piece * stride; }
 };
 
-template <std::size_t length> void copy_fixed(Strided const& s) noexcept {
-    auto* target = s.target;
-    auto* source = s.source;
-    for (std::int64_t i = 0; i < s.count; ++i) {
-        std::memcpy(target, source, length);
-        target += s.target_stride;
-        source += s.source_stride;
+/// Where the pieces of a list begin.
+template <class Byte> struct Listed {
+    Byte* base;
+    std::int32_t const* places;
+    Byte* operator()(std::int64_t piece) const noexcept { return base + places[piece]; }
+};
+
+template <std::size_t bytes> void copy_fixed(std::byte* to, std::byte const* from) noexcept {
+    std::memcpy(to, from, bytes);
+}
+
+/// Both ends of a piece of `half` to 2 * `half` bytes; the middle is copied twice.
+template <std::size_t half>
+void copy_ends(std::byte* to, std::byte const* from, std::size_t length) noexcept {
+    copy_fixed<half>(to, from);
+    copy_fixed<half>(to + length - half, from + length - half);
+}
+
+/// Without a call for short pieces.
+inline void copy_piece(std::byte* to, std::byte const* from, std::size_t length) noexcept {
+    if (length > 128) {
+        std::memcpy(to, from, length);
+    } else if (length >= 64) {
+        copy_ends<64>(to, from, length);
+    } else if (length >= 32) {
+        copy_ends<32>(to, from, length);
+    } else if (length >= 16) {
+        copy_ends<16>(to, from, length);
+    } else if (length >= 8) {
+        copy_ends<8>(to, from, length);
+    } else if (length >= 4) {
+        copy_ends<4>(to, from, length);
+    } else {
+        for (std::size_t i = 0; i < length; ++i) to[i] = from[i];
     }
 }
 
-void copy_any(Strided const& s) noexcept {
-    auto* target = s.target;
-    auto* source = s.source;
-    for (std::int64_t i = 0; i < s.count; ++i) {
-        std::memcpy(target, source, static_cast<std::size_t>(s.length));
-        target += s.target_stride;
-        source += s.source_stride;
-    }
+template <std::size_t length, class To, class From>
+void copy_equal(To to, From from, std::int64_t count) noexcept {
+    for (std::int64_t i = 0; i < count; ++i) copy_fixed<length>(to(i), from(i));
 }
 
-void copy(Strided const& s) noexcept {
-    switch (s.length) {
+/// `count` pieces of `length` bytes.
+template <class To, class From>
+void copy_pieces(To to, From from, std::int64_t count, Bytes length) noexcept {
+    switch (length) {
     case 4:
-        return copy_fixed<4>(s);
+        return copy_equal<4>(to, from, count);
     case 8:
-        return copy_fixed<8>(s);
+        return copy_equal<8>(to, from, count);
     case 16:
-        return copy_fixed<16>(s);
+        return copy_equal<16>(to, from, count);
+    case 24:
+        return copy_equal<24>(to, from, count);
     case 32:
-        return copy_fixed<32>(s);
+        return copy_equal<32>(to, from, count);
     case 40:
-        return copy_fixed<40>(s);  // Five doubles a cell: BTIO.
+        return copy_equal<40>(to, from, count);  // Five doubles a cell: BTIO.
     case 64:
-        return copy_fixed<64>(s);
+        return copy_equal<64>(to, from, count);
     case 128:
-        return copy_fixed<128>(s);
+        return copy_equal<128>(to, from, count);
     default:
-        return copy_any(s);
+        for (std::int64_t i = 0; i < count; ++i) {
+            copy_piece(to(i), from(i), static_cast<std::size_t>(length));
+        }
     }
+}
+
+/// From dense bytes to pieces.
+void scatter(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
+    if (p.lengths != nullptr) {
+        for (std::int64_t i = 0; i < p.count; from += p.lengths[i++]) {
+            copy_piece(to + p.places[i], from, p.lengths[i]);
+        }
+    } else if (p.is_run()) {
+        copy_pieces(Strided<std::byte>{to, p.stride}, Strided<std::byte const>{from, p.length},
+                    p.count, p.length);
+    } else {
+        copy_pieces(Listed<std::byte>{to, p.places}, Strided<std::byte const>{from, p.length},
+                    p.count, p.length);
+    }
+}
+
+/// From pieces to dense bytes.
+void gather(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
+    if (p.lengths != nullptr) {
+        for (std::int64_t i = 0; i < p.count; to += p.lengths[i++]) {
+            copy_piece(to, from + p.places[i], p.lengths[i]);
+        }
+    } else if (p.is_run()) {
+        copy_pieces(Strided<std::byte>{to, p.length}, Strided<std::byte const>{from, p.stride},
+                    p.count, p.length);
+    } else {
+        copy_pieces(Strided<std::byte>{to, p.length}, Listed<std::byte const>{from, p.places},
+                    p.count, p.length);
+    }
+}
+
+/// The first `count` pieces of both sides, which have one length.
+void copy_matching(Pieces const& t, std::byte* to, Pieces const& s, std::byte const* from,
+                   std::int64_t count) noexcept {
+    Strided<std::byte> const to_run{to, t.stride};
+    Strided<std::byte const> const from_run{from, s.stride};
+    Listed<std::byte> const to_list{to, t.places};
+    Listed<std::byte const> const from_list{from, s.places};
+    if (t.is_run() && s.is_run()) return copy_pieces(to_run, from_run, count, t.length);
+    if (t.is_run()) return copy_pieces(to_run, from_list, count, t.length);
+    if (s.is_run()) return copy_pieces(to_list, from_run, count, t.length);
+    return copy_pieces(to_list, from_list, count, t.length);
+}
+
+/// Moves as much as both sides have in equal pieces; nothing where they have none.
+Bytes move_matching(Cursor& target, std::byte* to, Cursor& source, std::byte const* from,
+                    Bytes bytes) noexcept {
+    if (target.piece_left() != source.piece_left()) return 0;
+    Pieces t = target.pieces(bytes), s = source.pieces(bytes);
+    if (t.length == 0 || s.length == 0) return 0;
+    t.count = s.count = std::min(t.count, s.count);
+    t.bytes = s.bytes = t.count * t.length;
+    copy_matching(t, to + t.offset, s, from + s.offset, t.count);
+    target.advance(t);
+    source.advance(s);
+    return t.bytes;
 }
 
 }  // namespace
 
-void copy_b_to_a(RunPair const& p, std::byte* target, std::byte const* source) noexcept {
-    copy({target + p.a, source + p.b, p.stride_a, p.stride_b, p.length, p.count});
-}
-
-void copy_a_to_b(RunPair const& p, std::byte* target, std::byte const* source) noexcept {
-    copy({target + p.b, source + p.a, p.stride_b, p.stride_a, p.length, p.count});
+void copy(Cursor target, std::byte* to, Cursor source, std::byte const* from,
+          Bytes bytes) noexcept {
+    while (bytes > 0) {
+        Bytes const matched = move_matching(target, to, source, from, bytes);
+        bytes -= matched;
+        if (matched > 0) continue;
+        Bytes const target_left = target.piece_left(), source_left = source.piece_left();
+        if (target_left <= source_left) {
+            Pieces const t = target.pieces(std::min(bytes, source_left));
+            scatter(t, to + t.offset, from + source.offset());
+            target.advance(t);
+            source.advance_in_piece(t.bytes);
+            bytes -= t.bytes;
+        } else {
+            Pieces const s = source.pieces(std::min(bytes, target_left));
+            gather(s, to + target.offset(), from + s.offset);
+            source.advance(s);
+            target.advance_in_piece(s.bytes);
+            bytes -= s.bytes;
+        }
+    }
 }
 
 }  // namespace sluice

@@ -10,34 +10,51 @@ namespace {
 
 enum : std::uint8_t { encoded_as_stretches = 1, encoded_as_words = 2 };
 
-/// Bits [begin, end) of a word, 0 <= begin < end <= 64.
-std::uint64_t bits(std::int64_t begin, std::int64_t end) noexcept {
-    return (~std::uint64_t{0} >> (64 - (end - begin))) << begin;
-}
-
 /// Collects bits that belong to one word, so that small pieces cost one atomic access a word.
 class WordMarker {
 public:
-    explicit WordMarker(std::span<std::uint64_t> words) noexcept : words_(words) {}
+    explicit WordMarker(std::span<std::uint64_t> words) noexcept : words_(words.data()) {}
     ~WordMarker() { flush(); }
     WordMarker(WordMarker const&) = delete;
     WordMarker& operator=(WordMarker const&) = delete;
 
-    void mark(std::int64_t word, std::uint64_t mask) noexcept {
-        if (word != word_) flush();
-        word_ = word;
-        mask_ |= mask;
+    /// Marks `length` > 0 granules from `begin` on.
+    void mark(std::int64_t begin, std::int64_t length) noexcept {
+        std::int64_t const word = begin >> 6, bit = begin & 63;
+        if (word != word_) move_to(word);
+        if (bit + length <= 64) {
+            mask_ |= (all >> (64 - length)) << bit;
+        } else {
+            mask_ |= all << bit;
+            mark_on(bit + length - 64);
+        }
     }
 
 private:
-    void flush() noexcept {
-        if (mask_ == 0) return;
-        std::atomic_ref(words_[static_cast<std::size_t>(word_)])
-            .fetch_or(mask_, std::memory_order_relaxed);
+    static constexpr std::uint64_t all = ~std::uint64_t{0};
+
+    /// The rest of a piece, from the begin of the next word on.
+    void mark_on(std::int64_t length) noexcept {
+        move_to(word_ + 1);
+        // Whole words need no look at what others mark in them.
+        for (; length >= 64; length -= 64, ++word_) {
+            std::atomic_ref(words_[word_]).store(all, std::memory_order_relaxed);
+        }
+        if (length > 0) mask_ = all >> (64 - length);
+    }
+
+    void move_to(std::int64_t word) noexcept {
+        flush();
+        word_ = word;
         mask_ = 0;
     }
 
-    std::span<std::uint64_t> words_;
+    void flush() noexcept {
+        if (mask_ == 0) return;
+        std::atomic_ref(words_[word_]).fetch_or(mask_, std::memory_order_relaxed);
+    }
+
+    std::uint64_t* words_;
     std::int64_t word_ = 0;
     std::uint64_t mask_ = 0;
 };
@@ -71,33 +88,17 @@ std::size_t Coverage::words_for(Bytes window_bytes, Bytes granule_bytes) noexcep
     return static_cast<std::size_t>((window_bytes / granule_bytes + 64) / 64);
 }
 
-void Coverage::mark(Run const& run) noexcept {
-    std::int64_t const length = run.length >> shift_;
-    std::int64_t begin = run.offset >> shift_;
-    if (length >= 64) {
-        for (std::int64_t i = 0; i < run.count; ++i) {
-            std::int64_t const at = (run.offset + i * run.stride) >> shift_;
-            mark_granules(at, at + length);
+void Coverage::mark(Pieces const& p) noexcept {
+    WordMarker marker(words_);
+    if (!p.is_run()) {
+        for (std::int64_t i = 0; i < p.count; ++i) {
+            marker.mark((p.offset + p.places[i]) >> shift_, p.length_of(i) >> shift_);
         }
         return;
     }
-    std::int64_t const step = run.stride >> shift_;
-    WordMarker marker(words_);
-    for (std::int64_t i = 0; i < run.count; ++i, begin += step) {
-        std::int64_t const word = begin / 64, bit = begin % 64, end = bit + length;
-        marker.mark(word, bits(bit, std::min<std::int64_t>(end, 64)));
-        if (end > 64) marker.mark(word + 1, bits(0, end - 64));
-    }
-}
-
-void Coverage::mark_granules(std::int64_t begin, std::int64_t end) noexcept {
-    WordMarker marker(words_);
-    while (begin < end) {
-        std::int64_t const word = begin / 64, bit = begin % 64;
-        std::int64_t const stop = std::min<std::int64_t>(64, bit + end - begin);
-        marker.mark(word, bits(bit, stop));
-        begin += stop - bit;
-    }
+    std::int64_t begin = p.offset >> shift_;
+    std::int64_t const step = p.stride >> shift_, length = p.length >> shift_;
+    for (std::int64_t i = 0; i < p.count; ++i, begin += step) marker.mark(begin, length);
 }
 
 void Coverage::clear() noexcept {
@@ -165,6 +166,7 @@ std::optional<std::size_t> Coverage::decode_and_mark(std::span<std::byte const> 
         return 1 + count * 8;
     }
     std::int64_t begin = 0;
+    WordMarker marker(words_);
     for (;;) {
         std::uint64_t length = 0, gap = 0;
         if (!get_number(from, at, length)) return std::nullopt;
@@ -173,7 +175,7 @@ std::optional<std::size_t> Coverage::decode_and_mark(std::span<std::byte const> 
         auto const room = static_cast<std::uint64_t>(granules_ - begin);
         if (gap > room || length > room - gap) return std::nullopt;
         begin += static_cast<std::int64_t>(gap);
-        mark_granules(begin, begin + static_cast<std::int64_t>(length));
+        marker.mark(begin, static_cast<std::int64_t>(length));
         begin += static_cast<std::int64_t>(length);
     }
 }

@@ -21,9 +21,12 @@ public:
 
     static std::size_t words_for(Bytes window_bytes, Bytes granule_bytes) noexcept;
 
-    /// Marks the pieces of a run, offsets counted from the window's begin, all multiples of the
-    /// granule. Safe against other threads and processes that mark at the same time.
-    void mark(Run const& run) noexcept;
+    /// Marks pieces, offsets counted from the window's begin, all multiples of the granule. Safe
+    /// against other threads and processes that mark at the same time.
+    void mark(Pieces const& pieces) noexcept;
+    void mark(Run const& run) noexcept {
+        mark(Pieces{run.offset, run.length, run.stride, run.count, run.bytes()});
+    }
 
     void clear() noexcept;
 
@@ -44,7 +47,6 @@ public:
     std::optional<std::size_t> decode_and_mark(std::span<std::byte const> from) noexcept;
 
 private:
-    void mark_granules(std::int64_t begin, std::int64_t end) noexcept;
     [[nodiscard]] std::int64_t find(std::int64_t from, bool marked) const noexcept;
 
     std::span<std::uint64_t> words_;

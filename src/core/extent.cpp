@@ -1,66 +1,178 @@
-// Merging of strided runs while they are added. Pure.
+// Merging of runs while they are added, and lists of what does not merge. Pure.
 #include "core/extent.hpp"
 
+#include <limits>
+#include <numeric>
+
 namespace sluice {
+namespace {
+
+/// Shorter runs are cheaper as entries of a list than as sections of their own.
+constexpr std::int64_t run_pieces_min = 16;
+constexpr Bytes listed_length_max = std::numeric_limits<std::uint16_t>::max();
+/// A list of equal pieces that is at least this long is not spoiled by one of another length.
+constexpr std::int64_t equal_pieces_kept = 64;
+/// Shorter lists are copied where they repeat: a section of their own costs more than the entries.
+constexpr std::int64_t shared_pieces_min = 24;
+
+}  // namespace
+
+Bytes Pieces::bytes_before(std::int64_t piece) const noexcept {
+    if (lengths == nullptr) return piece * length;
+    return std::accumulate(lengths, lengths + piece, Bytes{0});
+}
+
+Sections::Sections(std::vector<Run> const& runs) {
+    Extents extents;
+    for (Run const& run : runs) extents.add(run);
+    *this = std::move(extents).take();
+}
+
+void Sections::append(Pieces const& pieces) {
+    all_.push_back({pieces, bytes_, pieces_});
+    bytes_ += pieces.bytes;
+    pieces_ += pieces.count;
+}
+
+Bytes Sections::memory_bytes() const noexcept {
+    return static_cast<Bytes>(all_.capacity() * sizeof(Section) + places_.bytes() +
+                              lengths_.bytes());
+}
 
 void Extents::add(Run run) {
     if (run.length <= 0 || run.count <= 0) return;
     bool const dense = run.count > 1 && run.stride == run.length;
     if (dense) run = {run.offset, run.bytes(), 0, 1};
     if (run.count == 1) return add_piece(run.offset, run.length);
-    if (!extend_last(run)) runs_.push_back(run);
+    if (extend_last(run)) return;
+    if (touches(run.offset)) {
+        add_piece(run.offset, run.length);
+        return add({run.offset + run.stride, run.length, run.stride, run.count - 1});
+    }
+    keep_last();
+    last_ = run;
 }
 
 bool Extents::extend_last(Run const& run) {
-    if (runs_.empty()) return false;
-    Run& last = runs_.back();
-    if (last.length != run.length) return false;
-    bool const same_step = last.count == 1 || last.stride == run.stride;
-    if (!same_step || run.offset != last.last_begin() + run.stride) return false;
-    last.stride = run.stride;
-    last.count += run.count;
+    if (last_.length != run.length) return false;
+    bool const same_step = last_.count == 1 || last_.stride == run.stride;
+    if (!same_step || run.offset != last_.last_begin() + run.stride) return false;
+    last_.stride = run.stride;
+    last_.count += run.count;
     return true;
 }
 
-void Extents::add_piece(Offset offset, Bytes length) {
-    if (runs_.empty()) return runs_.push_back({offset, length, 0, 1});
-    Run& last = runs_.back();
-    bool const touches = offset == last.last_begin() + last.length;
-    if (touches && last.count == 1) {
-        last.length += length;
-        return;
-    }
-    if (touches) {  // Split the last piece off its run, so that touching pieces always merge.
-        Offset const begin = last.last_begin();
-        last.count -= 1;
-        runs_.push_back({begin, last.length + length, 0, 1});
-        return;
-    }
-    if (last.length == length && last.count == 1) {
-        last.stride = offset - last.offset;
-        last.count = 2;
-        return;
-    }
-    if (last.length == length && offset == last.last_begin() + last.stride) {
-        last.count += 1;
-        return;
-    }
-    runs_.push_back({offset, length, 0, 1});
+bool Extents::touches(Offset offset) const noexcept {
+    return last_.count > 0 && offset == last_.last_begin() + last_.length;
 }
 
-void Extents::add_repeated(std::vector<Run> const& runs, Offset shift, std::int64_t times,
-                           Offset step) {
-    if (times <= 0) return;
-    if (runs.size() == 1 && runs.front().count == 1) {
-        Run const& block = runs.front();
-        return add({block.offset + shift, block.length, step, times});
+void Extents::add_piece(Offset offset, Bytes length) {
+    Offset const begin = last_.last_begin();
+    if (touches(offset)) {
+        // The last piece leaves its run, so that touching pieces always merge.
+        Bytes const merged = last_.length + length;
+        last_.count -= 1;
+        keep_last();
+        last_ = {begin, merged, 0, 1};
+        return;
     }
-    for (std::int64_t i = 0; i < times; ++i) {
-        for (Run run : runs) {
-            run.offset += shift + i * step;
-            add(run);
+    if (last_.length == length && last_.count == 1) {
+        last_.stride = offset - last_.offset;
+        last_.count = 2;
+        return;
+    }
+    if (last_.length == length && offset == begin + last_.stride) {
+        last_.count += 1;
+        return;
+    }
+    keep_last();
+    last_ = {offset, length, 0, 1};
+}
+
+void Extents::keep_last() {
+    if (last_.count == 0) return;
+    if (last_.count >= run_pieces_min || last_.length > listed_length_max) {
+        close_list();
+        done_.append({last_.offset, last_.length, last_.stride, last_.count, last_.bytes()});
+    } else {
+        for (std::int64_t i = 0; i < last_.count; ++i) {
+            list(last_.offset + i * last_.stride, last_.length);
         }
     }
+    last_ = {};
+}
+
+bool Extents::fits(Offset offset, Bytes length) const noexcept {
+    Offset const place = offset - open_.offset;
+    if (open_.count == list_pieces_max) return false;
+    if (place != static_cast<std::int32_t>(place)) return false;
+    return open_.length == length || open_.length == 0 || open_.count < equal_pieces_kept;
+}
+
+void Extents::list(Offset offset, Bytes length) {
+    if (open_.count > 0 && !fits(offset, length)) close_list();
+    if (open_.count == 0) open_ = {offset, length};
+    auto const at = static_cast<std::size_t>(open_.count);
+    places_[at] = static_cast<std::int32_t>(offset - open_.offset);
+    lengths_[at] = static_cast<std::uint16_t>(length);
+    if (open_.length != length) open_.length = 0;
+    open_.count += 1;
+    open_.bytes += length;
+}
+
+void Extents::close_list() {
+    auto const count = static_cast<std::size_t>(open_.count);
+    if (count > 1) {
+        std::int32_t* const places = done_.places_.take(count);
+        std::copy_n(places_.begin(), count, places);
+        open_.places = places;
+    }
+    if (count > 1 && open_.length == 0) {
+        std::uint16_t* const lengths = done_.lengths_.take(count);
+        std::copy_n(lengths_.begin(), count, lengths);
+        open_.lengths = lengths;
+    }
+    if (count > 0) done_.append(open_);
+    open_ = {};
+}
+
+void Extents::add_section(Section const& section, Offset shift) {
+    if (section.is_run()) {
+        return add({section.offset + shift, section.length, section.stride, section.count});
+    }
+    if (section.count < shared_pieces_min) {
+        for (std::int64_t i = 0; i < section.count; ++i) {
+            add_piece(section.offset_of(i) + shift, section.length_of(i));
+        }
+        return;
+    }
+    keep_last();
+    close_list();
+    Pieces shifted = section;
+    shifted.offset += shift;
+    done_.append(shifted);
+}
+
+void Extents::add_repeated(Sections const& block, Offset shift, std::int64_t times, Offset step) {
+    if (times <= 0) return;
+    if (block.piece_count() == 1) {
+        Section const& only = block.all().front();
+        return add({only.offset + shift, only.length, step, times});
+    }
+    if (block.piece_count() >= shared_pieces_min) {
+        done_.places_.share(block.places_);
+        done_.lengths_.share(block.lengths_);
+    }
+    for (std::int64_t i = 0; i < times; ++i) {
+        for (Section const& section : block.all()) add_section(section, shift + i * step);
+    }
+}
+
+Sections Extents::take() && {
+    keep_last();
+    close_list();
+    done_.all_.shrink_to_fit();
+    return std::move(done_);
 }
 
 }  // namespace sluice

@@ -1,9 +1,12 @@
-// Byte ranges as strided runs: the one way in which this library describes scattered data. Pure:
-// values in, values out. A regular pattern of any size is one run; adjacent pieces merge while they
-// are added. Next stage: core/layout.hpp repeats runs to describe a datatype.
+// Byte ranges as runs and lists of pieces: the one way in which this library describes scattered
+// data. Pure: values in, values out. A regular pattern of any size is one run; adjacent pieces
+// merge while they are added; what has no order costs four to six bytes a piece. Next stage:
+// core/layout.hpp repeats them to describe a datatype.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace sluice {
@@ -38,24 +41,139 @@ struct Run {
     bool operator==(Run const&) const = default;
 };
 
-/// Runs in the order in which their bytes are transferred, merged as far as one look back allows.
+/// `count` pieces in transfer order: a run, or a list with an entry for each of them.
+struct Pieces {
+    Offset offset = 0;
+    Bytes length = 0;   ///< Of each piece; 0: they differ, see `lengths`.
+    Offset stride = 0;  ///< Of a run.
+    std::int64_t count = 0;
+    Bytes bytes = 0;                         ///< Of all of them.
+    std::int32_t const* places = nullptr;    ///< Lists: where each begins, counted from `offset`.
+    std::uint16_t const* lengths = nullptr;  ///< Lists of pieces that differ in length.
+
+    [[nodiscard]] bool is_run() const noexcept { return places == nullptr; }
+    [[nodiscard]] Offset offset_of(std::int64_t piece) const noexcept {
+        return offset + (is_run() ? piece * stride : places[piece]);
+    }
+    [[nodiscard]] Bytes length_of(std::int64_t piece) const noexcept {
+        return lengths != nullptr ? lengths[piece] : length;
+    }
+    [[nodiscard]] Bytes bytes_before(std::int64_t piece) const noexcept;
+    [[nodiscard]] Run run_of(std::int64_t piece) const noexcept {
+        return {offset_of(piece), length_of(piece), 0, 1};
+    }
+};
+
+/// Pieces of a tile that are kept together.
+struct Section : Pieces {
+    Bytes before = 0;                ///< Bytes of the tile before it.
+    std::int64_t pieces_before = 0;  ///< Pieces of the tile before it.
+};
+
+/// Memory for the entries of lists, in chunks that stay where they are and that copies share.
+template <class T> class ListStore {
+public:
+    /// Room for `count` more entries.
+    T* take(std::size_t count) {
+        if (left_ < count) grow(count);
+        left_ -= count;
+        T* const room = next_;
+        next_ += count;
+        return room;
+    }
+    /// Keeps the entries of another store alive.
+    void share(ListStore const& other) {
+        chunks_.insert(chunks_.end(), other.chunks_.begin(), other.chunks_.end());
+        entries_ += other.entries_;
+    }
+    [[nodiscard]] std::size_t bytes() const noexcept {
+        return entries_ * sizeof(T) + chunks_.capacity() * sizeof(chunks_[0]);
+    }
+
+private:
+    static constexpr std::size_t entries_min = 32, entries_max = std::size_t{1} << 12;
+
+    void grow(std::size_t count) {
+        std::size_t const size = std::max(count, std::clamp(entries_, entries_min, entries_max));
+        chunks_.push_back(std::make_shared_for_overwrite<T[]>(size));
+        entries_ += size;
+        next_ = chunks_.back().get();
+        left_ = size;
+    }
+
+    std::vector<std::shared_ptr<T[]>> chunks_;
+    std::size_t entries_ = 0, left_ = 0;
+    T* next_ = nullptr;
+};
+
+/// Finished extents: sections in transfer order. Copies share their lists.
+class Sections {
+public:
+    Sections() = default;
+    Sections(std::vector<Run> const& runs);  ///< What Extents makes of them.
+
+    [[nodiscard]] std::vector<Section> const& all() const noexcept { return all_; }
+    [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
+    [[nodiscard]] std::int64_t piece_count() const noexcept { return pieces_; }
+    [[nodiscard]] Bytes memory_bytes() const noexcept;
+
+    /// Calls `visit(Run)` in transfer order; a single piece is a run of count 1.
+    template <class Visit> void for_each_run(Visit&& visit) const {
+        for (Section const& s : all_) {
+            if (s.is_run()) {
+                visit(Run{s.offset, s.length, s.stride, s.count});
+            } else {
+                for (std::int64_t i = 0; i < s.count; ++i) visit(s.run_of(i));
+            }
+        }
+    }
+
+private:
+    friend class Extents;
+    void append(Pieces const& pieces);
+
+    std::vector<Section> all_;
+    ListStore<std::int32_t> places_;
+    ListStore<std::uint16_t> lengths_;
+    Bytes bytes_ = 0;
+    std::int64_t pieces_ = 0;
+};
+
+/// Collects extents in the order in which their bytes are transferred, merged as far as one look
+/// back allows. Holds no more than what it makes.
 class Extents {
 public:
+    Extents() noexcept {}  // The arrays are not touched before they are used.
+    Extents(Extents const&) = delete;
+    Extents& operator=(Extents const&) = delete;
+
     /// Appends a run; empty ones vanish. Amortised O(1).
     void add(Run run);
 
-    /// Appends `times` copies of `runs`, each `step` bytes after the one before, beginning at
-    /// `shift`. A dense block that repeats becomes one run, not `times` pieces.
-    void add_repeated(std::vector<Run> const& runs, Offset shift, std::int64_t times, Offset step);
+    /// Appends `times` copies of `block`, each `step` bytes after the one before, beginning at
+    /// `shift`. A dense block that repeats becomes one run, not `times` pieces; the copies of long
+    /// lists share their entries.
+    void add_repeated(Sections const& block, Offset shift, std::int64_t times, Offset step);
 
-    [[nodiscard]] std::vector<Run> const& runs() const noexcept { return runs_; }
-    [[nodiscard]] std::vector<Run> take() && noexcept { return std::move(runs_); }
+    [[nodiscard]] Sections take() &&;
 
 private:
+    static constexpr std::int64_t list_pieces_max = 256;
+
     void add_piece(Offset offset, Bytes length);
     bool extend_last(Run const& run);
+    [[nodiscard]] bool touches(Offset offset) const noexcept;
+    void add_section(Section const& section, Offset shift);
+    void keep_last();
+    void list(Offset offset, Bytes length);
+    [[nodiscard]] bool fits(Offset offset, Bytes length) const noexcept;
+    void close_list();
 
-    std::vector<Run> runs_;
+    Run last_;       ///< What the next piece may still become a part of.
+    Sections done_;  ///< What lies before the open list and `last_`.
+    Pieces open_;    ///< The list that grows; its entries are in the arrays until it is closed.
+    std::array<std::int32_t, list_pieces_max> places_;
+    std::array<std::uint16_t, list_pieces_max> lengths_;
 };
 
 }  // namespace sluice

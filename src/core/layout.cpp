@@ -1,41 +1,101 @@
 // Positions and offsets of flattened datatypes. Pure.
 #include "core/layout.hpp"
 
+#include <cstdlib>
 #include <utility>
 
 namespace sluice {
 namespace {
 
-Offset run_begin(Run const& run) noexcept { return std::min(run.offset, run.last_begin()); }
-Offset run_end(Run const& run) noexcept {
-    return std::max(run.offset, run.last_begin()) + run.length;
+/// What the pieces of a tile have in common, found in one pass.
+class Look {
+public:
+    explicit Look(Offset begin) noexcept : reached_(begin) {}
+
+    void at(Section const& s) noexcept {
+        if (s.is_run()) return at_run(s);
+        return s.lengths == nullptr
+                   ? at_list(s, [&](std::int64_t) { return s.length; })
+                   : at_list(s, [&](std::int64_t i) { return Bytes{s.lengths[i]}; });
+    }
+
+    [[nodiscard]] bool ascending() const noexcept { return ascending_; }
+    [[nodiscard]] Offset reached() const noexcept { return reached_; }
+    [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
+
+private:
+    void at_run(Section const& s) noexcept {
+        bits_ |= static_cast<std::uint64_t>(s.offset | s.length);
+        if (s.count > 1) bits_ |= static_cast<std::uint64_t>(s.stride);
+        ascending_ &= s.offset >= reached_ && (s.count == 1 || s.stride >= s.length);
+        reached_ = s.offset_of(s.count - 1) + s.length;
+    }
+
+    template <class Length> void at_list(Section const& s, Length length_of) noexcept {
+        Offset reached = reached_;
+        std::int64_t bits = 0;
+        bool ascending = true;
+        for (std::int64_t i = 0; i < s.count; ++i) {
+            Offset const offset = s.offset + s.places[i];
+            Bytes const length = length_of(i);
+            bits |= offset | length;
+            ascending &= offset >= reached;
+            reached = offset + length;
+        }
+        reached_ = reached;
+        bits_ |= static_cast<std::uint64_t>(bits);
+        ascending_ &= ascending;
+    }
+
+    Offset reached_;
+    std::uint64_t bits_ = 0;
+    bool ascending_ = true;
+};
+
+/// Whole pieces among the first `bytes` bytes, which are not all.
+std::int64_t pieces_in(Pieces const& p, Bytes bytes) noexcept {
+    if (p.lengths == nullptr) return bytes / p.length;
+    std::int64_t count = 0;
+    while (bytes >= p.lengths[count]) bytes -= p.lengths[count++];
+    return count;
 }
 
-std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept {
-    return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+/// Last piece of an ascending section that does not begin behind `offset`.
+std::int64_t last_piece_at(Section const& s, Offset offset) noexcept {
+    if (s.count == 1) return 0;
+    if (s.is_run()) return std::min((offset - s.offset) / s.stride, s.count - 1);
+    auto const* const after = std::upper_bound(s.places, s.places + s.count, offset - s.offset);
+    return after - s.places - 1;
 }
 
 }  // namespace
 
-Layout::Layout(std::vector<Run> runs, Offset tile_extent)
-    : runs_(std::move(runs)),
+Layout::Layout(Sections tile, Offset tile_extent)
+    : tile_(std::move(tile)),
       tile_extent_(tile_extent) {
-    before_.reserve(runs_.size() + 1);
-    pieces_before_.reserve(runs_.size() + 1);
-    std::int64_t pieces = 0;
-    for (Run const& run : runs_) {
-        before_.push_back(tile_bytes_);
-        pieces_before_.push_back(pieces);
-        tile_bytes_ += run.bytes();
-        pieces += run.count;
-        alignment_bits_ |= static_cast<std::uint64_t>(run.offset | run.length);
-        if (run.count > 1) alignment_bits_ |= static_cast<std::uint64_t>(run.stride);
+    look_through();
+    if (tile_.piece_count() == 1) make_endless();
+}
+
+void Layout::look_through() noexcept {
+    Offset const begin = tile_.bytes() > 0 ? tile_.all().front().offset : 0;
+    Look look(begin);
+    for (Section const& section : tile_.all()) look.at(section);
+    alignment_bits_ = look.bits() | static_cast<std::uint64_t>(tile_extent_);
+    bool const apart = tile_.bytes() == 0 || tile_extent_ >= look.reached() - begin;
+    ascending_ = look.ascending() && apart;
+}
+
+void Layout::make_endless() noexcept {
+    endless_ = tile_.all().front();
+    contiguous_ = endless_.length == tile_extent_;
+    if (contiguous_) {
+        endless_.length = endless;
+    } else {
+        endless_.stride = tile_extent_;
+        endless_.count = endless / std::max(endless_.length, std::abs(tile_extent_));
     }
-    before_.push_back(tile_bytes_);
-    pieces_before_.push_back(pieces);
-    alignment_bits_ |= static_cast<std::uint64_t>(tile_extent_);
-    contiguous_ = runs_.size() == 1 && runs_[0].count == 1 && runs_[0].length == tile_extent_;
-    ascending_ = find_ascending();
+    endless_.bytes = endless_.length * endless_.count;
 }
 
 std::shared_ptr<Layout const> Layout::contiguous() {
@@ -45,101 +105,121 @@ std::shared_ptr<Layout const> Layout::contiguous() {
     return all;
 }
 
-bool Layout::find_ascending() const noexcept {
-    if (runs_.empty()) return true;
-    Offset reached = run_begin(runs_.front());
-    for (Run const& run : runs_) {
-        if (run.offset < reached) return false;
-        if (run.count > 1 && run.stride < run.length) return false;
-        reached = run_end(run);
-    }
-    return tile_extent_ >= reached - runs_.front().offset;
+Bytes Layout::memory_bytes() const noexcept {
+    return static_cast<Bytes>(sizeof(Layout)) + tile_.memory_bytes();
 }
 
-std::size_t Layout::run_at(Bytes position_in_tile) const noexcept {
-    auto const after = std::upper_bound(before_.begin(), before_.end() - 1, position_in_tile);
-    return static_cast<std::size_t>(after - before_.begin()) - 1;
+Section const* Layout::section_begin() const noexcept {
+    return endless_.count > 0 ? &endless_ : tile_.all().data();
+}
+
+Section const* Layout::section_end() const noexcept {
+    return endless_.count > 0 ? &endless_ + 1 : tile_.all().data() + tile_.all().size();
+}
+
+Layout::Place Layout::place_of(Bytes position) const noexcept {
+    Place place;
+    place.section = section_begin();
+    if (endless_.count == 0) {
+        place.tile = position / tile_bytes();
+        position %= tile_bytes();
+        auto const after = std::upper_bound(section_begin(), section_end(), position,
+                                            [](Bytes p, Section const& s) { return p < s.before; });
+        place.section = after - 1;
+    }
+    position -= place.section->before;
+    place.piece = pieces_in(*place.section, position);
+    place.in_piece = position - place.section->bytes_before(place.piece);
+    return place;
 }
 
 Offset Layout::offset_at(Bytes position) const noexcept {
-    return Cursor(*this, position).ahead().offset;
+    Place const p = place_of(position);
+    return p.tile * tile_extent_ + p.section->offset_of(p.piece) + p.in_piece;
 }
 
 Bytes Layout::position_at_or_after(Offset offset) const noexcept {
-    if (contiguous_) return std::max<Bytes>(0, offset - runs_[0].offset);
-    Offset const origin = runs_.front().offset;
+    Offset const origin = section_begin()->offset;
     if (offset <= origin) return 0;
-    std::int64_t const tile = tile_extent_ > 0 ? floor_div(offset - origin, tile_extent_) : 0;
-    Offset const local = offset - tile * tile_extent_;
-    auto const run = std::partition_point(runs_.begin(), runs_.end(),
-                                          [&](Run const& r) { return run_end(r) <= local; });
-    auto const index = static_cast<std::size_t>(run - runs_.begin());
-    Bytes found = tile * tile_bytes_ + before_[index];
-    if (run == runs_.end() || local <= run->offset) return found;
-    std::int64_t const piece = run->count > 1 ? (local - run->offset) / run->stride : 0;
-    Bytes const inside = local - (run->offset + piece * run->stride);
-    return found + piece * run->length + std::min(inside, run->length);
-}
-
-std::int64_t Layout::pieces_before(Bytes position) const noexcept {
-    std::int64_t const tile = position / tile_bytes_;
-    Bytes const local = position % tile_bytes_;
-    std::size_t const run = run_at(local);
-    return tile * pieces_before_.back() + pieces_before_[run] +
-           (local - before_[run]) / runs_[run].length;
+    std::int64_t const tile = endless_.count > 0 ? 0 : (offset - origin) / tile_extent_;
+    offset -= tile * tile_extent_;
+    auto const after = std::upper_bound(section_begin(), section_end(), offset,
+                                        [](Offset o, Section const& s) { return o < s.offset; });
+    Section const& section = *(after - 1);
+    std::int64_t const piece = last_piece_at(section, offset);
+    Bytes const inside = std::min(offset - section.offset_of(piece), section.length_of(piece));
+    return tile * tile_bytes() + section.before + section.bytes_before(piece) + inside;
 }
 
 std::int64_t Layout::piece_count(Bytes begin, Bytes end) const noexcept {
     if (end <= begin) return 0;
-    if (contiguous_) return 1;
-    return pieces_before(end - 1) - pieces_before(begin) + 1;
+    auto const before = [this](Bytes position) {
+        Place const p = place_of(position);
+        return p.tile * tile_.piece_count() + p.section->pieces_before + p.piece;
+    };
+    return before(end - 1) - before(begin) + 1;
 }
 
 Cursor::Cursor(Layout const& layout, Bytes position) noexcept : layout_(&layout) {
-    if (layout.is_contiguous()) {  // One piece without end: tiles do not matter.
-        in_piece_ = position;
-        return;
+    Layout::Place const place = layout.place_of(position);
+    section_ = place.section;
+    tile_begin_ = place.tile * layout.tile_extent();
+    piece_ = place.piece;
+    in_piece_ = place.in_piece;
+    section_left_ = section_->bytes - section_->bytes_before(piece_) - in_piece_;
+}
+
+Pieces Cursor::pieces(Bytes room) const noexcept {
+    Bytes const left = piece_left();
+    if (in_piece_ == 0 && left <= room) return whole_pieces(room);
+    Bytes const length = std::min(left, room);
+    return {offset(), length, 0, 1, length};
+}
+
+Pieces Cursor::whole_pieces(Bytes room) const noexcept {
+    Pieces p = *section_;
+    p.offset += tile_begin_;
+    p.count -= piece_;
+    p.bytes = section_left_;
+    if (p.is_run()) {
+        p.offset += piece_ * p.stride;
+    } else {
+        p.places += piece_;
+        if (p.lengths != nullptr) p.lengths += piece_;
     }
-    std::int64_t const tile = position / layout.tile_bytes();
-    Bytes const local = position % layout.tile_bytes();
-    tile_begin_ = tile * layout.tile_extent();
-    run_ = layout.run_at(local);
-    Bytes const in_run = local - layout.bytes_before(run_);
-    piece_ = in_run / layout.runs()[run_].length;
-    in_piece_ = in_run % layout.runs()[run_].length;
+    if (p.bytes <= room) return p;
+    p.count = pieces_in(p, room);
+    p.bytes = p.bytes_before(p.count);
+    return p;
+}
+
+void Cursor::advance(Pieces const& pieces) noexcept {
+    if (in_piece_ > 0 || pieces.bytes < piece_left()) return advance_in_piece(pieces.bytes);
+    section_left_ -= pieces.bytes;
+    skip(pieces.count);
 }
 
 Run Cursor::ahead() const noexcept {
-    Run const& run = layout_->runs()[run_];
-    if (layout_->is_contiguous()) return {run.offset + in_piece_, endless, 0, 1};
-    Offset const at = tile_begin_ + run.offset + piece_ * run.stride + in_piece_;
-    if (in_piece_ > 0) return {at, run.length - in_piece_, 0, 1};
-    // One piece a tile: the tiles themselves are the pieces of one endless run.
-    bool const periodic = layout_->runs().size() == 1 && run.count == 1;
-    if (periodic) return {at, run.length, layout_->tile_extent(), endless / run.length};
-    return {at, run.length, run.stride, run.count - piece_};
+    if (in_piece_ > 0 || !section_->is_run()) return {offset(), piece_left(), 0, 1};
+    return {offset(), section_->length, section_->stride, section_->count - piece_};
 }
 
-void Cursor::advance(Bytes bytes) noexcept {
-    if (layout_->is_contiguous()) {
-        in_piece_ += bytes;
-        return;
-    }
-    Run const& run = layout_->runs()[run_];
-    bool const single = layout_->runs().size() == 1 && run.count == 1;
-    Bytes const total = in_piece_ + bytes;
-    if (single) {
-        tile_begin_ += total / run.length * layout_->tile_extent();
-        in_piece_ = total % run.length;
-        return;
-    }
-    piece_ += total / run.length;
-    in_piece_ = total % run.length;
-    if (piece_ < run.count) return;
+void Cursor::advance_in_piece(Bytes bytes) noexcept {
+    in_piece_ += bytes;
+    section_left_ -= bytes;
+    if (in_piece_ == section_->length_of(piece_)) skip(1);
+}
+
+void Cursor::skip(std::int64_t count) noexcept {
+    in_piece_ = 0;
+    piece_ += count;
+    if (piece_ < section_->count) return;
     piece_ = 0;
-    if (++run_ < layout_->runs().size()) return;
-    run_ = 0;
-    tile_begin_ += layout_->tile_extent();
+    if (++section_ == layout_->section_end()) {
+        section_ = layout_->section_begin();
+        tile_begin_ += layout_->tile_extent();
+    }
+    section_left_ = section_->bytes;
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// A datatype, flattened: the runs of one tile, repeated for ever at a fixed step. Describes user
+// A datatype, flattened: the pieces of one tile, repeated for ever at a fixed step. Describes user
 // memory and file views alike. A place in the stream of bytes that it selects is a *position*; a
 // place in memory or in the file is an *offset*. Pure. Users: core/request.hpp, core/copy.hpp.
 #pragma once
@@ -12,26 +12,24 @@
 
 namespace sluice {
 
+inline constexpr Bytes endless = std::numeric_limits<Bytes>::max() / 4;
+
 /// Immutable; shared by all requests that use it.
 class Layout {
 public:
-    /// `runs` select the bytes of one tile in transfer order; tile i is shifted by i * tile_extent.
-    Layout(std::vector<Run> runs, Offset tile_extent);
+    /// `tile` selects the bytes of one tile in transfer order; tile i is shifted by
+    /// i * tile_extent.
+    Layout(Sections tile, Offset tile_extent);
 
     /// All bytes, in order: the default view and contiguous memory.
     static std::shared_ptr<Layout const> contiguous();
 
-    [[nodiscard]] std::vector<Run> const& runs() const noexcept { return runs_; }
     /// Calls `visit(Run)` for the runs of one tile in order; a single piece is a run of count 1.
-    template <class Visit> void for_each_run(Visit&& visit) const {
-        for (Run const& run : runs_) visit(run);
-    }
-    [[nodiscard]] Bytes tile_bytes() const noexcept { return tile_bytes_; }
+    template <class Visit> void for_each_run(Visit&& visit) const { tile_.for_each_run(visit); }
+    [[nodiscard]] Bytes tile_bytes() const noexcept { return tile_.bytes(); }
     [[nodiscard]] Offset tile_extent() const noexcept { return tile_extent_; }
-
-    /// Bytes before run `index` of a tile.
-    [[nodiscard]] Bytes bytes_before(std::size_t index) const noexcept { return before_[index]; }
-    [[nodiscard]] std::size_t run_at(Bytes position_in_tile) const noexcept;
+    /// What it holds, lists that it shares with others included.
+    [[nodiscard]] Bytes memory_bytes() const noexcept;
 
     /// One endless piece: position and offset differ by a constant.
     [[nodiscard]] bool is_contiguous() const noexcept { return contiguous_; }
@@ -45,20 +43,32 @@ public:
     [[nodiscard]] Offset offset_at(Bytes position) const noexcept;
     /// First position whose byte lies at or behind `offset`. Needs is_ascending().
     [[nodiscard]] Bytes position_at_or_after(Offset offset) const noexcept;
-    /// Pieces that the positions [begin, end) fall into, rounded up; O(log runs).
+    /// Pieces that the positions [begin, end) fall into, rounded up; O(log pieces).
     [[nodiscard]] std::int64_t piece_count(Bytes begin, Bytes end) const noexcept;
 
     /// Where core/fingerprint.hpp keeps the fingerprint of one tile.
     [[nodiscard]] Once<Fingerprint> const& fingerprint() const noexcept { return fingerprint_; }
 
 private:
-    [[nodiscard]] bool find_ascending() const noexcept;
-    [[nodiscard]] std::int64_t pieces_before(Bytes position) const noexcept;
+    friend class Cursor;
 
-    std::vector<Run> runs_;
-    std::vector<Bytes> before_;                ///< Bytes of the tile before run i; one more entry.
-    std::vector<std::int64_t> pieces_before_;  ///< Pieces of the tile before run i; one more entry.
-    Bytes tile_bytes_ = 0;
+    /// A position, taken apart.
+    struct Place {
+        std::int64_t tile = 0;
+        Section const* section = nullptr;
+        std::int64_t piece = 0;
+        Bytes in_piece = 0;
+    };
+
+    void look_through() noexcept;
+    void make_endless() noexcept;
+    [[nodiscard]] Place place_of(Bytes position) const noexcept;
+    [[nodiscard]] Section const* section_begin() const noexcept;
+    [[nodiscard]] Section const* section_end() const noexcept;
+
+    Sections tile_;
+    /// Stands for all tiles where a tile is one piece: those are the pieces of one endless run.
+    Section endless_;
     Offset tile_extent_ = 0;
     std::uint64_t alignment_bits_ = 0;
     bool contiguous_ = false;
@@ -66,26 +76,41 @@ private:
     Once<Fingerprint> fingerprint_;
 };
 
-/// Walks over a layout, run by run, without dividing at each piece.
+/// Walks over a layout, section by section, without dividing at each piece.
 class Cursor {
 public:
     Cursor(Layout const& layout, Bytes position) noexcept;
 
-    /// What lies ahead from here as one run: whole pieces of equal length and step, or the rest of
-    /// a piece that was begun. Never empty.
-    [[nodiscard]] Run ahead() const noexcept;
+    /// Offset of the byte that lies ahead.
+    [[nodiscard]] Offset offset() const noexcept {
+        return tile_begin_ + section_->offset_of(piece_) + in_piece_;
+    }
+    /// Bytes from here to the end of the piece.
+    [[nodiscard]] Bytes piece_left() const noexcept {
+        return section_->length_of(piece_) - in_piece_;
+    }
 
-    /// Moves on by `bytes`, which must not exceed ahead().bytes().
-    void advance(Bytes bytes) noexcept;
+    /// The whole pieces of a section that lie ahead, as far as they have room in `room` > 0 bytes;
+    /// or a part of one piece. Never empty.
+    [[nodiscard]] Pieces pieces(Bytes room) const noexcept;
+    /// Moves on by what pieces() gave, or by the first of them.
+    void advance(Pieces const& pieces) noexcept;
+
+    /// What lies ahead as a run: whole pieces of equal length and step, or the rest of one.
+    [[nodiscard]] Run ahead() const noexcept;
+    /// Moves on by `bytes`, which must not exceed piece_left().
+    void advance_in_piece(Bytes bytes) noexcept;
 
 private:
-    Layout const* layout_;
-    Offset tile_begin_ = 0;  ///< Shift of the current tile.
-    std::size_t run_ = 0;
-    std::int64_t piece_ = 0;  ///< Of the current run.
-    Bytes in_piece_ = 0;
-};
+    [[nodiscard]] Pieces whole_pieces(Bytes room) const noexcept;
+    void skip(std::int64_t count) noexcept;
 
-inline constexpr Bytes endless = std::numeric_limits<Bytes>::max() / 4;
+    Layout const* layout_;
+    Section const* section_;
+    Offset tile_begin_;   ///< Shift of the current tile.
+    std::int64_t piece_;  ///< Of the current section.
+    Bytes in_piece_;
+    Bytes section_left_;  ///< From here to the end of the section.
+};
 
 }  // namespace sluice

@@ -176,8 +176,7 @@ void Executor::copy(Op const& op) {
             site_.window.claim(op.cycle, local, static_cast<std::int32_t>(a)) = own[a];
         }
     } else if (op.source == Memory::user && op.target == Memory::slot) {
-        place(state_.exchanged, state_.user, state_.window(op), slot(op));
-        if (!state_.plan.covered) mark(state_.exchanged, state_.window(op), slot(op).coverage);
+        place(state_.exchanged, state_.user, state_.window(op), slot(op), !state_.plan.covered);
     } else if (op.source == Memory::user) {
         mark(state_.exchanged, state_.window(op), slot(op).coverage);
     } else if (op.target == Memory::user) {

@@ -56,30 +56,26 @@ void mark(Request const& request, Span window, Coverage coverage) noexcept {
     auto [file, memory, bytes] = part_in(request, window);
     Offset const shift = request.view.displacement - window.begin;
     while (bytes > 0) {
-        Run run = file.ahead();
-        run.length = std::min(run.length, bytes);
-        run.count = std::min(run.count, bytes / run.length);
-        file.advance(run.bytes());
-        bytes -= run.bytes();
-        run.offset += shift;
-        coverage.mark(run);
+        Pieces pieces = file.pieces(bytes);
+        file.advance(pieces);
+        bytes -= pieces.bytes;
+        pieces.offset += shift;
+        coverage.mark(pieces);
     }
 }
 
-void place(Request const& request, std::byte const* user, Span window, Slot const& slot) noexcept {
+void place(Request const& request, std::byte const* user, Span window, Slot const& slot,
+           bool marks) noexcept {
     auto const [file, memory, bytes] = part_in(request, window);
-    std::byte* const target = slot.data + (request.view.displacement - window.begin);
-    for_each_run_pair(file, memory, bytes,
-                      [&](RunPair const& pair) { copy_b_to_a(pair, target, user); });
+    copy(file, slot.data + (request.view.displacement - window.begin), memory, user, bytes);
+    if (marks) mark(request, window, slot.coverage);
 }
 
 void take(Request const& request, std::byte* user, Span window, Slot const& slot) noexcept {
     Offset const limit = slot.limit->load(std::memory_order_relaxed);
     Span const there = clip(window, {window.begin, limit});
     auto const [file, memory, bytes] = part_in(request, there);
-    std::byte const* const source = slot.data + (request.view.displacement - window.begin);
-    for_each_run_pair(file, memory, bytes,
-                      [&](RunPair const& pair) { copy_a_to_b(pair, user, source); });
+    copy(memory, user, file, slot.data + (request.view.displacement - window.begin), bytes);
 }
 
 void pack_written(Slot const& slot, MessageBuffer& message) {

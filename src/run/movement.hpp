@@ -10,9 +10,10 @@ namespace sluice {
 
 using MessageBuffer = std::vector<std::byte>;
 
-/// The request's bytes that lie in the window, from user memory into the slot.
-/// Marks nothing.
-void place(Request const& request, std::byte const* user, Span window, Slot const& slot) noexcept;
+/// The request's bytes that lie in the window, from user memory into the slot; `marks`: they are
+/// marked too, as is needed where the window may have holes.
+void place(Request const& request, std::byte const* user, Span window, Slot const& slot,
+           bool marks) noexcept;
 
 /// Marks the request's bytes that lie in the window.
 void mark(Request const& request, Span window, Coverage coverage) noexcept;

@@ -43,12 +43,12 @@ UserTransfer::UserTransfer(Request const& request, std::byte* user) noexcept
 
 std::optional<Segment> UserTransfer::next() {
     if (left_ <= 0) return std::nullopt;
-    Run const file = file_.ahead(), memory = memory_.ahead();
-    Bytes const length = std::min({file.length, memory.length, left_});
-    file_.advance(length);
-    memory_.advance(length);
+    Offset const in_file = file_.offset(), in_memory = memory_.offset();
+    Bytes const length = std::min({file_.piece_left(), memory_.piece_left(), left_});
+    file_.advance_in_piece(length);
+    memory_.advance_in_piece(length);
     left_ -= length;
-    return Segment{displacement_ + file.offset, user_ + memory.offset, length};
+    return Segment{displacement_ + in_file, user_ + in_memory, length};
 }
 
 }  // namespace sluice

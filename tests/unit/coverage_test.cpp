@@ -204,7 +204,7 @@ TEST(Coverage, BitsBehindTheWindowAreNeverSeen) {
 TEST(Coverage, ARegularPatternIsEncodedInNoMoreThanItsWords) {
     constexpr Bytes window = 1 << 16;
     Sheet sheet(window, 1);
-    sheet->mark({0, 1, 2, window / 2});
+    sheet->mark(sluice::Run{0, 1, 2, window / 2});
     std::vector<std::byte> message;
     sheet->encode(message);
     EXPECT_EQ(message.size(), 1 + window / 8);
@@ -219,8 +219,9 @@ TEST(Coverage, ThreadsMarkTheSameWords) {
         for (int t = 0; t < threads; ++t) {
             all.emplace_back([&sheet, t] {
                 // Every fourth granule, once piece by piece and once as a run: overlaps do no harm.
-                for (std::int64_t i = t; i < granules; i += threads) sheet->mark({i, 1, 0, 1});
-                sheet->mark({t, 1, threads, (granules - t + threads - 1) / threads});
+                for (std::int64_t i = t; i < granules; i += threads)
+                    sheet->mark(sluice::Run{i, 1, 0, 1});
+                sheet->mark(sluice::Run{t, 1, threads, (granules - t + threads - 1) / threads});
             });
         }
         for (auto& thread : all) thread.join();

@@ -21,6 +21,13 @@ std::vector<Offset> bytes_of(std::vector<Run> const& runs) {
     return all;
 }
 
+/// The runs that extents keep, lists piece by piece.
+std::vector<Run> runs_of(Sections const& sections) {
+    std::vector<Run> all;
+    sections.for_each_run([&](Run const& run) { all.push_back(run); });
+    return all;
+}
+
 /// Ascending runs that do not overlap, as a file view has them, and their tile's extent.
 struct Tile {
     std::vector<Run> runs;
@@ -28,18 +35,18 @@ struct Tile {
 };
 
 Tile draw_tile() {
-    Extents extents;
+    std::vector<Run> runs;
     Offset at = *rc::gen::inRange<Offset>(0, 20);
     int const pieces = *rc::gen::inRange(1, 8);
     for (int i = 0; i < pieces; ++i) {
         Bytes const length = *rc::gen::inRange<Bytes>(1, 9);
         auto const count = *rc::gen::inRange<std::int64_t>(1, 5);
         Offset const stride = length + *rc::gen::inRange<Offset>(0, 6);
-        extents.add({at, length, stride, count});
+        runs.push_back({at, length, stride, count});
         at += (count - 1) * stride + length + *rc::gen::inRange<Offset>(0, 10);
     }
-    Offset const span = at - extents.runs().front().offset;
-    return {extents.runs(), span + *rc::gen::inRange<Offset>(0, 30)};
+    Offset const span = at - runs.front().offset;
+    return {runs, span + *rc::gen::inRange<Offset>(0, 30)};
 }
 
 /// Offsets of the first `count` positions.
@@ -63,19 +70,19 @@ RC_GTEST_PROP(Extents, MergingKeepsEveryByteInOrder, ()) {
         auto const bytes = bytes_of({run});
         expected.insert(expected.end(), bytes.begin(), bytes.end());
     }
-    RC_ASSERT(bytes_of(extents.runs()) == expected);
+    RC_ASSERT(bytes_of(runs_of(std::move(extents).take())) == expected);
 }
 
 TEST(Extents, RegularPatternsBecomeOneRun) {
     Extents extents;
     for (Offset i = 0; i < 1000; ++i) extents.add({i * 64, 8, 0, 1});
-    EXPECT_EQ(extents.runs(), (std::vector<sluice::Run>{{0, 8, 64, 1000}}));
+    EXPECT_EQ(runs_of(std::move(extents).take()), (std::vector<sluice::Run>{{0, 8, 64, 1000}}));
 }
 
 TEST(Extents, TouchingPiecesMerge) {
     Extents extents;
     for (Offset i = 0; i < 1000; ++i) extents.add({i * 8, 8, 0, 1});
-    EXPECT_EQ(extents.runs(), (std::vector<sluice::Run>{{0, 8000, 0, 1}}));
+    EXPECT_EQ(runs_of(std::move(extents).take()), (std::vector<sluice::Run>{{0, 8000, 0, 1}}));
 }
 
 RC_GTEST_PROP(Layout, OffsetsOfPositions, ()) {
@@ -109,8 +116,9 @@ RC_GTEST_PROP(Cursor, WalksInAnySteps, ()) {
             Offset const offset = ahead.offset + i / ahead.length * ahead.stride + i % ahead.length;
             RC_ASSERT(offset == offsets[static_cast<std::size_t>(at + i)]);
         }
-        cursor.advance(step);
-        at += step;
+        auto const in_piece = std::min<Bytes>(step, cursor.piece_left());
+        cursor.advance_in_piece(in_piece);
+        at += in_piece;
     }
 }
 
@@ -126,9 +134,7 @@ RC_GTEST_PROP(Copy, MovesEveryByteOnce, ()) {
         expected[static_cast<std::size_t>(oa[static_cast<std::size_t>(from_a + i)])] =
             source[static_cast<std::size_t>(ob[static_cast<std::size_t>(from_b + i)])];
     }
-    for_each_run_pair({la, from_a}, {lb, from_b}, bytes, [&](RunPair const& pair) {
-        copy_b_to_a(pair, target.data(), source.data());
-    });
+    copy({la, from_a}, target.data(), {lb, from_b}, source.data(), bytes);
     RC_ASSERT(target == expected);
 }
 
