@@ -9,97 +9,15 @@
 namespace sluice {
 namespace {
 
-constexpr int segments_at_once = 64;
-constexpr std::size_t bytes_at_once = 1u << 30;  ///< Linux transfers at most 2 GiB - 4 KiB.
-
-/// Segments that touch in the file, gathered for one system call.
-class Batch {
-public:
-    explicit Batch(Transfer& transfer) : transfer_(transfer), ahead_(transfer.next()) {}
-
-    /// The next segments that touch; false at the end.
-    bool fill() {
-        count_ = 0, bytes_ = 0;
-        if (!ahead_) return false;
-        offset_ = ahead_->file_offset;
-        while (ahead_ && count_ < segments_at_once &&
-               ahead_->file_offset == offset_ + static_cast<Offset>(bytes_)) {
-            add(*ahead_);
-            ahead_ = transfer_.next();
-        }
-        return true;
-    }
-    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-    [[nodiscard]] Offset offset() const noexcept { return offset_; }
-    [[nodiscard]] iovec* vectors() noexcept { return vectors_; }
-    [[nodiscard]] int count() const noexcept { return count_; }
-
-private:
-    void add(Segment const& segment) noexcept {
-        auto const length = static_cast<std::size_t>(segment.length);
-        auto& last = vectors_[count_ > 0 ? count_ - 1 : 0];
-        bool const touches =
-            count_ > 0 && static_cast<std::byte*>(last.iov_base) + last.iov_len == segment.memory;
-        if (touches)
-            last.iov_len += length;
-        else
-            vectors_[count_++] = {segment.memory, length};
-        bytes_ += length;
-    }
-
-    Transfer& transfer_;
-    std::optional<Segment> ahead_;
-    iovec vectors_[segments_at_once]{};
-    int count_ = 0;
-    std::size_t bytes_ = 0;
-    Offset offset_ = 0;
-};
-
-/// Drops what was transferred from the front of the vectors.
-void drop(iovec*& vectors, int& count, std::size_t bytes) noexcept {
-    while (count > 0 && bytes >= vectors->iov_len) {
-        bytes -= vectors->iov_len;
-        ++vectors, --count;
-    }
-    if (count == 0) return;
-    vectors->iov_base = static_cast<std::byte*>(vectors->iov_base) + bytes;
-    vectors->iov_len -= bytes;
-}
-
 long system_call(int fd, Direction direction, iovec const* vectors, int count,
                  Offset offset) noexcept {
     if (count == 1) {
-        std::size_t const length = std::min(vectors->iov_len, bytes_at_once);
-        return direction == Direction::write ? pwrite(fd, vectors->iov_base, length, offset)
-                                             : pread(fd, vectors->iov_base, length, offset);
+        return direction == Direction::write
+                   ? pwrite(fd, vectors->iov_base, vectors->iov_len, offset)
+                   : pread(fd, vectors->iov_base, vectors->iov_len, offset);
     }
     return direction == Direction::write ? pwritev(fd, vectors, count, offset)
                                          : preadv(fd, vectors, count, offset);
-}
-
-void transfer_batch(Batch& batch, Transfer& transfer, TransferCall const& call) {
-    iovec* vectors = batch.vectors();
-    int count = batch.count();
-    std::size_t done = 0;
-    while (count > 0) {
-        Offset const at = batch.offset() + static_cast<Offset>(done);
-        long const result = call(transfer.direction, vectors, count, at);
-        if (result < 0 && errno == EINTR) continue;
-        if (result < 0) {
-            transfer.status = agreed(transfer.status, status_of_errno(errno));
-            break;
-        }
-        if (result == 0) {  // Reading: the end of the file. Writing: a device that takes no more.
-            if (transfer.direction == Direction::write)
-                transfer.status = Status::io;
-            else
-                transfer.end_of_file = std::min(transfer.end_of_file, at);
-            break;
-        }
-        done += static_cast<std::size_t>(result);
-        drop(vectors, count, static_cast<std::size_t>(result));
-    }
-    transfer.bytes += static_cast<Bytes>(done);
 }
 
 void transfer_by_system(int fd, Transfer& transfer) {
@@ -112,35 +30,14 @@ void transfer_by_system(int fd, Transfer& transfer) {
 }  // namespace
 
 void transfer_all(Transfer& transfer, TransferCall const& call) {
-    Batch batch(transfer);
-    while (transfer.status == Status::ok && batch.fill()) transfer_batch(batch, transfer, call);
-}
-
-Status status_of_errno(int error) noexcept {
-    switch (error) {
-    case 0:
-        return Status::ok;
-    case ENOENT:
-        return Status::no_such_file;
-    case EACCES:
-    case EPERM:
-        return Status::access;
-    case EROFS:
-        return Status::read_only;
-    case ENOSPC:
-        return Status::no_space;
-    case EDQUOT:
-        return Status::quota;
-    case EBADF:
-        return Status::amode;
-    case ENOMEM:
-        return Status::no_memory;
-    case EFBIG:
-        return Status::no_space;
-    case EFAULT:
-        return Status::buffer;
-    default:
-        return Status::io;
+    Segments segments(transfer);
+    Batch batch;
+    while (transfer.status == Status::ok && segments.fill(batch)) {
+        long result = 0;
+        do {
+            result = call(transfer.direction, batch.vectors(), batch.count(), batch.offset());
+            if (result < 0) result = -errno;
+        } while (batch.take(result, transfer));
     }
 }
 

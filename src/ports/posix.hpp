@@ -1,14 +1,13 @@
 // Storage over pread and pwrite: a small pool of threads that wait for the device, so that nobody
 // else has to.
 #pragma once
-#include "ports/port.hpp"
+#include "ports/batch.hpp"
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <string>
-#include <sys/uio.h>
 #include <thread>
 #include <vector>
 
@@ -73,7 +72,5 @@ private:
     std::mutex exclusive_mutex_;  ///< The system's locks are between descriptors, not threads.
     std::atomic<bool> written_{false};
 };
-
-Status status_of_errno(int error) noexcept;
 
 }  // namespace sluice
