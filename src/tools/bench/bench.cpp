@@ -10,6 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "progress.hpp"
+#include "report.hpp"
+
 namespace sluice::bench {
 namespace {
 
@@ -50,16 +53,6 @@ template <typename Value> Value reduced(Value value, MPI_Datatype type, MPI_Op o
           "MPI_Iallreduce");
     wait_asleep(request);
     return result;
-}
-
-void show_progress(Run const& run, std::string const& label, int repeat) {
-    static bool const wanted = run.rank == 0 && isatty(STDERR_FILENO) == 1;
-    if (!wanted) return;
-    if (repeat < run.options.repeat)
-        std::fprintf(stderr, "\r\033[K%s: %d of %d", label.c_str(), repeat + 1, run.options.repeat);
-    else
-        std::fprintf(stderr, "\r\033[K");
-    std::fflush(stderr);
 }
 
 }  // namespace
@@ -109,6 +102,12 @@ Hints::Hints(Run const& run, Side side) {
     set_hints(info, run.options.peer_hints);
 }
 
+Hints::Hints(std::vector<std::string> const& common, std::vector<std::string> const& own) {
+    MPI_Info_create(&info);
+    set_hints(info, common);
+    set_hints(info, own);
+}
+
 File::File(Run const& run, Side side, int mode) {
     Hints const hints(run, side);
     check(MPI_File_open(MPI_COMM_WORLD, run.path[std::size_t(side)].c_str(), mode, hints.info,
@@ -125,11 +124,16 @@ void remove_files(Run const& run) {
     wait_for_all();
 }
 
+void expect_measurements(Run const& run, std::size_t measurements) {
+    run.progress->expect(int(measurements) * (run.options.warmup + run.options.repeat));
+}
+
 PerSide measure_in_turn(Run const& run, std::string const& label,
                         std::function<double(Side, int)> const& measure) {
     PerSide seconds;
     for (int repeat = -run.options.warmup; repeat < run.options.repeat; ++repeat) {
-        show_progress(run, label, std::max(repeat, 0));
+        run.progress->step(
+            text_of("%s: %d of %d", label.c_str(), std::max(repeat + 1, 1), run.options.repeat));
         auto sides = run.sides();
         // A B, B A, A B ...: whoever comes second finds warmer caches.
         if (repeat % 2 != 0) std::reverse(sides.begin(), sides.end());
@@ -138,7 +142,7 @@ PerSide measure_in_turn(Run const& run, std::string const& label,
             if (repeat >= 0) seconds[std::size_t(side)].push_back(taken);
         }
     }
-    show_progress(run, label, run.options.repeat);
+    run.progress->wipe();
     return seconds;
 }
 

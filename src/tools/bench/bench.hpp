@@ -22,10 +22,14 @@ struct Options {
     std::string decomposition;         ///< Path; empty: the one that was installed.
     int decomposition_number = 3;
     int repeat = 7, warmup = 1;
-    int calls = 0;        ///< In one batch of modes small and open; 0: the mode's own.
-    int tests = 0;        ///< Mode overlap: calls of MPI_Test during the computation.
-    double late_ms = 0;   ///< Mode overlap: how late the last rank starts.
-    int operations = 16;  ///< Mode outstanding: in total.
+    int first = 3;        ///< Mode compare: samples of first calls.
+    int grid_repeat = 2;  ///< Mode compare: for each point of the grid of hints.
+    std::vector<std::string> contenders{"sluice", "default", "best", "thread", "limit"};
+    std::string thread_level;  ///< Empty: what the mode wants.
+    int calls = 0;             ///< In one batch of modes small and open; 0: the mode's own.
+    int tests = 0;             ///< Mode overlap: calls of MPI_Test during the computation.
+    double late_ms = 0;        ///< Mode overlap: how late the last rank starts.
+    int operations = 16;       ///< Mode outstanding: in total.
     std::vector<int> outstanding{1, 2, 4, 8, 16};
     std::string directory = ".", json;
     std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
@@ -36,14 +40,17 @@ enum class Side { sluice, peer };
 using PerSide = std::array<std::vector<double>, 2>;  ///< Seconds, one entry a repeat.
 
 class Report;
+class Progress;
 
 /// One run of the program, the same on every rank.
 struct Run {
     Options options;
     int rank = 0, ranks = 1;
     std::array<std::string, 2> path;
-    bool served = false;  ///< Sluice is loaded.
+    bool served = false;   ///< Sluice is loaded.
+    bool threads = false;  ///< MPI_THREAD_MULTIPLE was given.
     Report* report = nullptr;
+    Progress* progress = nullptr;
     std::uint64_t wrong_bytes = 0;  ///< In results that decide the exit code.
 
     /// Bytes of a rank for modes that take one size.
@@ -83,15 +90,19 @@ public:
     MPI_File handle = MPI_FILE_NULL;
 };
 
-/// The hints of one side, freed by the destructor.
+/// The hints of one file, freed by the destructor.
 class Hints {
 public:
     Hints(Run const& run, Side side);
+    Hints(std::vector<std::string> const& common, std::vector<std::string> const& own);
     Hints(Hints const&) = delete;
     Hints& operator=(Hints const&) = delete;
     ~Hints() { MPI_Info_free(&info); }
     MPI_Info info = MPI_INFO_NULL;
 };
+
+/// A mode begins that calls measure_in_turn so many times.
+void expect_measurements(Run const& run, std::size_t measurements);
 
 /// Collective. Removes what the modes wrote, unless asked to keep it.
 void remove_files(Run const& run);
@@ -110,5 +121,6 @@ void mode_open(Run& run);
 void mode_memory(Run& run);
 void mode_overlap(Run& run);
 void mode_outstanding(Run& run);
+void mode_compare(Run& run);
 
 }  // namespace sluice::bench

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include "patterns.hpp"
 #include "report.hpp"
@@ -14,6 +16,7 @@ namespace {
 using namespace sluice::bench;
 
 std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
+                                                  {"compare", mode_compare},
                                                   {"nonblocking", mode_nonblocking},
                                                   {"independent", mode_independent},
                                                   {"small", mode_small},
@@ -35,7 +38,7 @@ void declare(CLI::App& app, Options& o) {
     for (auto const& [name, run] : modes) mode_names.push_back(name);
     words("--mode", o.modes,
           "blocking (the default), nonblocking, independent, small, open, overlap, outstanding, "
-          "or all")
+          "compare, or all but compare")
         ->check(CLI::IsMember(names_and_all(mode_names)));
     words("--pattern", o.patterns,
           "contiguous, strided, block3d, btio, irregular, e3sm, flash, or all (the default)")
@@ -56,6 +59,17 @@ void declare(CLI::App& app, Options& o) {
     app.add_option("--warmup", o.warmup, "unmeasured turns before them (default: 1)")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--calls", o.calls, "calls in one batch (default: small 100, open 50)");
+    app.add_option("--first", o.first, "compare: samples of first calls, at most one a rank")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--grid-repeat", o.grid_repeat,
+                   "compare: measurements for each point of the grid of hints (default: 2)")
+        ->check(CLI::PositiveNumber);
+    words("--contenders", o.contenders,
+          "compare: sluice, default, best, thread, limit (default: all)")
+        ->check(CLI::IsMember({"sluice", "default", "best", "thread", "limit"}));
+    app.add_option("--thread-level", o.thread_level,
+                   "of MPI: single or multiple (default: multiple for compare, else single)")
+        ->check(CLI::IsMember({"single", "multiple"}));
     app.add_option("--tests", o.tests, "overlap: calls of MPI_Test while computing")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--late", o.late_ms, "overlap: the last rank starts this many ms late");
@@ -70,6 +84,8 @@ void declare(CLI::App& app, Options& o) {
     words("--hint", o.hints, "key=value: MPI_Info hint for both files");
     words("--peer-hint", o.peer_hints, "key=value: hint for the MPI's own file only");
     app.add_flag("--no-peer", o.no_peer, "measure Sluice only");
+    app.add_flag("--progress", o.progress,
+                 "draw the progress bar though mpiexec hides the terminal");
     app.add_flag("--keep", o.keep, "leave the files there");
     app.footer(
         "Each result compares a file that Sluice serves with one that the MPI library serves\n"
@@ -77,21 +93,43 @@ void declare(CLI::App& app, Options& o) {
         "bytes are wrong.");
 }
 
-/// The exit code if the program ends here.
-std::optional<int> parse(int argc, char** argv, int rank, Options& options) {
+/// What the command line said, before there is an MPI that knows who may speak.
+struct Parsed {
+    std::optional<int> exit_code;  ///< The program ends with it.
+    std::string output, errors;
+};
+
+Parsed parse(int argc, char** argv, Options& options) {
     CLI::App app("Compares Sluice with the MPI library's own collective file I/O.", "sluice-bench");
     declare(app, options);
     try {
         app.parse(argc, argv);
     } catch (CLI::ParseError const& error) {
-        if (rank == 0) app.exit(error);  // prints the help, or what is wrong
-        return error.get_exit_code() == 0 ? 0 : 2;
+        std::ostringstream output, errors;
+        app.exit(error, output, errors);  // the help, or what is wrong
+        return {error.get_exit_code() == 0 ? 0 : 2, output.str(), errors.str()};
     }
     if (options.modes == std::vector<std::string>{"all"}) {
         options.modes.clear();
-        for (auto const& [name, run] : modes) options.modes.push_back(name);
+        for (auto const& [name, run] : modes)
+            if (name != "compare") options.modes.push_back(name);
     }
     return {};
+}
+
+/// The helper-thread contender needs MPI_THREAD_MULTIPLE; then all contenders get it.
+void start_mpi(int& argc, char**& argv, Run& run) {
+    auto const& o = run.options;
+    bool const compares = o.modes == std::vector<std::string>{"compare"};
+    bool const wants = o.thread_level.empty() ? compares : o.thread_level == "multiple";
+    int level = MPI_THREAD_SINGLE;
+    if (wants)
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    else
+        MPI_Init(&argc, &argv);
+    run.threads = wants && level == MPI_THREAD_MULTIPLE;
+    MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
 }
 
 /// As a user would repeat it, wherever the build lies.
@@ -120,18 +158,22 @@ int run_modes(Run& run) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
     Run run;
-    MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
+    auto const line = command_line(argc, argv);
+    auto const parsed = parse(argc, argv, run.options);
+    start_mpi(argc, argv, run);
     int result = 0;
-    if (auto const ended = parse(argc, argv, run.rank, run.options)) {
-        result = *ended;
+    if (parsed.exit_code) {
+        if (run.rank == 0) std::cout << parsed.output << std::flush;
+        if (run.rank == 0) std::cerr << parsed.errors;
+        result = *parsed.exit_code;
     } else {
         choose_paths(run);
         run.served = !loaded_sluice().empty();
-        Report report(run, command_line(argc, argv));
+        Report report(run, line);
+        Progress progress(run.rank == 0 && (run.options.progress || isatty(STDERR_FILENO) == 1));
         run.report = &report;
+        run.progress = &progress;
         result = run_modes(run);
     }
     MPI_Finalize();

@@ -53,6 +53,7 @@ void mode_small(Run& run) {
     start_pair_table(run, "small: time of one MPI_File_write_at_all");
     auto const sizes = run.options.bytes.empty() ? std::vector<std::uint64_t>{4096, 16384, 65536}
                                                  : run.options.bytes;
+    expect_measurements(run, sizes.size());
     for (auto const bytes : sizes) measure_small(run, bytes);
 }
 
@@ -60,6 +61,7 @@ void mode_open(Run& run) {
     int const calls = run.options.calls > 0 ? run.options.calls : 50;
     Pair pair{"open", "", "", text_of("open + close x %d", calls), 0, {}, {}};
     start_pair_table(run, "open: time of one MPI_File_open and MPI_File_close of an existing file");
+    expect_measurements(run, 1);
     for (Side const side : run.sides()) File const create(run, side);
     pair.seconds = measure_in_turn(run, "open", [&](Side side, int) {
         return time_together([&] {

@@ -125,6 +125,8 @@ void mode_outstanding(Run& run) {
     auto const names = patterns_of(run);
     start_pair_table(run, text_of("outstanding: %d nonblocking operations, K at a time",
                                   run.options.operations));
+    expect_measurements(run, names.size() * run.options.directions.size() *
+                                 run.options.outstanding.size());
     for (auto const& name : names) {
         {
             Bench bench(run, name, run.bytes());

@@ -217,6 +217,7 @@ void mode_overlap(Run& run) {
                  {"what            ", "  side", "I/O alone", "  started", " computed", "...alone",
                   "   waited", "    total", "     lost", "   hidden (min .. max)", "  simple",
                   "  wrong"});
+    expect_measurements(run, 2 * names.size() * run.options.directions.size());
     for (auto const& name : names) {
         {
             Overlap overlap(run, name, run.bytes());

@@ -98,6 +98,7 @@ Pair measure_read(Bed& bed, Way const& way) {
 void measure(Run& run, char const* title, std::vector<Way> const& ways) {
     auto const names = patterns_of(run);
     start_pair_table(run, title);
+    expect_measurements(run, names.size() * run.options.directions.size() * ways.size());
     for (auto const& name : names) {
         {
             Bed bed(run, name);

@@ -73,6 +73,11 @@ std::uint64_t wrong_words(double const* words, std::uint64_t count, std::uint64_
     return wrong;
 }
 
+Run shifted(Run run, int shift) {
+    run.rank = (run.rank + shift) % run.ranks;
+    return run;
+}
+
 }  // namespace
 
 double word_at(std::uint64_t file_offset, std::uint64_t seed) {
@@ -81,10 +86,10 @@ double word_at(std::uint64_t file_offset, std::uint64_t seed) {
     return double((x ^ (x >> 27)) >> 11);  // 53 bits: exact
 }
 
-Pattern::Pattern(Run const& run, std::string pattern_name, std::uint64_t wanted_bytes)
+Pattern::Pattern(Run const& run, std::string pattern_name, std::uint64_t wanted_bytes, int shift)
     : name(std::move(pattern_name)),
       ranks_(run.ranks),
-      shape_(make_shape(run, name, wanted_bytes)) {
+      shape_(make_shape(shifted(run, shift), name, wanted_bytes)) {
     filetype = row_type(shape_);
     check(MPI_Type_commit(&filetype), "MPI_Type_commit");
     if (shape_.memory.blocks != 0) memory = type_of_cells(shape_.memory);

@@ -23,8 +23,9 @@ constexpr double untouched = -1;
 class Pattern {
 public:
     /// `wanted_bytes` of each rank, in one access, are rounded to what the pattern can tile with.
-    /// Linear in the pieces. The pattern must be possible (see patterns_of).
-    Pattern(Run const& run, std::string pattern_name, std::uint64_t wanted_bytes);
+    /// Linear in the pieces. The pattern must be possible (see patterns_of). With a shift each rank
+    /// takes the part of the rank so much higher.
+    Pattern(Run const& run, std::string pattern_name, std::uint64_t wanted_bytes, int shift = 0);
     Pattern(Pattern const&) = delete;
     Pattern& operator=(Pattern const&) = delete;
     ~Pattern();

@@ -28,19 +28,6 @@ std::string digits(double value) {
     return text_of("%.*f", value >= 100 ? 0 : value >= 10 ? 1 : 2, value);
 }
 
-std::string first_line_of_mpi_version() {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    // Open MPI counts the terminating zero in, MPICH aligns with tabs or blanks.
-    std::string line;
-    for (char const* c = text; c < text + length && *c != '\0' && *c != '\n'; ++c) {
-        char const plain = *c == '\t' ? ' ' : *c;
-        if (plain != ' ' || (!line.empty() && line.back() != ' ')) line += plain;
-    }
-    return line;
-}
-
 std::string date_now() {
     std::time_t const now = std::time(nullptr);
     std::tm parts{};
@@ -94,6 +81,12 @@ Json& Json::add(char const* key, Summary const& value) {
     return add(key, inner);
 }
 
+Json& Json::add(char const* key, std::vector<double> const& values) {
+    std::string text;
+    for (double const value : values) text += (text.empty() ? "" : ", ") + text_of("%.9g", value);
+    return raw(key, "[" + text + "]");
+}
+
 Json& Json::append(Json const& other) {
     if (!fields_.empty() && !other.fields_.empty()) fields_ += ", ";
     fields_ += other.fields_;
@@ -126,6 +119,19 @@ std::string text_of_bytes(std::uint64_t bytes) {
     return text_of("%llu B", static_cast<unsigned long long>(bytes));
 }
 
+std::string mpi_library() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    // Open MPI counts the terminating zero in, MPICH aligns with tabs or blanks.
+    std::string line;
+    for (char const* c = text; c < text + length && *c != '\0' && *c != '\n'; ++c) {
+        char const plain = *c == '\t' ? ' ' : *c;
+        if (plain != ' ' || (!line.empty() && line.back() != ' ')) line += plain;
+    }
+    return line;
+}
+
 std::string loaded_sluice() {
     using Version = char const* (*)();
     auto const version = reinterpret_cast<Version>(dlsym(RTLD_DEFAULT, "sluice_version"));
@@ -135,11 +141,12 @@ std::string loaded_sluice() {
 Report::Report(Run const& run, std::string command_line)
     : prints_(run.rank == 0),
       json_path_(run.options.json) {
-    auto const mpi = first_line_of_mpi_version(), sluice = loaded_sluice();
+    auto const mpi = mpi_library(), sluice = loaded_sluice();
     identity_.add_integer("ranks", std::uint64_t(run.ranks))
         .add_integer("host_cores", std::thread::hardware_concurrency())
         .add_integer("repeat", std::uint64_t(run.options.repeat))
-        .add("mpi_library", mpi);
+        .add("mpi_library", mpi)
+        .add("thread_level", run.threads ? "multiple" : "single");
     if (sluice.empty())
         identity_.add_null("sluice_version");
     else

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench.hpp"
+#include "progress.hpp"
 
 namespace sluice::bench {
 
@@ -24,6 +25,7 @@ public:
     Json& add_integer(char const* key, std::uint64_t value);
     Json& add_null(char const* key) { return raw(key, "null"); }
     Json& add(char const* key, Summary const& value);
+    Json& add(char const* key, std::vector<double> const& values);
     Json& add(char const* key, Json const& value) { return raw(key, value.text()); }
     Json& append(Json const& other);
     [[nodiscard]] std::string text() const { return "{" + fields_ + "}"; }
@@ -77,6 +79,9 @@ void start_pair_table(Run const& run, std::string const& title);
 void report_pair(Run& run, Pair const& pair);
 void count_wrong(Run& run, std::array<std::uint64_t, 2> const& wrong);
 std::string text_of_wrong(Run const& run, std::array<std::uint64_t, 2> const& wrong);
+
+/// The MPI's own name and version, one line.
+std::string mpi_library();
 
 /// Version of the Sluice that is loaded into this process; empty: none is.
 std::string loaded_sluice();
