@@ -41,6 +41,18 @@ void refuse(Call& call, Status status) {
     call.request.memory = Layout::contiguous();
 }
 
+/// Takes the layout of the call's memory. A long list of pieces is left to the helper, as a recipe:
+/// the program goes on meanwhile, and may free the datatype.
+Status take_layout(MPI_Datatype type, Call& call) {
+    auto const shape = shape_of(type);
+    if (!shape) return Status::unsupported;
+    if (call.may_block || !shape->is_costly())
+        call.request.memory = shape->layout();
+    else
+        call.find_memory = [shape] { return shape->layout(); };
+    return Status::ok;
+}
+
 /// Prepares the call's memory: the program's own, or an image of it.
 Status prepare_memory(File const& file, AccessArguments const& a, Call& call,
                       std::unique_ptr<Image>& image) {
@@ -53,12 +65,13 @@ Status prepare_memory(File const& file, AccessArguments const& a, Call& call,
         return a.direction == Direction::write ? image->pack() : Status::ok;
     }
     call.request.bytes = a.count * size_of(a.type);
-    call.request.memory = flatten(a.type);
-    return call.request.memory ? Status::ok : Status::unsupported;
+    return take_layout(a.type, call);
 }
 
-Call make_call(File const& file, AccessArguments const& a, std::unique_ptr<Image>& image) {
+Call make_call(File const& file, AccessArguments const& a, bool may_block,
+               std::unique_ptr<Image>& image) {
     Call call;
+    call.may_block = may_block;
     call.request.direction = a.direction;
     call.request.view = file.view;
     call.request.atomic = file.atomic;
@@ -99,8 +112,7 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
     Access access;
     access.file = file;
     access.direction = arguments.direction;
-    Call call = make_call(*file, arguments, access.image_);
-    call.may_block = may_block;
+    Call call = make_call(*file, arguments, may_block, access.image_);
     access.operation_ = file->start(std::move(call), !may_block);
     return access;
 }
@@ -109,7 +121,7 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
     Access access;
     access.file = file;
     access.direction = arguments.direction;
-    access.alone_ = std::make_unique<Alone>(make_call(*file, arguments, access.image_));
+    access.alone_ = std::make_unique<Alone>(make_call(*file, arguments, true, access.image_));
     UserTransfer& transfer = access.alone_->transfer;
     transfer.status = access.alone_->call.status;
     if (transfer.status == Status::ok)

@@ -1,26 +1,45 @@
-// MPI datatypes, flattened into layouts. The only place that takes datatypes apart.
+// Layouts of MPI datatypes, kept: on the datatype itself, as an attribute that its duplicates
+// share, and by recipe, for those that the program makes anew. Safe for several threads.
 #pragma once
+#include "api/capture.hpp"
 #include "core/layout.hpp"
 
-#include <memory>
-#include <mpi.h>
+#include <atomic>
+#include <mutex>
 
 namespace sluice {
 
-/// How the file holds data (MPI-4.1, 14.5). "internal" is native here.
-enum class Representation : std::uint8_t { native, external32 };
+/// The layout of a datatype, or what it is to be made from: the datatype itself is not needed.
+class Shape {
+public:
+    explicit Shape(std::shared_ptr<Recipe const> recipe) noexcept
+        : recipe_bytes_(recipe->bytes()),
+          recipe_(std::move(recipe)) {}
 
-/// The layout of one instance, repeated at its extent; null where a combiner is not known. For a
-/// file view its representation decides how long elements are; displacements in bytes are taken as
-/// they are. Local. The datatype may be freed at once.
+    /// The layout of one instance, repeated at its extent. Flattens when asked for the first time;
+    /// by any thread, without MPI.
+    [[nodiscard]] std::shared_ptr<Layout const> layout();
+
+    /// Whether layout() takes long enough to leave it to somebody else.
+    [[nodiscard]] bool is_costly() const noexcept;
+
+private:
+    std::size_t recipe_bytes_;
+    std::mutex mutex_;
+    std::shared_ptr<Recipe const> recipe_;  ///< Until the layout is there.
+    std::shared_ptr<Layout const> layout_;
+    std::atomic<bool> ready_{false};
+};
+
+/// Local. Null where a constructor is not known. The datatype may be freed at once.
+[[nodiscard]] std::shared_ptr<Shape>
+shape_of(MPI_Datatype type, Representation representation = Representation::native);
+
+/// The same, flattened at once.
 [[nodiscard]] std::shared_ptr<Layout const>
 flatten(MPI_Datatype type, Representation representation = Representation::native);
 
-/// Named types need not be, and may not be, freed.
-[[nodiscard]] bool is_named(MPI_Datatype type);
-
-/// Bytes of one instance.
-[[nodiscard]] Bytes size_of(MPI_Datatype type,
-                            Representation representation = Representation::native);
+/// Forgets all that is kept. Called before the MPI ends; it may begin again.
+void forget_types();
 
 }  // namespace sluice

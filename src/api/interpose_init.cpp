@@ -63,6 +63,7 @@ void finalizing() {
     print_statistics();
     Progress::stop();
     Team::forget_all();
+    forget_types();
 }
 
 #ifdef SLUICE_HAVE_SESSIONS

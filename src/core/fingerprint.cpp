@@ -156,26 +156,25 @@ private:
 
 Element sum_of(Layout const& layout) noexcept {
     Sum sum;
-    for (Run const& run : layout.runs()) sum.add(run);
+    layout.for_each_run([&](Run const& run) { sum.add(run); });
     return sum.sum();
 }
 
-constexpr int runs_max = 1024;  ///< What is walked at the ends of a request: 10 to 80 us.
+constexpr std::int64_t runs_max = 1024;  ///< What is walked at the ends of a request: 10 to 80 us.
 
 /// Of the positions [begin, end) of a layout, run by run, unless there are too many.
 std::optional<Element> walk(Layout const& layout, Bytes begin, Bytes end) noexcept {
     if (begin >= end) return Element{};
     Sum sum;
     Cursor cursor(layout, begin);
-    for (int runs = 0; runs < runs_max; ++runs) {
-        Run ahead = cursor.ahead();
-        Bytes const left = end - begin;
-        ahead.count = std::min(ahead.count, left / ahead.length);
-        if (ahead.count == 0) ahead = {ahead.offset, left, 0, 1};
-        sum.add(ahead);
-        begin += ahead.bytes();
+    for (std::int64_t runs = 0; runs < runs_max;) {
+        Pieces const ahead = cursor.pieces(end - begin);
+        if (ahead.is_run()) sum.add({ahead.offset, ahead.length, ahead.stride, ahead.count});
+        for (std::int64_t i = 0; i < ahead.count && !ahead.is_run(); ++i) sum.add(ahead.run_of(i));
+        runs += ahead.is_run() ? 1 : ahead.count;
+        begin += ahead.bytes;
         if (begin == end) return sum.sum();
-        cursor.advance(ahead.bytes());
+        cursor.advance(ahead);
     }
     return std::nullopt;
 }

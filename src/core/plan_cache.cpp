@@ -12,7 +12,7 @@ bool same_layout(std::weak_ptr<Layout const> const& a, std::weak_ptr<Layout cons
 
 }  // namespace
 
-Shape::Shape(Request const& r) : filetype_(r.view.filetype), bytes_(r.bytes) {
+Footprint::Footprint(Request const& r) : filetype_(r.view.filetype), bytes_(r.bytes) {
     Layout const& layout = *r.view.filetype;
     place_ = r.view.displacement;
     if (layout.is_contiguous()) {
@@ -23,17 +23,17 @@ Shape::Shape(Request const& r) : filetype_(r.view.filetype), bytes_(r.bytes) {
     place_ += r.position / layout.tile_bytes() * layout.tile_extent();
 }
 
-bool Shape::same_as(Shape const& other) const noexcept {
+bool Footprint::same_as(Footprint const& other) const noexcept {
     return bytes_ == other.bytes_ && position_ == other.position_ &&
            same_layout(filetype_, other.filetype_);
 }
 
 Recall PlanCache::recall(Request const& request) const {
     if (request.bytes <= 0) return Recall::of_any();
-    Shape const shape(request);
+    Footprint const footprint(request);
     for (Entry const& entry : entries_) {
-        if (!shape.same_as(entry.shape)) continue;
-        return Recall::of(entry.operation, shape.place() - entry.shape.place());
+        if (!footprint.same_as(entry.footprint)) continue;
+        return Recall::of(entry.operation, footprint.place() - entry.footprint.place());
     }
     return {};
 }
@@ -50,8 +50,8 @@ std::shared_ptr<Claims> PlanCache::find(Recall const& all, Plan const& plan) {
 
 void PlanCache::store(std::int64_t operation, Request const& request, Plan const& plan,
                       std::shared_ptr<Claims> claims) {
-    Shape const shape = request.bytes > 0 ? Shape(request) : Shape();
-    entries_.insert(entries_.begin(), {operation, shape, plan, std::move(claims)});
+    Footprint const footprint = request.bytes > 0 ? Footprint(request) : Footprint();
+    entries_.insert(entries_.begin(), {operation, footprint, plan, std::move(claims)});
     if (entries_.size() > entries_at_most) entries_.pop_back();
 }
 

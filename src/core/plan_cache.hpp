@@ -17,15 +17,15 @@ struct Claims {
     std::vector<std::vector<Claim>> nodes;  ///< [aggregator][node]; aggregators only.
 };
 
-/// A request without its place: two requests of one shape differ by a shift in the file.
-class Shape {
+/// A request without its place: two requests of one footprint differ by a shift in the file.
+class Footprint {
 public:
-    Shape() = default;
-    explicit Shape(Request const& request);
+    Footprint() = default;
+    explicit Footprint(Request const& request);
 
     [[nodiscard]] Offset place() const noexcept { return place_; }
     /// Holds no layout alive: one that is gone is like nothing.
-    [[nodiscard]] bool same_as(Shape const& other) const noexcept;
+    [[nodiscard]] bool same_as(Footprint const& other) const noexcept;
 
 private:
     std::weak_ptr<Layout const> filetype_;
@@ -51,7 +51,7 @@ public:
 private:
     struct Entry {
         std::int64_t operation;
-        Shape shape;
+        Footprint footprint;
         Plan plan;
         std::shared_ptr<Claims> claims;
     };

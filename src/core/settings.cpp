@@ -13,6 +13,7 @@ constexpr Knob environment[] = {
     {"SLUICE_PROGRESS", "thread", "calls: no helper thread, progress only inside MPI calls"},
     {"SLUICE_CHAIN", "off", "on: calls go on to the next preloaded library, not to the MPI"},
     {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
+    {"SLUICE_CACHE", "64M", "memory of a process for the layouts of datatypes that were freed"},
     {"SLUICE_RANKS_PER_NODE", "0", "pretend that nodes have this many ranks (0: as they are)"},
     {"SLUICE_SHARED_MEMORY", "on", "off: ranks of a node exchange messages instead"},
     {"SLUICE_VIEW_PIECES", "1M", "file views of more pieces are not given to the MPI"},
@@ -110,6 +111,7 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.progress_in_calls = reader.word("SLUICE_PROGRESS", {"thread", "calls"}).value_or(0) == 1;
     s.chain = reader.word("SLUICE_CHAIN", {"off", "on"}).value_or(0) == 1;
     s.memory_bytes = number("SLUICE_MEMORY");
+    s.cache_bytes = number("SLUICE_CACHE");
     s.ranks_per_node =
         static_cast<std::int32_t>(std::min<Bytes>(number("SLUICE_RANKS_PER_NODE"), 1 << 30));
     s.shared_memory = reader.word("SLUICE_SHARED_MEMORY", {"on", "off"}).value_or(0) == 0;

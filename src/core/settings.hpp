@@ -27,6 +27,7 @@ struct Settings {
     bool progress_in_calls = false;   ///< No helper thread.
     bool chain = false;               ///< Calls go on to the next preloaded library.
     Bytes memory_bytes = 0;           ///< Staging memory of this node for one communicator.
+    Bytes cache_bytes = 0;            ///< Layouts that are kept by recipe, of a process.
     std::int32_t ranks_per_node = 0;  ///< Pretended; 0: as the machine is.
     bool shared_memory = true;
     std::int64_t view_pieces = 0;  ///< Views of more pieces are not given to the MPI.

@@ -74,6 +74,8 @@ def quick_runs(mpi):
         Run(mpi, "errors_test", 1),
         Run(mpi, "errors_test", 3),
         Run(mpi, "errors_test", 4, 2),
+        Run(mpi, "datatypes_test", 2),
+        Run(mpi, "datatypes_test", 3, 2, ["--thread-level", "3"], 150, {"SLUICE_CACHE": "0"}),
         Run(mpi, "large_count_test", 2),
         Run(mpi, "large_count_test", 3, 1),
         Run(mpi, "large_view_test", 2, 0, ["--large-mib", "2100", "--only", "iat_all"]),
@@ -87,7 +89,7 @@ def long_runs(mpi):
     for ranks in (1, 2, 3, 4, 8):
         for ranks_per_node in (0, 1, 2):
             for program in ("patterns_test", "outstanding_test", "legal_test", "errors_test",
-                            "large_count_test"):
+                            "large_count_test", "datatypes_test"):
                 repeat = ["--repeat", "3"] if program == "outstanding_test" else []
                 for progress in ("thread", "calls"):
                     runs.append(Run(mpi, program, ranks, ranks_per_node, repeat, 900,

@@ -59,7 +59,7 @@ std::shared_ptr<Layout const> draw_layout() {
         extents.add({at, length, stride, pieces});
         at += (pieces - 1) * stride + length + draw_offset(18);
     }
-    return std::make_shared<Layout const>(extents.runs(), at - origin + draw_offset(10));
+    return std::make_shared<Layout const>(std::move(extents).take(), at - origin + draw_offset(10));
 }
 
 /// Single pieces of the request, found by walking.
@@ -67,11 +67,10 @@ Fingerprint walked(Request const& request) {
     Fingerprint sum;
     Cursor cursor(*request.view.filetype, request.position);
     for (Bytes left = request.bytes; left > 0;) {
-        Run const ahead = cursor.ahead();
-        Bytes const length = std::min(left, ahead.length);
-        Offset const begin = request.view.displacement + ahead.offset;
+        Bytes const length = std::min(left, cursor.piece_left());
+        Offset const begin = request.view.displacement + cursor.offset();
         sum = sum + fingerprint(Span{begin, begin + length});
-        cursor.advance(length);
+        cursor.advance_in_piece(length);
         left -= length;
     }
     return sum;
@@ -119,8 +118,9 @@ RC_GTEST_PROP(Fingerprint, TilingsDealtOutToRanksProve, ()) {
         dealt[*rc::gen::inRange<std::size_t>(0, ranks)].add({piece.begin, piece.bytes(), 0, 1});
     }
     Fingerprint sum;
-    for (Extents const& extents : dealt) {
-        for (sluice::Run const& run : extents.runs()) sum = sum + fingerprint(run);
+    for (Extents& extents : dealt) {
+        std::move(extents).take().for_each_run(
+            [&](sluice::Run const& run) { sum = sum + fingerprint(run); });
     }
     RC_ASSERT(sum == fingerprint(span));
 }

@@ -1,0 +1,183 @@
+// Recipes of datatypes: what they flatten to, when they are equal, and how layouts are kept.
+#include "core/flatten.hpp"
+#include "core/layout_cache.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+using Made = std::shared_ptr<Recipe const>;
+
+Made element(Bytes size) {
+    Recipe r;
+    r.size = size;
+    r.seal();
+    return std::make_shared<Recipe const>(std::move(r));
+}
+
+struct Lists {
+    std::vector<int> ints{};
+    std::vector<std::int64_t> places{}, counts{};
+};
+
+Made made(Maker maker, Lists lists, std::vector<Made> parts,
+          std::vector<std::uint32_t> which = {}) {
+    Recipe r;
+    r.maker = maker;
+    r.ints = std::move(lists.ints);
+    r.places = std::move(lists.places);
+    r.counts = std::move(lists.counts);
+    r.parts = std::move(parts);
+    r.which = std::move(which);
+    r.seal();
+    return std::make_shared<Recipe const>(std::move(r));
+}
+
+/// The same with bounds that the MPI told.
+Made bounded(Recipe r, Offset lower, Offset extent) {
+    r.bounded = true;
+    r.lower = lower, r.extent = extent;
+    r.seal();
+    return std::make_shared<Recipe const>(std::move(r));
+}
+
+/// Offsets of all bytes of one instance; a contiguous layout has no end, but the one given.
+std::vector<Offset> bytes_of(Recipe const& recipe, Bytes most = 1000) {
+    auto const layout = flatten(recipe);
+    std::vector<Offset> all;
+    Bytes const bytes = std::min(layout->tile_bytes(), most);
+    for (Bytes i = 0; i < bytes; ++i) all.push_back(layout->offset_at(i));
+    return all;
+}
+
+TEST(Flatten, SmallAndLargeConstructorsAreReadAlike) {
+    auto const small = made(Maker::hindexed, {{3, 1, 0, 2}, {40, 0, 8}, {}}, {element(4)});
+    auto const large = made(Maker::hindexed, {{}, {}, {3, 1, 0, 2, 40, 0, 8}}, {element(4)});
+    std::vector<Offset> const expected{40, 41, 42, 43, 8, 9, 10, 11, 12, 13, 14, 15};
+    EXPECT_EQ(bytes_of(*small), expected);
+    EXPECT_EQ(bytes_of(*large), expected);
+    EXPECT_EQ(flatten(*small)->tile_extent(), 44 - 8);
+}
+
+TEST(Flatten, MembersOfStructuresMayShareAPart) {
+    auto const pair = made(Maker::structure, {{3, 1, 2, 1}, {0, 10, 30}, {}},
+                           {element(2), element(3)}, {0, 1, 0});
+    EXPECT_EQ(bytes_of(*pair), (std::vector<Offset>{0, 1, 10, 11, 12, 13, 14, 15, 30, 31}));
+    auto const same = made(Maker::structure, {{2, 1, 1}, {6, 0}, {}}, {element(2)});
+    EXPECT_EQ(bytes_of(*same), (std::vector<Offset>{6, 7, 0, 1}));
+}
+
+TEST(Flatten, ToldBoundsSetTheExtent) {
+    auto const listed = made(Maker::indexed_block, {{2, 1, 3, 1}, {}, {}}, {element(1)});
+    EXPECT_EQ(flatten(*bounded(*listed, -4, 20))->tile_extent(), 20);
+    EXPECT_EQ(bytes_of(*bounded(*listed, -4, 20)), bytes_of(*listed));
+}
+
+TEST(Flatten, ArraysInEitherOrder) {
+    auto const array = [](bool c_order) {
+        Recipe r;
+        r.maker = Maker::subarray;
+        r.c_order = c_order;
+        r.ints = {2, 3, 4, 2, 2, 1, 2, 0};  // 2 x 2 of 3 x 4, from (1, 2).
+        r.parts = {element(1)};
+        r.seal();
+        return bytes_of(r);
+    };
+    EXPECT_EQ(array(true), (std::vector<Offset>{6, 7, 10, 11}));
+    EXPECT_EQ(array(false), (std::vector<Offset>{7, 8, 10, 11}));
+}
+
+/// Distributed arrays of all processes together hold every byte once.
+RC_GTEST_PROP(Flatten, DistributedArraysPartitionTheArray, ()) {
+    int const rows = *rc::gen::inRange(1, 9), columns = *rc::gen::inRange(1, 9);
+    int const high = *rc::gen::inRange(1, 4), wide = *rc::gen::inRange(1, 4);
+    auto const any = rc::gen::inRange(1, 3);
+    int const kinds[2]{*any, *any};
+    int const given = *rc::gen::inRange(1, 4);
+    int const cyclic = static_cast<int>(Distribution::cyclic);
+    std::vector<Offset> all;
+    for (int rank = 0; rank < high * wide; ++rank) {
+        auto const argument = [&](int d) { return kinds[d] == cyclic ? given : -1; };
+        auto const part = made(Maker::darray,
+                               {{high * wide, rank, 2, rows, columns, kinds[0], kinds[1],
+                                 argument(0), argument(1), high, wide, 0}},
+                               {element(1)});
+        auto const bytes = bytes_of(*part, rows * columns);
+        all.insert(all.end(), bytes.begin(), bytes.end());
+    }
+    std::sort(all.begin(), all.end());
+    RC_ASSERT(all.size() == static_cast<std::size_t>(rows * columns));
+    for (std::size_t i = 0; i < all.size(); ++i) RC_ASSERT(all[i] == static_cast<Offset>(i));
+}
+
+Made draw_list() {
+    auto const n = *rc::gen::inRange(0, 5);
+    Lists lists{{n}, {}, {}};
+    for (int i = 0; i < n; ++i) lists.ints.push_back(*rc::gen::inRange(0, 3));
+    for (int i = 0; i < n; ++i) lists.places.push_back(*rc::gen::inRange(0, 3));
+    return made(Maker::hindexed, lists, {element(*rc::gen::inRange(1, 3))});
+}
+
+RC_GTEST_PROP(Recipe, EqualMeansTheSameLists, ()) {
+    auto const a = draw_list(), b = draw_list();
+    bool const same =
+        a->ints == b->ints && a->places == b->places && a->parts[0]->size == b->parts[0]->size;
+    RC_ASSERT((*a == *b) == same);
+    if (same) RC_ASSERT(a->hash() == b->hash());
+}
+
+TEST(Recipe, DiffersInEachField) {
+    auto const list = made(Maker::indexed, {{2, 1, 1, 0, 5}, {}, {}}, {element(4)});
+    EXPECT_TRUE(*list == *made(Maker::indexed, {{2, 1, 1, 0, 5}, {}, {}}, {element(4)}));
+    EXPECT_FALSE(*list == *made(Maker::hindexed, {{2, 1, 1, 0, 5}, {}, {}}, {element(4)}));
+    EXPECT_FALSE(*list == *made(Maker::indexed, {{2, 1, 1, 0, 6}, {}, {}}, {element(4)}));
+    EXPECT_FALSE(*list == *made(Maker::indexed, {{2, 1, 1, 0, 5}, {}, {}}, {element(8)}));
+    EXPECT_FALSE(*list == *bounded(*list, 0, 24));
+    EXPECT_FALSE(*bounded(*list, 0, 24) == *bounded(*list, 0, 28));
+    EXPECT_FALSE(*bounded(*list, 0, 24) == *bounded(*list, 4, 24));
+}
+
+Made list_at(int place) {
+    return made(Maker::indexed_block, {{2, 1, 0, place}, {}, {}}, {element(1)});
+}
+
+TEST(LayoutCache, FindsEqualRecipes) {
+    LayoutCache cache(1 << 20);
+    auto const layout = cache.add(list_at(7), flatten(*list_at(7)));
+    EXPECT_EQ(cache.find(*list_at(7)), layout);
+    EXPECT_EQ(cache.find(*list_at(8)), nullptr);
+    EXPECT_EQ(cache.add(list_at(7), flatten(*list_at(7))), layout) << "the one that was there";
+    cache.clear();
+    EXPECT_EQ(cache.find(*list_at(7)), nullptr);
+}
+
+TEST(LayoutCache, IsBoundedAndDropsWhatWasUsedLongestAgo) {
+    LayoutCache one(1 << 20);
+    one.add(list_at(2), flatten(*list_at(2)));
+    LayoutCache cache(3 * one.bytes());
+    for (int place = 2; place < 5; ++place) cache.add(list_at(place), flatten(*list_at(place)));
+    EXPECT_NE(cache.find(*list_at(2)), nullptr);
+    cache.add(list_at(5), flatten(*list_at(5)));
+    EXPECT_EQ(cache.find(*list_at(3)), nullptr);
+    EXPECT_NE(cache.find(*list_at(2)), nullptr);
+    for (int place = 6; place < 200; ++place) {
+        cache.add(list_at(place), flatten(*list_at(place)));
+        EXPECT_LE(cache.bytes(), 3 * one.bytes());
+        EXPECT_NE(cache.find(*list_at(place)), nullptr);
+    }
+}
+
+TEST(LayoutCache, KeepsNothingThatIsTooLarge) {
+    LayoutCache cache(0);
+    auto const layout = flatten(*list_at(7));
+    EXPECT_EQ(cache.add(list_at(7), layout), layout);
+    EXPECT_EQ(cache.find(*list_at(7)), nullptr);
+    EXPECT_EQ(cache.bytes(), 0);
+}
+
+}  // namespace
+}  // namespace sluice
