@@ -22,7 +22,9 @@ struct Options {
     std::string decomposition;         ///< Path; empty: the one that was installed.
     int decomposition_number = 3;
     int repeat = 7, warmup = 1;
-    int first = 3;        ///< Mode compare: samples of first calls.
+    int first = 3;  ///< Modes compare, checkpoint: samples of a first time.
+    std::vector<std::string> variants{"append", "new-file", "append-types", "new-file-types"};
+    int steps = 6;        ///< Mode checkpoint: of one series.
     int grid_repeat = 2;  ///< Mode compare: for each point of the grid of hints.
     std::vector<std::string> contenders{"sluice", "default", "best", "thread", "limit"};
     std::string thread_level;  ///< Empty: what the mode wants.
@@ -122,5 +124,6 @@ void mode_memory(Run& run);
 void mode_overlap(Run& run);
 void mode_outstanding(Run& run);
 void mode_compare(Run& run);
+void mode_checkpoint(Run& run);
 
 }  // namespace sluice::bench

@@ -17,6 +17,7 @@ using namespace sluice::bench;
 
 std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
                                                   {"compare", mode_compare},
+                                                  {"checkpoint", mode_checkpoint},
                                                   {"nonblocking", mode_nonblocking},
                                                   {"independent", mode_independent},
                                                   {"small", mode_small},
@@ -38,7 +39,7 @@ void declare(CLI::App& app, Options& o) {
     for (auto const& [name, run] : modes) mode_names.push_back(name);
     words("--mode", o.modes,
           "blocking (the default), nonblocking, independent, small, open, overlap, outstanding, "
-          "compare, or all but compare")
+          "checkpoint, compare, or all but compare")
         ->check(CLI::IsMember(names_and_all(mode_names)));
     words("--pattern", o.patterns,
           "contiguous, strided, block3d, btio, irregular, e3sm, flash, or all (the default)")
@@ -59,8 +60,15 @@ void declare(CLI::App& app, Options& o) {
     app.add_option("--warmup", o.warmup, "unmeasured turns before them (default: 1)")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--calls", o.calls, "calls in one batch (default: small 100, open 50)");
-    app.add_option("--first", o.first, "compare: samples of first calls, at most one a rank")
+    app.add_option("--first", o.first,
+                   "compare, checkpoint: samples of a first time, at most one a rank "
+                   "(default: 3)")
         ->check(CLI::PositiveNumber);
+    words("--variant", o.variants,
+          "checkpoint: append, new-file, append-types, new-file-types (default: all)")
+        ->check(CLI::IsMember({"append", "new-file", "append-types", "new-file-types"}));
+    app.add_option("--steps", o.steps, "checkpoint: of one series (default: 6)")
+        ->check(CLI::Range(2, 1000));
     app.add_option("--grid-repeat", o.grid_repeat,
                    "compare: measurements for each point of the grid of hints (default: 2)")
         ->check(CLI::PositiveNumber);

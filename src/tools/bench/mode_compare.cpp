@@ -108,9 +108,10 @@ private:
         return writes_ ? 0 : sum_over_ranks(pattern_->wrong_in_access(buffer_, seed_));
     }
 
-    /// The hints of the grid with the shortest median. What is hopeless at once is not repeated.
+    /// The hints of the grid with the shortest median. What is hopeless at once, or takes long
+    /// enough to be known from one access, is not repeated.
     std::vector<std::string> best_hints() {
-        constexpr double hopeless = 3;
+        constexpr double hopeless = 3, long_enough = 1;
         double shortest = std::numeric_limits<double>::infinity();
         std::vector<std::string> best;
         for (auto const& hints : hint_grid(run_.ranks)) {
@@ -120,7 +121,7 @@ private:
             contender->open(run_, *pattern_);
             std::uint64_t ignored = 0;  // the winner is checked when it is measured
             double median = access(*contender, ignored);
-            if (median < hopeless * shortest) {
+            if (median < hopeless * shortest && median < long_enough) {
                 std::vector<double> seconds;
                 for (int i = 0; i < run_.options.grid_repeat; ++i)
                     seconds.push_back(access(*contender, ignored));

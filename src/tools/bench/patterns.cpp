@@ -133,9 +133,10 @@ std::vector<double> Pattern::access_buffer() const {
     return std::vector<double>(memory_words() * std::size_t(shape_.rows));
 }
 
-void Pattern::fill_access(std::vector<double>& buffer, std::uint64_t seed) const {
+void Pattern::fill_access(std::vector<double>& buffer, std::uint64_t seed,
+                          std::uint64_t first_row) const {
     for (std::size_t row = 0; row < std::size_t(shape_.rows); ++row)
-        fill(buffer.data() + row * memory_words(), seed, row);
+        fill(buffer.data() + row * memory_words(), seed, first_row + row);
 }
 
 std::uint64_t Pattern::wrong_in_access(std::vector<double> const& buffer,

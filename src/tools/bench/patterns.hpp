@@ -59,7 +59,8 @@ public:
 
     /// The same for all rows of one access, which follow each other in user memory.
     [[nodiscard]] std::vector<double> access_buffer() const;
-    void fill_access(std::vector<double>& buffer, std::uint64_t seed) const;
+    void fill_access(std::vector<double>& buffer, std::uint64_t seed,
+                     std::uint64_t first_row = 0) const;
     [[nodiscard]] std::uint64_t wrong_in_access(std::vector<double> const& buffer,
                                                 std::uint64_t seed) const;
 
