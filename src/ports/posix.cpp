@@ -1,8 +1,10 @@
 // Thread pool and positional reads and writes. See posix.hpp.
 #include "ports/posix.hpp"
 
+#include "ports/quiet_thread.hpp"
+#include "ports/uring.hpp"
+
 #include <cerrno>
-#include <csignal>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -56,11 +58,7 @@ void WorkerPool::submit(std::function<void()> task) {
     tasks_.push_back(std::move(task));
     bool const all_busy = idle_ < static_cast<int>(tasks_.size());
     if (all_busy && static_cast<int>(threads_.size()) < thread_count_) {
-        sigset_t all, before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);  // The thread inherits it: signals are the
-        threads_.emplace_back([this] { work(); });    // application's.
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        threads_.push_back(quiet_thread([this] { work(); }));
     }
     wake_.notify_one();
 }
@@ -82,14 +80,20 @@ void WorkerPool::work() {
 }
 
 PosixFile::PosixFile(std::string path, AccessMode mode, WorkerPool& pool,
-                     std::function<void()> finished)
+                     std::function<void()> finished, Uring* ring)
     : path_(std::move(path)),
       mode_(mode),
       pool_(pool),
+      ring_(ring),
       finished_(std::move(finished)) {}
 
 PosixFile::~PosixFile() {
     if (fd_ >= 0) close(fd_);
+}
+
+bool PosixFile::is_open() {
+    std::lock_guard const lock(mutex_);
+    return fd_ >= 0;
 }
 
 Status PosixFile::opened(int& fd) {
@@ -105,11 +109,16 @@ Status PosixFile::opened(int& fd) {
     return open_status_;
 }
 
+bool PosixFile::prepare(Transfer& transfer, int& fd) {
+    transfer.status = opened(fd);
+    if (transfer.status != Status::ok) return false;
+    if (transfer.direction == Direction::write) written_ = true;
+    return true;
+}
+
 void PosixFile::run(Transfer& transfer) {
     int fd = -1;
-    transfer.status = opened(fd);
-    if (transfer.status != Status::ok) return;
-    if (transfer.direction == Direction::write) written_ = true;
+    if (!prepare(transfer, fd)) return;
     if (!transfer.exclusive.empty()) return run_exclusive(fd, transfer);
     transfer_by_system(fd, transfer);
 }
@@ -135,12 +144,27 @@ void PosixFile::run_exclusive(int fd, Transfer& transfer) {
     fcntl(fd, F_OFD_SETLK, &range);
 }
 
-void PosixFile::start(Transfer& transfer) {
-    pool_.submit([this, &transfer] {
-        run(transfer);
-        auto const ring = finished_;  // The file may be gone once `done` is seen.
+/// What says that a transfer is done. The file may be gone once `done` is seen.
+std::function<void()> PosixFile::finisher(Transfer& transfer) const {
+    return [&transfer, ring = finished_] {
         transfer.done.store(true, std::memory_order_release);
         ring();
+    };
+}
+
+void PosixFile::start(Transfer& transfer) {
+    bool const by_ring = ring_ && transfer.exclusive.empty();
+    int fd = -1;
+    if (by_ring && is_open() && prepare(transfer, fd)) {
+        return ring_->start(fd, transfer, finisher(transfer));
+    }
+    pool_.submit([this, &transfer, by_ring, finish = finisher(transfer)] {
+        int opened_fd = -1;
+        if (by_ring && prepare(transfer, opened_fd)) {
+            return ring_->start(opened_fd, transfer, finish);
+        }
+        if (!by_ring) run(transfer);
+        finish();
     });
 }
 

@@ -13,6 +13,8 @@
 
 namespace sluice {
 
+class Uring;
+
 /// Threads that run tasks in order. They start with the first task and block all signals. With no
 /// threads submit() runs the task itself.
 class WorkerPool {
@@ -47,8 +49,10 @@ enum class AccessMode : std::uint8_t { read, write, both };
 /// One file, opened when the first transfer needs it: ranks that never transfer never open it.
 class PosixFile final : public Storage {
 public:
-    /// `finished` is called by a pool thread after each transfer: it rings the rank.
-    PosixFile(std::string path, AccessMode mode, WorkerPool& pool, std::function<void()> finished);
+    /// `finished` is called by a storage thread after each transfer: it rings the rank. With a
+    /// ring, which must outlive the file, the pool only opens the file and takes locks.
+    PosixFile(std::string path, AccessMode mode, WorkerPool& pool, std::function<void()> finished,
+              Uring* ring = nullptr);
     ~PosixFile() override;
 
     void start(Transfer& transfer) override;
@@ -59,12 +63,16 @@ public:
     Status preallocate(Bytes bytes);
 
 private:
+    bool is_open();
     Status opened(int& fd);
+    bool prepare(Transfer& transfer, int& fd);
+    std::function<void()> finisher(Transfer& transfer) const;
     void run_exclusive(int fd, Transfer& transfer);
 
     std::string path_;
     AccessMode mode_;
     WorkerPool& pool_;
+    Uring* ring_;
     std::function<void()> finished_;
     std::mutex mutex_;  ///< Guards the fields below.
     int fd_ = -1;

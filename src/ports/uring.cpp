@@ -1,0 +1,259 @@
+// The ring's thread. See uring.hpp.
+#include "ports/uring.hpp"
+
+#include "ports/batch.hpp"
+#include "ports/quiet_thread.hpp"
+
+#include <array>
+#include <future>
+#include <mutex>
+#include <vector>
+
+#ifdef SLUICE_HAVE_URING
+
+#include <liburing.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+constexpr unsigned ring_entries = 64;
+constexpr std::size_t batches_max = 8;             ///< Of one transfer under way at once.
+constexpr Bytes batch_bytes_max = Bytes{1} << 20;  ///< A longer segment is several batches.
+
+/// A transfer under way.
+struct Flight {
+    Flight(int its_fd, Transfer& its_transfer, std::function<void()> when_finished)
+        : fd(its_fd),
+          transfer(its_transfer),
+          finished(std::move(when_finished)),
+          segments(its_transfer, batch_bytes_max) {}
+
+    struct Part {
+        Flight* flight = nullptr;
+        Batch batch;
+    };
+    int fd;
+    Transfer& transfer;
+    std::function<void()> finished;
+    Segments segments;
+    std::array<Part, batches_max> parts;
+    std::size_t under_way = 0;
+};
+
+/// Its ring belongs to the thread that made it.
+class Ring {
+public:
+    explicit Ring(int workers) noexcept {
+        // Completions are looked at when the thread waits, and interrupt nobody. Older kernels
+        // know neither flag.
+        unsigned const flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
+        works_ = io_uring_queue_init(ring_entries, &ring_, flags) == 0 ||
+                 io_uring_queue_init(ring_entries, &ring_, 0) == 0;
+        if (!works_ || workers <= 0) return;
+        unsigned limits[2]{static_cast<unsigned>(workers), 0};  // Files and others; 0: as it is.
+        io_uring_register_iowq_max_workers(&ring_, limits);
+    }
+    ~Ring() {
+        if (works_) io_uring_queue_exit(&ring_);
+    }
+    Ring(Ring const&) = delete;
+    Ring& operator=(Ring const&) = delete;
+
+    [[nodiscard]] bool works() const noexcept { return works_; }
+
+    io_uring_sqe* entry() noexcept {
+        io_uring_sqe* free = io_uring_get_sqe(&ring_);
+        for (; !free; free = io_uring_get_sqe(&ring_)) io_uring_submit(&ring_);
+        return free;
+    }
+
+    /// Submits, waits, and calls `visit(data, result)` for each completion.
+    template <typename Visit> void wait(Visit&& visit) {
+        io_uring_submit_and_wait(&ring_, 1);  // Whatever it says, what has completed is looked at.
+        io_uring_cqe* completion = nullptr;
+        while (io_uring_peek_cqe(&ring_, &completion) == 0 && completion) {
+            void* const data = io_uring_cqe_get_data(completion);
+            int const result = completion->res;
+            io_uring_cqe_seen(&ring_, completion);
+            visit(data, result);
+        }
+    }
+
+private:
+    io_uring ring_{};
+    bool works_ = false;
+};
+
+}  // namespace
+
+class Uring::Loop {
+public:
+    explicit Loop(int workers) : wake_fd_(eventfd(0, EFD_CLOEXEC)) {
+        std::promise<bool> started;
+        auto works = started.get_future();
+        thread_ = quiet_thread([this, workers, started = std::move(started)]() mutable {
+            pthread_setname_np(pthread_self(), "sluice-storage");
+            Ring ring(workers);
+            bool const usable = ring.works() && wake_fd_ >= 0;
+            started.set_value(usable);
+            if (usable) run(ring);
+        });
+        works_ = works.get();
+    }
+    ~Loop() {
+        {
+            std::lock_guard const lock(mutex_);
+            stopping_ = true;
+        }
+        eventfd_write(wake_fd_, 1);
+        thread_.join();
+        if (wake_fd_ >= 0) close(wake_fd_);
+    }
+    Loop(Loop const&) = delete;
+    Loop& operator=(Loop const&) = delete;
+
+    [[nodiscard]] bool works() const noexcept { return works_; }
+
+    void start(int fd, Transfer& transfer, std::function<void()> finished) {
+        bool first = false;
+        {
+            std::lock_guard const lock(mutex_);
+            first = incoming_.empty();
+            incoming_.push_back({fd, &transfer, std::move(finished)});
+        }
+        if (first) eventfd_write(wake_fd_, 1);
+    }
+
+private:
+    struct Incoming {
+        int fd;
+        Transfer* transfer;
+        std::function<void()> finished;
+    };
+
+    void run(Ring& ring) {
+        ask_for_wake(ring);
+        while (take_incoming(ring)) {
+            ring.wait([&](void* data, int result) {
+                if (data)
+                    completed(ring, *static_cast<Flight::Part*>(data), result);
+                else
+                    ask_for_wake(ring);
+            });
+        }
+    }
+
+    void ask_for_wake(Ring& ring) {
+        io_uring_sqe* const entry = ring.entry();
+        io_uring_prep_read(entry, wake_fd_, &wakes_, sizeof wakes_, 0);
+        io_uring_sqe_set_data(entry, nullptr);
+    }
+
+    /// False when the loop is to end.
+    bool take_incoming(Ring& ring) {
+        std::vector<Incoming> taken;
+        {
+            std::lock_guard const lock(mutex_);
+            taken.swap(incoming_);
+            if (stopping_ && taken.empty() && flights_ == 0) return false;
+        }
+        for (Incoming& next : taken) {
+            auto* const flight = new Flight(next.fd, *next.transfer, std::move(next.finished));
+            ++flights_;
+            for (Flight::Part& part : flight->parts) {
+                part.flight = flight;
+                if (!begin_next(ring, part)) break;
+            }
+            end_if_done(flight);
+        }
+        return true;
+    }
+
+    /// False when the transfer has nothing more to ask for.
+    bool begin_next(Ring& ring, Flight::Part& part) {
+        Flight& flight = *part.flight;
+        if (flight.transfer.status != Status::ok || !flight.segments.fill(part.batch)) return false;
+        ++flight.under_way;
+        ask(ring, part);
+        return true;
+    }
+
+    void ask(Ring& ring, Flight::Part& part) {
+        Batch const& batch = part.batch;
+        int const fd = part.flight->fd;
+        bool const write = part.flight->transfer.direction == Direction::write;
+        auto const at = static_cast<std::uint64_t>(batch.offset());
+        auto const count = static_cast<unsigned>(batch.count());
+        iovec const& first = batch.vectors()[0];
+        auto const length = static_cast<unsigned>(first.iov_len);
+        io_uring_sqe* const entry = ring.entry();
+        if (count == 1 && write)
+            io_uring_prep_write(entry, fd, first.iov_base, length, at);
+        else if (count == 1)
+            io_uring_prep_read(entry, fd, first.iov_base, length, at);
+        else if (write)
+            io_uring_prep_writev(entry, fd, batch.vectors(), count, at);
+        else
+            io_uring_prep_readv(entry, fd, batch.vectors(), count, at);
+        io_uring_sqe_set_data(entry, &part);
+    }
+
+    void completed(Ring& ring, Flight::Part& part, int result) {
+        if (part.batch.take(result, part.flight->transfer)) return ask(ring, part);
+        --part.flight->under_way;
+        if (!begin_next(ring, part)) end_if_done(part.flight);
+    }
+
+    void end_if_done(Flight* flight) {
+        if (flight->under_way > 0) return;
+        auto const finished = std::move(flight->finished);
+        delete flight;
+        --flights_;
+        finished();
+    }
+
+    int wake_fd_;
+    bool works_ = false;
+    std::mutex mutex_;  ///< Guards the two below.
+    std::vector<Incoming> incoming_;
+    bool stopping_ = false;
+    std::int64_t flights_ = 0;  ///< The rest is the thread's alone.
+    eventfd_t wakes_ = 0;
+    std::thread thread_;
+};
+
+bool Uring::available() noexcept { return Ring(0).works(); }
+
+std::unique_ptr<Uring> Uring::make(int workers) {
+    auto loop = std::make_unique<Loop>(workers);
+    if (!loop->works()) return nullptr;
+    return std::unique_ptr<Uring>(new Uring(std::move(loop)));
+}
+
+void Uring::start(int fd, Transfer& transfer, std::function<void()> finished) {
+    loop_->start(fd, transfer, std::move(finished));
+}
+
+}  // namespace sluice
+
+#else
+
+namespace sluice {
+
+class Uring::Loop {};
+bool Uring::available() noexcept { return false; }
+std::unique_ptr<Uring> Uring::make(int) { return nullptr; }
+void Uring::start(int, Transfer&, std::function<void()>) {}
+
+}  // namespace sluice
+
+#endif
+
+namespace sluice {
+
+Uring::Uring(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
+Uring::~Uring() = default;
+
+}  // namespace sluice
