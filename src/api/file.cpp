@@ -3,6 +3,7 @@
 
 #include "api/access.hpp"
 #include "api/environment.hpp"
+#include "ports/uring.hpp"
 
 #include <climits>
 #include <unistd.h>
@@ -23,6 +24,26 @@ Files& files() {
 WorkerPool& storage_threads() {
     static auto* const pool = new WorkerPool(settings().storage_threads);
     return *pool;
+}
+
+/// Null: the storage threads serve the file. One ring for all files of the process, made when the
+/// first file wants it.
+Uring* storage_ring(FileHints const& hints) {
+    if (hints.storage != StorageEngine::uring) return nullptr;
+    static auto* const ring = [] {
+        auto made = Uring::make(settings().storage_threads);
+        if (!made) warn("the system has no io_uring for this process: storage threads serve");
+        return made.release();
+    }();
+    return ring;
+}
+
+/// `auto` said in full: the hint, then the environment, then what measured best.
+FileHints with_engine(FileHints hints) {
+    if (hints.storage == StorageEngine::automatic) hints.storage = settings().storage;
+    if (hints.storage == StorageEngine::automatic) hints.storage = StorageEngine::threads;
+    if (!storage_ring(hints)) hints.storage = StorageEngine::threads;
+    return hints;
 }
 
 AccessMode access_mode(int amode) noexcept {
@@ -77,8 +98,10 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& pla
       team(std::move(its_team)),
       path(std::move(its_path)),
       amode(its_amode),
-      hints(its_hints),
-      storage(path, access_mode(amode), storage_threads(), [] { Progress::instance().ring(); }),
+      hints(with_engine(its_hints)),
+      storage(
+          path, access_mode(amode), storage_threads(), [] { Progress::instance().ring(); },
+          storage_ring(hints)),
       place_(place) {}
 
 File::~File() = default;
@@ -127,6 +150,7 @@ void File::drain() {
 void File::set_hints(FileHints next) {
     next.disabled = hints.disabled;
     next.durable = hints.durable;
+    next.storage = hints.storage;
     hints = next;
 }
 

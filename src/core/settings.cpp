@@ -21,11 +21,13 @@ constexpr Knob environment[] = {
      "seconds without progress before each rank says where it is (0: never)"},
     {"SLUICE_STORAGE_THREADS", "2",
      "threads of a rank that wait for the device (0: the calls themselves do)"},
+    {"SLUICE_STORAGE", "auto", "threads or uring: who waits for the device in nonblocking calls"},
 };
 
 constexpr Knob hints[] = {
     {"sluice", "enable", "disable: leave this file to the MPI (only when it is opened)"},
     {"sluice_durable", "never", "close: what was written is on the device when the file is closed"},
+    {"sluice_storage", "auto", "threads or uring, for this file (only when it is opened)"},
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
     {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
@@ -77,6 +79,8 @@ private:
     std::vector<Complaint>& complaints_;
 };
 
+constexpr std::initializer_list<char const*> engines = {"auto", "threads", "uring"};
+
 Strategy strategy_of(int place) noexcept {
     return place == 0   ? Strategy::two_phase
            : place == 1 ? Strategy::independent
@@ -118,6 +122,7 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.view_pieces = number("SLUICE_VIEW_PIECES");
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
+    s.storage = static_cast<StorageEngine>(reader.word("SLUICE_STORAGE", engines).value_or(0));
     return s;
 }
 
@@ -126,6 +131,9 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const place = reader.word("sluice", {"enable", "disable"})) h.disabled = *place == 1;
     if (auto const place = reader.word("sluice_durable", {"never", "close"})) {
         h.durable = *place == 1;
+    }
+    if (auto const place = reader.word("sluice_storage", engines)) {
+        h.storage = static_cast<StorageEngine>(*place);
     }
     if (auto const n = reader.number("cb_nodes")) {
         h.plan.aggregator_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
@@ -154,6 +162,7 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
     Hints const& plan = hints.plan;
     return {{"sluice", "enable"},
             {"sluice_durable", hints.durable ? "close" : "never"},
+            {"sluice_storage", engines.begin()[static_cast<std::size_t>(hints.storage)]},
             {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
             {"cb_buffer_size", number(plan.window_bytes, window_bytes_default)},
             {"striping_unit", number(plan.stripe_bytes, stripe_bytes_default)},

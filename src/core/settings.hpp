@@ -20,6 +20,9 @@ struct Knob {
 [[nodiscard]] std::span<Knob const> environment_knobs() noexcept;
 [[nodiscard]] std::span<Knob const> hint_knobs() noexcept;
 
+/// Who waits for the device in transfers of nonblocking calls.
+enum class StorageEngine : std::uint8_t { automatic, threads, uring };
+
 struct Settings {
     bool enabled = true;
     int log = 1;  ///< 0 silent, 1 warnings, 2 what is decided.
@@ -33,6 +36,7 @@ struct Settings {
     std::int64_t view_pieces = 0;  ///< Views of more pieces are not given to the MPI.
     double stall_seconds = 0;      ///< 0: no watchdog.
     int storage_threads = 2;
+    StorageEngine storage = StorageEngine::automatic;  ///< Of files without the hint.
 };
 
 /// Looks a name up; nothing or null when it is not set.
@@ -51,6 +55,7 @@ struct FileHints {
     Hints plan;
     bool disabled = false;  ///< The file is left to the MPI.
     bool durable = false;   ///< Flushed to the device when it is closed.
+    StorageEngine storage = StorageEngine::automatic;
     bool operator==(FileHints const&) const = default;
 };
 

@@ -1,5 +1,6 @@
 // `sluice info`: what is here, and what can be set.
 #include "core/settings.hpp"
+#include "ports/uring.hpp"
 #include "tools/command.hpp"
 
 #include <cstdio>
@@ -74,6 +75,7 @@ int command_info(int, char**) {
     line("node-shared memory",
          memfd_works() ? "yes (memfd)" : "no: ranks of a node exchange messages");
     line("storage", "POSIX with a thread pool");
+    line("storage by io_uring", Uring::available() ? "yes" : "no: the thread pool serves");
     line("between nodes", "MPI point-to-point");
     line("sluice bench", found(root + "/libexec/sluice-bench"));
     line("emulated device (FUSE)", found(root + "/libexec/sluice-device"));

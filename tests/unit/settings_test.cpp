@@ -102,7 +102,8 @@ TEST(Settings, EachIsRead) {
                                   {"SLUICE_RANKS_PER_NODE", "3"},
                                   {"SLUICE_SHARED_MEMORY", "off"},
                                   {"SLUICE_STALL", "7"},
-                                  {"SLUICE_STORAGE_THREADS", "5"}});
+                                  {"SLUICE_STORAGE_THREADS", "5"},
+                                  {"SLUICE_STORAGE", "uring"}});
     EXPECT_TRUE(read.complaints.empty());
     EXPECT_FALSE(read.settings.enabled);
     EXPECT_EQ(read.settings.log, 2);
@@ -112,6 +113,7 @@ TEST(Settings, EachIsRead) {
     EXPECT_FALSE(read.settings.shared_memory);
     EXPECT_EQ(read.settings.stall_seconds, 7);
     EXPECT_EQ(read.settings.storage_threads, 5);
+    EXPECT_EQ(read.settings.storage, StorageEngine::uring);
 }
 
 TEST(Settings, NonsenseIsToldAndIgnored) {
@@ -190,6 +192,12 @@ TEST(Hints, HugeNumbersStayPositive) {
     EXPECT_GT(read.hints.plan.window_bytes, 0);
 }
 
+TEST(Hints, StorageIsRead) {
+    EXPECT_EQ(ReadHints(Table{{"sluice_storage", "threads"}}).hints.storage,
+              StorageEngine::threads);
+    EXPECT_EQ(ReadHints(Table{{"sluice_storage", "uring"}}).hints.storage, StorageEngine::uring);
+}
+
 TEST(Hints, DurableIsRead) {
     EXPECT_TRUE(ReadHints(Table{{"sluice_durable", "close"}}).hints.durable);
     EXPECT_FALSE(ReadHints(Table{{"sluice_durable", "never"}}).hints.durable);
@@ -198,6 +206,7 @@ TEST(Hints, DurableIsRead) {
 TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     FileHints set;
     set.durable = true;
+    set.storage = StorageEngine::uring;
     set.plan.aggregator_count = 3;
     set.plan.write = Strategy::two_phase;
     PlanLimits limits;
@@ -210,7 +219,7 @@ TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     set.plan.window_bytes = window_bytes_default;  // Automatic values are spelt out.
     set.plan.stripe_bytes = stripe_bytes_default;
     EXPECT_EQ(read.hints, set);
-    EXPECT_EQ(hints_in_force(FileHints{}, limits)[2].second, "2");
+    EXPECT_EQ(hints_in_force(FileHints{}, limits)[3].second, "2");
 }
 
 TEST(Settings, DocumentationNamesEachWithItsDefault) {
