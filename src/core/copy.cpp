@@ -32,14 +32,11 @@ void copy_ends(std::byte* to, std::byte const* from, std::size_t length) noexcep
     copy_fixed<half>(to + length - half, from + length - half);
 }
 
-/// Without a call for short pieces.
+/// Without a call where that costs as much as the copy. Longer pieces are the C library's: its
+/// vectors are as wide as the processor's, and what a wrongly predicted length costs is the same.
 inline void copy_piece(std::byte* to, std::byte const* from, std::size_t length) noexcept {
-    if (length > 128) {
+    if (length > 32) {
         std::memcpy(to, from, length);
-    } else if (length >= 64) {
-        copy_ends<64>(to, from, length);
-    } else if (length >= 32) {
-        copy_ends<32>(to, from, length);
     } else if (length >= 16) {
         copy_ends<16>(to, from, length);
     } else if (length >= 8) {
@@ -83,12 +80,24 @@ void copy_pieces(To to, From from, std::int64_t count, Bytes length) noexcept {
     }
 }
 
+void scatter_unequal(std::int32_t const* places, std::uint16_t const* lengths, std::int64_t count,
+                     std::byte* to, std::byte const* from) noexcept {
+    for (std::int64_t i = 0; i < count; from += lengths[i++]) {
+        copy_piece(to + places[i], from, lengths[i]);
+    }
+}
+
+void gather_unequal(std::int32_t const* places, std::uint16_t const* lengths, std::int64_t count,
+                    std::byte* to, std::byte const* from) noexcept {
+    for (std::int64_t i = 0; i < count; to += lengths[i++]) {
+        copy_piece(to, from + places[i], lengths[i]);
+    }
+}
+
 /// From dense bytes to pieces.
 void scatter(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
     if (p.lengths != nullptr) {
-        for (std::int64_t i = 0; i < p.count; from += p.lengths[i++]) {
-            copy_piece(to + p.places[i], from, p.lengths[i]);
-        }
+        scatter_unequal(p.places, p.lengths, p.count, to, from);
     } else if (p.is_run()) {
         copy_pieces(Strided<std::byte>{to, p.stride}, Strided<std::byte const>{from, p.length},
                     p.count, p.length);
@@ -101,9 +110,7 @@ void scatter(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
 /// From pieces to dense bytes.
 void gather(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
     if (p.lengths != nullptr) {
-        for (std::int64_t i = 0; i < p.count; to += p.lengths[i++]) {
-            copy_piece(to, from + p.places[i], p.lengths[i]);
-        }
+        gather_unequal(p.places, p.lengths, p.count, to, from);
     } else if (p.is_run()) {
         copy_pieces(Strided<std::byte>{to, p.length}, Strided<std::byte const>{from, p.stride},
                     p.count, p.length);

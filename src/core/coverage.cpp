@@ -90,15 +90,8 @@ std::size_t Coverage::words_for(Bytes window_bytes, Bytes granule_bytes) noexcep
 
 void Coverage::mark(Pieces const& p) noexcept {
     WordMarker marker(words_);
-    if (!p.is_run()) {
-        for (std::int64_t i = 0; i < p.count; ++i) {
-            marker.mark((p.offset + p.places[i]) >> shift_, p.length_of(i) >> shift_);
-        }
-        return;
-    }
-    std::int64_t begin = p.offset >> shift_;
-    std::int64_t const step = p.stride >> shift_, length = p.length >> shift_;
-    for (std::int64_t i = 0; i < p.count; ++i, begin += step) marker.mark(begin, length);
+    int const shift = shift_;
+    p.for_each([&](Offset at, Bytes length) { marker.mark(at >> shift, length >> shift); });
 }
 
 void Coverage::clear() noexcept {

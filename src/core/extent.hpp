@@ -59,8 +59,15 @@ struct Pieces {
         return lengths != nullptr ? lengths[piece] : length;
     }
     [[nodiscard]] Bytes bytes_before(std::int64_t piece) const noexcept;
-    [[nodiscard]] Run run_of(std::int64_t piece) const noexcept {
-        return {offset_of(piece), length_of(piece), 0, 1};
+    /// Calls `visit(Offset, Bytes)` for each piece, in a loop of its own for each shape.
+    template <class Visit> void for_each(Visit&& visit) const {
+        if (is_run()) {
+            for (std::int64_t i = 0; i < count; ++i) visit(offset + i * stride, length);
+        } else if (lengths == nullptr) {
+            for (std::int64_t i = 0; i < count; ++i) visit(offset + places[i], length);
+        } else {
+            for (std::int64_t i = 0; i < count; ++i) visit(offset + places[i], Bytes{lengths[i]});
+        }
     }
 };
 
@@ -123,7 +130,7 @@ public:
             if (s.is_run()) {
                 visit(Run{s.offset, s.length, s.stride, s.count});
             } else {
-                for (std::int64_t i = 0; i < s.count; ++i) visit(s.run_of(i));
+                s.for_each([&](Offset at, Bytes length) { visit(Run{at, length, 0, 1}); });
             }
         }
     }

@@ -14,9 +14,17 @@ public:
 
     void at(Section const& s) noexcept {
         if (s.is_run()) return at_run(s);
-        return s.lengths == nullptr
-                   ? at_list(s, [&](std::int64_t) { return s.length; })
-                   : at_list(s, [&](std::int64_t i) { return Bytes{s.lengths[i]}; });
+        Offset reached = reached_;
+        std::int64_t bits = 0;
+        bool ascending = true;
+        s.for_each([&](Offset offset, Bytes length) {
+            bits |= offset | length;
+            ascending &= offset >= reached;
+            reached = offset + length;
+        });
+        reached_ = reached;
+        bits_ |= static_cast<std::uint64_t>(bits);
+        ascending_ &= ascending;
     }
 
     [[nodiscard]] bool ascending() const noexcept { return ascending_; }
@@ -29,22 +37,6 @@ private:
         if (s.count > 1) bits_ |= static_cast<std::uint64_t>(s.stride);
         ascending_ &= s.offset >= reached_ && (s.count == 1 || s.stride >= s.length);
         reached_ = s.offset_of(s.count - 1) + s.length;
-    }
-
-    template <class Length> void at_list(Section const& s, Length length_of) noexcept {
-        Offset reached = reached_;
-        std::int64_t bits = 0;
-        bool ascending = true;
-        for (std::int64_t i = 0; i < s.count; ++i) {
-            Offset const offset = s.offset + s.places[i];
-            Bytes const length = length_of(i);
-            bits |= offset | length;
-            ascending &= offset >= reached;
-            reached = offset + length;
-        }
-        reached_ = reached;
-        bits_ |= static_cast<std::uint64_t>(bits);
-        ascending_ &= ascending;
     }
 
     Offset reached_;

@@ -165,7 +165,7 @@ RC_GTEST_PROP(Cursor, PiecesAheadInAnyRoom, ()) {
         Pieces const pieces = cursor.pieces(room);
         RC_ASSERT(pieces.count > 0 && pieces.bytes > 0 && pieces.bytes <= room);
         RC_ASSERT(pieces.bytes_before(pieces.count) == pieces.bytes);
-        for (std::int64_t i = 0; i < pieces.count; ++i) append(found, pieces.run_of(i));
+        pieces.for_each([&](Offset o, Bytes length) { append(found, Span{o, o + length}); });
         cursor.advance(pieces);
         at += pieces.bytes;
     }
