@@ -169,8 +169,10 @@ std::optional<Element> walk(Layout const& layout, Bytes begin, Bytes end) noexce
     Cursor cursor(layout, begin);
     for (std::int64_t runs = 0; runs < runs_max;) {
         Pieces const ahead = cursor.pieces(end - begin);
-        if (ahead.is_run()) sum.add({ahead.offset, ahead.length, ahead.stride, ahead.count});
-        for (std::int64_t i = 0; i < ahead.count && !ahead.is_run(); ++i) sum.add(ahead.run_of(i));
+        if (ahead.is_run())
+            sum.add({ahead.offset, ahead.length, ahead.stride, ahead.count});
+        else
+            ahead.for_each([&](Offset at, Bytes length) { sum.add({at, length, 0, 1}); });
         runs += ahead.is_run() ? 1 : ahead.count;
         begin += ahead.bytes;
         if (begin == end) return sum.sum();
