@@ -8,7 +8,7 @@ namespace sluice {
 namespace {
 
 /// Shorter runs are cheaper as entries of a list than as sections of their own.
-constexpr std::int64_t run_pieces_min = 16;
+constexpr std::int64_t run_pieces_min = 12;
 constexpr Bytes listed_length_max = std::numeric_limits<std::uint16_t>::max();
 /// A list of equal pieces that is at least this long is not spoiled by one of another length.
 constexpr std::int64_t equal_pieces_kept = 64;
@@ -39,11 +39,10 @@ Bytes Sections::memory_bytes() const noexcept {
                               lengths_.bytes());
 }
 
-void Extents::add(Run run) {
+void Extents::add(Run const& run) {
     if (run.length <= 0 || run.count <= 0) return;
-    bool const dense = run.count > 1 && run.stride == run.length;
-    if (dense) run = {run.offset, run.bytes(), 0, 1};
     if (run.count == 1) return add_piece(run.offset, run.length);
+    if (run.stride == run.length) return add_piece(run.offset, run.bytes());
     if (extend_last(run)) return;
     if (touches(run.offset)) {
         add_piece(run.offset, run.length);
@@ -92,32 +91,41 @@ void Extents::add_piece(Offset offset, Bytes length) {
 void Extents::keep_last() {
     if (last_.count == 0) return;
     if (last_.count >= run_pieces_min || last_.length > listed_length_max) {
-        close_list();
-        done_.append({last_.offset, last_.length, last_.stride, last_.count, last_.bytes()});
+        keep_run(last_);
     } else {
-        for (std::int64_t i = 0; i < last_.count; ++i) {
-            list(last_.offset + i * last_.stride, last_.length);
-        }
+        list(last_);
     }
-    last_ = {};
+    last_.count = last_.length = 0;
 }
 
-bool Extents::fits(Offset offset, Bytes length) const noexcept {
-    Offset const place = offset - open_.offset;
-    if (open_.count == list_pieces_max) return false;
-    if (place != static_cast<std::int32_t>(place)) return false;
-    return open_.length == length || open_.length == 0 || open_.count < equal_pieces_kept;
+void Extents::keep_run(Run const& run) {
+    close_list();
+    done_.append({run.offset, run.length, run.stride, run.count, run.bytes()});
 }
 
-void Extents::list(Offset offset, Bytes length) {
-    if (open_.count > 0 && !fits(offset, length)) close_list();
-    if (open_.count == 0) open_ = {offset, length};
-    auto const at = static_cast<std::size_t>(open_.count);
-    places_[at] = static_cast<std::int32_t>(offset - open_.offset);
-    lengths_[at] = static_cast<std::uint16_t>(length);
-    if (open_.length != length) open_.length = 0;
-    open_.count += 1;
-    open_.bytes += length;
+bool Extents::fits(Run const& run) const noexcept {
+    if (open_.count + run.count > list_pieces_max) return false;
+    Offset const first = run.offset - open_.offset, last = run.last_begin() - open_.offset;
+    if (first != static_cast<std::int32_t>(first)) return false;
+    if (last != static_cast<std::int32_t>(last)) return false;
+    return open_.length == run.length || open_.length == 0 || open_.count < equal_pieces_kept;
+}
+
+void Extents::list(Run const& run) {
+    if (open_.count > 0 && !fits(run)) close_list();
+    if (open_.count == 0) {
+        open_.offset = run.offset;
+        open_.length = run.length;
+        if (!fits(run)) return keep_run(run);  // Pieces too far apart for any list.
+    }
+    Offset place = run.offset - open_.offset;
+    for (std::int64_t i = open_.count; i < open_.count + run.count; ++i, place += run.stride) {
+        places_[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(place);
+        lengths_[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(run.length);
+    }
+    if (open_.length != run.length) open_.length = 0;
+    open_.count += run.count;
+    open_.bytes += run.bytes();
 }
 
 void Extents::close_list() {

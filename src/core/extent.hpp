@@ -155,7 +155,7 @@ public:
     Extents& operator=(Extents const&) = delete;
 
     /// Appends a run; empty ones vanish. Amortised O(1).
-    void add(Run run);
+    void add(Run const& run);
 
     /// Appends `times` copies of `block`, each `step` bytes after the one before, beginning at
     /// `shift`. A dense block that repeats becomes one run, not `times` pieces; the copies of long
@@ -172,8 +172,9 @@ private:
     [[nodiscard]] bool touches(Offset offset) const noexcept;
     void add_section(Section const& section, Offset shift);
     void keep_last();
-    void list(Offset offset, Bytes length);
-    [[nodiscard]] bool fits(Offset offset, Bytes length) const noexcept;
+    void keep_run(Run const& run);
+    void list(Run const& run);
+    [[nodiscard]] bool fits(Run const& run) const noexcept;
     void close_list();
 
     Run last_;       ///< What the next piece may still become a part of.
