@@ -2,7 +2,9 @@
 // elements of a variable. Its ranks are folded onto the ranks at hand, neighbours together, and the
 // whole decomposition is repeated, copy after copy, until every rank has enough.
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -40,6 +42,7 @@ std::string quoted_for_shell(std::string const& text) {
 std::string read_parts(std::string const& path, int number, std::vector<Part>& parts) {
     if (!std::filesystem::exists(path)) return "there is no file " + path;
     bool const packed = path.ends_with(".gz");
+    // NOLINTNEXTLINE(bugprone-command-processor): a fixed command, the name is quoted
     auto* const file = packed ? popen(("zcat " + quoted_for_shell(path)).c_str(), "re")
                               : std::fopen(path.c_str(), "re");
     if (file == nullptr) return "cannot read " + path;
@@ -47,11 +50,17 @@ std::string read_parts(std::string const& path, int number, std::vector<Part>& p
     bool understood = true;
     while (understood && std::fgets(line, sizeof line, file) != nullptr) {
         if (line[0] == '#' || line[0] == '\n') continue;
-        int found = 0;
-        unsigned long long rank = 0, offset = 0, words = 0;
-        // NOLINTNEXTLINE(cert-err34-c): four whole numbers, counted
-        understood = std::sscanf(line, "%d %llu %llu %llu", &found, &rank, &offset, &words) == 4;
-        if (understood && found == number && words > 0) parts.push_back({offset, words, rank});
+        std::array<std::uint64_t, 4> numbers{};
+        char const* at = line;
+        for (auto& value : numbers) {
+            char* end = nullptr;
+            value = std::strtoull(at, &end, 10);
+            understood = understood && end != at;
+            at = end;
+        }
+        auto const& [found, rank, offset, words] = numbers;
+        if (understood && found == std::uint64_t(number) && words > 0)
+            parts.push_back({offset, words, rank});
     }
     bool const complete = (packed ? pclose(file) : std::fclose(file)) == 0;
     if (!understood) return path + " has a line that is not `decomposition rank offset length`";

@@ -72,7 +72,8 @@ Shape make_block3d(Run const& run, std::uint64_t bytes) {
     Shape shape;
     auto const words = at_least_one(bytes / word_bytes);
     auto const planes = std::min(cube_root(2 * double(words)), words);
-    auto const edge = at_least_one(std::uint64_t(std::sqrt(double(words / planes)) + 1e-9));
+    auto const plane = words / planes;
+    auto const edge = at_least_one(std::uint64_t(std::sqrt(double(plane)) + 1e-9));
     std::array<std::uint64_t, 3> const local{planes, edge, edge};
     std::array<int, 3> grid{}, sizes{}, distributions{}, arguments{};
     MPI_Dims_create(run.ranks, 3, grid.data());
