@@ -19,16 +19,21 @@ def mpi_of(line):
 
 
 class Comparison:
-    """The newest line for each of (ranks, MPI, pattern, direction, contender)."""
+    """The newest line for each of (ranks, MPI, pattern, direction, contender), of the most bytes
+    that were measured: sizes are never mixed."""
 
     def __init__(self, path=ROOT / "results" / "compare.jsonl"):
         path = pathlib.Path(path)
-        self.lines = {}
-        for text in path.read_text().splitlines() if path.exists() else ():
-            line = json.loads(text)
-            if line["mode"] == "compare":
-                self.lines[(line["ranks"], mpi_of(line), line["pattern"], line["direction"],
-                            line["contender"])] = line
+        lines = [json.loads(text) for text in
+                 (path.read_text().splitlines() if path.exists() else ())]
+        lines = [line for line in lines if line["mode"] == "compare"]
+        most = {}
+        for line in lines:
+            key = line["ranks"], line["pattern"]
+            most[key] = max(most.get(key, 0), line["bytes_per_rank"])
+        self.lines = {(line["ranks"], mpi_of(line), line["pattern"], line["direction"],
+                       line["contender"]): line for line in lines
+                      if line["bytes_per_rank"] == most[line["ranks"], line["pattern"]]}
 
     def get(self, ranks, mpi, pattern, direction, contender):
         return self.lines.get((ranks, mpi, pattern, direction, contender))
@@ -72,3 +77,40 @@ def named(comparison_value, patterns):
 
 def least(values):
     return min(((value, " ".join(key)) for key, value in values.items()), default=None)
+
+
+DEFAULT, HINTS = ("default",), ("default", "best hints")
+
+
+def rows(data, ranks, mpi):
+    """(what, value as text, asked, met, or None where nothing is asked or measured)."""
+    def ratios(patterns, contenders, quantity):
+        return named(lambda pattern, direction: data.ratio(ranks, mpi, pattern, direction,
+                                                             contenders, quantity), patterns)
+
+    def mean(what, patterns, contenders, quantity, asked):
+        values = ratios(patterns, contenders, quantity)
+        count = f"{len(values)} of {2 * len(patterns)}"
+        value = geometric_mean(list(values.values()))
+        return (f"{what} ({count})", f"{value:.2f}" if value else "-",
+                f">= {asked}" if asked else "", value >= asked if value and asked else None)
+
+    def worst(what, values, asked, scale=1, unit=""):
+        value = least(values)
+        if value is None:
+            return what, "-", f">= {asked}{unit}", None
+        return (what, f"{scale * value[0]:.{0 if unit else 2}f}{unit} ({value[1]})",
+                f">= {asked}{unit}", scale * value[0] >= asked)
+
+    scattered = SCATTERED[ranks]
+    yield mean("repeated, against default hints", scattered, DEFAULT, "repeated", 8)
+    four = ranks > 2
+    yield mean("repeated, against best hints", scattered, HINTS, "repeated", 4 if four else 0)
+    yield mean("first call, against default hints", scattered, DEFAULT, "first_call",
+               4 if four else 0)
+    yield mean("open, view and first call", scattered, DEFAULT, "first", 0)
+    yield worst("least scattered pattern", ratios(scattered, DEFAULT, "repeated"), 1.5)
+    yield worst("contiguous and flash", ratios(PLAIN, DEFAULT, "repeated"), 1.0)
+    shares = named(lambda pattern, direction: data.share(ranks, mpi, pattern, direction),
+                     PATTERNS)
+    yield worst("share of the limit", shares, 50 if four else 70, 100, " %")

@@ -158,11 +158,11 @@ void report_comparison(Run& run, Comparison const& comparison) {
 }
 
 void report_means(Run const& run, std::vector<Comparison> const& all) {
-    run.progress->wipe();
     auto& report = *run.report;
     std::string scattered_names;
     for (auto const& name : pattern_names())
         if (scattered(run, name)) scattered_names += (scattered_names.empty() ? "" : ", ") + name;
+    run.progress->wipe();
     report.table("times as long as Sluice, over " + scattered_names + ", write and read",
                  {"what                  ", "contender ", "geometric mean", "               least",
                   "contiguous, flash: least"});
