@@ -29,11 +29,18 @@ timespec time_of(double seconds) {
     return {time_t(whole), long((seconds - whole) * 1e9)};
 }
 
-/// The clock that processes of one node share: they agree on an instant of it.
-double now() {
-    timespec t{};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
+/// Whether all ranks have one clock.
+bool one_node() {
+    static bool const is_one = [] {
+        MPI_Comm node = MPI_COMM_NULL;
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+        int here = 0, all = 0;
+        MPI_Comm_size(node, &here);
+        MPI_Comm_size(MPI_COMM_WORLD, &all);
+        MPI_Comm_free(&node);
+        return here == all;
+    }();
+    return is_one;
 }
 
 void wait_asleep(MPI_Request request) {
@@ -67,6 +74,12 @@ void check(int code, char const* what) {
     std::abort();
 }
 
+double now() {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
+}
+
 void wait_for_all() {
     MPI_Request request = MPI_REQUEST_NULL;
     check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
@@ -77,21 +90,25 @@ double max_over_ranks(double value) { return reduced(value, MPI_DOUBLE, MPI_MAX)
 
 std::uint64_t sum_over_ranks(std::uint64_t value) { return reduced(value, MPI_UINT64_T, MPI_SUM); }
 
+double span_over_ranks(double begin, double end) {
+    if (!one_node()) return max_over_ranks(end - begin);
+    return max_over_ranks(end) + max_over_ranks(-begin);
+}
+
 void start_together() {
+    if (!one_node()) return wait_for_all();
     // A little after the last rank came: late enough for each to have heard of it, though it
-    // sleeps. With clocks that differ (several nodes) they start as they hear.
-    constexpr double to_hear = 500e-6, bound = 10 * to_hear;
-    double const instant = max_over_ranks(now()) + to_hear;
-    if (instant > now() + bound) return;
-    auto const then = time_of(instant);
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &then, nullptr);
+    // sleeps.
+    constexpr double to_hear = 500e-6;
+    auto const instant = time_of(max_over_ranks(now()) + to_hear);
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &instant, nullptr);
 }
 
 double time_together(std::function<void()> const& action) {
     start_together();
     double const begin = now();
     action();
-    return max_over_ranks(now() - begin);
+    return span_over_ranks(begin, now());
 }
 
 Hints::Hints(Run const& run, Side side) {

@@ -78,7 +78,14 @@ std::uint64_t sum_over_ranks(std::uint64_t value);
 /// Collective. All ranks return at one instant, for which they wait asleep.
 void start_together();
 
-/// Collective. Seconds of `action` on the slowest rank. The ranks start together; who is done
+/// The clock of the node, in seconds.
+double now();
+
+/// Collective. From the first rank's begin to the last rank's end: where ranks share a core one may
+/// begin only when the other has ended. With several nodes, whose clocks differ, the longest.
+double span_over_ranks(double begin, double end);
+
+/// Collective. Seconds of `action`, by span_over_ranks. The ranks start together; who is done
 /// sleeps until all are.
 double time_together(std::function<void()> const& action);
 

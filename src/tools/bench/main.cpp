@@ -98,8 +98,8 @@ void declare(CLI::App& app, Options& o) {
     app.footer(
         "Each result compares a file that Sluice serves with one that the MPI library serves\n"
         "(hint sluice=disable), measured in turn; mode compare adds the MPI with the best of a\n"
-        "grid of hints, the MPI in a helper thread, and the machine's limit. Times are of the\n"
-        "slowest rank. Ends with 1 if bytes are wrong.");
+        "grid of hints, the MPI in a helper thread, and the machine's limit. Times are from the\n"
+        "begin of the first rank to the end of the last. Ends with 1 if bytes are wrong.");
 }
 
 /// What the command line said, before there is an MPI that knows who may speak.

@@ -154,14 +154,14 @@ private:
             contender.provide_file(run_, *pattern_, buffer_, seed_);
         prepare_buffer();
         contender.prepare(*pattern_);
-        double call = 0;
+        double begin = 0, end = 0;
         score.first.push_back(time_together([&] {
             contender.open(run_, *pattern_);
-            double const begin = MPI_Wtime();
+            begin = now();
             contender.access(*pattern_, buffer_, writes_);
-            call = MPI_Wtime() - begin;
+            end = now();
         }));
-        score.first_call.push_back(max_over_ranks(call));
+        score.first_call.push_back(span_over_ranks(begin, end));
         score.wrong +=
             writes_ ? contender.wrong_in_file(run_, *pattern_, seed_) : wrong_after_read();
     }
