@@ -107,7 +107,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
     ++drivers_;
     std::unique_lock lock(mutex_);
     int naps = 0;
-    double idle_since = clock_.now();
+    double idle_since = 0;  // 0: something moved since.
     for (;;) {
         std::uint32_t const seen = bell().rings.load(std::memory_order_seq_cst);
         bool const moved = progress();
@@ -118,11 +118,13 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         bool const worked = part();
         if (worked || moved) {
             naps = 0;
-            idle_since = clock_.now();
+            idle_since = 0;
             lock.lock();
             continue;
         }
-        if (clock_.now() - idle_since < spin_seconds) {
+        double const now = clock_.now();
+        if (idle_since == 0) idle_since = now;
+        if (now - idle_since < spin_seconds) {
             // Looking again is cheaper than a sleep; where ranks share cores, let another one run.
             if (may_spin_)
                 __builtin_ia32_pause();

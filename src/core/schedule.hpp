@@ -69,6 +69,9 @@ struct Schedule {
     std::uint32_t add(Op op, std::initializer_list<std::uint32_t> after);
     std::uint32_t add(Op op, std::vector<std::uint32_t> const& after);
     void clear() noexcept;
+
+private:
+    std::uint32_t add(Op op, std::uint32_t const* after, std::size_t count);
 };
 
 /// Reduces one summary of each rank to one of all, on every rank: over the node's board, then along

@@ -70,6 +70,8 @@ public:
     virtual void start(Transfer& transfer) = 0;
     /// Transfers in the calling thread; for short ones in calls that may block.
     virtual void run(Transfer& transfer) = 0;
+    /// Pieces of the file of at least this size gain nothing from an exchange on the way to it.
+    [[nodiscard]] virtual Bytes direct_piece_bytes(Direction) { return Bytes{512} << 10; }
 };
 
 /// Seconds since some fixed time.

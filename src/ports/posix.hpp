@@ -57,6 +57,7 @@ public:
 
     void start(Transfer& transfer) override;
     void run(Transfer& transfer) override;
+    Bytes direct_piece_bytes(Direction way) override;
     /// Makes what this process wrote durable. Blocks.
     Status sync();
     /// Backs the first `bytes` of the file with storage; what they hold stays. Blocks.
@@ -79,6 +80,7 @@ private:
     Status open_status_ = Status::ok;
     std::mutex exclusive_mutex_;  ///< The system's locks are between descriptors, not threads.
     std::atomic<bool> written_{false};
+    std::atomic<int> in_memory_{-1};  ///< The file system has no device; -1: not known yet.
 };
 
 }  // namespace sluice

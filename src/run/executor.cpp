@@ -18,8 +18,7 @@ void Executor::admit(Schedule schedule, std::int32_t id) {
     auto activity = std::make_unique<Activity>();
     activity->id = id;
     activity->left = schedule.ops.size();
-    activity->state.resize(schedule.ops.size(), OpState::waiting);
-    activity->effects.resize(schedule.ops.size());
+    activity->steps.resize(schedule.ops.size());
     activity->schedule = std::move(schedule);
     activities_.push_back(std::move(activity));
 }
@@ -38,16 +37,16 @@ bool Executor::progress(std::vector<std::int32_t>& completed) {
 
 bool Executor::advance(Activity& activity) {
     bool moved = false;
-    while (activity.first < activity.state.size() &&
-           activity.state[activity.first] == OpState::done) {
+    while (activity.first < activity.steps.size() &&
+           activity.steps[activity.first].state == OpState::done) {
         ++activity.first;
     }
-    for (std::size_t i = activity.first; i < activity.state.size(); ++i) {
+    for (std::size_t i = activity.first; i < activity.steps.size(); ++i) {
         Op const& op = activity.schedule.ops[i];
-        OpState& state = activity.state[i];
+        auto& [state, effect] = activity.steps[i];
         if (state == OpState::done || (state == OpState::waiting && !ready(activity, op))) continue;
         bool const begun = state == OpState::started;
-        bool const done = begun ? finish(op, activity.effects[i]) : start(op, activity.effects[i]);
+        bool const done = begun ? finish(op, effect) : start(op, effect);
         bool const polls = op.kind == OpKind::await;  // Nothing began: ask again next time.
         if (!done && !polls) state = OpState::started;
         if (done) {
@@ -61,7 +60,7 @@ bool Executor::advance(Activity& activity) {
 
 bool Executor::ready(Activity const& activity, Op const& op) const noexcept {
     for (std::uint32_t e = 0; e < op.edge_count; ++e) {
-        if (activity.state[activity.schedule.edges[op.first_edge + e]] != OpState::done)
+        if (activity.steps[activity.schedule.edges[op.first_edge + e]].state != OpState::done)
             return false;
     }
     return true;
@@ -313,9 +312,9 @@ void Executor::finish_transfer(Op const& op, Transfer const& transfer) {
 
 std::string Executor::waits_for() const {
     for (auto const& activity : activities_) {
-        for (std::size_t i = 0; i < activity->state.size(); ++i) {
+        for (std::size_t i = 0; i < activity->steps.size(); ++i) {
             Op const& op = activity->schedule.ops[i];
-            if (activity->state[i] == OpState::done || !ready(*activity, op)) continue;
+            if (activity->steps[i].state == OpState::done || !ready(*activity, op)) continue;
             std::string text = describe(op);
             if (op.kind != OpKind::await) return text;
             auto const now = counter(op).value.load(std::memory_order_relaxed) - base(op);

@@ -31,11 +31,14 @@ private:
         Message message;
         std::unique_ptr<Transfer> transfer;
     };
+    struct Step {
+        OpState state = OpState::waiting;
+        Effect effect;
+    };
     struct Activity {
         std::int32_t id;
         Schedule schedule;
-        std::vector<OpState> state;
-        std::vector<Effect> effects;
+        std::vector<Step> steps;  ///< One for each op.
         std::size_t left;
         std::size_t first = 0;  ///< All ops before this one are done.
     };

@@ -11,8 +11,6 @@ namespace {
 // Ids of admitted schedules: lanes are numbered from 0.
 constexpr std::int32_t id_control = -1, id_direct = -2;
 
-/// Pieces of at least this size gain nothing from an exchange on the way to storage.
-constexpr Bytes direct_piece_bytes = 512 * 1024;
 /// Smaller pieces of memory are better copied together than handed to the system one by one.
 constexpr Bytes gathered_piece_bytes = 4 * 1024;
 /// A transfer this short costs less than telling another thread about it.
@@ -69,7 +67,7 @@ bool Operation::wants_direct() const {
     std::int64_t const parts = r.memory->piece_count(0, r.bytes);
     if (parts > 1 && r.bytes / parts < gathered_piece_bytes) return false;
     std::int64_t const pieces = piece_count(r);
-    return pieces == 1 || r.bytes / pieces >= direct_piece_bytes;
+    return pieces == 1 || r.bytes / pieces >= call_.storage->direct_piece_bytes(r.direction);
 }
 
 Summary Operation::own_summary() const {

@@ -19,14 +19,15 @@ void Stream::append(std::shared_ptr<Operation> operation) {
 
 bool Stream::progress() {
     bool moved = false;
-    Ahead ahead{true, std::vector<bool>(state_.next_cycle.size())};
+    ahead_.planned = true;
+    ahead_.generating.assign(state_.next_cycle.size(), false);
     for (auto& operation : queue_) {
         if (operation->number() >= queue_.front()->number() + operations_under_way) break;
         if (operation->stage() == Stage::waiting) {
             operation->start();
             moved = true;
         }
-        moved |= operation->progress(ahead);
+        moved |= operation->progress(ahead_);
     }
     while (!queue_.empty() && queue_.front()->complete()) queue_.pop_front();
     return moved;

@@ -29,6 +29,7 @@ public:
 private:
     Site& site_;
     StreamState state_;
+    Ahead ahead_;  ///< Of progress(): kept, since waiting callers ask often.
     std::deque<std::shared_ptr<Operation>> queue_;
     std::int64_t next_number_ = 0;
 };
