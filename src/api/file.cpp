@@ -124,8 +124,11 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
 }
 
 void File::wait(Operation& operation) {
-    Progress::instance().drive_until([&] { return operation.complete(); }, [&] { team->poke(); },
-                                     [&] { return operation.run_callers_part(); });
+    auto const done = [&] { return operation.complete(); };
+    auto const poke = [&] { team->poke(); };
+    if (!operation.caller_transfers()) return Progress::instance().drive_until(done, poke);
+    Progress::instance().drive_until_served(done, poke,
+                                            [&] { return operation.run_callers_part(); });
 }
 
 Status File::agree(Status mine) {

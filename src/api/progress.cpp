@@ -12,9 +12,10 @@
 namespace sluice {
 namespace {
 
-constexpr double poke_seconds = 1e-3;   ///< The MPI is asked this often while a caller waits.
-constexpr double due_seconds = 50e-6;   ///< First nap while a message is due; doubles up to poke.
-constexpr double spin_seconds = 30e-6;  ///< Of looking before sleeping.
+constexpr double poke_seconds = 1e-3;  ///< The MPI is asked this often while a caller waits.
+constexpr double due_seconds = 50e-6;  ///< First nap while a message is due; doubles up to poke.
+/// Of looking before sleeping, where each rank has a core of its own and its caller does all work.
+constexpr double long_spin_seconds = 1e-3;
 
 SharedMemory bell_memory() {
     if (settings().shared_memory) {
@@ -95,15 +96,21 @@ double Progress::nap_seconds(int naps, bool due) const {
 
 void Progress::drive_until(Condition const& done, std::function<void()> const& poke,
                            Condition const& part) {
-    drive(done, poke, part, false);
+    drive(done, poke, part, {});
+}
+
+void Progress::drive_until_served(Condition const& done, std::function<void()> const& poke,
+                                  Condition const& part) {
+    drive(done, poke, part,
+          {.spin_seconds = may_spin_ ? long_spin_seconds : Waiting{}.spin_seconds});
 }
 
 void Progress::drive_until_mpi(Condition const& done) {
-    drive(done, [] {}, [] { return false; }, true);
+    drive(done, [] {}, [] { return false; }, {.asks_mpi = true});
 }
 
 void Progress::drive(Condition const& done, std::function<void()> const& poke,
-                     Condition const& part, bool asks_mpi) {
+                     Condition const& part, Waiting how) {
     ++drivers_;
     std::unique_lock lock(mutex_);
     int naps = 0;
@@ -124,7 +131,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         }
         double const now = clock_.now();
         if (idle_since == 0) idle_since = now;
-        if (now - idle_since < spin_seconds) {
+        if (now - idle_since < how.spin_seconds) {
             // Looking again is cheaper than a sleep; where ranks share cores, let another one run.
             if (may_spin_)
                 __builtin_ia32_pause();
@@ -133,7 +140,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
             lock.lock();
             continue;
         }
-        double const nap = nap_seconds(naps++, asks_mpi);
+        double const nap = nap_seconds(naps++, how.asks_mpi);
         sleep_on(bell(), seen, nap);
         if (bell().rings.load(std::memory_order_relaxed) == seen) poke();
         lock.lock();

@@ -36,6 +36,11 @@ public:
         Condition const& done, std::function<void()> const& poke,
         Condition const& part = [] { return false; });
 
+    /// The same for a blocking call, whose transfers the caller's parts do all: no storage thread
+    /// needs this core, so it may look for longer before it sleeps.
+    void drive_until_served(Condition const& done, std::function<void()> const& poke,
+                            Condition const& part);
+
     /// The same where `done()` asks the MPI: no bell tells when that changes, so sleeps are short.
     void drive_until_mpi(Condition const& done);
 
@@ -70,11 +75,15 @@ private:
     [[nodiscard]] BellWord& bell() const noexcept {
         return *reinterpret_cast<BellWord*>(page_.data());
     }
+    struct Waiting {
+        bool asks_mpi = false;
+        double spin_seconds = 30e-6;  ///< Of looking before sleeping.
+    };
     bool progress();
     void help();
     void start_helper();
     void drive(Condition const& done, std::function<void()> const& poke, Condition const& part,
-               bool asks_mpi);
+               Waiting how);
     [[nodiscard]] double nap_seconds(int naps, bool due) const;
     void watch(double now);
 

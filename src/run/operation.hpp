@@ -59,6 +59,9 @@ public:
     /// is ready, and returns true. Blocks on the device. Not part of progress(), may run beside it.
     bool run_callers_part();
 
+    /// Nobody else does them: the call is a blocking one.
+    [[nodiscard]] bool caller_transfers() const noexcept { return state_.caller_transfers; }
+
     [[nodiscard]] bool complete() const noexcept {
         return complete_.load(std::memory_order_acquire);
     }
