@@ -7,6 +7,16 @@ char const* describe(Direction direction) noexcept {
     return direction == Direction::write ? "write" : "read";
 }
 
+Request const& nothing(Direction direction) {
+    auto const make = [](Direction way) {
+        Request r;
+        r.direction = way;
+        return r;
+    };
+    static Request const write = make(Direction::write), read = make(Direction::read);
+    return direction == Direction::write ? write : read;
+}
+
 Span span_of(Request const& r) noexcept {
     if (r.bytes <= 0) return {};
     Layout const& view = *r.view.filetype;

@@ -28,6 +28,9 @@ struct Request {
     bool atomic = false;  ///< One indivisible access (atomic mode of the file).
 };
 
+/// A request of nothing; lives for ever.
+[[nodiscard]] Request const& nothing(Direction direction);
+
 /// First to last byte wanted; empty when nothing is. Needs an ascending view.
 [[nodiscard]] Span span_of(Request const& request) noexcept;
 

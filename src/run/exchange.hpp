@@ -5,10 +5,10 @@
 #include "run/movement.hpp"
 
 #include <atomic>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace sluice {
 
@@ -25,21 +25,21 @@ public:
         std::lock_guard const lock(mutex_);
         if (waiting_.empty()) return nullptr;
         Transfer* const first = waiting_.front();
-        waiting_.pop_front();
+        waiting_.erase(waiting_.begin());
         any_ = !waiting_.empty();
         return first;
     }
 
 private:
     std::mutex mutex_;
-    std::deque<Transfer*> waiting_;
+    std::vector<Transfer*> waiting_;  ///< A few: one for each slot at most.
     std::atomic<bool> any_{false};
 };
 
 struct ExchangeState {
     std::int64_t operation = 0;  ///< Number in the stream.
     Request request;
-    Request exchanged;  ///< What goes through slots: the request, or nothing.
+    bool direct = false;  ///< It goes straight between user memory and the file.
     std::byte* user = nullptr;
     Summary records[2];  ///< Memory::record: own, and one that came from another node.
     Plan plan;
@@ -61,6 +61,10 @@ struct ExchangeState {
     }
     [[nodiscard]] MessageBuffer& message(Op const& op) {
         return messages[{op.aggregator, op.cycle % slots_per_aggregator}];
+    }
+    /// What goes through slots.
+    [[nodiscard]] Request const& exchanged() const {
+        return direct ? nothing(request.direction) : request;
     }
     void fail(Status what) noexcept { status = agreed(status, what); }
 };

@@ -175,11 +175,11 @@ void Executor::copy(Op const& op) {
             site_.window.claim(op.cycle, local, static_cast<std::int32_t>(a)) = own[a];
         }
     } else if (op.source == Memory::user && op.target == Memory::slot) {
-        place(state_.exchanged, state_.user, state_.window(op), slot(op), !state_.plan.covered);
+        place(state_.exchanged(), state_.user, state_.window(op), slot(op), !state_.plan.covered);
     } else if (op.source == Memory::user) {
-        mark(state_.exchanged, state_.window(op), slot(op).coverage);
+        mark(state_.exchanged(), state_.window(op), slot(op).coverage);
     } else if (op.target == Memory::user) {
-        take(state_.exchanged, state_.user, state_.window(op), slot(op));
+        take(state_.exchanged(), state_.user, state_.window(op), slot(op));
     } else {
         copy_message(op);
     }

@@ -46,12 +46,12 @@ Operation::Operation(Site& site, StreamState& stream, Call call, std::int64_t nu
       call_(std::move(call)),
       executor_(site, *call_.storage, state_) {
     state_.operation = number;
-    state_.request = call_.request;
+    state_.request = std::move(call_.request);
     state_.user = call_.user;
     state_.status = call_.status;
     state_.caller_transfers = call_.may_block;
     if (call_.status != Status::ok) state_.request.bytes = 0;
-    if (!call_.find_memory) direct_ = wants_direct();
+    if (!call_.find_memory) state_.direct = wants_direct();
     started_ = site_.clock->now();
 }
 
@@ -71,12 +71,12 @@ bool Operation::wants_direct() const {
 }
 
 Summary Operation::own_summary() const {
-    Summary s = summarise(state_.exchanged);
-    s.recall = stream_.plans.recall(state_.exchanged);
+    Summary s = summarise(state_.exchanged());
+    s.recall = stream_.plans.recall(state_.exchanged());
     s.hints = call_.hints;
     s.status = state_.status;
     s.end_of_file = state_.end_of_file;
-    if (direct_) s.pending = !direct_done_;
+    if (state_.direct) s.pending = !direct_done_;
     if (site_.leads()) {
         Hints const& h = call_.hints;
         auto const wish = h.window_bytes > 0 ? h.window_bytes : window_bytes_default;
@@ -91,15 +91,15 @@ Summary Operation::own_summary() const {
 void Operation::start() {
     if (call_.find_memory) {
         state_.request.memory = std::exchange(call_.find_memory, nullptr)();
-        direct_ = wants_direct();
+        state_.direct = wants_direct();
     }
     stage_ = Stage::survey;
     start_survey();
-    if (direct_ && !direct_done_) start_direct();
+    if (state_.direct && !direct_done_) start_direct();
 }
 
 void Operation::run_early() {
-    if (!direct_ || !call_.may_block || state_.request.bytes > inline_bytes) return;
+    if (!state_.direct || !call_.may_block || state_.request.bytes > inline_bytes) return;
     UserTransfer transfer(state_.request, state_.user);
     call_.storage->run(transfer);
     state_.fail(transfer.status);
@@ -116,15 +116,13 @@ bool Operation::run_callers_part() {
 }
 
 void Operation::start_direct() {
-    direct_ = true;
+    state_.direct = true;
     executor_.admit(make_direct(state_.request.direction), id_direct);
 }
 
 void Operation::start_survey() {
     auto const board = index(state_.operation % board_count);
     state_.arrivals_before[0] = stream_.board_uses[boards_survey][board]++;
-    state_.exchanged = state_.request;
-    if (direct_) state_.exchanged.bytes = 0;
     state_.records[0] = own_summary();
     control_left_ = 1;
     executor_.admit(make_reduction(*site_.topology, site_.self, Channel::survey, state_.operation),
@@ -196,7 +194,7 @@ bool Operation::end_survey(Ahead const& ahead) {
     if (failed) {
         state_.plan.strategy = Strategy::independent;
         state_.plan.domains.clear();
-    } else if (state_.plan.strategy == Strategy::independent && !direct_ &&
+    } else if (state_.plan.strategy == Strategy::independent && !state_.direct &&
                state_.request.bytes > 0) {
         start_direct();
     }
@@ -217,9 +215,9 @@ void Operation::start_claims() {
     auto const board = index(state_.operation % board_count);
     state_.claims_before = stream_.board_uses[boards_claims][board]++;
     state_.claims = std::make_shared<Claims>();
-    stream_.plans.store(state_.operation, state_.exchanged, state_.plan, state_.claims);
+    stream_.plans.store(state_.operation, state_.exchanged(), state_.plan, state_.claims);
     auto const count = index(state_.plan.aggregator_count());
-    state_.claims->own = make_claims(state_.exchanged, state_.plan);
+    state_.claims->own = make_claims(state_.exchanged(), state_.plan);
     state_.claims->local.resize(count);
     state_.claims->nodes.resize(count);
     for (auto& nodes : state_.claims->nodes) nodes.resize(index(site_.topology->node_count()));
@@ -335,11 +333,11 @@ void Operation::finish() {
     Summary const& outcome = state_.records[0];
     result_ = outcome.status;
     if (result_ == Status::ok) {
-        bool const cut = state_.request.direction == Direction::read && !direct_ &&
+        bool const cut = state_.request.direction == Direction::read && !state_.direct &&
                          outcome.end_of_file < endless;
-        bytes_ = direct_ ? state_.direct_bytes
-                 : cut   ? bytes_before(state_.request, outcome.end_of_file)
-                         : state_.request.bytes;
+        bytes_ = state_.direct ? state_.direct_bytes
+                 : cut         ? bytes_before(state_.request, outcome.end_of_file)
+                               : state_.request.bytes;
     }
     stage_ = Stage::complete;
     ended_ = site_.clock->now();

@@ -112,7 +112,7 @@ private:
     Stage stage_ = Stage::waiting;
     Summary survey_;
     bool reused_plan_ = false;
-    bool direct_ = false, direct_done_ = false;
+    bool direct_done_ = false;
     std::vector<Lane> lanes_;
     std::vector<std::int32_t> completed_;  ///< Scratch for the executor's answers.
     std::int32_t control_left_ = 0;        ///< Schedules of the current stage, without direct ones.
