@@ -194,12 +194,32 @@ inline void types_freed_at_once() {
     check::compare_and_remove(name, expected);
 }
 
+/// As many bytes as the span has, but the ranks all want the same pieces: what lies between must
+/// stay. All bring the same bytes, as overlapping writes have to.
+inline void overlaps_hide_holes(Form form) {
+    constexpr std::int64_t piece = 120, rows = 300;
+    int const ranks = check::size();
+    Layout const row = model::resized(model::contiguous(element(MPI_BYTE), piece), piece * ranks);
+    Request const request{{56, MPI_BYTE, row}, 0, element(MPI_BYTE), piece * rows};
+    auto const data = model::data_of(3, 0, 0, request.bytes());
+    auto memory = memory_with(request, data);
+    auto const name = check::fresh_file("views.bin", 2000);
+    model::File expected(2000);
+    expected.write(request.in_file(), data);
+    MPI_File file = open(name);
+    set_view(file, request.view);
+    transfer(file, form, Direction::write, request, memory, request.bytes());
+    close(file);
+    check::compare_and_remove(name, expected);
+}
+
 inline std::vector<check::Test> view_tests() {
     std::vector<check::Test> tests;
     for (Form const form : {Form::all, Form::iall, Form::at_all, Form::iat_all}) {
         std::string const suffix = std::string("/") + name_of(form);
         tests.push_back({"complementary_views" + suffix, [=] { complementary_views(form); }});
         tests.push_back({"unequal_pointers" + suffix, [=] { unequal_pointers(form); }});
+        tests.push_back({"overlaps_hide_holes" + suffix, [=] { overlaps_hide_holes(form); }});
         tests.push_back({"external32" + suffix, [=] { external32(form); }});
     }
     tests.push_back({"append_by_pointer/all", [] { append_by_pointer(false); }});
