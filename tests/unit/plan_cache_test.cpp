@@ -142,7 +142,7 @@ TEST_P(PlanReuse, DrawnOperations) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         Checkpoints c(GetParam(), seed);
         Offset place = 0;
-        for (int round = 0; round < 4; ++round) {
+        for (int batch = 0; batch < 4; ++batch) {
             std::vector<std::vector<Part>> all;
             for (std::uint64_t k = 0; k <= c.time().draw(5); ++k, place += 4 * rows * tile) {
                 all.push_back(c.parts(place + (c.time().draw(4) == 0 ? 1000 : 0)));
