@@ -7,6 +7,7 @@
 #include "api/next.hpp"
 #include "api/requests.hpp"
 #include "api/statistics.hpp"
+#include "api/threads.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -37,20 +38,23 @@ bool needs_multiple() {
     return s.enabled && !s.progress_in_calls && !one;
 }
 
-void initialised(int rank, bool multiple) {
+/// `world` is null in a session.
+void initialised(int rank, bool multiple, MPI_Comm world) {
     ++instances;
     check_fit();
     set_thread_multiple(multiple);
     set_world_rank(rank);
     leave_preload();
-    if (settings().enabled) note("version " SLUICE_VERSION " for " SLUICE_BUILT_FOR);
+    if (!settings().enabled) return;
+    note("version " SLUICE_VERSION " for " SLUICE_BUILT_FOR);
+    settle_threads(world);
 }
 
 void world_initialised() {
     int provided = MPI_THREAD_SINGLE, rank = 0;
     PMPI_Query_thread(&provided);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    initialised(rank, provided == MPI_THREAD_MULTIPLE);
+    initialised(rank, provided == MPI_THREAD_MULTIPLE, MPI_COMM_WORLD);
 }
 
 /// Before the world or a session ends; after the last one MPI is gone.
@@ -126,7 +130,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session
     int const code = SLUICE_NEXT(MPI_Session_init)(asked, handler, session);
     if (asked != info) PMPI_Info_free(&asked);
     if (code == MPI_SUCCESS) {
-        sluice::initialised(sluice::launched_rank(), sluice::is_multiple(*session));
+        sluice::initialised(sluice::launched_rank(), sluice::is_multiple(*session), MPI_COMM_NULL);
     }
     return code;
 }

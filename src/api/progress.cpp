@@ -2,11 +2,9 @@
 #include "api/progress.hpp"
 
 #include "api/environment.hpp"
+#include "ports/quiet_thread.hpp"
 
 #include <algorithm>
-#include <csignal>
-#include <ctime>
-#include <pthread.h>
 #include <sched.h>
 
 namespace sluice {
@@ -57,11 +55,7 @@ void Progress::submit(Stream& stream, std::shared_ptr<Operation> operation, bool
 void Progress::start_helper() {
     std::lock_guard const lock(helper_mutex_);
     if (helper_.joinable() || stopping_ || settings().progress_in_calls) return;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // Signals are the application's.
-    helper_ = std::thread([this] { help(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    helper_ = quiet_thread("sluice-helper", [this] { help(); });
 }
 
 bool Progress::progress() {
@@ -161,7 +155,6 @@ void Progress::nudge() {
 }
 
 void Progress::help() {
-    pthread_setname_np(pthread_self(), "sluice-helper");
     int naps = 0;
     while (!stopping_) {
         std::uint32_t const called = helper_bell_.rings.load(std::memory_order_seq_cst);
@@ -196,12 +189,7 @@ void Progress::watch(double now) {
 
 double Progress::helper_seconds() {
     std::lock_guard const lock(helper_mutex_);
-    if (!helper_.joinable()) return 0;
-    clockid_t clock{};
-    timespec used{};
-    if (pthread_getcpuclockid(helper_.native_handle(), &clock) != 0) return 0;
-    clock_gettime(clock, &used);
-    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+    return helper_.joinable() ? processor_seconds(helper_) : 0;
 }
 
 void Progress::stop() {

@@ -22,6 +22,9 @@ constexpr Knob environment[] = {
     {"SLUICE_STORAGE_THREADS", "2",
      "threads of a rank that wait for the device (0: the calls themselves do)"},
     {"SLUICE_STORAGE", "auto", "threads or uring: who waits for the device in nonblocking calls"},
+    {"SLUICE_AFFINITY", "inherit",
+     "cores of the library's threads; spread: off those of the ranks; or a list such as 2,4-7"},
+    {"SLUICE_SLICE", "0", "microseconds of a scheduler slice of the library's threads (0: as is)"},
 };
 
 constexpr Knob hints[] = {
@@ -49,6 +52,13 @@ public:
         auto const value = parse_bytes(*text);
         if (!value) complain(name, *text, "is not a number");
         return value;
+    }
+    Affinity affinity(char const* name) {
+        auto const text = lookup_(name);
+        if (!text) return {};
+        auto const value = parse_affinity(*text);
+        if (!value) complain(name, *text, "is neither inherit nor spread nor a list of cores");
+        return value.value_or(Affinity{});
     }
     /// The place of the value among `words`.
     std::optional<int> word(char const* name, std::initializer_list<char const*> words) {
@@ -123,6 +133,8 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
     s.storage = static_cast<StorageEngine>(reader.word("SLUICE_STORAGE", engines).value_or(0));
+    s.affinity = reader.affinity("SLUICE_AFFINITY");
+    s.slice_microseconds = std::min<Bytes>(number("SLUICE_SLICE"), 1000000);
     return s;
 }
 

@@ -1,6 +1,7 @@
 // Environment variables and hints: one table each, read by the library, printed by `sluice info`.
 // Pure: the environment and the info object are handed in as functions.
 #pragma once
+#include "core/affinity.hpp"
 #include "core/plan.hpp"
 
 #include <functional>
@@ -37,6 +38,8 @@ struct Settings {
     double stall_seconds = 0;      ///< 0: no watchdog.
     int storage_threads = 2;
     StorageEngine storage = StorageEngine::automatic;  ///< Of files without the hint.
+    Affinity affinity;                                 ///< Of the library's own threads.
+    std::int64_t slice_microseconds = 0;               ///< Of the same; 0: as the system has it.
 };
 
 /// Looks a name up; nothing or null when it is not set.

@@ -67,13 +67,19 @@ void WorkerPool::submit(std::function<void()> task) {
     tasks_.push_back(std::move(task));
     bool const all_busy = idle_ < static_cast<int>(tasks_.size());
     if (all_busy && static_cast<int>(threads_.size()) < thread_count_) {
-        threads_.push_back(quiet_thread([this] { work(); }));
+        threads_.push_back(quiet_thread("sluice-storage", [this] { work(); }));
     }
     wake_.notify_one();
 }
 
+double WorkerPool::processor_seconds() {
+    std::lock_guard const lock(mutex_);
+    double sum = 0;
+    for (auto& thread : threads_) sum += sluice::processor_seconds(thread);
+    return sum;
+}
+
 void WorkerPool::work() {
-    pthread_setname_np(pthread_self(), "sluice-storage");
     std::unique_lock lock(mutex_);
     for (;;) {
         ++idle_;

@@ -22,6 +22,8 @@ public:
     explicit WorkerPool(int thread_count) noexcept : thread_count_(thread_count) {}
     ~WorkerPool();
     void submit(std::function<void()> task);
+    /// Of all its threads so far.
+    [[nodiscard]] double processor_seconds();
 
 private:
     void work();

@@ -1,19 +1,36 @@
-// Threads of the library's own inside of somebody else's process.
+// Threads of the library's own inside of somebody else's process: they take no signals, have a
+// name, and run where and as the user wants. All are started here.
 #pragma once
-#include <csignal>
+#include "core/affinity.hpp"
+
+#include <cstdint>
+#include <functional>
 #include <thread>
-#include <utility>
 
 namespace sluice {
 
-/// A thread that takes no signals: they are the application's.
-template <typename Work> std::thread quiet_thread(Work&& work) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // The thread inherits it.
-    std::thread thread(std::forward<Work>(work));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
-}
+/// How all quiet threads run that are started from now on.
+struct ThreadHabits {
+    Cores cores;                          ///< Empty: those of the thread that starts them.
+    std::int64_t slice_microseconds = 0;  ///< Of the scheduler; 0: as the system has it.
+};
+void set_thread_habits(ThreadHabits const& habits);
+
+/// What the system refuses of the habits is left out. `name`: at most 15 characters.
+[[nodiscard]] std::thread quiet_thread(char const* name, std::function<void()> work);
+
+/// Seconds of processor time of a thread that was not joined yet.
+[[nodiscard]] double processor_seconds(std::thread& thread) noexcept;
+
+/// Those that the process's first thread may run on; empty where the system does not say.
+[[nodiscard]] Cores process_cores() noexcept;
+/// Those that the calling thread may run on; empty where the system does not say.
+[[nodiscard]] Cores thread_cores() noexcept;
+/// Those of the machine that are there; empty where the system does not say.
+[[nodiscard]] Cores online_cores();
+
+/// What a thread gets that asks for these, tried in one of its own: its cores, and its slice, which
+/// is 0 where the system tells none.
+[[nodiscard]] ThreadHabits granted_habits(ThreadHabits const& asked);
 
 }  // namespace sluice

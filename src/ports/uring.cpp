@@ -54,6 +54,7 @@ public:
         if (!works_ || workers <= 0) return;
         unsigned limits[2]{static_cast<unsigned>(workers), 0};  // Files and others; 0: as it is.
         io_uring_register_iowq_max_workers(&ring_, limits);
+        keep_workers_with_this_thread();
     }
     ~Ring() {
         if (works_) io_uring_queue_exit(&ring_);
@@ -82,6 +83,15 @@ public:
     }
 
 private:
+    /// The kernel's threads may run wherever the process may, unless told.
+    void keep_workers_with_this_thread() noexcept {
+        Cores cores = thread_cores();
+        auto& words = cores.words();
+        if (cores.empty()) return;
+        io_uring_register_iowq_aff(&ring_, sizeof words,
+                                   reinterpret_cast<cpu_set_t*>(words.data()));
+    }
+
     io_uring ring_{};
     bool works_ = false;
 };
@@ -91,13 +101,12 @@ private:
 class Uring::Loop {
 public:
     explicit Loop(int workers) : wake_fd_(eventfd(0, EFD_CLOEXEC)) {
-        std::promise<bool> started;
-        auto works = started.get_future();
-        thread_ = quiet_thread([this, workers, started = std::move(started)]() mutable {
-            pthread_setname_np(pthread_self(), "sluice-storage");
+        auto const started = std::make_shared<std::promise<bool>>();
+        auto works = started->get_future();
+        thread_ = quiet_thread("sluice-storage", [this, workers, started] {
             Ring ring(workers);
             bool const usable = ring.works() && wake_fd_ >= 0;
-            started.set_value(usable);
+            started->set_value(usable);
             if (usable) run(ring);
         });
         works_ = works.get();
@@ -115,6 +124,8 @@ public:
     Loop& operator=(Loop const&) = delete;
 
     [[nodiscard]] bool works() const noexcept { return works_; }
+
+    [[nodiscard]] double processor_seconds() noexcept { return sluice::processor_seconds(thread_); }
 
     void start(int fd, Transfer& transfer, std::function<void()> finished) {
         bool first = false;
@@ -236,6 +247,8 @@ void Uring::start(int fd, Transfer& transfer, std::function<void()> finished) {
     loop_->start(fd, transfer, std::move(finished));
 }
 
+double Uring::processor_seconds() noexcept { return loop_->processor_seconds(); }
+
 }  // namespace sluice
 
 #else
@@ -246,6 +259,7 @@ class Uring::Loop {};
 bool Uring::available() noexcept { return false; }
 std::unique_ptr<Uring> Uring::make(int) { return nullptr; }
 void Uring::start(int, Transfer&, std::function<void()>) {}
+double Uring::processor_seconds() noexcept { return 0; }
 
 }  // namespace sluice
 

@@ -26,6 +26,8 @@ public:
     /// Returns at once. `fd` stays open until `finished` is called, by the ring's thread, after all
     /// results of the transfer but `done` are set. Thread-safe.
     void start(int fd, Transfer& transfer, std::function<void()> finished);
+    /// Of the ring's thread so far; the kernel's own are not counted.
+    [[nodiscard]] double processor_seconds() noexcept;
 
 private:
     class Loop;

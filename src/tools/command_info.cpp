@@ -1,5 +1,6 @@
 // `sluice info`: what is here, and what can be set.
 #include "core/settings.hpp"
+#include "ports/quiet_thread.hpp"
 #include "ports/uring.hpp"
 #include "tools/command.hpp"
 
@@ -9,7 +10,6 @@
 #include <dlfcn.h>
 #include <sstream>
 #include <sys/mman.h>
-#include <thread>
 #include <unistd.h>
 
 namespace sluice {
@@ -64,18 +64,51 @@ void print_knobs(char const* title, std::span<Knob const> knobs, bool environmen
     }
 }
 
+std::string or_unknown(Cores const& cores) { return cores.empty() ? "not known" : cores.text(); }
+
+/// The cores of the ranks, which `spread` goes by, are known in a job only.
+std::string where_threads_run(Affinity const& affinity) {
+    CoresSeen const seen{process_cores(), online_cores(), {}};
+    Cores const chosen = choose_cores(affinity, seen);
+    if (affinity.way == Affinity::Way::spread) {
+        return or_unknown(chosen) + ", in a job without those of the ranks while others are left";
+    }
+    Cores const granted = granted_habits({chosen, 0}).cores;
+    std::string const refused = granted == chosen ? "" : " (the system refuses others)";
+    return or_unknown(granted) + refused;
+}
+
+std::string slices() {
+    constexpr std::int64_t trial_microseconds = 1000 / 3;  // Nobody's default.
+    auto const granted = granted_habits({{}, trial_microseconds}).slice_microseconds;
+    return granted == trial_microseconds ? "yes" : "no: SLUICE_SLICE changes nothing";
+}
+
+void print_threads() {
+    std::vector<Complaint> complaints;
+    Settings const settings = read_settings(
+        [](char const* name) -> std::optional<std::string> {
+            char const* const value = std::getenv(name);
+            return value ? std::optional<std::string>(value) : std::nullopt;
+        },
+        complaints);
+    line("library's threads run on", where_threads_run(settings.affinity));
+    line("scheduler slices", slices());
+}
+
 }  // namespace
 
 int command_info(int, char**) {
     std::string const root = installation();
     std::printf("sluice %s\n", SLUICE_VERSION);
     print_libraries();
-    line("cores", std::to_string(std::thread::hardware_concurrency()));
+    line("cores", or_unknown(process_cores()) + " of " + or_unknown(online_cores()));
     std::printf("\nfeatures\n");
     line("node-shared memory",
          memfd_works() ? "yes (memfd)" : "no: ranks of a node exchange messages");
     line("storage", "POSIX with a thread pool");
     line("storage by io_uring", Uring::available() ? "yes" : "no: the thread pool serves");
+    print_threads();
     line("between nodes", "MPI point-to-point");
     line("sluice bench", found(root + "/libexec/sluice-bench"));
     line("emulated device (FUSE)", found(root + "/libexec/sluice-device"));

@@ -91,6 +91,8 @@ TEST(Settings, DefaultsAreThoseOfTheTable) {
         EXPECT_EQ(same.settings.log, read.settings.log) << knob.name;
         EXPECT_EQ(same.settings.stall_seconds, read.settings.stall_seconds) << knob.name;
         EXPECT_EQ(same.settings.storage_threads, read.settings.storage_threads) << knob.name;
+        EXPECT_EQ(same.settings.affinity, read.settings.affinity) << knob.name;
+        EXPECT_EQ(same.settings.slice_microseconds, read.settings.slice_microseconds) << knob.name;
     }
 }
 
@@ -103,7 +105,9 @@ TEST(Settings, EachIsRead) {
                                   {"SLUICE_SHARED_MEMORY", "off"},
                                   {"SLUICE_STALL", "7"},
                                   {"SLUICE_STORAGE_THREADS", "5"},
-                                  {"SLUICE_STORAGE", "uring"}});
+                                  {"SLUICE_STORAGE", "uring"},
+                                  {"SLUICE_AFFINITY", "1,3-4"},
+                                  {"SLUICE_SLICE", "300"}});
     EXPECT_TRUE(read.complaints.empty());
     EXPECT_FALSE(read.settings.enabled);
     EXPECT_EQ(read.settings.log, 2);
@@ -114,6 +118,8 @@ TEST(Settings, EachIsRead) {
     EXPECT_EQ(read.settings.stall_seconds, 7);
     EXPECT_EQ(read.settings.storage_threads, 5);
     EXPECT_EQ(read.settings.storage, StorageEngine::uring);
+    EXPECT_EQ(read.settings.affinity, parse_affinity("1,3-4"));
+    EXPECT_EQ(read.settings.slice_microseconds, 300);
 }
 
 TEST(Settings, NonsenseIsToldAndIgnored) {

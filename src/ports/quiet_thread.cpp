@@ -1,0 +1,139 @@
+// Signals, affinity and slices by system calls. See quiet_thread.hpp.
+#include "ports/quiet_thread.hpp"
+
+#include <csignal>
+#include <ctime>
+#include <fstream>
+#include <mutex>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+struct SharedHabits {
+    std::mutex mutex;
+    ThreadHabits habits;
+};
+SharedHabits& shared_habits() {
+    static auto* const only = new SharedHabits;  // Threads may outlive main().
+    return *only;
+}
+
+cpu_set_t* as_system(Cores::Words& words) noexcept {
+    return reinterpret_cast<cpu_set_t*>(words.data());
+}
+
+Cores cores_of(pid_t thread) noexcept {
+    Cores cores;
+    auto& words = cores.words();
+    if (sched_getaffinity(thread, sizeof words, as_system(words)) != 0) return {};
+    return cores;
+}
+
+/// What the system calls sched_attr, in its first version: its header is not there everywhere.
+struct Scheduling {
+    std::uint32_t size = sizeof(Scheduling);
+    std::uint32_t policy = 0;
+    std::uint64_t flags = 0;
+    std::int32_t nice = 0;
+    std::uint32_t priority = 0;
+    std::uint64_t runtime_nanoseconds = 0;  ///< The slice, in the normal policies.
+    std::uint64_t deadline = 0, period = 0;
+};
+static_assert(sizeof(Scheduling) == 48);
+
+bool read_scheduling(Scheduling& found) noexcept {
+    return syscall(SYS_sched_getattr, 0, &found, sizeof found, 0) == 0;
+}
+
+/// Other policies than the normal ones mean something else by a runtime: they stay as they are.
+/// Systems before Linux 6.12 accept the call and change nothing.
+void ask_for_slice(std::int64_t microseconds) noexcept {
+    Scheduling wanted;
+    if (!read_scheduling(wanted)) return;
+    if (wanted.policy != SCHED_OTHER && wanted.policy != SCHED_BATCH) return;
+    wanted.runtime_nanoseconds = static_cast<std::uint64_t>(microseconds) * 1000;
+    syscall(SYS_sched_setattr, 0, &wanted, 0);
+}
+
+ThreadHabits habits_now() {
+    std::lock_guard const lock(shared_habits().mutex);
+    return shared_habits().habits;
+}
+
+void take(ThreadHabits habits) noexcept {
+    auto& words = habits.cores.words();
+    if (!habits.cores.empty() && habits.cores != thread_cores()) {
+        sched_setaffinity(0, sizeof words, as_system(words));
+    }
+    if (habits.slice_microseconds > 0) ask_for_slice(habits.slice_microseconds);
+}
+
+/// Signals are the application's. A thread that is started meanwhile inherits that it has none.
+class NoSignals {
+public:
+    NoSignals() noexcept {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    NoSignals(NoSignals const&) = delete;
+    NoSignals& operator=(NoSignals const&) = delete;
+
+private:
+    sigset_t before_{};
+};
+
+std::thread start(char const* name, ThreadHabits const& habits, std::function<void()> work) {
+    NoSignals const meanwhile;
+    return std::thread([name, habits, work = std::move(work)] {
+        pthread_setname_np(pthread_self(), name);
+        take(habits);
+        work();
+    });
+}
+
+}  // namespace
+
+void set_thread_habits(ThreadHabits const& habits) {
+    std::lock_guard const lock(shared_habits().mutex);
+    shared_habits().habits = habits;
+}
+
+std::thread quiet_thread(char const* name, std::function<void()> work) {
+    return start(name, habits_now(), std::move(work));
+}
+
+double processor_seconds(std::thread& thread) noexcept {
+    clockid_t clock{};
+    timespec used{};
+    if (pthread_getcpuclockid(thread.native_handle(), &clock) != 0) return 0;
+    if (clock_gettime(clock, &used) != 0) return 0;
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+Cores process_cores() noexcept { return cores_of(getpid()); }
+Cores thread_cores() noexcept { return cores_of(0); }
+
+Cores online_cores() {
+    std::string line;
+    std::getline(std::ifstream("/sys/devices/system/cpu/online"), line);
+    return parse_cores(line).value_or(Cores{});
+}
+
+ThreadHabits granted_habits(ThreadHabits const& asked) {
+    ThreadHabits granted;
+    start("sluice-trial", asked, [&granted] {
+        granted.cores = thread_cores();
+        Scheduling now;
+        if (!read_scheduling(now)) return;
+        granted.slice_microseconds = static_cast<std::int64_t>(now.runtime_nanoseconds / 1000);
+    }).join();
+    return granted;
+}
+
+}  // namespace sluice
