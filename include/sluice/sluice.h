@@ -31,6 +31,7 @@ typedef struct sluice_statistics {
     double blocked_seconds;  /**< Spent by the program inside these calls and their waits. */
     double busy_seconds;     /**< At least one operation was under way. */
     double helper_seconds;   /**< Processor time of this process's helper thread, all files. */
+    double storage_seconds;  /**< The same of its storage threads. */
 } sluice_statistics;
 
 /** Reads the statistics of an open file on this rank.

@@ -26,6 +26,9 @@ WorkerPool& storage_threads() {
     return *pool;
 }
 
+/// Null until a file wants it.
+std::atomic<Uring*> ring_made{nullptr};
+
 /// Null: the storage threads serve the file. One ring for all files of the process, made when the
 /// first file wants it.
 Uring* storage_ring(FileHints const& hints) {
@@ -33,6 +36,7 @@ Uring* storage_ring(FileHints const& hints) {
     static auto* const ring = [] {
         auto made = Uring::make(settings().storage_threads);
         if (!made) warn("the system has no io_uring for this process: storage threads serve");
+        ring_made = made.get();
         return made.release();
     }();
     return ring;
@@ -202,6 +206,11 @@ void add_file(std::shared_ptr<File> file) {
 void remove_file(MPI_File handle) {
     std::lock_guard const lock(files().mutex);
     files().all.erase(handle);
+}
+
+double storage_seconds() {
+    Uring* const ring = ring_made;
+    return storage_threads().processor_seconds() + (ring ? ring->processor_seconds() : 0);
 }
 
 std::vector<std::shared_ptr<File>> open_files() {

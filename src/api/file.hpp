@@ -78,6 +78,9 @@ void add_file(std::shared_ptr<File> file);
 void remove_file(MPI_File handle);
 [[nodiscard]] std::vector<std::shared_ptr<File>> open_files();
 
+/// Seconds of processor time that this process's storage threads have used.
+[[nodiscard]] double storage_seconds();
+
 /// Opens: called after the MPI has opened the file. Collective over `communicator`.
 void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
                    MPI_File handle);

@@ -3,6 +3,7 @@
 
 #include "api/file.hpp"
 
+#include <cstddef>
 #include <cstdio>
 
 extern "C" {
@@ -10,7 +11,8 @@ extern "C" {
 char const* sluice_version(void) { return SLUICE_VERSION; }
 
 int sluice_file_statistics(MPI_File handle, sluice_statistics* to) {
-    if (!to || to->size != sizeof *to) return MPI_ERR_ARG;
+    constexpr std::size_t first_size = offsetof(sluice_statistics, storage_seconds);
+    if (!to || (to->size != first_size && to->size != sizeof *to)) return MPI_ERR_ARG;
     auto const file = sluice::find_file(handle);
     if (!file) return MPI_ERR_FILE;
     auto const from = file->statistics();
@@ -21,6 +23,7 @@ int sluice_file_statistics(MPI_File handle, sluice_statistics* to) {
     to->blocked_seconds = from.blocked_seconds;
     to->busy_seconds = from.busy_seconds;
     to->helper_seconds = sluice::Progress::instance().helper_seconds();
+    if (to->size > first_size) to->storage_seconds = sluice::storage_seconds();
     return MPI_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
  * refuse. Linked to the library instead of preloading it. */
 #include "sluice/sluice.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,11 @@ static void check_counts(MPI_File file) {
     check(s.blocked_seconds > 0, "some time was spent in the calls");
     check(s.busy_seconds > 0, "some time was spent on operations");
     check(s.helper_seconds >= 0 && s.helper_seconds < 1000, "the helper's time makes sense");
+    check(s.storage_seconds >= 0 && s.storage_seconds < 1000, "the storage threads' as well");
+    s.size = offsetof(sluice_statistics, storage_seconds);
+    s.storage_seconds = -1;
+    check(sluice_file_statistics(file, &s) == MPI_SUCCESS, "statistics of a program of before");
+    check(s.operations == writes + 1 && s.storage_seconds == -1, "and nothing behind its end");
 }
 
 static void check_plan(MPI_File file) {
