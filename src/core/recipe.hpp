@@ -73,14 +73,15 @@ public:
     class List {
     public:
         explicit List(int const* small) noexcept : small_(small) {}
-        explicit List(std::int64_t const* large) noexcept : large_(large) {}
+        explicit List(std::int64_t const* large) noexcept : large_(large), is_large_(true) {}
         [[nodiscard]] std::int64_t operator[](std::int64_t i) const noexcept {
-            return small_ ? small_[i] : large_[i];
+            return is_large_ ? large_[i] : small_[i];
         }
 
     private:
         int const* small_ = nullptr;
         std::int64_t const* large_ = nullptr;
+        bool is_large_ = false;
     };
 
     explicit Arguments(Recipe const& recipe) noexcept

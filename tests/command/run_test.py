@@ -46,6 +46,7 @@ class Run(unittest.TestCase):
 
     def run_command(self, *words, **environment):
         return subprocess.run([self.root / "bin" / "sluice", "run", *words], text=True,
+                              errors="replace",  # A shell may quote bytes of a damaged program.
                               capture_output=True, env={**os.environ, **environment}, check=False)
 
     def expect(self, library, *words, **environment):
