@@ -2,7 +2,8 @@
  * them: preloaded, Sluice serves MPI's collective file functions as they are.
  *
  * Conventions: functions return an MPI error class, MPI_SUCCESS when all is well, and call no
- * error handler. Structures begin with their size, set by the caller, so that they can grow.
+ * error handler, but where the file's handler is named. Structures begin with their size, set by
+ * the caller, so that they can grow.
  * Strings are cut to the space given and always end in a zero. Link with -lsluice before the MPI,
  * or preload. */
 #ifndef SLUICE_H
@@ -50,6 +51,89 @@ int sluice_file_statistics(MPI_File file, sluice_statistics* statistics);
  *  Errors: MPI_ERR_ARG for no space; MPI_ERR_FILE for a file that the MPI serves itself. Plans are
  *  the same on all ranks. */
 int sluice_file_plan(MPI_File file, char* text, size_t text_bytes);
+
+/** A collective access that is set up once and started any number of times: what MPI's persistent
+ *  collective operations (MPI-4.1, 6.13) are to messages. It is inactive until it is started, and
+ *  again once a wait or a successful test has returned.
+ *
+ *  The arguments, the view, its data representation and the layout of the datatype are those of the
+ *  call that made it: a later MPI_File_set_view does not concern it, and the datatype may be freed.
+ *  Hints and the atomic mode are those of each start. Each start is an operation of its own, in the
+ *  order of the collective calls on the file; several of different requests may be under way.
+ *  MPI_File_sync and MPI_File_close complete what was started; after the close it can only be
+ *  waited for and freed. */
+typedef struct sluice_request_s* sluice_request;
+#define SLUICE_REQUEST_NULL ((sluice_request)0)
+
+/** Sets up a write of `count` items of `type` at `offset`, in etypes of the view that is set now.
+ *  Writes nothing: sluice_start() does.
+ *  Collective: yes, over the file's communicator, in the same order as other calls on the file.
+ *  Blocks: until all ranks have called it.
+ *  Lifetime: `buffer` is kept, not copied: it must live until the request is freed, and be left
+ *  alone while it is active. The datatype may be freed when the call returns. The request has to be
+ *  freed by sluice_request_free().
+ *  Errors: bad arguments of any rank (MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_ARG, MPI_ERR_READ_ONLY)
+ *  end the call on all ranks with the same class, through the file's error handler; `request` is
+ *  then SLUICE_REQUEST_NULL. MPI_ERR_ARG for a null pointer, MPI_ERR_FILE for no file. On a file
+ *  that the MPI serves itself bad arguments show at sluice_start(), and the view is that of the
+ *  start. */
+int sluice_write_at_all_init(MPI_File file, MPI_Offset offset, void const* buffer, MPI_Count count,
+                             MPI_Datatype type, sluice_request* request);
+
+/** Sets up a read; else as sluice_write_at_all_init().
+ *  Collective: yes, over the file's communicator.
+ *  Blocks: until all ranks have called it.
+ *  Lifetime: `buffer` must live until the request is freed; it holds the data after each wait.
+ *  Errors: as sluice_write_at_all_init(), with MPI_ERR_ACCESS for a file that is not read. */
+int sluice_read_at_all_init(MPI_File file, MPI_Offset offset, void* buffer, MPI_Count count,
+                            MPI_Datatype type, sluice_request* request);
+
+/** Starts a request that is inactive.
+ *  Collective: yes, over the file's communicator, in the same order as other calls on the file.
+ *  Blocks: never; a helper thread moves the bytes while the program computes.
+ *  Lifetime: the buffer must be left alone until a wait or a successful test has returned.
+ *  Errors: MPI_ERR_REQUEST for one that is active, through the file's error handler, or for none;
+ *  MPI_ERR_FILE when the file was closed. What goes wrong later is told by the wait. */
+int sluice_start(sluice_request request);
+
+/** Starts all of `requests`, in their order.
+ *  Collective: yes, as as many calls of sluice_start().
+ *  Blocks: never.
+ *  Lifetime: as sluice_start().
+ *  Errors: those of sluice_start(): that of the first that failed; the others are started. */
+int sluice_startall(int count, sluice_request const* requests);
+
+/** Waits until the operation has ended on all ranks; the request is inactive then. One that is
+ *  inactive already has an empty status.
+ *  Collective: no, but every rank has to complete what it has started.
+ *  Blocks: until all ranks have started it and all bytes were moved.
+ *  Lifetime: the buffer belongs to the program again, until the next start.
+ *  Errors: the same class on all ranks, through the file's error handler; MPI_ERR_REQUEST for none.
+ *  `status` tells the bytes of this rank; it may be MPI_STATUS_IGNORE. */
+int sluice_wait(sluice_request request, MPI_Status* status);
+
+/** Waits for all of `requests`.
+ *  Collective: no, as sluice_wait().
+ *  Blocks: until all are complete.
+ *  Lifetime: as sluice_wait().
+ *  Errors: that of the first that failed; MPI_ERROR of each status has its own. `statuses` may be
+ *  MPI_STATUSES_IGNORE. */
+int sluice_waitall(int count, sluice_request const* requests, MPI_Status* statuses);
+
+/** Sets `complete` to 1 and does what sluice_wait() does if that need not wait, else to 0.
+ *  Collective: no.
+ *  Blocks: never.
+ *  Lifetime: as sluice_wait() where `complete` is 1.
+ *  Errors: as sluice_wait(); MPI_ERR_ARG for a null pointer. */
+int sluice_test(sluice_request request, int* complete, MPI_Status* status);
+
+/** Frees a request that is inactive and sets it to SLUICE_REQUEST_NULL.
+ *  Collective: no.
+ *  Blocks: never.
+ *  Lifetime: the buffer is not used any more.
+ *  Errors: MPI_ERR_REQUEST for one that is active, through the file's error handler, or for none;
+ *  it is then left as it is. */
+int sluice_request_free(sluice_request* request);
 
 #ifdef __cplusplus
 }

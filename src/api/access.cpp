@@ -7,31 +7,31 @@
 namespace sluice {
 namespace {
 
-Status check(File const& file, AccessArguments const& a) {
+Status check(File const& file, FileView const& view, AccessArguments const& a) {
     if (a.count < 0) return Status::count;
     if (Status const status = check_type(*file.team, a.type); status != Status::ok) return status;
     if (a.explicit_offset && a.offset < 0) return Status::argument;
     bool const writes = a.direction == Direction::write;
     if (writes && (file.amode & MPI_MODE_RDONLY)) return Status::read_only;
     if (!writes && (file.amode & MPI_MODE_WRONLY)) return Status::amode;
-    Bytes const bytes = a.count * size_of(a.type, file.view.representation);
-    if (bytes % file.view.etype_bytes != 0) return Status::argument;
-    if (bytes > 0 && file.view.filetype->tile_bytes() == 0) return Status::argument;
+    Bytes const bytes = a.count * size_of(a.type, view.representation);
+    if (bytes % view.etype_bytes != 0) return Status::argument;
+    if (bytes > 0 && view.filetype->tile_bytes() == 0) return Status::argument;
     return Status::ok;
 }
 
 /// Where the access begins, in bytes of the view's stream. The individual pointer lives in the MPI,
 /// so that independent calls, which the MPI serves, see the same one; it moves now.
-Bytes take_position(File const& file, AccessArguments const& a, Bytes bytes) {
-    if (a.explicit_offset) return a.offset * file.view.etype_bytes;
+Bytes take_position(File const& file, FileView const& view, AccessArguments const& a, Bytes bytes) {
+    if (a.explicit_offset) return a.offset * view.etype_bytes;
     MPI_Offset position = 0;
     PMPI_File_get_position(file.handle, &position);
-    PMPI_File_seek(file.handle, position + bytes / file.view.etype_bytes, MPI_SEEK_SET);
-    return position * file.view.etype_bytes;
+    PMPI_File_seek(file.handle, position + bytes / view.etype_bytes, MPI_SEEK_SET);
+    return position * view.etype_bytes;
 }
 
-bool needs_image(File const& file, AccessArguments const& a) {
-    return file.view.representation != Representation::native || is_device_memory(a.buffer);
+bool needs_image(FileView const& view, AccessArguments const& a) {
+    return view.representation != Representation::native || is_device_memory(a.buffer);
 }
 
 /// The call as it is without bytes: the rank takes part, and tells why it brings nothing.
@@ -54,12 +54,12 @@ Status take_layout(MPI_Datatype type, Call& call) {
 }
 
 /// Prepares the call's memory: the program's own, or an image of it.
-Status prepare_memory(File const& file, AccessArguments const& a, Call& call,
+Status prepare_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
                       std::unique_ptr<Image>& image) {
     call.user = static_cast<std::byte*>(a.buffer);
-    if (needs_image(file, a)) {
-        image = std::make_unique<Image>(ImageSource{
-            a.buffer, a.count, a.type, file.view.representation, file.team->communicator});
+    if (needs_image(view, a)) {
+        image = std::make_unique<Image>(
+            ImageSource{a.buffer, a.count, a.type, view.representation, file.team->communicator});
         call.user = image->data();
         call.request.bytes = image->bytes();
         return a.direction == Direction::write ? image->pack() : Status::ok;
@@ -68,42 +68,21 @@ Status prepare_memory(File const& file, AccessArguments const& a, Call& call,
     return take_layout(a.type, call);
 }
 
-Call make_call(File const& file, AccessArguments const& a, bool may_block,
+Call make_call(File const& file, FileView const& view, AccessArguments const& a, bool may_block,
                std::unique_ptr<Image>& image) {
     Call call;
     call.may_block = may_block;
     call.request.direction = a.direction;
-    call.request.view = file.view;
+    call.request.view = view;
     call.request.atomic = file.atomic;
-    Status status = check(file, a);
-    if (status == Status::ok) status = prepare_memory(file, a, call, image);
+    Status status = check(file, view, a);
+    if (status == Status::ok) status = prepare_memory(file, view, a, call, image);
     if (status == Status::ok)
-        call.request.position = take_position(file, a, call.request.bytes);
+        call.request.position = take_position(file, view, a, call.request.bytes);
     else
         refuse(call, status);
     return call;
 }
-
-/// The end of an access that a call waits for. Returns the error class.
-int finish_access(Access& access, MPI_Status* status) {
-    access.wait();
-    access.finish();
-    set_status(status, access.bytes());
-    return raise(access.file->handle, access.status());
-}
-
-/// Counts the time from here to the end of the scope as blocked.
-class BlockedTime {
-public:
-    explicit BlockedTime(File& file) : file_(file), began_(SteadyClock().now()) {}
-    ~BlockedTime() { file_.blocked(SteadyClock().now() - began_); }
-    BlockedTime(BlockedTime const&) = delete;
-    BlockedTime& operator=(BlockedTime const&) = delete;
-
-private:
-    File& file_;
-    double began_;
-};
 
 }  // namespace
 
@@ -112,8 +91,35 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
     Access access;
     access.file = file;
     access.direction = arguments.direction;
-    Call call = make_call(*file, arguments, may_block, access.image_);
+    Call call = make_call(*file, file->view, arguments, may_block, access.image_);
     access.operation_ = file->start(std::move(call), !may_block);
+    return access;
+}
+
+Prepared Access::prepare(File const& file, AccessArguments const& arguments) {
+    Prepared prepared;
+    prepared.arguments = arguments;
+    prepared.view = file.view;
+    prepared.converts = needs_image(file.view, arguments);
+    if (prepared.converts) {  // Not now: the image is of the memory as it is at each start.
+        prepared.call.status = check(file, file.view, arguments);
+        return prepared;
+    }
+    std::unique_ptr<Image> none;
+    prepared.call = make_call(file, file.view, arguments, true, none);
+    prepared.call.may_block = false;
+    return prepared;
+}
+
+Access Access::begin(std::shared_ptr<File> const& file, Prepared const& prepared) {
+    Access access;
+    access.file = file;
+    access.direction = prepared.arguments.direction;
+    Call call = prepared.converts
+                    ? make_call(*file, prepared.view, prepared.arguments, false, access.image_)
+                    : prepared.call;
+    call.request.atomic = file->atomic;
+    access.operation_ = file->start(std::move(call), true);
     return access;
 }
 
@@ -121,7 +127,8 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
     Access access;
     access.file = file;
     access.direction = arguments.direction;
-    access.alone_ = std::make_unique<Alone>(make_call(*file, arguments, true, access.image_));
+    access.alone_ =
+        std::make_unique<Alone>(make_call(*file, file->view, arguments, true, access.image_));
     UserTransfer& transfer = access.alone_->transfer;
     transfer.status = access.alone_->call.status;
     if (transfer.status == Status::ok)
@@ -170,6 +177,13 @@ Status check_type(Team const& team, MPI_Datatype type) {
     char nothing = 0;
     int const code = PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, team.communicator);
     return code == MPI_SUCCESS ? Status::ok : Status::type;
+}
+
+int finish_access(Access& access, MPI_Status* status) {
+    access.wait();
+    access.finish();
+    set_status(status, access.bytes());
+    return raise(access.file->handle, access.status());
 }
 
 void set_status(MPI_Status* status, Bytes bytes) {

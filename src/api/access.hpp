@@ -18,12 +18,24 @@ struct AccessArguments {
     MPI_Datatype type;
 };
 
+/// A collective access with all that it needs captured, to be begun any number of times.
+struct Prepared {
+    AccessArguments arguments{};
+    FileView view;
+    Call call;
+    bool converts = false;  ///< Each access makes an image of the memory; else `call` has all.
+};
+
 /// An access under way: of a blocking call, a request, or a split collective.
 class Access {
 public:
     /// Begins. Collective; local, returns at once. `may_block`: the caller waits for it.
     static Access collective(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                              bool may_block);
+    /// Captures one, with an explicit offset; bad arguments are in the call's status. Local.
+    static Prepared prepare(File const& file, AccessArguments const& arguments);
+    /// Begins what was prepared. Collective; local, returns at once.
+    static Access begin(std::shared_ptr<File> const& file, Prepared const& prepared);
     /// Begins an independent one, of a request: a storage thread does it.
     static Access independent(std::shared_ptr<File> const& file, AccessArguments const& arguments);
 
@@ -55,6 +67,22 @@ private:
     std::unique_ptr<Alone> alone_;          ///< Of an independent one.
     std::unique_ptr<Image> image_;          ///< Often none: most bytes need no conversion.
     bool finished_ = false;
+};
+
+/// The end of an access that a call waits for. Returns the error class, after the file's handler.
+int finish_access(Access& access, MPI_Status* status);
+
+/// Counts the time from here to the end of the scope as blocked.
+class BlockedTime {
+public:
+    explicit BlockedTime(File& file) : file_(file), began_(SteadyClock().now()) {}
+    ~BlockedTime() { file_.blocked(SteadyClock().now() - began_); }
+    BlockedTime(BlockedTime const&) = delete;
+    BlockedTime& operator=(BlockedTime const&) = delete;
+
+private:
+    File& file_;
+    double began_;
 };
 
 /// Blocking. Collective over the file's communicator.

@@ -50,6 +50,10 @@ def quick_runs(mpi):
     return [
         Run(mpi, "abi_test", 1),
         Run(mpi, "abi_test", 3, 2),
+        Run(mpi, "abi_persistent_test", 1),
+        Run(mpi, "abi_persistent_test", 3, 2),
+        Run(mpi, "abi_persistent_test", 4),
+        Run(mpi, "abi_persistent_test", 2, 0, [], 150, {"SLUICE_PROGRESS": "calls"}),
         Run(mpi, "patterns_test", 1, 0, small),
         Run(mpi, "patterns_test", 2, 0, ["--large-mib", "24"]),
         Run(mpi, "patterns_test", 3, 1, small),
@@ -89,7 +93,8 @@ def quick_runs(mpi):
 
 def long_runs(mpi):
     """All combinations, with repetition where order and time matter."""
-    runs = [Run(mpi, "abi_test", ranks, 0, [], 300) for ranks in (1, 2, 8)]
+    runs = [Run(mpi, program, ranks, 0, [], 300)
+            for program in ("abi_test", "abi_persistent_test") for ranks in (1, 2, 8)]
     for ranks in (1, 2, 3, 4, 8):
         for ranks_per_node in (0, 1, 2):
             for program in ("patterns_test", "outstanding_test", "legal_test", "errors_test",
