@@ -51,7 +51,10 @@ std::optional<Cores> parse_cores(std::string const& text) {
         int first = 0;
         if (at == end || !number(first)) return std::nullopt;
         int last = first;
-        if (at != end && *at == '-' && (++at == end || !number(last))) return std::nullopt;
+        if (at != end && *at == '-') {
+            ++at;
+            if (at == end || !number(last)) return std::nullopt;
+        }
         if (last < first) return std::nullopt;
         for (int core = first; core <= last; ++core) cores.add(core);
         if (at == end) return cores;

@@ -1,0 +1,82 @@
+// Threads of the library's own: name, signals, cores, slice and processor time.
+#include "ports/quiet_thread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <pthread.h>
+#include <string>
+
+namespace sluice {
+namespace {
+
+/// Habits are the process's; tests leave them as they were.
+struct QuietThread : testing::Test {
+    ~QuietThread() override { set_thread_habits({}); }
+
+    /// One core that is granted where others are as well.
+    static Cores one_core() {
+        Cores const all = process_cores();
+        Cores one;
+        for (int core = 0; core < Cores::most && one.empty(); ++core) {
+            if (all.contains(core)) one.add(core);
+        }
+        return one;
+    }
+};
+
+TEST_F(QuietThread, HasANameAndTakesNoSignals) {
+    std::string name(16, 0);
+    bool blocked = false;
+    quiet_thread("sluice-test", [&] {
+        pthread_getname_np(pthread_self(), name.data(), name.size());
+        sigset_t now;
+        pthread_sigmask(SIG_SETMASK, nullptr, &now);
+        blocked = sigismember(&now, SIGINT) == 1 && sigismember(&now, SIGUSR1) == 1;
+    }).join();
+    EXPECT_STREQ(name.c_str(), "sluice-test");
+    EXPECT_TRUE(blocked);
+    sigset_t own;
+    pthread_sigmask(SIG_SETMASK, nullptr, &own);
+    EXPECT_EQ(sigismember(&own, SIGUSR1), 0) << "this thread's are as they were";
+}
+
+TEST_F(QuietThread, RunsOnTheCoresOfTheHabits) {
+    if (process_cores().empty()) GTEST_SKIP() << "the system does not say";
+    Cores const wanted = one_core();
+    Cores found;
+    set_thread_habits({wanted, 0});
+    quiet_thread("sluice-test", [&found] { found = thread_cores(); }).join();
+    EXPECT_EQ(found, wanted);
+    set_thread_habits({});
+    quiet_thread("sluice-test", [&found] { found = thread_cores(); }).join();
+    EXPECT_EQ(found, thread_cores()) << "those of the thread that starts it";
+}
+
+TEST_F(QuietThread, CoresThatAreNotThereChangeNothing) {
+    Cores nowhere;
+    nowhere.add(Cores::most - 1);
+    if (online_cores().contains(Cores::most - 1)) GTEST_SKIP() << "a machine of so many";
+    EXPECT_EQ(granted_habits({nowhere, 0}).cores, thread_cores());
+}
+
+TEST_F(QuietThread, ASliceIsGrantedOrNotAtAll) {
+    auto const usual = granted_habits({}).slice_microseconds;
+    auto const granted = granted_habits({{}, 333}).slice_microseconds;
+    EXPECT_TRUE(granted == 333 || granted == usual) << granted;
+    EXPECT_EQ(granted_habits({}).slice_microseconds, usual) << "of that thread alone";
+}
+
+TEST_F(QuietThread, ItsProcessorTimeIsCounted) {
+    std::atomic<bool> enough{false};
+    auto thread = quiet_thread("sluice-test", [&enough] {
+        while (!enough) continue;
+    });
+    while (processor_seconds(thread) < 0.002) continue;
+    enough = true;
+    thread.join();
+}
+
+}  // namespace
+}  // namespace sluice
