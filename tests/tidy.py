@@ -17,9 +17,10 @@ LAYERS = {
     "src/core": ("core/",),
     "src/run": ("core/", "run/", "ports/port"),
     "src/ports": ("core/", "ports/"),
+    "src/patterns": ("core/", "patterns/"),
     "src/simulate": ("core/", "run/", "ports/", "simulate/"),
 }
-PURE = ("src/core/", "src/run/")
+PURE = ("src/core/", "src/run/", "src/patterns/")
 # A pure part includes C++ headers only (those have no ".h"), and none of these.
 IMPURE_HEADERS = {"thread", "future", "ctime", "fstream", "filesystem", "csignal"}
 IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b"

@@ -34,6 +34,12 @@ constexpr Knob hints[] = {
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
     {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
+    {"sluice_exchange_metadata", "auto",
+     "order of the claims: ascending, pairwise, spread-out, balanced; one-layer or two-layer; ..."},
+    {"sluice_exchange_data", "auto", "the same for the data"},
+    {"sluice_throttle", "auto",
+     "messages that an aggregator takes at once (0: all), as a sliding window; N,batches: in turn"},
+    {"sluice_local_aggregators", "0", "ranks of a node that carry for it (0: all)"},
     {"romio_cb_write", "automatic", "enable: always two-phase; disable: independent writes"},
     {"romio_cb_read", "automatic", "enable: always two-phase; disable: independent reads"},
 };
@@ -71,6 +77,14 @@ public:
         }
         complain(name, *text, "is not understood");
         return std::nullopt;
+    }
+    /// What `parse` makes of the value.
+    template <typename Parse> auto parsed(char const* name, Parse&& parse) {
+        auto const text = lookup_(name);
+        decltype(parse(*text)) value;
+        if (text) value = parse(*text);
+        if (text && !value) complain(name, *text, "is not understood");
+        return value;
     }
     Bytes fallback(char const* name) const {
         for (Knob const& knob : knobs_) {
@@ -152,6 +166,14 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     }
     if (auto const n = reader.number("cb_buffer_size")) h.plan.window_bytes = *n;
     if (auto const n = reader.number("striping_unit")) h.plan.stripe_bytes = *n;
+    if (auto const d = reader.parsed("sluice_exchange_metadata", parse_delivery)) {
+        h.plan.metadata = *d;
+    }
+    if (auto const d = reader.parsed("sluice_exchange_data", parse_delivery)) h.plan.data = *d;
+    if (auto const t = reader.parsed("sluice_throttle", parse_throttle)) h.plan.throttle = *t;
+    if (auto const n = reader.number("sluice_local_aggregators")) {
+        h.plan.local_aggregators = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
+    }
     if (auto const p = reader.word("romio_cb_write", {"enable", "disable", "automatic"})) {
         h.plan.write = strategy_of(*p);
     }
@@ -178,6 +200,10 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
             {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
             {"cb_buffer_size", number(plan.window_bytes, window_bytes_default)},
             {"striping_unit", number(plan.stripe_bytes, stripe_bytes_default)},
+            {"sluice_exchange_metadata", describe(plan.metadata)},
+            {"sluice_exchange_data", describe(plan.data)},
+            {"sluice_throttle", describe(plan.throttle)},
+            {"sluice_local_aggregators", std::to_string(plan.local_aggregators)},
             {"romio_cb_write", word(plan.write)},
             {"romio_cb_read", word(plan.read)}};
 }

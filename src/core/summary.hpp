@@ -2,6 +2,7 @@
 // request; records are merged in rank order, and the result is the same everywhere. No list of all
 // ranks' spans exists anywhere. Pure. Next stage: core/plan.hpp.
 #pragma once
+#include "core/delivery.hpp"
 #include "core/fingerprint.hpp"
 #include "core/request.hpp"
 #include "core/status.hpp"
@@ -12,6 +13,14 @@ namespace sluice {
 
 enum class Strategy : std::uint8_t { automatic, two_phase, independent };
 
+/// How the span is divided among aggregators.
+enum class Domains : std::uint8_t {
+    automatic,
+    even,      ///< One stretch each, of equal length.
+    cyclic,    ///< Stripes in turn: what one storage server of a striped file holds.
+    balanced,  ///< One stretch each, with equal bytes wanted in it.
+};
+
 /// Hints that shape a plan. Rank 0's are used; others that differ are reported, not obeyed.
 struct Hints {
     Bytes window_bytes = 0;             ///< 0: the library decides.
@@ -19,7 +28,12 @@ struct Hints {
     std::int32_t aggregator_count = 0;  ///< 0: the library decides.
     Strategy write = Strategy::automatic;
     Strategy read = Strategy::automatic;
-    std::uint16_t unused = 0;  ///< Keeps the record free of unnamed bytes.
+    Domains domains = Domains::automatic;
+    std::uint8_t unused = 0;             ///< Keeps the record free of unnamed bytes.
+    std::int32_t stripe_count = 0;       ///< Storage servers of the file; 0: not known.
+    std::int32_t local_aggregators = 0;  ///< Ranks of a node that carry; 0: the library decides.
+    Delivery metadata, data;
+    Throttle throttle;
     bool operator==(Hints const&) const = default;
 };
 

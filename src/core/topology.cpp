@@ -27,15 +27,20 @@ Topology::Topology(std::vector<std::int32_t> const& names)
         ranks_.insert(ranks_.end(), ranks.begin(), ranks.end());
     }
     first_.push_back(static_cast<Rank>(ranks_.size()));
-    place_aggregators();
+    spread();
 }
 
 /// Nodes may differ in size: goes over them again and again, leaving out those that are used up.
-void Topology::place_aggregators() {
-    auto const count = index(aggregator_count_max());
-    for (Rank turn = 0; aggregators_.size() < count; ++turn) {
-        for (Node node = 0; node < node_count() && aggregators_.size() < count; ++node) {
-            if (turn < local_count(node)) aggregators_.push_back(rank_at(node, turn));
+/// The first ranks of the list are the aggregators.
+void Topology::spread() {
+    place_.resize(node_.size());
+    Rank next = 0;
+    for (Rank turn = 0; next < rank_count(); ++turn) {
+        for (Node node = 0; node < node_count(); ++node) {
+            if (turn >= local_count(node)) continue;
+            Rank const rank = rank_at(node, turn);
+            if (next < aggregator_count_max()) aggregators_.push_back(rank);
+            place_[index(rank)] = next++;
         }
     }
 }

@@ -30,13 +30,16 @@ public:
     /// its own node, elsewhere a rank that differs from one aggregator to the next.
     [[nodiscard]] Rank carrier(Node node, std::int32_t a) const noexcept;
     [[nodiscard]] std::int32_t aggregator_count_max() const noexcept;
+    /// Place of a rank in the list that takes one rank of each node, then the next of each.
+    [[nodiscard]] Rank spread_place(Rank rank) const noexcept { return place_[index(rank)]; }
 
 private:
     static std::size_t index(std::int32_t i) noexcept { return static_cast<std::size_t>(i); }
 
-    void place_aggregators();
+    void spread();
 
     std::vector<Node> node_, local_;  ///< Of each rank.
+    std::vector<Rank> place_;         ///< Of each rank, round robin over the nodes.
     std::vector<Rank> aggregators_;
     std::vector<Rank> ranks_, first_;  ///< Ranks by node; where each node's begin.
 };
