@@ -43,12 +43,21 @@ struct Counts {
     std::map<CounterKey, std::int64_t> total;
 };
 
-bool of_slot(CounterKind kind) noexcept {
-    return kind == CounterKind::turn || kind == CounterKind::posted;
-}
-
 CounterKey key_of(Op const& op, Node node, std::int32_t slot_count) noexcept {
-    if (of_slot(op.counter)) return {node, op.counter, op.aggregator, op.cycle % slot_count};
+    switch (op.counter) {
+    case CounterKind::turn:
+        return {node, op.counter, op.aggregator, op.cycle % slot_count};
+    case CounterKind::posted:  // Counted from the begin of the cycle.
+        return {node, op.counter, op.aggregator, op.cycle};
+    case CounterKind::collected:
+    case CounterKind::taken:
+    case CounterKind::answered:
+        return {node, op.counter, op.aggregator, 0};
+    case CounterKind::arrived:
+    case CounterKind::announced:
+    case CounterKind::claimed:
+        break;
+    }
     // The two reductions of an operation have counters of their own.
     return {node, op.counter, op.channel == Channel::agreement ? -1 : 0, op.cycle};
 }

@@ -59,24 +59,6 @@ private:
     std::uint64_t mask_ = 0;
 };
 
-void put_number(std::vector<std::byte>& to, std::uint64_t value) {
-    while (value >= 0x80) {
-        to.push_back(static_cast<std::byte>(value | 0x80));
-        value >>= 7;
-    }
-    to.push_back(static_cast<std::byte>(value));
-}
-
-bool get_number(std::span<std::byte const> from, std::size_t& at, std::uint64_t& value) noexcept {
-    value = 0;
-    for (int shift = 0; shift < 63 && at < from.size(); shift += 7) {
-        auto const byte = static_cast<std::uint64_t>(from[at++]);
-        value |= (byte & 0x7f) << shift;
-        if (byte < 0x80) return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 Coverage::Coverage(std::span<std::uint64_t> words, Bytes granule_bytes, Bytes window_bytes) noexcept
@@ -122,7 +104,7 @@ Bytes Coverage::marked_bytes() const noexcept {
     return total;
 }
 
-void Coverage::encode(std::vector<std::byte>& to) const {
+void Coverage::encode(ByteBuffer& to) const {
     std::size_t const start = to.size();
     std::size_t const word_bytes = static_cast<std::size_t>((granules_ + 63) / 64) * 8;
     to.push_back(std::byte{encoded_as_stretches});

@@ -3,6 +3,7 @@
 // a hole can never hide. Several ranks of a node mark one coverage at the same time. Touches only
 // the memory it is given. Encoded, a coverage travels ahead of the data it describes.
 #pragma once
+#include "core/bytes.hpp"
 #include "core/extent.hpp"
 
 #include <cstddef>
@@ -40,7 +41,7 @@ public:
 
     /// Stretches as variable-length numbers, or the words themselves where that is shorter. Never
     /// longer than encoded_bytes_max().
-    void encode(std::vector<std::byte>& to) const;
+    void encode(ByteBuffer& to) const;
     static std::size_t encoded_bytes_max(Bytes window_bytes, Bytes granule_bytes) noexcept;
 
     /// Marks what was encoded; returns the bytes read, or nothing where `from` is damaged.

@@ -42,6 +42,12 @@ char const* name(CounterKind counter) noexcept {
         return "announced";
     case CounterKind::claimed:
         return "claimed";
+    case CounterKind::collected:
+        return "collected";
+    case CounterKind::taken:
+        return "taken";
+    case CounterKind::answered:
+        return "answered";
     }
     return "?";
 }

@@ -62,6 +62,17 @@ bool proves_coverage(Summary const& all) noexcept {
     return all.unproven == 0 && all.fingerprint == fingerprint(all.span);
 }
 
+void choose_delivery(Summary const& all, Topology const&, Plan& plan) noexcept {
+    plan.metadata = all.hints.metadata, plan.data = all.hints.data;
+    plan.throttle = all.hints.throttle;
+    plan.local_aggregators = all.hints.local_aggregators;
+    for (Delivery* const one : {&plan.metadata, &plan.data}) {
+        if (one->kernel == Kernel::automatic) one->kernel = Kernel::balanced;
+        if (one->layers == Layers::automatic) one->layers = Layers::two;
+    }
+    if (plan.throttle.messages < 0) plan.throttle.messages = Throttle::usual;
+}
+
 }  // namespace
 
 std::int64_t Plan::cycle_count(std::int32_t a) const noexcept {
@@ -87,6 +98,7 @@ Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits) 
     plan.span = all.span;
     plan.covered = topology.node_count() == 1 && proves_coverage(all);
     plan.domains = even_domains(all.span, domain_count(all, topology, limits), unit);
+    if (topology.node_count() > 1) choose_delivery(all, topology, plan);
     return plan;
 }
 
@@ -98,6 +110,11 @@ std::string describe(Plan const& plan) {
             std::to_string(plan.window_bytes) + " bytes, " + std::to_string(plan.slot_count) +
             " slots, " +
             (plan.covered ? "all covered" : "granule " + std::to_string(plan.granule_bytes));
+    if (plan.data.layers != Layers::automatic) {
+        text += "\n  metadata " + describe(plan.metadata) + "; data " + describe(plan.data) +
+                "; throttle " + describe(plan.throttle);
+        if (*plan.delivery_reason) text += ": " + std::string(plan.delivery_reason);
+    }
     for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
         Span const& domain = plan.domains[static_cast<std::size_t>(a)];
         text += "\n  aggregator " + std::to_string(a) + ": [" + std::to_string(domain.begin) +

@@ -24,11 +24,18 @@ struct Plan {
     bool covered = false;  ///< Each byte of the span is wanted exactly once: nothing is marked.
     std::vector<Span> domains;  ///< Of each aggregator; ascending, disjoint.
     char const* reason = "";    ///< Why this strategy, for people.
+    // How messages get from node to node; as they are here with one node, where there are none.
+    Delivery metadata, data;
+    Throttle throttle{Throttle::none};
+    Rank local_aggregators = 0;        ///< Of a node; 0: all its ranks.
+    char const* delivery_reason = "";  ///< Why these kernels, for people.
 
     [[nodiscard]] std::int32_t aggregator_count() const noexcept {
         return static_cast<std::int32_t>(domains.size());
     }
     [[nodiscard]] std::int64_t cycle_count(std::int32_t aggregator) const noexcept;
+    /// Each rank of another node sends for itself; else its node's carrier does.
+    [[nodiscard]] bool one_layer() const noexcept { return data.layers == Layers::one; }
     [[nodiscard]] Span window(std::int32_t aggregator, std::int64_t cycle) const noexcept;
     bool operator==(Plan const&) const = default;
 };
@@ -37,6 +44,12 @@ struct Plan {
 struct PlanLimits {
     std::int32_t aggregator_count = 1;  ///< When no hint says otherwise.
 };
+
+/// The rank that carries a node's bytes to and from aggregator `a`.
+[[nodiscard]] inline Rank carrier(Topology const& topology, Plan const& plan, Node node,
+                                  std::int32_t a) noexcept {
+    return topology.carrier(node, a, plan.local_aggregators);
+}
 
 /// `all` is the merged summary of all ranks.
 [[nodiscard]] Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits);

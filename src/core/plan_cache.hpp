@@ -9,12 +9,19 @@
 
 namespace sluice {
 
+/// Who brings an aggregator bytes of other ranks: one rank of another node, or its carrier.
+struct Source {
+    Rank rank = 0;
+    Claim claim;
+};
+
 /// What all that take part in an exchange claim, as far as this rank must know.
 struct Claims {
     bool complete = false;                  ///< Others' are known too.
     std::vector<Claim> own;                 ///< By aggregator.
     std::vector<std::vector<Claim>> local;  ///< [aggregator][rank of the node]; carriers only.
-    std::vector<std::vector<Claim>> nodes;  ///< [aggregator][node]; aggregators only.
+    std::vector<Source> sources;  ///< Aggregators only, in the order of delivery. 56 bytes each:
+                                  ///< with one layer that many for each rank of other nodes.
 };
 
 /// A request without its place: two requests of one footprint differ by a shift in the file.

@@ -1,156 +1,104 @@
-// The generators of schedules. Pure: they see the plan, the topology and claims, nothing else.
-#include "core/schedule.hpp"
+// The generators of schedules, but for those of cycles. Pure: they see the plan and the topology.
+#include "core/gate.hpp"
 
 namespace sluice {
 namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-Op await(CounterKind counter, std::int32_t aggregator, std::int64_t cycle, std::int64_t value) {
-    return {.kind = OpKind::await,
-            .counter = counter,
-            .aggregator = aggregator,
-            .cycle = cycle,
-            .value = value};
-}
-
-Op notify(CounterKind counter, std::int32_t aggregator, std::int64_t cycle, std::int64_t value) {
-    return {.kind = OpKind::notify,
-            .counter = counter,
-            .aggregator = aggregator,
-            .cycle = cycle,
-            .value = value};
-}
-
-/// The ops of one cycle of one aggregator share these.
-class CycleBuilder {
+/// The ops of one rank in an exchange of claims share these.
+class ClaimsBuilder {
 public:
-    CycleBuilder(Topology const& topology, Rank self, Plan const& plan, CycleInput const& input)
+    ClaimsBuilder(Topology const& topology, Rank self, Plan const& plan, std::int64_t operation)
         : topology_(topology),
           self_(self),
+          node_(topology.node_of(self)),
           plan_(plan),
-          in_(input),
-          turn_(2 * (input.stream_cycle / plan.slot_count)) {}
+          base_{.source = Memory::claims,
+                .target = Memory::claims,
+                .channel = Channel::claims,
+                .cycle = operation} {}
 
     Schedule build() {
-        bool const owns = aggregator() == self_;
-        bool const carrier = topology_.carrier(topology_.node_of(self_), in_.aggregator) == self_;
-        bool const carries = carrier && !owns && in_.node_claims;
-        bool const writes = plan_.direction == Direction::write;
-        if (!carrier && !in_.contributes) return {};
-        free_ = add(await_turn(0), {});
-        if (carrier && !owns && !carries) add(advance_turn(2), {free_});  // Nothing for this node.
-        if (in_.contributes && writes) contribute();
-        if (in_.contributes && !writes && !plan_.covered) ask();
-        if (owns) writes ? own_write() : own_read();
-        if (carries) writes ? carry_write() : carry_read();
-        if (in_.contributes && !writes) take();
-        if (!reading_.empty()) finish_read();
+        Op op = base_;
+        op.kind = OpKind::copy, op.source = Memory::user;
+        posted_ = schedule_.add(op, {});
+        op = base_;
+        op.kind = OpKind::notify, op.counter = CounterKind::claimed, op.value = 1;
+        posted_ = schedule_.add(op, {posted_});
+        for (std::int32_t const a :
+             send_order(plan_.metadata, topology_, self_, plan_.aggregator_count())) {
+            Rank const aggregator = topology_.aggregator(a);
+            bool const carries = carrier(topology_, plan_, node_, a) == self_;
+            if (carries) await_locals();
+            if (aggregator == self_) {
+                collect(a);
+            } else if (topology_.node_of(aggregator) != node_ && (one_layer() || carries)) {
+                send(a, aggregator);
+            }
+        }
         return std::move(schedule_);
     }
 
 private:
-    std::uint32_t add(Op op, Ids const& after) {
-        op.aggregator = in_.aggregator;
-        op.cycle = in_.stream_cycle;
-        return schedule_.add(op, after);
-    }
-    Op await_turn(std::int64_t step) const {
-        return await(CounterKind::turn, in_.aggregator, in_.stream_cycle, turn_ + step);
-    }
-    Op advance_turn(std::int64_t steps) const {
-        return notify(CounterKind::turn, in_.aggregator, in_.stream_cycle, steps);
-    }
-    Op await_posts(std::int64_t times) const {
-        return await(CounterKind::posted, in_.aggregator, in_.stream_cycle,
-                     in_.posted_before + times * in_.local_claimants);
-    }
-    Op post() const { return notify(CounterKind::posted, in_.aggregator, in_.stream_cycle, 1); }
-    static Op copy(Memory source, Memory target, std::int64_t node = 0) {
-        return {.kind = OpKind::copy, .source = source, .target = target, .value = node};
-    }
-    static Op send(Rank peer, Channel channel) {
-        return {.kind = OpKind::send, .source = Memory::message, .channel = channel, .peer = peer};
-    }
-    static Op recv(Rank peer, Channel channel) {
-        return {.kind = OpKind::recv, .target = Memory::message, .channel = channel, .peer = peer};
-    }
-    Rank aggregator() const { return topology_.aggregator(in_.aggregator); }
+    bool one_layer() const noexcept { return plan_.metadata.layers == Layers::one; }
 
-    void contribute() {
-        auto const placed = add(copy(Memory::user, Memory::slot), {free_});
-        add(post(), {placed});
+    void await_locals() {
+        if (awaited_) return;
+        Op op = base_;
+        op.kind = OpKind::await, op.counter = CounterKind::claimed;
+        op.value = topology_.local_count(node_);
+        awaited_ = schedule_.add(op, {posted_});
     }
-    void ask() {
-        auto const marked = add(copy(Memory::user, Memory::coverage), {free_});
-        add(post(), {marked});
+    void send(std::int32_t a, Rank aggregator) {
+        Op op = base_;
+        op.aggregator = a, op.peer = aggregator;
+        op.kind = OpKind::copy, op.target = Memory::message;
+        auto const packed =
+            one_layer() ? schedule_.add(op, {}) : schedule_.add(op, {awaited_.value_or(posted_)});
+        op.kind = OpKind::send, op.source = Memory::message, op.target = Memory::none;
+        op.synchronous = plan_.metadata.synchronous;
+        schedule_.add(op, {packed});
     }
-    void take() {
-        auto const there = add(await_turn(1), {});
-        auto const taken = add(copy(Memory::slot, Memory::user), {there});
-        add(post(), {taken});
-    }
-
-    void own_write() {
-        Ids ready{free_, add(await_posts(1), {free_})};
-        for (Node const node : in_.other_nodes) {  // One after the other: they share a buffer.
-            auto const came = add(recv(topology_.carrier(node, in_.aggregator), Channel::data),
-                                  {ready.back(), free_});
-            ready.push_back(add(copy(Memory::message, Memory::slot, node), {came}));
-        }
-        auto const written = add({.kind = OpKind::write, .source = Memory::slot}, ready);
-        add(advance_turn(2), {plan_.covered ? written : clear({written})});
-    }
-    std::uint32_t clear(Ids const& after) {
-        return add({.kind = OpKind::clear, .target = Memory::coverage}, after);
-    }
-    void carry_write() {
-        auto const posted = add(await_posts(1), {free_});
-        auto const packed = add(copy(Memory::slot, Memory::message), {posted});
-        auto const sent = add(send(aggregator(), Channel::data), {packed});
-        add(advance_turn(2), {sent, clear({packed})});
-    }
-
-    void own_read() {
-        Ids asked{free_};
-        if (!plan_.covered) asked.push_back(add(await_posts(1), {free_}));
-        for (Node const node : in_.other_nodes) {
-            auto const came = add(recv(topology_.carrier(node, in_.aggregator), Channel::want),
-                                  {asked.back(), free_});
-            asked.push_back(add(copy(Memory::message, Memory::want, node), {came}));
-        }
-        auto const there = add({.kind = OpKind::read, .target = Memory::slot}, asked);
-        reading_ = {add(advance_turn(1), {there})};
-        for (Node const node : in_.other_nodes) {
-            Ids const after{there, reading_.back()};
-            auto const packed = add(copy(Memory::want, Memory::message, node), after);
-            reading_.push_back(
-                add(send(topology_.carrier(node, in_.aggregator), Channel::answer), {packed}));
+    void collect(std::int32_t a) {
+        Op op = base_;
+        op.aggregator = a;
+        Gate collected(schedule_, plan_.throttle, CounterKind::collected, op);
+        std::int64_t n = 0;
+        for (Rank const sender : senders(a)) {
+            op.kind = OpKind::recv, op.source = Memory::none, op.target = Memory::message;
+            op.peer = sender;
+            op.value = claims_in_a_message(sender) * std::int64_t{encoded_claim_bytes_max};
+            auto const came = schedule_.add(op, collected.pass(n++, {}));
+            op.kind = OpKind::copy, op.source = Memory::message, op.target = Memory::claims;
+            op.value = 0;
+            collected.count(schedule_.add(op, {came}));
         }
     }
-    void carry_read() {
-        auto const posted = add(await_posts(1), {free_});
-        auto const packed = add(copy(Memory::coverage, Memory::message), {posted});
-        auto const asked = add(send(aggregator(), Channel::want), {packed});
-        auto const came = add(recv(aggregator(), Channel::answer), {asked});
-        auto const there = add(copy(Memory::message, Memory::slot), {came});
-        reading_ = {add(advance_turn(1), {there})};
+    std::int64_t claims_in_a_message(Rank sender) const {
+        if (one_layer() || !plan_.one_layer()) return 1;
+        return topology_.local_count(topology_.node_of(sender));
     }
-    /// The slot is free once the node's ranks have taken their bytes and all answers are sent.
-    void finish_read() {
-        Ids after = reading_;
-        after.push_back(add(await_posts(posts_a_cycle(plan_)), {reading_.front()}));
-        if (!plan_.covered) after = {clear(after)};
-        add(advance_turn(1), after);
+    std::vector<Rank> senders(std::int32_t a) const {
+        std::vector<Rank> all;
+        for (Node node = 0; node < topology_.node_count(); ++node) {
+            if (node == node_) continue;
+            if (!one_layer()) all.push_back(carrier(topology_, plan_, node, a));
+            for (Rank l = 0; one_layer() && l < topology_.local_count(node); ++l) {
+                all.push_back(topology_.rank_at(node, l));
+            }
+        }
+        sort_by_delivery(all, plan_.metadata, topology_, a, plan_.aggregator_count());
+        return all;
     }
 
     Topology const& topology_;
     Rank self_;
+    Node node_;
     Plan const& plan_;
-    CycleInput const& in_;
-    std::int64_t turn_;  ///< Of the slot, before this cycle.
-    std::uint32_t free_ = 0;
-    Ids reading_;  ///< Carriers: what must be done before the slot of a read is free.
+    Op base_;
+    std::uint32_t posted_ = 0;
+    std::optional<std::uint32_t> awaited_;
     Schedule schedule_;
 };
 
@@ -246,56 +194,7 @@ Schedule make_reduction(Topology const& topology, Rank self, Channel channel,
 
 Schedule make_claims_exchange(Topology const& topology, Rank self, Plan const& plan,
                               std::int64_t operation) {
-    Schedule s;
-    Node const node = topology.node_of(self);
-    std::int64_t const locals = topology.local_count(node);
-    Op const claims{.source = Memory::claims,
-                    .target = Memory::claims,
-                    .channel = Channel::claims,
-                    .cycle = operation};
-    Op op = claims;
-    op.kind = OpKind::copy, op.source = Memory::record;
-    auto const posted = s.add(op, {});
-    op = claims;
-    op.kind = OpKind::notify, op.counter = CounterKind::claimed, op.value = 1;
-    auto last = s.add(op, {posted});
-    op.kind = OpKind::await, op.value = locals;
-    bool awaited = false;
-    for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
-        Rank const aggregator = topology.aggregator(a);
-        if (topology.carrier(node, a) != self) continue;
-        if (!awaited) last = s.add(op, {last});
-        awaited = true;
-        Op message = claims;
-        message.aggregator = a;
-        if (aggregator != self) {
-            message.kind = OpKind::send, message.peer = aggregator, message.value = node;
-            s.add(message, {last});
-            continue;
-        }
-        for (Node other = 0; other < topology.node_count(); ++other) {
-            if (other == node) continue;
-            message.kind = OpKind::recv, message.peer = topology.carrier(other, a);
-            message.value = other;
-            s.add(message, {last});
-        }
-    }
-    return s;
-}
-
-Schedule make_cycle(Topology const& topology, Rank self, Plan const& plan,
-                    CycleInput const& input) {
-    return CycleBuilder(topology, self, plan, input).build();
-}
-
-Schedule make_direct(Direction direction) {
-    Schedule s;
-    bool const write = direction == Direction::write;
-    s.add({.kind = write ? OpKind::write : OpKind::read,
-           .source = write ? Memory::user : Memory::none,
-           .target = write ? Memory::none : Memory::user},
-          {});
-    return s;
+    return ClaimsBuilder(topology, self, plan, operation).build();
 }
 
 }  // namespace sluice

@@ -16,21 +16,24 @@ enum class Memory : std::uint8_t {
     user,          ///< The program's buffer.
     slot,          ///< The window's bytes, in memory that the node shares.
     coverage,      ///< The slot's coverage.
-    message,       ///< The slot's buffer for messages from and to other nodes.
-    want,          ///< What another node asked for in this cycle: its coverage.
+    message,       ///< A buffer for one message from or to another node.
+    want,          ///< What a source asked for in this cycle: its coverage.
     record,        ///< The rank's own summary; 1: one that came from another node.
     board,         ///< The summaries of the node's ranks.
     announcement,  ///< The summary of all ranks, for the node.
-    claims,        ///< The node's claims on one aggregator.
+    claims,        ///< On the board of the node, or those on one aggregator.
 };
 
 /// Counters in memory that the node shares. They only ever grow; `await` means counter >= value.
 enum class CounterKind : std::uint8_t {
     turn,    ///< Of a slot: two steps a cycle. Even: free for cycle `turn / 2`; odd: data is there.
-    posted,  ///< Of a slot: contributions of the node's ranks, over all cycles.
+    posted,  ///< Of a slot: contributions of the node's ranks to the cycle.
     arrived,    ///< Of a board: ranks that posted their summary.
     announced,  ///< Of a board: the summary of all ranks is there.
     claimed,    ///< Of a board: ranks that posted their claims.
+    collected,  ///< Of an aggregator and an operation: messages with claims that it has dealt with.
+    taken,      ///< Of the same: messages with data or wants.
+    answered,   ///< Of the same: answers that have left.
 };
 
 /// Which conversation a message belongs to.
@@ -54,10 +57,11 @@ struct Op {
     Memory source = Memory::none, target = Memory::none;
     CounterKind counter = CounterKind::turn;  ///< await, notify.
     Channel channel = Channel::data;          ///< send, recv.
+    std::uint8_t synchronous = 0;             ///< send: ends after its receive began.
     std::int32_t aggregator = 0;
     std::int64_t cycle = 0;  ///< Of the stream; tells slot and tag. For surveys: the operation.
-    std::int64_t value = 0;  ///< await, notify; merge and want: which record or node.
-    Rank peer = -1;          ///< send, recv.
+    std::int64_t value = 0;  ///< await, notify; summaries: which record; recv: bytes, at most.
+    Rank peer = -1;          ///< send, recv, and copies of their messages.
     std::uint32_t first_edge = 0, edge_count = 0;  ///< Into Schedule::edges; always earlier ops.
 };
 
@@ -80,20 +84,31 @@ private:
 [[nodiscard]] Schedule make_reduction(Topology const& topology, Rank self, Channel channel,
                                       std::int64_t operation);
 
-/// Brings each node's claims to the aggregators: one message per node and aggregator, maybe empty.
+/// Brings the claims to the aggregators: one message of each other node and aggregator, or of each
+/// rank of other nodes, maybe with claims of nothing.
 [[nodiscard]] Schedule make_claims_exchange(Topology const& topology, Rank self, Plan const& plan,
                                             std::int64_t operation);
+
+/// One message that an aggregator takes in a cycle.
+struct CycleSource {
+    Rank rank = 0;
+    Bytes bytes = 0;  ///< Of data in it, at most.
+};
+
+/// An upper bound of a message with a coverage, with or without the `bytes` that it covers.
+[[nodiscard]] Bytes message_bytes_max(Plan const& plan, Bytes bytes) noexcept;
 
 /// What the generator of cycles must know beside the plan.
 struct CycleInput {
     std::int32_t aggregator = 0;
     std::int64_t cycle = 0;            ///< Of the plan's domain.
     std::int64_t stream_cycle = 0;     ///< The same, counted over all operations of the stream.
-    std::int64_t posted_before = 0;    ///< Contributions to the slot before; carriers only.
     bool contributes = false;          ///< This rank claims the cycle.
     bool node_claims = false;          ///< This rank's node does; carriers only.
     std::int64_t local_claimants = 0;  ///< Ranks of the node that do; carriers only.
-    std::vector<Node> other_nodes;     ///< Other nodes that do; aggregator only.
+    std::int64_t taken_before = 0;     ///< Messages of the operation; aggregator only.
+    std::vector<CycleSource> sources;  ///< In the order of delivery; aggregator only.
+    Bytes answer_bytes = 0;            ///< At most, of what this rank asks for; reads only.
 };
 
 /// All that this rank does in one cycle of one aggregator.

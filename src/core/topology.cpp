@@ -57,10 +57,12 @@ std::int32_t Topology::aggregator_count_max() const noexcept {
     return std::min(rank_count(), aggregators_at_most);
 }
 
-Rank Topology::carrier(Node node, std::int32_t a) const noexcept {
-    Rank const aggregator_rank = aggregator(a);
+Rank Topology::carrier(Node node, std::int32_t a, Rank local_aggregators) const noexcept {
+    Rank const aggregator_rank = aggregator(a), locals = local_count(node);
     if (node_of(aggregator_rank) == node) return aggregator_rank;
-    return rank_at(node, a % local_count(node));
+    if (local_aggregators <= 0 || local_aggregators >= locals) return rank_at(node, a % locals);
+    std::int64_t const turn = a % local_aggregators;
+    return rank_at(node, static_cast<Rank>(turn * locals / local_aggregators));
 }
 
 }  // namespace sluice

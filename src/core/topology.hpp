@@ -27,8 +27,9 @@ public:
     /// The rank that serves aggregator number `a`: spread over the nodes first.
     [[nodiscard]] Rank aggregator(std::int32_t a) const noexcept { return aggregators_[index(a)]; }
     /// The rank that carries the node's bytes to and from aggregator `a`: the aggregator itself on
-    /// its own node, elsewhere a rank that differs from one aggregator to the next.
-    [[nodiscard]] Rank carrier(Node node, std::int32_t a) const noexcept;
+    /// its own node, elsewhere one of `local_aggregators` ranks of the node, which take turns from
+    /// one aggregator to the next; 0: all of them do.
+    [[nodiscard]] Rank carrier(Node node, std::int32_t a, Rank local_aggregators) const noexcept;
     [[nodiscard]] std::int32_t aggregator_count_max() const noexcept;
     /// Place of a rank in the list that takes one rank of each node, then the next of each.
     [[nodiscard]] Rank spread_place(Rank rank) const noexcept { return place_[index(rank)]; }

@@ -16,20 +16,23 @@ std::uint64_t MpiNetwork::keep(MPI_Request request) {
     return place;
 }
 
-Message MpiNetwork::start_send(Rank peer, int tag, std::span<std::byte const> bytes) {
+Message MpiNetwork::start_send(Rank peer, int tag, std::span<std::byte const> bytes,
+                               bool synchronous) {
     MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, peer, tag, communicator_,
-               &request);
-    return {keep(request), 0};
+    auto* const send = synchronous ? PMPI_Issend : PMPI_Isend;
+    int const code = send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, peer, tag,
+                          communicator_, &request);
+    return {keep(request), 0, code != MPI_SUCCESS};
 }
 
 Message MpiNetwork::start_recv(Rank peer, int tag, std::span<std::byte> bytes) {
     MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, peer, tag, communicator_,
-               &request);
-    return {keep(request), 0};
+    int const code = PMPI_Irecv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, peer, tag,
+                                communicator_, &request);
+    return {keep(request), 0, code != MPI_SUCCESS};
 }
 
+/// What did not start is a null request: the test says that it is done.
 bool MpiNetwork::finished(Message& message) {
     int done = 0;
     MPI_Status status;
@@ -38,12 +41,16 @@ bool MpiNetwork::finished(Message& message) {
         std::lock_guard const lock(mutex_);
         request = &requests_[message.handle];
     }
-    PMPI_Test(request, &done, &status);
+    if (PMPI_Test(request, &done, &status) != MPI_SUCCESS) {
+        message.failed = true;  // The request is gone where the MPI lets the program go on at all.
+        done = 1;
+    }
     if (!done) return false;
     int count = 0;
-    PMPI_Get_count(&status, MPI_BYTE, &count);
+    if (!message.failed) PMPI_Get_count(&status, MPI_BYTE, &count);
     message.received = count;
     std::lock_guard const lock(mutex_);
+    *request = MPI_REQUEST_NULL;
     free_.push_back(message.handle);
     --due_;
     return true;

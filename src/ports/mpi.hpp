@@ -13,7 +13,8 @@ class MpiNetwork final : public Network {
 public:
     explicit MpiNetwork(MPI_Comm communicator) noexcept : communicator_(communicator) {}
 
-    Message start_send(Rank peer, int tag, std::span<std::byte const> bytes) override;
+    Message start_send(Rank peer, int tag, std::span<std::byte const> bytes,
+                       bool synchronous) override;
     Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override;
     bool finished(Message& message) override;
 

@@ -24,14 +24,17 @@ public:
 /// A message under way; owned by who started it, kept until finished() said so.
 struct Message {
     std::uint64_t handle = 0;
-    Bytes received = 0;  ///< Set by finished() for receives.
+    Bytes received = 0;   ///< Set by finished() for receives.
+    bool failed = false;  ///< The network could not take or bring it; it is finished.
 };
 
 /// Messages between ranks of different nodes, matched by peer and tag in the order of their starts.
 class Network {
 public:
     virtual ~Network() = default;
-    virtual Message start_send(Rank peer, int tag, std::span<std::byte const> bytes) = 0;
+    /// `synchronous`: is not finished before the receive began.
+    virtual Message start_send(Rank peer, int tag, std::span<std::byte const> bytes,
+                               bool synchronous) = 0;
     /// The message may be shorter than the memory.
     virtual Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) = 0;
     virtual bool finished(Message& message) = 0;

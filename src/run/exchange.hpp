@@ -36,6 +36,46 @@ private:
     std::atomic<bool> any_{false};
 };
 
+/// Tells the messages apart that a rank has under way in one operation.
+struct MessageKey {
+    bool claims = false;
+    std::int32_t aggregator = 0;
+    std::int64_t cycle = 0;
+    Rank peer = -1;
+
+    explicit MessageKey(Op const& op) noexcept
+        : claims(op.channel == Channel::claims),
+          aggregator(op.aggregator),
+          cycle(op.cycle),
+          peer(op.peer) {}
+    auto operator<=>(MessageKey const&) const = default;
+};
+
+/// Buffers of messages, from the op that fills them to the one that needs them last.
+class Messages {
+public:
+    ByteBuffer& operator[](MessageKey const& key) {
+        auto const [place, added] = all_.try_emplace(key);
+        if (added && !spare_.empty()) {
+            place->second = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        return place->second;
+    }
+    /// The memory is used again, while it was not much.
+    void drop(MessageKey const& key) {
+        auto node = all_.extract(key);
+        if (!node.empty() && spare_.size() < 2 * slots_per_aggregator) {
+            spare_.push_back(std::move(node.mapped()));
+        }
+    }
+    ByteBuffer take(MessageKey const& key) { return std::move(all_.extract(key).mapped()); }
+
+private:
+    std::map<MessageKey, ByteBuffer> all_;
+    std::vector<ByteBuffer> spare_;
+};
+
 struct ExchangeState {
     std::int64_t operation = 0;  ///< Number in the stream.
     Request request;
@@ -45,10 +85,12 @@ struct ExchangeState {
     Plan plan;
     std::shared_ptr<Claims> claims;         ///< Of others once the claims are exchanged.
     std::vector<std::int64_t> first_cycle;  ///< In the stream, by aggregator.
-    std::map<std::pair<std::int32_t, std::int64_t>, MessageBuffer> messages;  ///< By slot.
-    std::map<std::pair<std::int64_t, Node>, MessageBuffer> wants;  ///< By cycle and node.
-    Status status = Status::ok;     ///< What this rank met; stops its storage ops.
-    Offset end_of_file = endless;   ///< Where this rank's reads found the file to end.
+    Messages messages;
+    std::map<MessageKey, ByteBuffer> claims_received;  ///< Until all are there.
+    std::map<MessageKey, ByteBuffer> wants;
+    Counter collected{}, taken{}, answered{};  ///< Only this rank looks at them.
+    Status status = Status::ok;                ///< What this rank met; stops its storage ops.
+    Offset end_of_file = endless;              ///< Where this rank's reads found the file to end.
     bool caller_transfers = false;  ///< A blocking call: its thread serves the file itself.
     HandOver for_caller;
     Bytes direct_bytes = 0;             ///< Transferred straight from or to user memory.
@@ -58,9 +100,6 @@ struct ExchangeState {
     [[nodiscard]] Span window(Op const& op) const noexcept {
         auto const a = static_cast<std::size_t>(op.aggregator);
         return plan.window(op.aggregator, op.cycle - first_cycle[a]);
-    }
-    [[nodiscard]] MessageBuffer& message(Op const& op) {
-        return messages[{op.aggregator, op.cycle % slots_per_aggregator}];
     }
     /// What goes through slots.
     [[nodiscard]] Request const& exchanged() const {

@@ -34,7 +34,7 @@ private:
     Coverage coverage_;
 };
 
-void append_covered(Coverage const& coverage, std::byte const* data, MessageBuffer& message) {
+void append_covered(Coverage const& coverage, std::byte const* data, ByteBuffer& message) {
     for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
         message.insert(message.end(), data + s->begin, data + s->end);
     }
@@ -78,19 +78,19 @@ void take(Request const& request, std::byte* user, Span window, Slot const& slot
     copy(memory, user, file, slot.data + (request.view.displacement - window.begin), bytes);
 }
 
-void pack_written(Slot const& slot, MessageBuffer& message) {
+void pack_written(Slot const& slot, ByteBuffer& message) {
     message.clear();
     slot.coverage.encode(message);
     append_covered(slot.coverage, slot.data, message);
 }
 
-void pack_wanted(Slot const& slot, MessageBuffer& message) {
+void pack_wanted(Slot const& slot, ByteBuffer& message) {
     message.clear();
     slot.coverage.encode(message);
 }
 
 void pack_answer(Slot const& slot, std::span<std::byte const> wanted, Bytes window_bytes,
-                 MessageBuffer& message) {
+                 ByteBuffer& message) {
     Scratch scratch(window_bytes, slot.coverage.granule_bytes());
     scratch.coverage().decode_and_mark(wanted);
     std::int64_t const limit = slot.limit->load(std::memory_order_relaxed);
@@ -121,9 +121,33 @@ bool unpack_answer(std::span<std::byte const> message, Slot const& slot) {
     return spread_covered(slot.coverage, message.subspan(sizeof limit), slot.data);
 }
 
-std::size_t message_bytes_max(Bytes window_bytes, Bytes granule_bytes) noexcept {
-    return static_cast<std::size_t>(window_bytes) + sizeof(std::int64_t) +
-           Coverage::encoded_bytes_max(window_bytes, granule_bytes);
+void pack_own_wanted(Request const& request, Span window, Bytes window_bytes, Bytes granule_bytes,
+                     ByteBuffer& message) {
+    Scratch scratch(window_bytes, granule_bytes);
+    mark(request, window, scratch.coverage());
+    message.clear();
+    scratch.coverage().encode(message);
+}
+
+void pack_own_written(Request const& request, std::byte const* user, Span window,
+                      Bytes window_bytes, Bytes granule_bytes, ByteBuffer& message) {
+    pack_own_wanted(request, window, window_bytes, granule_bytes, message);
+    auto const [file, memory, bytes] = part_in(request, window);
+    auto const head = message.size();
+    message.resize(head + static_cast<std::size_t>(bytes));  // As the coverage orders them.
+    copy({*Layout::contiguous(), 0}, message.data() + head, memory, user, bytes);
+}
+
+bool unpack_own_answer(Request const& request, std::byte* user, Span window,
+                       std::span<std::byte const> message) {
+    std::int64_t limit = 0;
+    if (message.size() < sizeof limit) return false;
+    std::memcpy(&limit, message.data(), sizeof limit);
+    auto const there = part_in(request, clip(window, {window.begin, limit}));
+    if (static_cast<Bytes>(message.size() - sizeof limit) < there.bytes) return false;
+    copy(there.memory, user, {*Layout::contiguous(), 0}, message.data() + sizeof limit,
+         there.bytes);
+    return true;
 }
 
 }  // namespace sluice

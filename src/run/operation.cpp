@@ -216,11 +216,8 @@ void Operation::start_claims() {
     state_.claims_before = stream_.board_uses[boards_claims][board]++;
     state_.claims = std::make_shared<Claims>();
     stream_.plans.store(state_.operation, state_.exchanged(), state_.plan, state_.claims);
-    auto const count = index(state_.plan.aggregator_count());
     state_.claims->own = make_claims(state_.exchanged(), state_.plan);
-    state_.claims->local.resize(count);
-    state_.claims->nodes.resize(count);
-    for (auto& nodes : state_.claims->nodes) nodes.resize(index(site_.topology->node_count()));
+    state_.claims->local.resize(index(state_.plan.aggregator_count()));
     start_exchange();
     control_left_ = 1;
     executor_.admit(
@@ -233,26 +230,61 @@ void Operation::end_claims() {
     stage_ = Stage::exchange;
     if (reused_plan_) return;
     Claims& claims = *state_.claims;
-    for (std::int32_t a = 0; a < state_.plan.aggregator_count(); ++a) {
-        if (site_.topology->carrier(site_.node(), a) != site_.self) continue;
+    for (std::size_t a = 0; a < lanes_.size(); ++a) {
+        if (!lanes_[a].carries) continue;
         for (Rank local = 0; local < site_.local_count(); ++local) {
-            claims.local[index(a)].push_back(site_.window.claim(state_.operation, local, a));
+            claims.local[a].push_back(
+                site_.window.claim(state_.operation, local, static_cast<std::int32_t>(a)));
         }
     }
+    if (!collect_claims()) state_.fail(Status::other);
     claims.complete = true;
+}
+
+/// From messages to sources, in the order of delivery; false where a message is damaged.
+bool Operation::collect_claims() {
+    auto const received = std::exchange(state_.claims_received, {});
+    if (received.empty()) return true;
+    bool sound = true;
+    Topology const& topology = *site_.topology;
+    Plan const& plan = state_.plan;
+    std::map<Rank, Claim> by_rank;
+    for (auto const& [key, message] : received) {
+        std::size_t at = 0;
+        Node const node = topology.node_of(key.peer);
+        bool const of_locals = plan.metadata.layers == Layers::two && plan.one_layer();
+        for (Rank l = 0; l < (of_locals ? topology.local_count(node) : 1); ++l) {
+            Rank const rank = of_locals          ? topology.rank_at(node, l)
+                              : plan.one_layer() ? key.peer
+                                                 : carrier(topology, plan, node, key.aggregator);
+            auto const claim = decode_claim(message, at);
+            sound = sound && claim;
+            if (claim && !claim->empty()) by_rank[rank] = join(by_rank[rank], *claim);
+        }
+    }
+    std::vector<Rank> order;
+    for (auto const& [rank, claim] : by_rank) order.push_back(rank);
+    sort_by_delivery(order, plan.data, topology, received.begin()->first.aggregator,
+                     plan.aggregator_count());
+    for (Rank const rank : order) state_.claims->sources.push_back({rank, by_rank[rank]});
+    return sound;
 }
 
 /// Cycle numbers are taken now, in the stream's order, whatever happens later.
 void Operation::start_exchange() {
-    lanes_.resize(state_.plan.domains.size());
+    Plan const& plan = state_.plan;
+    lanes_.resize(plan.domains.size());
+    lane_order_ = send_order(plan.data, *site_.topology, site_.self, plan.aggregator_count());
     for (std::size_t a = 0; a < lanes_.size(); ++a) {
         auto const aggregator = static_cast<std::int32_t>(a);
+        Lane& lane = lanes_[a];
+        std::int64_t const cycles = plan.cycle_count(aggregator);
         state_.first_cycle.push_back(stream_.next_cycle[a]);
-        stream_.next_cycle[a] += state_.plan.cycle_count(aggregator);
-        bool const carries = site_.topology->carrier(site_.node(), aggregator) == site_.self;
+        stream_.next_cycle[a] += cycles;
+        lane.carries = carrier(*site_.topology, plan, site_.node(), aggregator) == site_.self;
         Claim const& claim = state_.claims->own[a];
-        lanes_[a].next = carries ? 0 : claim.first;
-        lanes_[a].end = carries ? state_.plan.cycle_count(aggregator) : claim.first + claim.count;
+        lane.next = lane.carries ? 0 : claim.first();
+        lane.end = lane.carries ? cycles : std::min(claim.end(), cycles);
     }
 }
 
@@ -262,10 +294,9 @@ bool Operation::generated(std::size_t a) const noexcept {
 
 bool Operation::admit_cycles(Ahead const& ahead) {
     bool moved = false;
-    for (std::size_t a = 0; a < lanes_.size(); ++a) {
-        auto const aggregator = static_cast<std::int32_t>(a);
-        bool const carries = site_.topology->carrier(site_.node(), aggregator) == site_.self;
-        if (carries && stage_ == Stage::claims) continue;  // Others' claims are not known yet.
+    for (std::int32_t const aggregator : lane_order_) {
+        auto const a = index(aggregator);
+        if (lanes_[a].carries && stage_ == Stage::claims) continue;  // Others' are not known yet.
         if (ahead.generating[a]) continue;
         while (!generated(a) && lanes_[a].active < state_.plan.slot_count) {
             moved |= admit_next(aggregator);
@@ -276,24 +307,27 @@ bool Operation::admit_cycles(Ahead const& ahead) {
 
 CycleInput Operation::cycle_input(std::int32_t aggregator, std::int64_t cycle) const {
     auto const a = index(aggregator);
+    Lane const& lane = lanes_[a];
+    Claims const& claims = *state_.claims;
     CycleInput input;
     input.aggregator = aggregator;
     input.cycle = cycle;
     input.stream_cycle = state_.first_cycle[a] + cycle;
-    input.contributes = state_.claims->own[a].contains(cycle);
-    if (site_.topology->carrier(site_.node(), aggregator) != site_.self) return input;
-    auto const slot = a * slots_per_aggregator + index(input.stream_cycle % slots_per_aggregator);
-    input.posted_before = stream_.posted[slot];
+    input.contributes = claims.own[a].contains(cycle);
+    input.answer_bytes = claims.own[a].cycle_bytes;
+    if (!lane.carries) return input;
     Claim of_node;
-    for (Claim const& claim : state_.claims->local[a]) {
+    for (Claim const& claim : claims.local[a]) {
         of_node = join(of_node, claim);
         if (claim.contains(cycle)) ++input.local_claimants;
     }
     input.node_claims = of_node.contains(cycle);
+    if (!state_.plan.one_layer()) input.answer_bytes = of_node.cycle_bytes;
     if (site_.topology->aggregator(aggregator) != site_.self) return input;
-    for (Node node = 0; node < site_.topology->node_count(); ++node) {
-        if (node == site_.node()) continue;
-        if (state_.claims->nodes[a][index(node)].contains(cycle)) input.other_nodes.push_back(node);
+    input.taken_before = lane.taken;
+    for (Source const& source : claims.sources) {
+        if (!source.claim.contains(cycle)) continue;
+        input.sources.push_back({source.rank, source.claim.cycle_bytes});
     }
     return input;
 }
@@ -301,11 +335,7 @@ CycleInput Operation::cycle_input(std::int32_t aggregator, std::int64_t cycle) c
 bool Operation::admit_next(std::int32_t aggregator) {
     Lane& lane = lanes_[index(aggregator)];
     auto const input = cycle_input(aggregator, lane.next++);
-    if (site_.topology->carrier(site_.node(), aggregator) == site_.self) {
-        auto const slot = index(aggregator) * slots_per_aggregator +
-                          index(input.stream_cycle % slots_per_aggregator);
-        stream_.posted[slot] += input.local_claimants * posts_a_cycle(state_.plan);
-    }
+    lane.taken += static_cast<std::int64_t>(input.sources.size());
     Schedule schedule = make_cycle(*site_.topology, site_.self, state_.plan, input);
     if (schedule.ops.empty()) return true;
     ++lane.active;

@@ -25,11 +25,9 @@ struct Call {
     std::function<std::shared_ptr<Layout const>()> find_memory;
 };
 
-/// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks but
-/// for `posted`, which only the carrier of an aggregator keeps.
+/// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks.
 struct StreamState {
     std::vector<std::int64_t> next_cycle;  ///< By aggregator.
-    std::vector<std::int64_t> posted;      ///< By aggregator and slot: contributions so far.
     PlanCache plans;
     std::int64_t board_uses[3][board_count]{};  ///< Surveys, agreements, claims exchanges.
 };
@@ -84,6 +82,8 @@ private:
     struct Lane {  ///< One aggregator's cycles, as far as they concern this rank.
         std::int64_t next = 0, end = 0;
         std::int32_t active = 0;
+        bool carries = false;    ///< This rank carries for its node.
+        std::int64_t taken = 0;  ///< Messages that were asked for.
     };
 
     [[nodiscard]] bool wants_direct() const;
@@ -94,6 +94,7 @@ private:
     bool reuse_claims();
     void start_claims();
     void end_claims();
+    [[nodiscard]] bool collect_claims();
     void start_exchange();
     bool admit_cycles(Ahead const& ahead);
     bool admit_next(std::int32_t aggregator);
@@ -113,9 +114,10 @@ private:
     Summary survey_;
     bool reused_plan_ = false;
     bool direct_done_ = false;
-    std::vector<Lane> lanes_;
-    std::vector<std::int32_t> completed_;  ///< Scratch for the executor's answers.
-    std::int32_t control_left_ = 0;        ///< Schedules of the current stage, without direct ones.
+    std::vector<Lane> lanes_;               ///< By aggregator.
+    std::vector<std::int32_t> lane_order_;  ///< In which cycles are admitted.
+    std::vector<std::int32_t> completed_;   ///< Scratch for the executor's answers.
+    std::int32_t control_left_ = 0;  ///< Schedules of the current stage, without direct ones.
     Status result_ = Status::ok;
     Bytes bytes_ = 0;
     double started_ = 0, ended_ = 0;

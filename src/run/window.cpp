@@ -13,7 +13,7 @@ struct BoardHead {
 
 struct SlotHead {
     Counter turn, posted;
-    std::atomic<std::int64_t> limit;
+    std::atomic<std::int64_t> limit, settled;
 };
 
 std::size_t up(std::size_t value, std::size_t unit) noexcept {
@@ -103,10 +103,18 @@ Counter& NodeWindow::counter(CounterKind kind, Channel channel, std::int32_t agg
     case CounterKind::announced:
         return head->announced;
     case CounterKind::claimed:
+    case CounterKind::collected:  // These three are a rank's own, not of a window.
+    case CounterKind::taken:
+    case CounterKind::answered:
         break;
     }
     auto const index = static_cast<std::size_t>(cycle % board_count);
     return *at<Counter>(claims_at_ + index * claims_bytes_);
+}
+
+std::atomic<std::int64_t>& NodeWindow::settled(std::int32_t aggregator,
+                                               std::int64_t cycle) const noexcept {
+    return (at<SlotHead>(slots_at_) + slot_index(aggregator, cycle))->settled;
 }
 
 Summary& NodeWindow::record(Channel channel, std::int64_t operation, Rank local) const noexcept {

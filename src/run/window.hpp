@@ -55,6 +55,9 @@ public:
     [[nodiscard]] WindowShape const& shape() const noexcept { return shape_; }
     [[nodiscard]] Counter& counter(CounterKind kind, Channel channel, std::int32_t aggregator,
                                    std::int64_t cycle) const noexcept;
+    /// What `posted` of a slot stood at when the cycle before ended: its carrier sets it.
+    [[nodiscard]] std::atomic<std::int64_t>& settled(std::int32_t aggregator,
+                                                     std::int64_t cycle) const noexcept;
     [[nodiscard]] Summary& record(Channel channel, std::int64_t operation,
                                   Rank local) const noexcept;
     [[nodiscard]] Summary& announcement(Channel channel, std::int64_t operation) const noexcept;

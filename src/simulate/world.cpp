@@ -102,7 +102,7 @@ private:
 class World::RankNetwork final : public Network {
 public:
     RankNetwork(World& world, Rank self) : world_(world), self_(self) {}
-    Message start_send(Rank peer, int tag, std::span<std::byte const> bytes) override {
+    Message start_send(Rank peer, int tag, std::span<std::byte const> bytes, bool) override {
         return start({self_, peer, tag}, {self_, world_.mail_->add(), bytes, {}}, true);
     }
     Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override {
@@ -124,7 +124,7 @@ private:
             sends.pop_front();
             recvs.pop_front();
         }
-        return {half.handle, 0};
+        return {half.handle, 0, false};
     }
     void deliver(Mail::Half send, Mail::Half recv) {
         if (recv.target.size() < send.source.size()) throw std::length_error("message truncated");

@@ -128,7 +128,7 @@ RC_GTEST_PROP(Coverage, ClearLeavesNothing, ()) {
 
 RC_GTEST_PROP(Coverage, EncodedAndDecodedItIsTheSame, ()) {
     Drawn drawn;
-    std::vector<std::byte> message(*rc::gen::inRange<std::size_t>(0, 5), std::byte{7});
+    ByteBuffer message(*rc::gen::inRange<std::size_t>(0, 5), std::byte{7});
     std::size_t const before = message.size();
     drawn.sheet->encode(message);
     std::size_t const length = message.size() - before;
@@ -148,7 +148,7 @@ RC_GTEST_PROP(Coverage, DecodingAddsToWhatIsMarked, ()) {
     Run const more = draw_small_run(drawn.granules, drawn.granule_bytes);
     Sheet other(drawn.window_bytes(), drawn.granule_bytes);
     other->mark(more);
-    std::vector<std::byte> message;
+    ByteBuffer message;
     drawn.sheet->encode(message);
     RC_ASSERT(other->decode_and_mark(message).has_value());
     mark_model(drawn.model, more, drawn.granule_bytes);
@@ -157,7 +157,7 @@ RC_GTEST_PROP(Coverage, DecodingAddsToWhatIsMarked, ()) {
 
 RC_GTEST_PROP(Coverage, CutShortItIsRefused, ()) {
     Drawn drawn;
-    std::vector<std::byte> message;
+    ByteBuffer message;
     drawn.sheet->encode(message);
     message.resize(*rc::gen::inRange<std::size_t>(0, message.size()));
     Sheet other(drawn.window_bytes(), drawn.granule_bytes);
@@ -185,7 +185,7 @@ TEST(Coverage, StretchesBeyondTheWindowAreRefused) {
           {1, 50, 0, 50, 1, 0},
           {1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0},
           {1, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0}}) {
-        std::vector<std::byte> message;
+        ByteBuffer message;
         for (int const byte : bytes) message.push_back(static_cast<std::byte>(byte));
         Sheet sheet(100, 1);
         EXPECT_FALSE(sheet->decode_and_mark(message).has_value());
@@ -205,7 +205,7 @@ TEST(Coverage, ARegularPatternIsEncodedInNoMoreThanItsWords) {
     constexpr Bytes window = 1 << 16;
     Sheet sheet(window, 1);
     sheet->mark(sluice::Run{0, 1, 2, window / 2});
-    std::vector<std::byte> message;
+    ByteBuffer message;
     sheet->encode(message);
     EXPECT_EQ(message.size(), 1 + window / 8);
 }

@@ -10,10 +10,17 @@ namespace {
 using namespace testing;
 
 void write_then_read(WorldShape shape, std::uint64_t seed, int pattern, bool short_counts,
-                     int outstanding = 3) {
+                     int outstanding = 3, Hints const& hints = {}) {
     SCOPED_TRACE("seed " + std::to_string(seed) + " pattern " + std::to_string(pattern) +
                  " ranks " + std::to_string(shape.rank_count) + "/" +
                  std::to_string(shape.ranks_per_node));
+    auto const make_call = [&](Part& part) {
+        Call call = call_of(part, Strategy::two_phase);
+        Strategy const both = call.hints.write;
+        call.hints = hints;
+        call.hints.write = call.hints.read = both;
+        return call;
+    };
     World world(shape, seed);
     world.file(0).short_counts = short_counts;
     world.file(0).bytes.assign(100'000, std::byte{0});
@@ -33,8 +40,7 @@ void write_then_read(WorldShape shape, std::uint64_t seed, int pattern, bool sho
     }
     for (auto& parts : all) {
         for (Rank r = 0; r < shape.rank_count; ++r) {
-            operations.push_back(
-                world.call(r, 0, call_of(parts[static_cast<std::size_t>(r)], Strategy::two_phase)));
+            operations.push_back(world.call(r, 0, make_call(parts[static_cast<std::size_t>(r)])));
         }
     }
     ASSERT_EQ(world.run(), "");
@@ -54,7 +60,7 @@ void write_then_read(WorldShape shape, std::uint64_t seed, int pattern, bool sho
             Part& part = parts[static_cast<std::size_t>(r)];
             part.request.direction = Direction::read;
             std::fill(part.memory.begin(), part.memory.end(), std::byte{0});
-            operations.push_back(world.call(r, 0, call_of(part, Strategy::two_phase)));
+            operations.push_back(world.call(r, 0, make_call(part)));
         }
     }
     ASSERT_EQ(world.run(), "");
@@ -74,6 +80,29 @@ TEST(Simulation, EveryByteOnOneAndSeveralNodes) {
             for (Rank const per_node : {1, 2, 8}) {
                 for (int pattern = 0; pattern < 3; ++pattern) {
                     write_then_read({ranks, per_node, 4096, 3}, seed, pattern, seed % 2 == 0);
+                    if (HasFatalFailure()) return;
+                }
+            }
+        }
+    }
+}
+
+TEST(Simulation, EveryKernelInOneLayerAndInTwo) {
+    std::uint64_t seed = 0;
+    for (auto const kernel :
+         {Kernel::ascending, Kernel::pairwise, Kernel::spread_out, Kernel::balanced}) {
+        for (auto const metadata : {Layers::one, Layers::two}) {
+            for (auto const data : {Layers::one, Layers::two}) {
+                for (int pattern = 0; pattern < 3; ++pattern) {
+                    ++seed;
+                    Hints hints;
+                    hints.metadata = {kernel, metadata};
+                    hints.data = {kernel, data};
+                    hints.throttle.messages = static_cast<std::int32_t>(seed % 4);
+                    hints.throttle.batches = seed % 3 == 0 ? 1 : 0;
+                    hints.local_aggregators = static_cast<std::int32_t>(seed % 2);
+                    write_then_read({9, 4, 4096, 3}, seed, pattern, seed % 2 == 0, 3, hints);
+                    write_then_read({8, 2, 4096, 4}, seed, pattern, false, 6, hints);
                     if (HasFatalFailure()) return;
                 }
             }

@@ -62,29 +62,37 @@ public:
         return all;
     }
 
-    /// Call in the order of cycles: it counts the contributions to each slot.
+    /// Call in the order of cycles: it counts the messages of each aggregator.
     [[nodiscard]] CycleInput cycle_input(Rank self, std::int32_t a, std::int64_t cycle) {
         CycleInput input;
         input.aggregator = a;
         input.cycle = input.stream_cycle = cycle;
         input.contributes = claim(self, a).contains(cycle);
+        input.answer_bytes = plan_.window_bytes;
         Node const node = topology_.node_of(self);
-        if (topology_.carrier(node, a) != self) return input;
+        if (carrier(topology_, plan_, node, a) != self) return input;
         input.node_claims = node_claim(node, a).contains(cycle);
         for (Rank r = 0; r < topology_.rank_count(); ++r) {
             if (topology_.node_of(r) == node && claim(r, a).contains(cycle)) {
                 ++input.local_claimants;
             }
         }
-        auto& posted = posted_[{node, a, cycle % plan_.slot_count}];
-        input.posted_before = posted;
-        posted += input.local_claimants * posts_a_cycle(plan_);
         if (topology_.aggregator(a) != self) return input;
+        std::vector<Rank> sources;
         for (Node other = 0; other < topology_.node_count(); ++other) {
-            if (other != node && node_claim(other, a).contains(cycle)) {
-                input.other_nodes.push_back(other);
+            if (other == node) continue;
+            for (Rank l = 0; plan_.one_layer() && l < topology_.local_count(other); ++l) {
+                Rank const rank = topology_.rank_at(other, l);
+                if (claim(rank, a).contains(cycle)) sources.push_back(rank);
+            }
+            if (!plan_.one_layer() && node_claim(other, a).contains(cycle)) {
+                sources.push_back(carrier(topology_, plan_, other, a));
             }
         }
+        sort_by_delivery(sources, plan_.data, topology_, a, plan_.aggregator_count());
+        input.taken_before = taken_[a];
+        taken_[a] += static_cast<std::int64_t>(sources.size());
+        for (Rank const rank : sources) input.sources.push_back({rank, plan_.window_bytes});
         return input;
     }
 
@@ -102,13 +110,14 @@ private:
 
     Topology topology_;
     Plan plan_;
-    std::vector<std::vector<Claim>> claims_;  ///< By rank and aggregator.
-    std::map<std::tuple<Node, std::int32_t, std::int64_t>, std::int64_t> posted_;  ///< By slot.
+    std::vector<std::vector<Claim>> claims_;      ///< By rank and aggregator.
+    std::map<std::int32_t, std::int64_t> taken_;  ///< By aggregator: messages so far.
 };
 
 /// An interleaved operation of `cycles` windows an aggregator; ranks in `idle` want nothing.
 inline WholeWorld interleaved_world(Rank ranks, Rank per_node, std::int32_t aggregators,
-                                    std::int64_t cycles, Direction way, unsigned idle = 0) {
+                                    std::int64_t cycles, Direction way, unsigned idle = 0,
+                                    Hints const& hints = {}) {
     auto topology = topology_of(ranks, per_node);
     constexpr Bytes page = 4096;
     Bytes const row = page, piece = row / ranks;
@@ -121,6 +130,7 @@ inline WholeWorld interleaved_world(Rank ranks, Rank per_node, std::int32_t aggr
         all = r == 0 ? mine : merge(all, mine);
     }
     all.slot_bytes = page, all.slot_count = 2;
+    all.hints = hints;
     all.hints.aggregator_count = aggregators;
     all.hints.write = all.hints.read = Strategy::two_phase;
     Plan plan = make_plan(all, topology, {});

@@ -1,0 +1,60 @@
+// What each op of a schedule does: looks its roles of memory up in the operation's state and calls
+// the ports. Never blocks. run/executor.hpp says when.
+#pragma once
+#include "run/exchange.hpp"
+#include "run/site.hpp"
+
+#include <memory>
+
+namespace sluice {
+
+/// What a started op waits for.
+struct Effect {
+    Message message;
+    std::unique_ptr<Transfer> transfer;
+};
+
+class Effects {
+public:
+    Effects(Site& site, Storage& storage, ExchangeState& state) noexcept
+        : site_(site),
+          storage_(storage),
+          state_(state) {}
+
+    /// Both return true when the op is complete. An await that is not is asked again by start().
+    bool start(Op const& op, Effect& effect);
+    bool finish(Op const& op, Effect& effect);
+
+    /// What the counter of an await stands at and needs, for people.
+    [[nodiscard]] std::string standing(Op const& op) const;
+
+private:
+    bool await(Op const& op);
+    void notify(Op const& op);
+    void settle(Op const& op, std::int64_t turn);
+    void ring_ranks(std::uint64_t waiters);
+    void copy(Op const& op);
+    void copy_user(Op const& op);
+    void copy_claims(Op const& op);
+    void pack(Op const& op);
+    bool unpack(Op const& op);
+    void merge(Op const& op);
+    void start_message(Op const& op, Effect& effect);
+    void finish_message(Op const& op, Message const& message);
+    bool skip_transfer(Op const& op);
+    [[nodiscard]] std::unique_ptr<Transfer> slot_transfer(Op const& op, Direction way) const;
+    void start_transfer(Op const& op, Effect& effect);
+    void finish_transfer(Op const& op, Transfer const& transfer);
+
+    [[nodiscard]] Counter& counter(Op const& op) const noexcept;
+    [[nodiscard]] std::int64_t base(Op const& op) const noexcept;
+    [[nodiscard]] Slot slot(Op const& op) const noexcept;
+    [[nodiscard]] std::span<std::byte> message_memory(Op const& op);
+    [[nodiscard]] int tag(Op const& op) const noexcept;
+
+    Site& site_;
+    Storage& storage_;
+    ExchangeState& state_;
+};
+
+}  // namespace sluice
