@@ -3,8 +3,6 @@
 #pragma once
 #include "core/schedule.hpp"
 
-#include <optional>
-
 namespace sluice {
 
 /// An await for the `n`-th message of an aggregator, where it must not be asked for at once.
@@ -22,9 +20,9 @@ public:
         if (needed > 0) {
             Op op = base_;
             op.kind = OpKind::await, op.value = needed;
-            if (last_) after.push_back(*last_);  // One await at a time is looked at.
+            if (last_ != none) after.push_back(last_);  // One await at a time is looked at.
             last_ = schedule_.add(op, after);
-            after = {*last_};
+            after = {last_};
         }
         return after;
     }
@@ -39,7 +37,8 @@ private:
     Schedule& schedule_;
     Throttle throttle_;
     Op base_;
-    std::optional<std::uint32_t> last_;
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    std::uint32_t last_ = none;
 };
 
 }  // namespace sluice

@@ -1,6 +1,8 @@
 // The generators of schedules, but for those of cycles. Pure: they see the plan and the topology.
 #include "core/gate.hpp"
 
+#include <utility>
+
 namespace sluice {
 namespace {
 
@@ -44,18 +46,17 @@ private:
     bool one_layer() const noexcept { return plan_.metadata.layers == Layers::one; }
 
     void await_locals() {
-        if (awaited_) return;
+        if (std::exchange(awaited_, true)) return;
         Op op = base_;
         op.kind = OpKind::await, op.counter = CounterKind::claimed;
         op.value = topology_.local_count(node_);
-        awaited_ = schedule_.add(op, {posted_});
+        locals_ = schedule_.add(op, {posted_});
     }
     void send(std::int32_t a, Rank aggregator) {
         Op op = base_;
         op.aggregator = a, op.peer = aggregator;
         op.kind = OpKind::copy, op.target = Memory::message;
-        auto const packed =
-            one_layer() ? schedule_.add(op, {}) : schedule_.add(op, {awaited_.value_or(posted_)});
+        auto const packed = one_layer() ? schedule_.add(op, {}) : schedule_.add(op, {locals_});
         op.kind = OpKind::send, op.source = Memory::message, op.target = Memory::none;
         op.synchronous = plan_.metadata.synchronous;
         schedule_.add(op, {packed});
@@ -98,7 +99,8 @@ private:
     Plan const& plan_;
     Op base_;
     std::uint32_t posted_ = 0;
-    std::optional<std::uint32_t> awaited_;
+    bool awaited_ = false;
+    std::uint32_t locals_ = 0;  ///< All claims of the node are on the board.
     Schedule schedule_;
 };
 
