@@ -93,7 +93,7 @@ int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info,
     if (!sluice::settings().enabled) {
         return SLUICE_NEXT(MPI_File_open)(comm, filename, amode, info, fh);
     }
-    sluice::OwnHints const own(info, {});
+    sluice::OwnHints const own(info, sluice::settings().hints);
     int const code = SLUICE_NEXT(MPI_File_open)(comm, filename, amode, own.for_mpi, fh);
     if (code == MPI_SUCCESS) sluice::register_file(comm, filename, amode, own.hints, *fh);
     return code;

@@ -2,6 +2,7 @@
 #include "core/settings.hpp"
 
 #include <charconv>
+#include <map>
 
 namespace sluice {
 namespace {
@@ -19,6 +20,7 @@ constexpr Knob environment[] = {
     {"SLUICE_VIEW_PIECES", "1M", "file views of more pieces are not given to the MPI"},
     {"SLUICE_STALL", "300",
      "seconds without progress before each rank says where it is (0: never)"},
+    {"SLUICE_HINTS", "none", "hints of all files, as name=value;name=value; the program's own win"},
     {"SLUICE_STORAGE_THREADS", "2",
      "threads of a rank that wait for the device (0: the calls themselves do)"},
     {"SLUICE_STORAGE", "auto", "threads or uring: who waits for the device in nonblocking calls"},
@@ -127,6 +129,30 @@ std::optional<Bytes> parse_bytes(std::string const& text) noexcept {
     return value << shift;
 }
 
+/// What `name=value;name=value` sets; a name that is none is complained about.
+static FileHints hints_of_all(std::string const& text, std::vector<Complaint>& complaints) {
+    std::map<std::string, std::string> given;
+    if (text == "none") return {};
+    for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
+        end = std::min(text.find(';', begin), text.size());
+        std::string const part = text.substr(begin, end - begin);
+        auto const equals = std::min(part.find('='), part.size());
+        std::string const name = part.substr(0, equals);
+        bool const known = std::any_of(std::begin(hints), std::end(hints),
+                                       [&](Knob const& knob) { return name == knob.name; });
+        if (known && equals < part.size())
+            given[name] = part.substr(equals + 1);
+        else if (!part.empty() || text.empty())
+            complaints.push_back(
+                {"SLUICE_HINTS", "SLUICE_HINTS=" + part + " is no name=value of a hint; ignored"});
+    }
+    auto const look_up = [&](char const* name) -> std::optional<std::string> {
+        auto const found = given.find(name);
+        return found == given.end() ? std::nullopt : std::optional(found->second);
+    };
+    return read_hints(look_up, {}, complaints);
+}
+
 Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints) {
     Reader reader(lookup, environment, complaints);
     auto const number = [&](char const* name) {
@@ -147,6 +173,7 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
     s.storage = static_cast<StorageEngine>(reader.word("SLUICE_STORAGE", engines).value_or(0));
+    s.hints = hints_of_all(lookup("SLUICE_HINTS").value_or("none"), complaints);
     s.affinity = reader.affinity("SLUICE_AFFINITY");
     s.slice_microseconds = std::min<Bytes>(number("SLUICE_SLICE"), 1000000);
     return s;

@@ -24,6 +24,15 @@ struct Knob {
 /// Who waits for the device in transfers of nonblocking calls.
 enum class StorageEngine : std::uint8_t { automatic, threads, uring };
 
+/// The hints of one rank.
+struct FileHints {
+    Hints plan;
+    bool disabled = false;  ///< The file is left to the MPI.
+    bool durable = false;   ///< Flushed to the device when it is closed.
+    StorageEngine storage = StorageEngine::automatic;
+    bool operator==(FileHints const&) const = default;
+};
+
 struct Settings {
     bool enabled = true;
     int log = 1;  ///< 0 silent, 1 warnings, 2 what is decided.
@@ -38,6 +47,7 @@ struct Settings {
     double stall_seconds = 0;      ///< 0: no watchdog.
     int storage_threads = 2;
     StorageEngine storage = StorageEngine::automatic;  ///< Of files without the hint.
+    FileHints hints;                                   ///< Of files that say nothing else.
     Affinity affinity;                                 ///< Of the library's own threads.
     std::int64_t slice_microseconds = 0;               ///< Of the same; 0: as the system has it.
 };
@@ -52,15 +62,6 @@ struct Complaint {
 
 /// What cannot be understood keeps its default and adds a complaint.
 [[nodiscard]] Settings read_settings(Lookup const& environment, std::vector<Complaint>& complaints);
-
-/// The hints of one rank.
-struct FileHints {
-    Hints plan;
-    bool disabled = false;  ///< The file is left to the MPI.
-    bool durable = false;   ///< Flushed to the device when it is closed.
-    StorageEngine storage = StorageEngine::automatic;
-    bool operator==(FileHints const&) const = default;
-};
 
 /// `before` are the values in force, kept where nothing new is said.
 [[nodiscard]] FileHints read_hints(Lookup const& info, FileHints before,

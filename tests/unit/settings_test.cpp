@@ -246,5 +246,22 @@ TEST(Settings, DocumentationNamesEachWithItsDefault) {
     EXPECT_EQ(documented, rows) << "docs/hints.md has rows that the library does not know";
 }
 
+TEST(Settings, HintsOfAllFilesComeFromTheEnvironment) {
+    std::vector<Complaint> complaints;
+    auto const settings = read_settings(
+        [](char const* name) -> std::optional<std::string> {
+            if (std::string(name) != "SLUICE_HINTS") return std::nullopt;
+            return "cb_nodes=3;sluice_exchange_data=one-layer,pairwise;sluice_throttle=4,batches;"
+                   "cb_nodse=2;nothing";
+        },
+        complaints);
+    EXPECT_EQ(settings.hints.plan.aggregator_count, 3);
+    EXPECT_EQ(settings.hints.plan.data, (Delivery{Kernel::pairwise, Layers::one}));
+    EXPECT_EQ(settings.hints.plan.throttle, (Throttle{4, 1}));
+    ASSERT_EQ(complaints.size(), 2u);
+    EXPECT_NE(complaints[0].text.find("cb_nodse=2"), std::string::npos);
+    EXPECT_NE(complaints[1].text.find("nothing"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sluice
