@@ -1,8 +1,9 @@
-// Virtual time, mail, files and ranks. See world.hpp.
+// Ports of simulated ranks, and the order of what happens. See world.hpp.
 #include "simulate/world.hpp"
 
 #include <cerrno>
 #include <cstring>
+#include <stdexcept>
 
 namespace sluice::simulated {
 namespace {
@@ -47,97 +48,48 @@ long transfer(File& file, Time& time, Direction direction, iovec const* vectors,
     return static_cast<long>(done);
 }
 
+/// What a message's handle says: which letter, and which half of it.
+constexpr std::uint64_t handle_of(LetterId id, bool is_send) noexcept {
+    return std::uint64_t{id} << 1 | (is_send ? 1 : 0);
+}
+
 }  // namespace
-
-void Time::later(double seconds_max, std::function<void()> what) {
-    double const part = static_cast<double>(draw(1u << 20)) / (1u << 20);
-    events_.push({now_ + part * seconds_max, number_++, std::move(what)});
-}
-
-bool Time::run(std::int64_t events_max) {
-    while (!events_.empty()) {
-        if (events_max-- == 0) return false;
-        Event event = events_.top();
-        events_.pop();
-        now_ = event.when;
-        event.what();
-    }
-    return true;
-}
-
-/// Messages under way, matched in the order of their starts.
-struct World::Mail {
-    using Key = std::tuple<Rank, Rank, int>;  ///< From, to, tag.
-    struct Half {
-        Rank rank;
-        std::uint64_t handle;
-        std::span<std::byte const> source;
-        std::span<std::byte> target;
-    };
-    struct Done {
-        bool finished = false;
-        Bytes received = 0;
-    };
-    std::map<Key, std::deque<Half>> sends, recvs;
-    std::vector<Done> states;
-
-    std::uint64_t add() {
-        states.emplace_back();
-        return states.size() - 1;
-    }
-};
 
 class World::RankBells final : public Bells {
 public:
-    RankBells(World& world, Rank self) : world_(world), self_(self) {}
-    void ring(Rank local) override {
-        world_.wake(world_.topology_.rank_at(world_.topology_.node_of(self_), local));
-    }
+    RankBells(World& world, Rank self) : world_(world), node_(world.topology_.node_of(self)) {}
+    void ring(Rank local) override { world_.wake(world_.topology_.rank_at(node_, local)); }
 
 private:
     World& world_;
-    Rank self_;
+    Node node_;
 };
 
 class World::RankNetwork final : public Network {
 public:
     RankNetwork(World& world, Rank self) : world_(world), self_(self) {}
-    Message start_send(Rank peer, int tag, std::span<std::byte const> bytes, bool) override {
-        return start({self_, peer, tag}, {self_, world_.mail_->add(), bytes, {}}, true);
+    Message start_send(Rank peer, int tag, std::span<std::byte const> bytes,
+                       bool synchronous) override {
+        LetterId const id = world_.mail_.send(self_, peer, tag, bytes, synchronous);
+        if (world_.model_->leaves_at_once(static_cast<Bytes>(bytes.size()), synchronous)) {
+            world_.mail_.keep(id);
+            world_.spend(static_cast<Bytes>(bytes.size()), 0);
+        }
+        world_.post(id, true);
+        return {handle_of(id, true), 0, false};
     }
     Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override {
-        return start({peer, self_, tag}, {self_, world_.mail_->add(), {}, bytes}, false);
+        LetterId const id = world_.mail_.recv(peer, self_, tag, bytes);
+        world_.post(id, false);
+        return {handle_of(id, false), 0, false};
     }
     bool finished(Message& message) override {
-        auto const& state = world_.mail_->states[message.handle];
-        message.received = state.received;
-        return state.finished;
+        auto const id = static_cast<LetterId>(message.handle >> 1);
+        if ((message.handle & 1) != 0) return world_.mail_.send_finished(id);
+        return world_.mail_.recv_finished(id, message.received);
     }
 
 private:
-    Message start(Mail::Key key, Mail::Half half, bool is_send) {
-        Mail& mail = *world_.mail_;
-        (is_send ? mail.sends : mail.recvs)[key].push_back(half);
-        auto &sends = mail.sends[key], &recvs = mail.recvs[key];
-        if (!sends.empty() && !recvs.empty()) {
-            deliver(sends.front(), recvs.front());
-            sends.pop_front();
-            recvs.pop_front();
-        }
-        return {half.handle, 0, false};
-    }
-    void deliver(Mail::Half send, Mail::Half recv) {
-        if (recv.target.size() < send.source.size()) throw std::length_error("message truncated");
-        World& world = world_;
-        world.time_.later(world.shape_.delay_seconds, [&world, send, recv] {
-            std::memcpy(recv.target.data(), send.source.data(), send.source.size());
-            world.mail_->states[recv.handle] = {true, static_cast<Bytes>(send.source.size())};
-            world.mail_->states[send.handle] = {true, 0};
-            world.wake(send.rank);
-            world.wake(recv.rank);
-        });
-    }
-
     World& world_;
     Rank self_;
 };
@@ -146,22 +98,20 @@ class World::RankStorage final : public Storage {
 public:
     RankStorage(World& world, Rank self, File& file) : world_(world), self_(self), file_(file) {}
     void run(Transfer& what) override {
+        calls_ = 0;
         transfer_all(what, [this](Direction way, iovec const* vectors, int count, Offset offset) {
+            ++calls_;
             return transfer(file_, world_.time_, way, vectors, count, offset);
         });
     }
-    void start(Transfer& what) override {
-        world_.time_.later(world_.shape_.delay_seconds, [this, &what] {
-            run(what);
-            what.done = true;
-            world_.wake(self_);
-        });
-    }
+    void start(Transfer& what) override { world_.ask_for_transfer(self_, *this, what); }
+    [[nodiscard]] std::int64_t calls() const noexcept { return calls_; }  ///< Of the last run().
 
 private:
     World& world_;
     Rank self_;
     File& file_;
+    std::int64_t calls_ = 0;
 };
 
 struct World::RankState {
@@ -171,42 +121,57 @@ struct World::RankState {
     std::vector<std::unique_ptr<Site>> sites;
     std::vector<std::unique_ptr<Stream>> streams;
     std::vector<std::unique_ptr<RankStorage>> storages;
+    std::deque<std::shared_ptr<Operation>> calls;  ///< Of the first stream, not complete.
+    Account account;
     bool awake = false;
 };
 
 World::World(WorldShape shape, std::uint64_t seed)
+    : World(shape, seed, std::make_unique<RandomModel>(shape.delay_seconds)) {}
+
+World::World(WorldShape shape, std::uint64_t seed, std::unique_ptr<Model> model)
     : shape_(shape),
       time_(seed),
       topology_(node_names(shape)),
+      model_(std::move(model)),
+      mail_(shape.rank_count, *this),
       files_(index(shape.stream_count)),
-      mail_(std::make_unique<Mail>()) {
-    windows_.resize(index(shape.stream_count));
-    for (auto& nodes : windows_) nodes.resize(index(topology_.node_count()));
-    for (Rank r = 0; r < shape.rank_count; ++r) {
-        auto rank = std::make_unique<RankState>(*this, r);
-        Node const node = topology_.node_of(r);
-        for (std::int32_t s = 0; s < shape.stream_count; ++s) {
-            WindowShape const window{topology_.local_count(node),
-                                     std::min(shape.aggregators, topology_.aggregator_count_max()),
-                                     shape.slot_bytes};
-            auto& memory = windows_[index(s)][index(node)];
-            memory.resize(NodeWindow::bytes_needed(window) + 64);
-            auto const odd = reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
-            auto site = std::make_unique<Site>();
-            site->topology = &topology_, site->self = r, site->stream = s;
-            site->window = NodeWindow(memory.data() + (64 - odd), window);
-            site->bells = &rank->bells, site->network = &rank->network, site->clock = &time_;
-            site->limits.aggregator_count = window.aggregator_count;
-            site->reserve = [bytes = shape.slot_bytes](std::int32_t, Bytes) { return bytes; };
-            rank->streams.push_back(std::make_unique<Stream>(*site));
-            rank->sites.push_back(std::move(site));
-            rank->storages.push_back(std::make_unique<RankStorage>(*this, r, files_[index(s)]));
+      windows_(index(shape.stream_count)) {
+    model_->attach(time_, mail_);
+    shape_.aggregators = std::min(shape.aggregators, topology_.aggregator_count_max());
+    for (auto& nodes : windows_) {
+        for (Node node = 0; node < topology_.node_count(); ++node) {
+            WindowShape const window{topology_.local_count(node), shape_.aggregators,
+                                     shape_.slot_bytes};
+            // Pages come into being when they are touched: slots that nobody uses cost nothing.
+            auto memory = SharedMemory::create_private(NodeWindow::bytes_needed(window));
+            if (!memory) throw std::bad_alloc();
+            nodes.push_back(std::move(*memory));
         }
-        ranks_.push_back(std::move(rank));
     }
+    for (Rank r = 0; r < shape.rank_count; ++r) add_rank(r);
 }
 
 World::~World() = default;
+
+void World::add_rank(Rank r) {
+    auto rank = std::make_unique<RankState>(*this, r);
+    Node const node = topology_.node_of(r);
+    for (std::int32_t s = 0; s < shape_.stream_count; ++s) {
+        WindowShape const window{topology_.local_count(node), shape_.aggregators,
+                                 shape_.slot_bytes};
+        auto site = std::make_unique<Site>();
+        site->topology = &topology_, site->self = r, site->stream = s;
+        site->window = NodeWindow(windows_[index(s)][index(node)].data(), window);
+        site->bells = &rank->bells, site->network = &rank->network, site->clock = &time_;
+        site->limits.aggregator_count = shape_.aggregators;
+        site->reserve = [bytes = shape_.slot_bytes](std::int32_t, Bytes) { return bytes; };
+        rank->streams.push_back(std::make_unique<Stream>(*site));
+        rank->sites.push_back(std::move(site));
+        rank->storages.push_back(std::make_unique<RankStorage>(*this, r, files_[index(s)]));
+    }
+    ranks_.push_back(std::move(rank));
+}
 
 Storage& World::storage(Rank rank, std::int32_t stream) {
     return *ranks_[index(rank)]->storages[index(stream)];
@@ -214,35 +179,130 @@ Storage& World::storage(Rank rank, std::int32_t stream) {
 
 std::shared_ptr<Operation> World::call(Rank rank, std::int32_t stream, Call what) {
     what.storage = &storage(rank, stream);
-    Stream& target = *ranks_[index(rank)]->streams[index(stream)];
+    std::int64_t const pieces = piece_count(what.request);
+    RankState& state = *ranks_[index(rank)];
+    Stream& target = *state.streams[index(stream)];
     auto operation = target.make(std::move(what));
     target.append(operation);
+    if (stream == 0) {
+        state.calls.push_back(operation);
+        double const begin = std::max(time_.now(), state.account.busy_until());
+        state.account.busy_until(begin + model_->processor_seconds(0, pieces), time_.now());
+        note(rank);
+    }
     wake(rank);
     return operation;
 }
 
+/// Whoever makes progress looks at everything again before it ends.
 void World::wake(Rank rank) {
-    if (std::exchange(ranks_[index(rank)]->awake, true)) return;
-    time_.later(shape_.delay_seconds, [this, rank] { progress(rank); });
+    RankState& state = *ranks_[index(rank)];
+    if (rank == current_ || std::exchange(state.awake, true)) return;
+    double const when = later() + model_->wake_seconds();
+    time_.at(std::max(when, state.account.busy_until()), *this,
+             static_cast<std::uint32_t>(Event::progress), static_cast<std::uint64_t>(rank));
+}
+
+void World::happened(std::uint32_t kind, std::uint64_t subject) {
+    switch (static_cast<Event>(kind)) {
+    case Event::progress:
+        return progress(static_cast<Rank>(subject));
+    case Event::post_send:
+        mail_.post_send(static_cast<LetterId>(subject));
+        return model_->posted(static_cast<LetterId>(subject));
+    case Event::post_recv:
+        mail_.post_recv(static_cast<LetterId>(subject));
+        return model_->posted(static_cast<LetterId>(subject));
+    case Event::transfer:
+        return begin_transfer(subject);
+    case Event::transferred:
+        return finish_transfer(subject);
+    }
 }
 
 void World::progress(Rank rank) {
     RankState& state = *ranks_[index(rank)];
     state.awake = false;
+    current_ = rank;
+    if (around_progress) around_progress(rank, true);
     for (bool again = true; again;) {
         again = false;
         for (auto& stream : state.streams) again |= stream->progress();
     }
+    if (around_progress) around_progress(rank, false);
+    current_ = -1;
+    if (spent_ > 0) state.account.busy_until(later(), time_.now());
+    spent_ = 0;
+    note(rank);
 }
 
+/// What the rank is busy with from now on.
+void World::note(Rank rank) {
+    RankState& state = *ranks_[index(rank)];
+    while (!state.calls.empty() && state.calls.front()->complete()) state.calls.pop_front();
+    double const now = time_.now();
+    state.account.messages(mail_.counts(rank).under_way, now);
+    Stage stage = Stage::complete;
+    if (!state.calls.empty()) {
+        stage = state.calls.front()->stage();
+        if (stage == Stage::waiting) stage = Stage::survey;  // It plans, or is about to.
+    }
+    if (stage != state.account.stage()) state.account.enter(stage, now);
+}
+
+/// What a rank's processor does delays all that it starts behind it.
+void World::post(LetterId id, bool is_send) {
+    auto const kind = is_send ? Event::post_send : Event::post_recv;
+    if (spent_ > 0) {
+        time_.at(later(), *this, static_cast<std::uint32_t>(kind), id);
+        return;
+    }
+    happened(static_cast<std::uint32_t>(kind), id);
+}
+
+void World::spend(Bytes copied, std::int64_t pieces) {
+    spent_ += model_->processor_seconds(copied, pieces);
+}
+
+void World::ask_for_transfer(Rank rank, RankStorage& storage, Transfer& what) {
+    if (pending_free_.empty()) {
+        pending_free_.push_back(pending_.size());
+        pending_.emplace_back();
+    }
+    std::size_t const number = pending_free_.back();
+    pending_free_.pop_back();
+    pending_[number] = {rank, &storage, &what};
+    ranks_[index(rank)]->account.transfers(+1, time_.now());
+    time_.at(model_->transfer_begin() + spent_, *this, static_cast<std::uint32_t>(Event::transfer),
+             number);
+}
+
+void World::begin_transfer(std::size_t number) {
+    auto const& [rank, storage, what] = pending_[number];
+    storage->run(*what);
+    double const end = model_->transfer_end(storage->calls(), what->bytes);
+    if (end <= time_.now()) return finish_transfer(number);
+    time_.at(end, *this, static_cast<std::uint32_t>(Event::transferred), number);
+}
+
+void World::finish_transfer(std::size_t number) {
+    auto const& [rank, storage, what] = pending_[number];
+    ranks_[index(rank)]->account.transfers(-1, time_.now());
+    what->done = true;
+    pending_free_.push_back(number);
+    wake(rank);
+}
+
+Parts const& World::parts(Rank rank) const noexcept { return ranks_[index(rank)]->account.parts(); }
+
 std::string World::run() {
-    if (!time_.run(200'000'000)) return "the simulation does not end";
+    if (!time_.run(2'000'000'000)) return "the simulation does not end";
     for (auto const& rank : ranks_) {
         for (auto const& stream : rank->streams) {
             if (!stream->idle()) return "stuck: " + stream->describe();
         }
     }
-    return {};
+    return mail_.first_fault();
 }
 
 }  // namespace sluice::simulated

@@ -1,42 +1,16 @@
-// The simulated twins of all ports: a world of ranks in one process, in virtual time, from a seed.
-// Delays and orders are drawn; storage gives short counts and fails on demand. The operations that
-// run on them are the shipped ones. A failure is told by its seed.
+// The simulated twins of all ports: a world of ranks in one process and one thread, in virtual
+// time, from a seed. A model says when things happen; storage gives short counts and fails on
+// demand. The operations that run on them are the shipped ones. A failure is told by its seed.
 #pragma once
 #include "ports/posix.hpp"
+#include "ports/shared_memory.hpp"
 #include "run/stream.hpp"
+#include "simulate/accounts.hpp"
+#include "simulate/model.hpp"
 
-#include <map>
-#include <queue>
-#include <random>
+#include <functional>
 
 namespace sluice::simulated {
-
-/// Events in virtual time.
-class Time final : public Clock {
-public:
-    explicit Time(std::uint64_t seed) : random_(seed) {}
-    double now() override { return now_; }
-    /// Calls `what` after a drawn delay of at most `seconds_max`.
-    void later(double seconds_max, std::function<void()> what);
-    /// Runs events until none is left; false when more than `events_max` happened: a livelock.
-    bool run(std::int64_t events_max);
-    /// A drawn number in [0, below).
-    std::uint64_t draw(std::uint64_t below) { return random_() % below; }
-
-private:
-    struct Event {
-        double when;
-        std::int64_t number;
-        std::function<void()> what;
-        bool operator>(Event const& o) const noexcept {
-            return when != o.when ? when > o.when : number > o.number;
-        }
-    };
-    std::mt19937_64 random_;
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-    double now_ = 0;
-    std::int64_t number_ = 0;
-};
 
 /// A file in memory, shared by all ranks, with faults.
 struct File {
@@ -57,9 +31,11 @@ struct WorldShape {
     std::int32_t stream_count = 1;  ///< Files that each rank has open.
 };
 
-class World {
+class World final : private Waker, private Handler {
 public:
+    /// All delays are drawn.
     World(WorldShape shape, std::uint64_t seed);
+    World(WorldShape shape, std::uint64_t seed, std::unique_ptr<Model> model);
     ~World();
 
     File& file(std::int32_t stream) { return files_[static_cast<std::size_t>(stream)]; }
@@ -67,29 +43,57 @@ public:
     Topology const& topology() const noexcept { return topology_; }
     Time& time() noexcept { return time_; }
 
-    /// The rank makes a collective call; it begins at a drawn time.
+    /// The rank makes a collective call; it begins when the model wakes the rank.
     std::shared_ptr<Operation> call(Rank rank, std::int32_t stream, Call what);
 
-    /// Until nothing happens any more. Empty when all operations are complete, else what is stuck.
+    /// Until nothing happens any more. Empty when all operations are complete and every message
+    /// found its receive, else what is wrong.
     std::string run();
+
+    /// Where the rank's time went in the operations of its first stream.
+    [[nodiscard]] Parts const& parts(Rank rank) const noexcept;
+    [[nodiscard]] MailCounts const& mail_of(Rank rank) const noexcept { return mail_.counts(rank); }
+
+    /// Called around all progress of a rank, with true before and false after it: for who measures
+    /// the real time that it takes.
+    std::function<void(Rank, bool)> around_progress;
 
 private:
     struct RankState;
     class RankBells;
     class RankNetwork;
     class RankStorage;
-    struct Mail;
+    enum class Event : std::uint32_t { progress, post_send, post_recv, transfer, transferred };
 
-    void wake(Rank rank);
+    void add_rank(Rank rank);
+    void wake(Rank rank) override;
+    void happened(std::uint32_t kind, std::uint64_t subject) override;
     void progress(Rank rank);
+    void post(LetterId id, bool is_send);
+    void spend(Bytes copied, std::int64_t pieces);
+    void ask_for_transfer(Rank rank, RankStorage& storage, Transfer& transfer);
+    void begin_transfer(std::size_t number);
+    void finish_transfer(std::size_t number);
+    void note(Rank rank);
+    [[nodiscard]] double later() { return time_.now() + spent_; }
 
     WorldShape shape_;
     Time time_;
     Topology topology_;
+    std::unique_ptr<Model> model_;
+    Mail mail_;
     std::vector<File> files_;
-    std::vector<std::vector<std::vector<std::byte>>> windows_;  ///< By stream and node.
-    std::unique_ptr<Mail> mail_;
+    std::vector<std::vector<SharedMemory>> windows_;  ///< By stream and node.
     std::vector<std::unique_ptr<RankState>> ranks_;
+    struct Pending {  ///< A transfer under way.
+        Rank rank;
+        RankStorage* storage;
+        Transfer* transfer;
+    };
+    std::vector<Pending> pending_;
+    std::vector<std::size_t> pending_free_;
+    Rank current_ = -1;  ///< Who makes progress.
+    double spent_ = 0;   ///< By its processor since it began to.
 };
 
 }  // namespace sluice::simulated
