@@ -30,6 +30,8 @@ public:
     /// Runs events until none is left; false when more than `events_max` happened: a livelock.
     bool run(std::int64_t events_max);
 
+    [[nodiscard]] std::int64_t events() const noexcept { return number_; }  ///< So far.
+
     /// A drawn number in [0, below).
     std::uint64_t draw(std::uint64_t below) { return random_() % below; }
     /// A drawn delay of at most `seconds_max`.

@@ -1,0 +1,66 @@
+// The shipped operations in the virtual time of a described machine, with all bytes compared; and
+// the machine's own arithmetic.
+#include "simulate/experiment.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+using namespace simulated;
+
+/// Rank r takes piece r of each row.
+std::function<Request(Rank)> strided(Rank ranks, Bytes piece, Bytes bytes, Direction way) {
+    return [=](Rank rank) {
+        Request r;
+        r.direction = way;
+        r.view.filetype = std::make_shared<Layout const>(
+            std::vector<Run>{{rank * piece, piece, 0, 1}}, piece * ranks);
+        r.bytes = bytes;
+        return r;
+    };
+}
+
+Experiment experiment(Machine machine, Bytes piece, Bytes bytes, Direction way) {
+    Experiment e;
+    e.machine = machine;
+    e.request = strided(machine.ranks(), piece, bytes, way);
+    e.hints.write = e.hints.read = Strategy::two_phase;
+    return e;
+}
+
+Machine small(std::string const& name, Rank nodes, Rank ranks_per_node) {
+    Machine machine = machine_named(name).value();
+    machine.nodes = nodes, machine.ranks_per_node = ranks_per_node;
+    return machine;
+}
+
+TEST(SimulatedMachine, EveryByteOnEveryPreset) {
+    for (std::string const& name : machine_names()) {
+        for (auto const way : {Direction::write, Direction::read}) {
+            Outcome const outcome = run(experiment(small(name, 16, 16), 256, 4096, way));
+            EXPECT_EQ(outcome.fault, "") << name << " " << describe(way);
+            EXPECT_GT(outcome.messages, 0) << name;
+        }
+    }
+}
+
+TEST(SimulatedMachine, PartsAddUpToTheTimeOfTheSlowestRank) {
+    Outcome const outcome = run(experiment(small("knl", 8, 8), 256, 16384, Direction::write));
+    ASSERT_EQ(outcome.fault, "");
+    Parts const& sum = outcome.sum;
+    double const parts =
+        sum.metadata + sum.computation + sum.data + sum.storage + sum.both + sum.waiting;
+    EXPECT_NEAR(parts, sum.total, 1e-9 * sum.total);
+    EXPECT_NEAR(outcome.largest.total, outcome.seconds, 1e-9 + 0.01 * outcome.seconds);
+    EXPECT_GT(outcome.largest.storage + outcome.largest.both, 0);
+    EXPECT_GT(outcome.largest.metadata, 0);
+}
+
+TEST(SimulatedMachine, FourThousandRanks) {
+    Outcome const outcome = run(experiment(small("knl", 64, 64), 256, 4096, Direction::write));
+    EXPECT_EQ(outcome.fault, "");
+}
+
+}  // namespace
+}  // namespace sluice
