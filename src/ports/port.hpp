@@ -1,4 +1,4 @@
-// The outside world as the executor sees it: four small interfaces. Each has a real implementation
+// The outside world as the executor sees it: small interfaces. Each has a real implementation
 // beside this file and a simulated twin in simulate/. All calls return at once.
 #pragma once
 #include "core/request.hpp"
@@ -75,6 +75,13 @@ public:
     virtual void run(Transfer& transfer) = 0;
     /// Pieces of the file of at least this size gain nothing from an exchange on the way to it.
     [[nodiscard]] virtual Bytes direct_piece_bytes(Direction) { return Bytes{512} << 10; }
+};
+
+/// Told what the rank's processor was busy with: for simulations, in which it takes time.
+class Work {
+public:
+    virtual ~Work() = default;
+    virtual void done(Bytes copied, std::int64_t pieces) = 0;
 };
 
 /// Seconds since some fixed time.

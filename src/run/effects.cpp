@@ -142,12 +142,30 @@ void Effects::copy(Op const& op) {
         state_.records[0] = site_.window.announcement(op.channel, op.cycle);
     } else if (op.target == Memory::message) {
         pack(op);
+        tell_work(op);
     } else if (op.source == Memory::message) {
+        tell_work(op);
         if (!unpack(op)) state_.fail(Status::other);
         if (op.target != Memory::want) state_.messages.drop(MessageKey(op));
     } else {
         copy_user(op);
+        tell_work(op);
     }
+}
+
+/// What a copy of bytes keeps the processor busy with, while its message is there.
+void Effects::tell_work(Op const& op) {
+    if (!site_.work) return;
+    bool const message = op.source == Memory::message || op.target == Memory::message;
+    auto bytes = message ? static_cast<Bytes>(state_.messages[MessageKey(op)].size()) : 0;
+    std::int64_t pieces = 0;
+    if (op.source == Memory::user || op.target == Memory::user) {
+        Request const& r = state_.exchanged();
+        Span const part = positions_in(r, state_.window(op));
+        pieces = r.view.filetype->piece_count(r.position + part.begin, r.position + part.end);
+        if (!message && op.target != Memory::coverage) bytes = part.bytes();
+    }
+    site_.work->done(bytes, pieces);
 }
 
 void Effects::copy_user(Op const& op) {

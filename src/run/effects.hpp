@@ -35,6 +35,7 @@ private:
     void ring_ranks(std::uint64_t waiters);
     void copy(Op const& op);
     void copy_user(Op const& op);
+    void tell_work(Op const& op);
     void copy_claims(Op const& op);
     void pack(Op const& op);
     bool unpack(Op const& op);

@@ -16,6 +16,7 @@ struct Site {
     Bells* bells = nullptr;
     Network* network = nullptr;
     Clock* clock = nullptr;
+    Work* work = nullptr;  ///< Null: nobody asks.
     PlanLimits limits;
     /// Reserves staging memory for this node; returns the bytes of a slot, 0 when there is none.
     /// Called by the node's leader only.

@@ -73,7 +73,7 @@ public:
         LetterId const id = world_.mail_.send(self_, peer, tag, bytes, synchronous);
         if (world_.model_->leaves_at_once(static_cast<Bytes>(bytes.size()), synchronous)) {
             world_.mail_.keep(id);
-            world_.spend(static_cast<Bytes>(bytes.size()), 0);
+            world_.done(static_cast<Bytes>(bytes.size()), 0);
         }
         world_.post(id, true);
         return {handle_of(id, true), 0, false};
@@ -164,6 +164,7 @@ void World::add_rank(Rank r) {
         site->topology = &topology_, site->self = r, site->stream = s;
         site->window = NodeWindow(windows_[index(s)][index(node)].data(), window);
         site->bells = &rank->bells, site->network = &rank->network, site->clock = &time_;
+        site->work = this;
         site->limits.aggregator_count = shape_.aggregators;
         site->reserve = [bytes = shape_.slot_bytes](std::int32_t, Bytes) { return bytes; };
         rank->streams.push_back(std::make_unique<Stream>(*site));
@@ -260,7 +261,7 @@ void World::post(LetterId id, bool is_send) {
     happened(static_cast<std::uint32_t>(kind), id);
 }
 
-void World::spend(Bytes copied, std::int64_t pieces) {
+void World::done(Bytes copied, std::int64_t pieces) {
     spent_ += model_->processor_seconds(copied, pieces);
 }
 

@@ -31,7 +31,7 @@ struct WorldShape {
     std::int32_t stream_count = 1;  ///< Files that each rank has open.
 };
 
-class World final : private Waker, private Handler {
+class World final : private Waker, private Handler, private Work {
 public:
     /// All delays are drawn.
     World(WorldShape shape, std::uint64_t seed);
@@ -70,7 +70,7 @@ private:
     void happened(std::uint32_t kind, std::uint64_t subject) override;
     void progress(Rank rank);
     void post(LetterId id, bool is_send);
-    void spend(Bytes copied, std::int64_t pieces);
+    void done(Bytes copied, std::int64_t pieces) override;
     void ask_for_transfer(Rank rank, RankStorage& storage, Transfer& transfer);
     void begin_transfer(std::size_t number);
     void finish_transfer(std::size_t number);
