@@ -28,11 +28,12 @@ void Account::pass(double now) noexcept {
     parts_.total += now - since;
     parts_.computation += computing;
     bool const data = messages_ > 0, storage = transfers_ > 0;
-    double Parts::* const where = stage_ != Stage::exchange ? &Parts::metadata
-                                  : data && storage         ? &Parts::both
-                                  : data                    ? &Parts::data
-                                  : storage                 ? &Parts::storage
-                                                            : &Parts::waiting;
+    double Parts::* const where = stage_ < Stage::exchange     ? &Parts::metadata
+                                  : stage_ == Stage::agreement ? &Parts::waiting
+                                  : data && storage            ? &Parts::both
+                                  : data                       ? &Parts::data
+                                  : storage                    ? &Parts::storage
+                                                               : &Parts::waiting;
     parts_.*where += rest;
 }
 

@@ -7,12 +7,12 @@ namespace sluice::simulated {
 /// Seconds of one rank in one operation, or of several ranks; `total` is the sum of the others.
 struct Parts {
     double total = 0;
-    double metadata = 0;     ///< Survey, claims and agreement.
+    double metadata = 0;     ///< Survey and claims.
     double computation = 0;  ///< The processor copies or plans, in whatever stage.
     double data = 0;         ///< Exchange, messages under way.
     double storage = 0;      ///< Exchange, transfers of the file under way.
     double both = 0;         ///< Exchange, messages and transfers at the same time.
-    double waiting = 0;      ///< Exchange, for other ranks.
+    double waiting = 0;      ///< For other ranks: exchange and agreement.
 
     void add(Parts const& other) noexcept;
     /// Of each part the larger one.

@@ -21,6 +21,10 @@ constexpr Command commands[] = {
     {"bench", "bench [OPTION ...]",
      "compare with the MPI's own I/O, paired; under mpiexec; see sluice bench --help",
      sluice::command_bench},
+    {"simulate", "simulate [FILE.toml] [--set KEY=VALUE ...]",
+     "a call of thousands of ranks in virtual time, from a description of machine and pattern; "
+     "see sluice simulate --keys",
+     sluice::command_simulate},
     {"info", "info", "version, MPI, features, environment variables and hints",
      sluice::command_info},
 };

@@ -1,0 +1,85 @@
+// `sluice simulate`: a collective call of many ranks in virtual time, from a text description.
+#include "tools/command.hpp"
+#include "tools/simulate/check.hpp"
+#include "tools/simulate/report.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+using simulated::Description;
+
+void print_keys() {
+    std::printf("keys of a description, and of --set:\n");
+    for (auto const& key : tools::scenario_keys())
+        std::printf("  %-30s %s\n", key.name, key.meaning);
+    for (auto const& key : simulated::machine_keys()) {
+        std::printf("  machine.%-22s %s%s%s%s\n", key.name, key.meaning, *key.unit ? " (" : "",
+                    key.unit, *key.unit ? ")" : "");
+    }
+    for (std::string const& name : simulated::machine_names()) {
+        std::printf("\n# preset %s\n%s", name.c_str(),
+                    describe(*simulated::machine_named(name)).c_str());
+    }
+}
+
+int usage() {
+    std::fprintf(stderr,
+                 "usage: sluice simulate [FILE.toml] [--set SECTION.KEY=VALUE ...] [--json]\n"
+                 "       sluice simulate --check [--set ...]  all kernels on all patterns\n"
+                 "       sluice simulate --keys               what a description may say\n");
+    return 2;
+}
+
+int run_one(tools::Scenario const& scenario, bool as_json) {
+    auto const impossible = why_not(scenario);
+    if (!impossible.empty()) {
+        std::fprintf(stderr, "sluice simulate: %s %s\n", scenario.pattern.name.c_str(),
+                     impossible.c_str());
+        return 2;
+    }
+    auto const begin = std::chrono::steady_clock::now();
+    auto const outcome = simulated::run(experiment_of(scenario));
+    std::chrono::duration<double> const real = std::chrono::steady_clock::now() - begin;
+    if (as_json)
+        std::printf("%s\n", json(scenario, outcome).c_str());
+    else
+        print(scenario, outcome, real.count());
+    return outcome.fault.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int command_simulate(int argc, char** argv) {
+    Description description;
+    bool check = false, as_json = false;
+    for (int i = 0; i < argc; ++i) {
+        std::string const argument = argv[i];
+        if (argument == "--keys") return print_keys(), 0;
+        if (argument == "--check") {
+            check = true;
+        } else if (argument == "--json") {
+            as_json = true;
+        } else if (argument == "--set" && i + 1 < argc) {
+            description.set(argv[++i]);
+        } else if (!argument.starts_with("-")) {
+            auto const text = tools::read_text(argument);
+            if (!text) description.fail("cannot read " + argument);
+            if (text) description.add(*text);
+        } else {
+            return usage();
+        }
+    }
+    auto const scenario = tools::take_scenario(description);
+    if (!description.error().empty()) {
+        std::fprintf(stderr, "sluice simulate: %s; see sluice simulate --keys\n",
+                     description.error().c_str());
+        return 2;
+    }
+    return check ? tools::check_kernels(scenario) : run_one(scenario, as_json);
+}
+
+}  // namespace sluice

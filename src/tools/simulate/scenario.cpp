@@ -1,0 +1,128 @@
+// From text to what is simulated. See scenario.hpp.
+#include "tools/simulate/scenario.hpp"
+
+#include "tools/command.hpp"
+
+#include <cstdio>
+#include <memory>
+
+namespace sluice::tools {
+namespace {
+
+constexpr ScenarioKey keys[] = {
+    {"machine.preset", "numbers to begin with: knl, power9 or ethernet"},
+    {"pattern.name", "contiguous, strided, block3d, btio, irregular, e3sm, flash or sparse"},
+    {"pattern.bytes", "of each rank; rounded to what the pattern can tile with"},
+    {"pattern.piece_bytes", "strided, sparse; irregular: on average"},
+    {"pattern.seed", "irregular: which one"},
+    {"pattern.decomposition", "e3sm: the file, packed where it ends in .gz; else Sluice's own"},
+    {"pattern.decomposition_number", "e3sm: which one of the file"},
+    {"pattern.direction", "write or read"},
+    {"run.seed", "of the noise"},
+    {"run.check", "compare all bytes with those of a serial model: true or false"},
+    {"hints.NAME", "a hint of MPI_File_open: see sluice info"},
+};
+
+void take_pattern(simulated::Description& description, Scenario& scenario) {
+    patterns::PatternSpec& pattern = scenario.pattern;
+    description.take("pattern.name", pattern.name);
+    description.take("pattern.bytes", pattern.bytes);
+    description.take("pattern.piece_bytes", pattern.piece_bytes);
+    auto seed = static_cast<std::int64_t>(pattern.seed);
+    description.take("pattern.seed", seed);
+    pattern.seed = static_cast<std::uint64_t>(seed);
+    description.take("pattern.decomposition_number", pattern.decomposition_number);
+    std::string path, direction = "write";
+    description.take("pattern.decomposition", path);
+    description.take("pattern.direction", direction);
+    scenario.direction = direction == "read" ? Direction::read : Direction::write;
+    if (direction != "read" && direction != "write")
+        description.fail("pattern.direction = " + direction + ": expected write or read");
+    if (pattern.name != "e3sm") return;
+    if (auto const text = read_decomposition(path))
+        pattern.decomposition = patterns::Decomposition(*text);
+    else
+        description.fail("cannot read the decomposition " + path);
+}
+
+/// For the shell: whatever the name holds, it stays one word.
+std::string quoted_for_shell(std::string const& text) {
+    std::string result = "'";
+    for (char const c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return result + "'";
+}
+
+std::optional<std::string> read_all(std::FILE* file, int (*close)(std::FILE*)) {
+    if (file == nullptr) return std::nullopt;
+    std::string text;
+    char buffer[1 << 16];
+    while (std::size_t const bytes = std::fread(buffer, 1, sizeof buffer, file))
+        text.append(buffer, bytes);
+    bool const complete = std::ferror(file) == 0;
+    return close(file) == 0 && complete ? std::optional(text) : std::nullopt;
+}
+
+}  // namespace
+
+std::span<ScenarioKey const> scenario_keys() noexcept { return keys; }
+
+std::optional<std::string> read_text(std::string const& path) {
+    return read_all(std::fopen(path.c_str(), "re"), std::fclose);
+}
+
+std::optional<std::string> read_decomposition(std::string path) {
+    if (path.empty()) path = installation() + "/share/sluice/e3sm-f-16.txt.gz";
+    if (!path.ends_with(".gz")) return read_text(path);
+    // NOLINTNEXTLINE(bugprone-command-processor): a fixed command, the name is quoted
+    return read_all(popen(("zcat -- " + quoted_for_shell(path)).c_str(), "re"), pclose);
+}
+
+void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
+               simulated::Description& description) {
+    std::vector<Complaint> complaints;
+    FileHints before;
+    before.plan = hints;
+    auto const lookup = [&](char const* name) {
+        auto const found = texts.find(name);
+        return found == texts.end() ? std::nullopt : std::optional(found->second);
+    };
+    hints = read_hints(lookup, before, complaints).plan;
+    for (Complaint const& complaint : complaints) description.fail(complaint.text);
+    for (auto const& [name, value] : texts) {
+        auto const known = hint_knobs();
+        if (std::none_of(known.begin(), known.end(), [&](Knob const& k) { return name == k.name; }))
+            description.fail("there is no hint '" + name + "'");
+    }
+}
+
+Scenario take_scenario(simulated::Description& description) {
+    Scenario scenario;
+    scenario.machine = simulated::take_machine(description);
+    take_pattern(description, scenario);
+    auto seed = static_cast<std::int64_t>(scenario.seed);
+    description.take("run.seed", seed);
+    scenario.seed = static_cast<std::uint64_t>(seed);
+    description.take("run.check", scenario.checked);
+    set_hints(scenario.hints, description.take_section("hints"), description);
+    return scenario;
+}
+
+std::string why_not(Scenario const& scenario) {
+    return patterns::why_not(scenario.pattern, scenario.machine.ranks());
+}
+
+simulated::Experiment experiment_of(Scenario const& scenario) {
+    simulated::Experiment experiment;
+    experiment.machine = scenario.machine;
+    experiment.hints = scenario.hints;
+    experiment.seed = scenario.seed;
+    experiment.checked = scenario.checked;
+    if (scenario.hints.window_bytes > 0) experiment.slot_bytes_max = scenario.hints.window_bytes;
+    experiment.request = [pattern = scenario.pattern, ranks = scenario.machine.ranks(),
+                          way = scenario.direction](Rank rank) {
+        return patterns::make_request(pattern, rank, ranks, way);
+    };
+    return experiment;
+}
+
+}  // namespace sluice::tools
