@@ -12,6 +12,25 @@ bool has(Claim const& claim, std::int64_t bit) noexcept {
     return (claim.bits[bit / 64] >> bit % 64 & 1) != 0;
 }
 
+/// Stripes that are looked at one by one before a block of cycles is taken as a whole.
+constexpr std::int64_t stripes_looked_at = 16;
+
+/// An upper bound of the bytes wanted in one of the cycles [first, last]: none where it is 0.
+Bytes bytes_in_cycles(Request const& request, Plan const& plan, std::int32_t a, std::int64_t first,
+                      std::int64_t last) {
+    Window const begin = plan.window(a, first);
+    Bytes const all = positions_in(request, {begin.begin, plan.window(a, last).end}).bytes();
+    bool const in_stripes = plan.stripe_bytes > 0 && all > 0;
+    if (!in_stripes || (last - first + 1) * begin.part_count > stripes_looked_at) {
+        return std::min(all, plan.window_bytes);
+    }
+    Bytes most = 0;
+    for (; first <= last; ++first) {
+        most = std::max(most, bytes_in(request, plan.window(a, first)));
+    }
+    return most;
+}
+
 Claim claim_of(Request const& request, Plan const& plan, std::int32_t a) {
     Claim claim;
     std::int64_t const cycles = plan.cycle_count(a);
@@ -21,11 +40,10 @@ Claim claim_of(Request const& request, Plan const& plan, std::int32_t a) {
     if (positions_in(request, domain).empty()) return claim;
     for (std::int64_t first = 0, bit = 0; first < cycles; first += claim.scale, ++bit) {
         std::int64_t const last = std::min(first + claim.scale, cycles) - 1;
-        Span const block{plan.window(a, first).begin, plan.window(a, last).end};
-        Bytes const bytes = positions_in(request, block).bytes();
+        Bytes const bytes = bytes_in_cycles(request, plan, a, first, last);
         if (bytes <= 0) continue;
         claim.add(bit);
-        claim.cycle_bytes = std::max(claim.cycle_bytes, std::min(bytes, plan.window_bytes));
+        claim.cycle_bytes = std::max(claim.cycle_bytes, bytes);
     }
     return claim;
 }

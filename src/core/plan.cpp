@@ -7,6 +7,8 @@ namespace sluice {
 namespace {
 
 constexpr Bytes domain_bytes_min = 256 * 1024;  ///< Below this a second aggregator costs more.
+constexpr Bytes cyclic_stripe_bytes = Bytes{1} << 20;      ///< Where nobody knows the file's.
+constexpr Bytes cyclic_stripe_bytes_max = Bytes{1} << 32;  ///< No file system has longer ones.
 
 Bytes round_up(Bytes value, Bytes unit) noexcept { return (value + unit - 1) / unit * unit; }
 
@@ -14,17 +16,6 @@ Bytes round_up(Bytes value, Bytes unit) noexcept { return (value + unit - 1) / u
 Bytes granule(std::uint64_t alignment_bits) noexcept {
     if (alignment_bits == 0) return stripe_bytes_default;
     return std::min<Bytes>(stripe_bytes_default, Bytes{1} << std::countr_zero(alignment_bits));
-}
-
-/// Even shares of the span, borders at multiples of the stripe: contiguous file domains.
-std::vector<Span> even_domains(Span span, std::int64_t count, Bytes unit) {
-    Offset const begin = span.begin / unit * unit;
-    Bytes const share = round_up((span.end - begin + count - 1) / count, unit);
-    std::vector<Span> domains;
-    for (Offset at = begin; at < span.end; at += share) {
-        domains.push_back({at, std::min(at + share, span.end)});
-    }
-    return domains;
 }
 
 std::int64_t domain_count(Summary const& all, Topology const& topology, PlanLimits limits) {
@@ -44,6 +35,40 @@ Bytes window_bytes(Summary const& all) noexcept {
     wanted = round_up(std::max<Bytes>(wanted, 1), stripe_bytes_default);
     return std::max(stripe_bytes_default,
                     std::min(wanted, all.slot_bytes / stripe_bytes_default * stripe_bytes_default));
+}
+
+Bytes unit_of(Hints const& hints) noexcept {
+    return std::max(stripe_bytes_default, hints.stripe_bytes);
+}
+
+Bytes cyclic_unit_of(Hints const& hints) noexcept {
+    return hints.stripe_bytes > 0 ? unit_of(hints) : cyclic_stripe_bytes;
+}
+
+Domains division(Summary const& all, std::int64_t count) noexcept {
+    Hints const& hints = all.hints;
+    Bytes const stripe = cyclic_unit_of(hints);
+    bool const striped = stripe < all.span.bytes() && stripe <= cyclic_stripe_bytes_max;
+    bool const several_servers = hints.stripe_bytes > 0 && hints.stripe_count > 1;
+    if (count == 1 || hints.domains == Domains::even) return Domains::even;
+    if (hints.domains == Domains::balanced) return Domains::balanced;
+    if (hints.domains == Domains::cyclic) return striped ? Domains::cyclic : Domains::even;
+    if (several_servers && striped) return Domains::cyclic;
+    return Domains::even;
+}
+
+void divide(Plan& plan, Summary const& all, std::int64_t count, Weights const* weights) {
+    Bytes unit = unit_of(all.hints);
+    plan.division = division(all, count);
+    if (plan.division == Domains::cyclic) {
+        unit = plan.stripe_bytes = cyclic_unit_of(all.hints);
+        plan.domains = cyclic_domains(all.span, cyclic_count(count, all.hints.stripe_count), unit);
+    } else if (plan.division == Domains::even) {
+        plan.domains = even_domains(all.span, count, unit);
+    } else if (weights) {
+        plan.domains = balanced_domains(all.span, *weights, count, unit);
+    }
+    plan.granule_bytes = granule(all.alignment | static_cast<std::uint64_t>(unit));
 }
 
 char const* choose(Summary const& all, Strategy& chosen) noexcept {
@@ -77,27 +102,24 @@ void choose_delivery(Summary const& all, Topology const&, Plan& plan) noexcept {
 
 std::int64_t Plan::cycle_count(std::int32_t a) const noexcept {
     if (a >= aggregator_count()) return 0;
-    return (domains[static_cast<std::size_t>(a)].bytes() + window_bytes - 1) / window_bytes;
+    return cutting().cycle_count(domains[static_cast<std::size_t>(a)]);
 }
 
-Span Plan::window(std::int32_t a, std::int64_t cycle) const noexcept {
-    Span const& domain = domains[static_cast<std::size_t>(a)];
-    Offset const begin = domain.begin + cycle * window_bytes;
-    return {begin, std::min(begin + window_bytes, domain.end)};
+Window Plan::window(std::int32_t a, std::int64_t cycle) const noexcept {
+    return cutting().window(domains[static_cast<std::size_t>(a)], cycle);
 }
 
-Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits) {
+Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits,
+               Weights const* weights) {
     Plan plan;
     plan.direction = all.operation == 1 ? Direction::write : Direction::read;
     plan.reason = choose(all, plan.strategy);
     if (plan.strategy != Strategy::two_phase) return plan;
     plan.window_bytes = window_bytes(all);
     plan.slot_count = std::max(1, all.slot_count);
-    Bytes const unit = std::max(stripe_bytes_default, all.hints.stripe_bytes);
-    plan.granule_bytes = granule(all.alignment | static_cast<std::uint64_t>(unit));
     plan.span = all.span;
     plan.covered = topology.node_count() == 1 && proves_coverage(all);
-    plan.domains = even_domains(all.span, domain_count(all, topology, limits), unit);
+    divide(plan, all, domain_count(all, topology, limits), weights);
     if (topology.node_count() > 1) choose_delivery(all, topology, plan);
     return plan;
 }
@@ -110,6 +132,10 @@ std::string describe(Plan const& plan) {
             std::to_string(plan.window_bytes) + " bytes, " + std::to_string(plan.slot_count) +
             " slots, " +
             (plan.covered ? "all covered" : "granule " + std::to_string(plan.granule_bytes));
+    if (plan.division == Domains::cyclic) {
+        text += ", stripes of " + std::to_string(plan.stripe_bytes) + " bytes in turn";
+    }
+    if (plan.division == Domains::balanced) text += ", domains of equal bytes";
     if (plan.data.layers != Layers::automatic) {
         text += "\n  metadata " + describe(plan.metadata) + "; data " + describe(plan.data) +
                 "; throttle " + describe(plan.throttle);

@@ -22,8 +22,10 @@ struct Plan {
     std::int32_t slot_count = 1;  ///< Windows of one aggregator that are under way at once.
     Span span;                    ///< From the first to the last byte wanted.
     bool covered = false;  ///< Each byte of the span is wanted exactly once: nothing is marked.
-    std::vector<Span> domains;  ///< Of each aggregator; ascending, disjoint.
-    char const* reason = "";    ///< Why this strategy, for people.
+    Domains division = Domains::even;  ///< How the span is divided.
+    Bytes stripe_bytes = 0;            ///< Of cyclic domains; 0: a domain is one stretch.
+    std::vector<Span> domains;         ///< Of each aggregator: from its first byte to its last.
+    char const* reason = "";           ///< Why this strategy, for people.
     // How messages get from node to node; as they are here with one node, where there are none.
     Delivery metadata, data;
     Throttle throttle{Throttle::none};
@@ -33,10 +35,18 @@ struct Plan {
     [[nodiscard]] std::int32_t aggregator_count() const noexcept {
         return static_cast<std::int32_t>(domains.size());
     }
+    /// How domains are cut into windows.
+    [[nodiscard]] Cutting cutting() const noexcept {
+        return {window_bytes, stripe_bytes, stripe_bytes * aggregator_count()};
+    }
     [[nodiscard]] std::int64_t cycle_count(std::int32_t aggregator) const noexcept;
     /// Each rank of another node sends for itself; else its node's carrier does.
     [[nodiscard]] bool one_layer() const noexcept { return data.layers == Layers::one; }
-    [[nodiscard]] Span window(std::int32_t aggregator, std::int64_t cycle) const noexcept;
+    [[nodiscard]] Window window(std::int32_t aggregator, std::int64_t cycle) const noexcept;
+    /// Its domains depend on the weights of all ranks, which were not known yet.
+    [[nodiscard]] bool needs_weights() const noexcept {
+        return strategy == Strategy::two_phase && domains.empty();
+    }
     bool operator==(Plan const&) const = default;
 };
 
@@ -51,8 +61,10 @@ struct PlanLimits {
     return topology.carrier(node, a, plan.local_aggregators);
 }
 
-/// `all` is the merged summary of all ranks.
-[[nodiscard]] Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits);
+/// `all` is the merged summary of all ranks, `weights` those of all ranks over its span. Without
+/// weights, a plan that needs them is made all but for its domains.
+[[nodiscard]] Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits,
+                             Weights const* weights = nullptr);
 
 /// Stable text, for people and golden tests.
 [[nodiscard]] std::string describe(Plan const& plan);

@@ -36,6 +36,8 @@ constexpr Knob hints[] = {
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
     {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
+    {"striping_factor", "0", "servers that hold the stripes of the file in turn (0: not known)"},
+    {"sluice_domains", "auto", "even or cyclic: how the file is divided among aggregators"},
     {"sluice_exchange_metadata", "auto",
      "order of the claims: ascending, pairwise, spread-out, balanced; one-layer or two-layer; ..."},
     {"sluice_exchange_data", "auto", "the same for the data"},
@@ -106,6 +108,7 @@ private:
 };
 
 constexpr std::initializer_list<char const*> engines = {"auto", "threads", "uring"};
+constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic"};
 
 Strategy strategy_of(int place) noexcept {
     return place == 0   ? Strategy::two_phase
@@ -193,6 +196,12 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     }
     if (auto const n = reader.number("cb_buffer_size")) h.plan.window_bytes = *n;
     if (auto const n = reader.number("striping_unit")) h.plan.stripe_bytes = *n;
+    if (auto const n = reader.number("striping_factor")) {
+        h.plan.stripe_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
+    }
+    if (auto const place = reader.word("sluice_domains", divisions)) {
+        h.plan.domains = static_cast<Domains>(*place);
+    }
     if (auto const d = reader.parsed("sluice_exchange_metadata", parse_delivery)) {
         h.plan.metadata = *d;
     }
@@ -227,6 +236,8 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
             {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
             {"cb_buffer_size", number(plan.window_bytes, window_bytes_default)},
             {"striping_unit", number(plan.stripe_bytes, stripe_bytes_default)},
+            {"striping_factor", std::to_string(plan.stripe_count)},
+            {"sluice_domains", describe(plan.domains)},
             {"sluice_exchange_metadata", describe(plan.metadata)},
             {"sluice_exchange_data", describe(plan.data)},
             {"sluice_throttle", describe(plan.throttle)},

@@ -3,6 +3,7 @@
 // ranks' spans exists anywhere. Pure. Next stage: core/plan.hpp.
 #pragma once
 #include "core/delivery.hpp"
+#include "core/domains.hpp"
 #include "core/fingerprint.hpp"
 #include "core/request.hpp"
 #include "core/status.hpp"
@@ -12,14 +13,6 @@
 namespace sluice {
 
 enum class Strategy : std::uint8_t { automatic, two_phase, independent };
-
-/// How the span is divided among aggregators.
-enum class Domains : std::uint8_t {
-    automatic,
-    even,      ///< One stretch each, of equal length.
-    cyclic,    ///< Stripes in turn: what one storage server of a striped file holds.
-    balanced,  ///< One stretch each, with equal bytes wanted in it.
-};
 
 /// Hints that shape a plan. Rank 0's are used; others that differ are reported, not obeyed.
 struct Hints {

@@ -170,7 +170,7 @@ void Effects::tell_work(Op const& op) {
 
 void Effects::copy_user(Op const& op) {
     Request const& request = state_.exchanged();
-    Span const window = state_.window(op);
+    Window const window = state_.window(op);
     if (op.target == Memory::slot) {
         place(request, state_.user, window, slot(op), !state_.plan.covered);
     } else if (op.target == Memory::coverage) {
@@ -296,12 +296,9 @@ void Effects::finish_message(Op const& op, Message const& message) {
 }
 
 std::unique_ptr<Transfer> Effects::slot_transfer(Op const& op, Direction way) const {
-    Span const window = state_.window(op);
-    Slot const s = slot(op);
-    if (!state_.plan.covered) return std::make_unique<SlotTransfer>(way, s, window.begin);
-    Span const whole = clip(window, state_.plan.span);
-    Segment const segment{whole.begin, s.data + (whole.begin - window.begin), whole.bytes()};
-    return std::make_unique<WholeTransfer>(way, segment);
+    Window const window = state_.window(op);
+    if (!state_.plan.covered) return std::make_unique<SlotTransfer>(way, slot(op), window);
+    return std::make_unique<WholeTransfer>(way, slot(op).data, window, state_.plan.span);
 }
 
 void Effects::start_transfer(Op const& op, Effect& effect) {

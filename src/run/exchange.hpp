@@ -97,7 +97,7 @@ struct ExchangeState {
     std::int64_t arrivals_before[2]{};  ///< Earlier uses of the boards: survey, agreement.
     std::int64_t claims_before = 0;
 
-    [[nodiscard]] Span window(Op const& op) const noexcept {
+    [[nodiscard]] Window window(Op const& op) const noexcept {
         auto const a = static_cast<std::size_t>(op.aggregator);
         return plan.window(op.aggregator, op.cycle - first_cycle[a]);
     }

@@ -21,6 +21,11 @@ Part part_in(Request const& request, Span window) noexcept {
             p.bytes()};
 }
 
+/// From an offset in the view to a place in the slot, in part `i` of the window.
+Offset slot_shift(Request const& request, Window const& window, std::int64_t i) noexcept {
+    return request.view.displacement - window.part(i).begin + window.place(i);
+}
+
 /// Private words for a coverage that came in a message.
 class Scratch {
 public:
@@ -52,30 +57,37 @@ bool spread_covered(Coverage const& coverage, std::span<std::byte const> from, s
 
 }  // namespace
 
-void mark(Request const& request, Span window, Coverage coverage) noexcept {
-    auto [file, memory, bytes] = part_in(request, window);
-    Offset const shift = request.view.displacement - window.begin;
-    while (bytes > 0) {
-        Pieces pieces = file.pieces(bytes);
-        file.advance(pieces);
-        bytes -= pieces.bytes;
-        pieces.offset += shift;
-        coverage.mark(pieces);
+void mark(Request const& request, Window const& window, Coverage coverage) noexcept {
+    for (std::int64_t i = 0; i < window.part_count; ++i) {
+        auto [file, memory, bytes] = part_in(request, window.part(i));
+        Offset const shift = slot_shift(request, window, i);
+        while (bytes > 0) {
+            Pieces pieces = file.pieces(bytes);
+            file.advance(pieces);
+            bytes -= pieces.bytes;
+            pieces.offset += shift;
+            coverage.mark(pieces);
+        }
     }
 }
 
-void place(Request const& request, std::byte const* user, Span window, Slot const& slot,
+void place(Request const& request, std::byte const* user, Window const& window, Slot const& slot,
            bool marks) noexcept {
-    auto const [file, memory, bytes] = part_in(request, window);
-    copy(file, slot.data + (request.view.displacement - window.begin), memory, user, bytes);
+    for (std::int64_t i = 0; i < window.part_count; ++i) {
+        auto const [file, memory, bytes] = part_in(request, window.part(i));
+        copy(file, slot.data + slot_shift(request, window, i), memory, user, bytes);
+    }
     if (marks) mark(request, window, slot.coverage);
 }
 
-void take(Request const& request, std::byte* user, Span window, Slot const& slot) noexcept {
+void take(Request const& request, std::byte* user, Window const& window,
+          Slot const& slot) noexcept {
     Offset const limit = slot.limit->load(std::memory_order_relaxed);
-    Span const there = clip(window, {window.begin, limit});
-    auto const [file, memory, bytes] = part_in(request, there);
-    copy(memory, user, file, slot.data + (request.view.displacement - window.begin), bytes);
+    for (std::int64_t i = 0; i < window.part_count; ++i) {
+        Span const there = clip(window.part(i), {window.begin, limit});
+        auto const [file, memory, bytes] = part_in(request, there);
+        copy(memory, user, file, slot.data + slot_shift(request, window, i), bytes);
+    }
 }
 
 void pack_written(Slot const& slot, ByteBuffer& message) {
@@ -121,32 +133,39 @@ bool unpack_answer(std::span<std::byte const> message, Slot const& slot) {
     return spread_covered(slot.coverage, message.subspan(sizeof limit), slot.data);
 }
 
-void pack_own_wanted(Request const& request, Span window, Bytes window_bytes, Bytes granule_bytes,
-                     ByteBuffer& message) {
+void pack_own_wanted(Request const& request, Window const& window, Bytes window_bytes,
+                     Bytes granule_bytes, ByteBuffer& message) {
     Scratch scratch(window_bytes, granule_bytes);
     mark(request, window, scratch.coverage());
     message.clear();
     scratch.coverage().encode(message);
 }
 
-void pack_own_written(Request const& request, std::byte const* user, Span window,
+void pack_own_written(Request const& request, std::byte const* user, Window const& window,
                       Bytes window_bytes, Bytes granule_bytes, ByteBuffer& message) {
     pack_own_wanted(request, window, window_bytes, granule_bytes, message);
-    auto const [file, memory, bytes] = part_in(request, window);
-    auto const head = message.size();
-    message.resize(head + static_cast<std::size_t>(bytes));  // As the coverage orders them.
-    copy({*Layout::contiguous(), 0}, message.data() + head, memory, user, bytes);
+    for (std::int64_t i = 0; i < window.part_count; ++i) {  // As the coverage orders them.
+        auto const [file, memory, bytes] = part_in(request, window.part(i));
+        auto const head = message.size();
+        message.resize(head + static_cast<std::size_t>(bytes));
+        copy({*Layout::contiguous(), 0}, message.data() + head, memory, user, bytes);
+    }
 }
 
-bool unpack_own_answer(Request const& request, std::byte* user, Span window,
+bool unpack_own_answer(Request const& request, std::byte* user, Window const& window,
                        std::span<std::byte const> message) {
     std::int64_t limit = 0;
     if (message.size() < sizeof limit) return false;
     std::memcpy(&limit, message.data(), sizeof limit);
-    auto const there = part_in(request, clip(window, {window.begin, limit}));
-    if (static_cast<Bytes>(message.size() - sizeof limit) < there.bytes) return false;
-    copy(there.memory, user, {*Layout::contiguous(), 0}, message.data() + sizeof limit,
-         there.bytes);
+    message = message.subspan(sizeof limit);
+    for (std::int64_t i = 0; i < window.part_count; ++i) {
+        Span const part = window.part(i);
+        auto const wanted = static_cast<std::size_t>(positions_in(request, part).bytes());
+        if (message.size() < wanted) return false;
+        auto const there = part_in(request, clip(part, {window.begin, limit}));
+        copy(there.memory, user, {*Layout::contiguous(), 0}, message.data(), there.bytes);
+        message = message.subspan(wanted);
+    }
     return true;
 }
 

@@ -10,14 +10,14 @@ namespace sluice {
 
 /// The request's bytes that lie in the window, from user memory into the slot; `marks`: they are
 /// marked too, as is needed where the window may have holes.
-void place(Request const& request, std::byte const* user, Span window, Slot const& slot,
+void place(Request const& request, std::byte const* user, Window const& window, Slot const& slot,
            bool marks) noexcept;
 
 /// Marks the request's bytes that lie in the window.
-void mark(Request const& request, Span window, Coverage coverage) noexcept;
+void mark(Request const& request, Window const& window, Coverage coverage) noexcept;
 
 /// The request's bytes that lie in the window and before the slot's limit, into user memory.
-void take(Request const& request, std::byte* user, Span window, Slot const& slot) noexcept;
+void take(Request const& request, std::byte* user, Window const& window, Slot const& slot) noexcept;
 
 void pack_written(Slot const& slot, ByteBuffer& message);
 void pack_wanted(Slot const& slot, ByteBuffer& message);
@@ -25,17 +25,17 @@ void pack_answer(Slot const& slot, std::span<std::byte const> wanted, Bytes wind
                  ByteBuffer& message);
 
 /// The same messages straight from user memory: a write's data, and what a read wants.
-void pack_own_written(Request const& request, std::byte const* user, Span window,
+void pack_own_written(Request const& request, std::byte const* user, Window const& window,
                       Bytes window_bytes, Bytes granule_bytes, ByteBuffer& message);
-void pack_own_wanted(Request const& request, Span window, Bytes window_bytes, Bytes granule_bytes,
-                     ByteBuffer& message);
+void pack_own_wanted(Request const& request, Window const& window, Bytes window_bytes,
+                     Bytes granule_bytes, ByteBuffer& message);
 
 /// These return false when the message is damaged; the slot then holds only part of it.
 bool unpack_written(std::span<std::byte const> message, Slot const& slot, Bytes window_bytes);
 bool unpack_wanted(std::span<std::byte const> message, Slot const& slot);
 bool unpack_answer(std::span<std::byte const> message, Slot const& slot);
 /// An answer straight into user memory.
-bool unpack_own_answer(Request const& request, std::byte* user, Span window,
+bool unpack_own_answer(Request const& request, std::byte* user, Window const& window,
                        std::span<std::byte const> message);
 
 }  // namespace sluice

@@ -12,22 +12,49 @@ Layout const& or_contiguous(Layout const& layout) noexcept {
 
 }  // namespace
 
-SlotTransfer::SlotTransfer(Direction way, Slot const& slot, Offset window_begin) noexcept
+SlotTransfer::SlotTransfer(Direction way, Slot const& slot, Window const& window) noexcept
     : Transfer(way),
       slot_(slot),
-      window_begin_(window_begin) {}
+      window_(window) {}
+
+/// The next marked bytes, cut at the end of the part: the next part lies elsewhere in the file.
+std::optional<Span> SlotTransfer::stretch_in_part() {
+    auto const stretch = slot_.coverage.next(at_);
+    if (!stretch || window_.part_count == 1) return stretch;
+    part_ = stretch->begin / window_.part_bytes;
+    return clip(*stretch, {stretch->begin, window_.place(part_ + 1)});
+}
 
 std::optional<Segment> SlotTransfer::next() {
-    auto stretch = slot_.coverage.next(at_);
+    auto const stretch = stretch_in_part();
     if (!stretch) return std::nullopt;
     at_ = stretch->end;
+    Offset const end = window_.place(part_ + 1);
     while (direction == Direction::read) {
         auto const following = slot_.coverage.next(at_);
         if (!following || following->begin - at_ > gap_bytes_read) break;
-        at_ = following->end;
+        if (following->begin >= end) break;
+        at_ = std::min(following->end, end);
     }
-    return Segment{window_begin_ + stretch->begin, slot_.data + stretch->begin,
-                   at_ - stretch->begin};
+    Offset const begin = window_.part(part_).begin + (stretch->begin - window_.place(part_));
+    return Segment{begin, slot_.data + stretch->begin, at_ - stretch->begin};
+}
+
+WholeTransfer::WholeTransfer(Direction way, std::byte* slot, Window const& window,
+                             Span span) noexcept
+    : Transfer(way),
+      slot_(slot),
+      window_(window),
+      span_(span) {}
+
+std::optional<Segment> WholeTransfer::next() {
+    while (part_ < window_.part_count) {
+        Span const part = window_.part(part_);
+        Span const wanted = clip(part, span_);
+        std::byte* const from = slot_ + window_.place(part_++) + (wanted.begin - part.begin);
+        if (!wanted.empty()) return Segment{wanted.begin, from, wanted.bytes()};
+    }
+    return std::nullopt;
 }
 
 UserTransfer::UserTransfer(Request const& request, std::byte* user) noexcept

@@ -4,31 +4,35 @@
 #include "ports/port.hpp"
 #include "run/movement.hpp"
 
-#include <utility>
-
 namespace sluice {
 
 /// Exactly the marked bytes of a slot. When reading, small gaps between them are read too: that is
 /// cheaper than many requests, and changes nothing outside of the slot.
 class SlotTransfer final : public Transfer {
 public:
-    SlotTransfer(Direction way, Slot const& slot, Offset window_begin) noexcept;
+    SlotTransfer(Direction way, Slot const& slot, Window const& window) noexcept;
     std::optional<Segment> next() override;
 
 private:
+    std::optional<Span> stretch_in_part();
+
     Slot slot_;
-    Offset window_begin_;
-    Offset at_ = 0;
+    Window window_;
+    std::int64_t part_ = 0;  ///< The part of the window that `at_` lies in.
+    Offset at_ = 0;          ///< In the slot.
 };
 
-/// Bytes that lie together: those of a window whose coverage is known without marks.
+/// All bytes of a window that lie in `span`: for windows whose coverage is known without marks.
 class WholeTransfer final : public Transfer {
 public:
-    WholeTransfer(Direction way, Segment whole) noexcept : Transfer(way), whole_(whole) {}
-    std::optional<Segment> next() override { return std::exchange(whole_, std::nullopt); }
+    WholeTransfer(Direction way, std::byte* slot, Window const& window, Span span) noexcept;
+    std::optional<Segment> next() override;
 
 private:
-    std::optional<Segment> whole_;
+    std::byte* slot_;
+    Window window_;
+    Span span_;
+    std::int64_t part_ = 0;
 };
 
 /// A request's bytes, piece by piece, between user memory and the file.

@@ -98,7 +98,7 @@ Kernel sweeping(std::string const& pattern) {
     if (pattern == "full") r.bytes = window_bytes;
     return [r] {
         Coverage coverage = stage().slot.coverage;
-        mark(r, {0, window_bytes}, coverage);
+        mark(r, Span{0, window_bytes}, coverage);
         Work work;
         for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
             work.pieces += 1;

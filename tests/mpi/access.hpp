@@ -153,13 +153,32 @@ inline void transfer(MPI_File file, Form form, Direction direction, model::Reque
     MPI_Type_free(&kept);
 }
 
+/// The hints of the options; null where there are none.
+inline MPI_Info hints_of_options() {
+    std::string_view rest = check::state().options.hints;
+    MPI_Info info = MPI_INFO_NULL;
+    if (!rest.empty()) MPI_Info_create(&info);
+    while (!rest.empty()) {
+        auto const end = std::min(rest.find(';'), rest.size());
+        auto const equals = std::min(rest.find('='), end);
+        std::string const name(rest.substr(0, equals));
+        std::string const value(rest.substr(std::min(equals + 1, end), end - equals - 1));
+        check::ok(MPI_Info_set(info, name.c_str(), value.c_str()), "MPI_Info_set " + name);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return info;
+}
+
 inline MPI_File open(std::string const& name, int mode = MPI_MODE_RDWR | MPI_MODE_CREATE,
                      MPI_Comm comm = MPI_COMM_WORLD, MPI_Info info = MPI_INFO_NULL,
                      check::Where where = check::Where::current()) {
     MPI_File file = MPI_FILE_NULL;
-    if (!check::ok(MPI_File_open(comm, name.c_str(), mode, info, &file), "MPI_File_open", where)) {
+    MPI_Info own = info == MPI_INFO_NULL ? hints_of_options() : MPI_INFO_NULL;
+    MPI_Info const given = own != MPI_INFO_NULL ? own : info;
+    if (!check::ok(MPI_File_open(comm, name.c_str(), mode, given, &file), "MPI_File_open", where)) {
         MPI_Abort(MPI_COMM_WORLD, 3);  // nothing of the sub-test could run on
     }
+    if (own != MPI_INFO_NULL) MPI_Info_free(&own);
     return file;
 }
 

@@ -26,6 +26,7 @@ struct Options {
     std::string only;      ///< Comma-separated; sub-tests whose name contains one.
     std::string skip;      ///< The same, left out.
     std::string full_dir;  ///< A file system of a few MiB.
+    std::string hints;     ///< For files that are opened without: name=value;name=value.
     int repeat = 1;
     int large_mib = 24;     ///< A rank, in the large sub-tests.
     int thread_level = -1;  ///< Below zero: MPI_Init; else MPI_Init_thread with level 0 to 3.

@@ -20,7 +20,9 @@ inline MPI_Info OpenFile::hints(int step) const {
     for (char const* const name : {"romio_cb_write", "romio_cb_read"}) {
         if (random.chance(30)) set(name, random.one_of({"enable", "disable", "automatic"}));
     }
-    if (random.chance(20)) set("striping_unit", std::to_string(random.one_of({4096, 65536})));
+    if (random.chance(30)) set("striping_unit", std::to_string(random.one_of({4096, 65536})));
+    if (random.chance(30)) set("striping_factor", std::to_string(random.between(0, 4)));
+    if (random.chance(50)) set("sluice_domains", random.one_of({"auto", "even", "cyclic"}));
     return info;
 }
 

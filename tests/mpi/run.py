@@ -46,6 +46,9 @@ def quick_runs(mpi):
     small = ["--large-mib", "10"]
     alone = {"SLUICE_SHARED_MEMORY": "off"}
     calls = {"SLUICE_PROGRESS": "calls"}
+    # Windows of several stripes; windows that are a part of one.
+    striped = "striping_unit=4096;striping_factor=3;cb_nodes=3;cb_buffer_size=16384"
+    stripes = "sluice_domains=cyclic;striping_unit=65536;cb_nodes=3;cb_buffer_size=16384"
     own_views = {"SLUICE_VIEW_PIECES": "0"}
     return [
         Run(mpi, "abi_test", 1),
@@ -61,6 +64,8 @@ def quick_runs(mpi):
         Run(mpi, "patterns_test", 4, 0, [*small, "--only", "/all,/iat_all"], 150, alone),
         Run(mpi, "patterns_test", 8, 0, ["--only", "/all,/iat_all", "--large-mib", "5"]),
         Run(mpi, "patterns_test", 2, 0, small, 150, own_views),
+        Run(mpi, "patterns_test", 4, 2, [*small, "--only", "/all,/iat_all", "--hints", striped]),
+        Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iall,/at_all", "--hints", stripes]),
         Run(mpi, "patterns_test", 2, 1, [*small, "--only", "/iall,/at_begin"], 150, calls),
         Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iat_all,/begin"], 150,
             {**calls, "SLUICE_STORAGE_THREADS": "0"}),

@@ -7,7 +7,8 @@ namespace check {
 
 inline void usage(std::string_view program) {
     std::printf("%.*s [-v] [--list] [--dir DIR] [--only NAME,..] [--skip NAME,..] [--repeat N]\n"
-                "    [--large-mib N] [--thread-level 0..3] [--full DIR] [--plain]\n",
+                "    [--large-mib N] [--thread-level 0..3] [--full DIR] [--plain]\n"
+                "    [--hints NAME=VALUE;...]\n",
                 static_cast<int>(program.size()), program.data());
 }
 
@@ -36,6 +37,8 @@ inline bool parse(int argc, char** argv, Options& options) {
             options.skip = value;
         else if (name == "--full")
             options.full_dir = value;
+        else if (name == "--hints")
+            options.hints = value;
         else if (name == "--repeat")
             options.repeat = std::stoi(value);
         else if (name == "--large-mib")

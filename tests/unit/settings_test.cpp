@@ -158,6 +158,8 @@ TEST(Hints, EachIsRead) {
                                {"cb_nodes", "3"},
                                {"cb_buffer_size", "2M"},
                                {"striping_unit", "65536"},
+                               {"striping_factor", "4"},
+                               {"sluice_domains", "cyclic"},
                                {"romio_cb_write", "enable"},
                                {"romio_cb_read", "disable"}});
     EXPECT_TRUE(read.complaints.empty());
@@ -165,6 +167,8 @@ TEST(Hints, EachIsRead) {
     EXPECT_EQ(read.hints.plan.aggregator_count, 3);
     EXPECT_EQ(read.hints.plan.window_bytes, 2 << 20);
     EXPECT_EQ(read.hints.plan.stripe_bytes, 65536);
+    EXPECT_EQ(read.hints.plan.stripe_count, 4);
+    EXPECT_EQ(read.hints.plan.domains, Domains::cyclic);
     EXPECT_EQ(read.hints.plan.write, Strategy::two_phase);
     EXPECT_EQ(read.hints.plan.read, Strategy::independent);
 }
@@ -214,6 +218,8 @@ TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     set.durable = true;
     set.storage = StorageEngine::uring;
     set.plan.aggregator_count = 3;
+    set.plan.stripe_count = 7;
+    set.plan.domains = Domains::even;
     set.plan.write = Strategy::two_phase;
     PlanLimits limits;
     limits.aggregator_count = 2;

@@ -110,6 +110,29 @@ TEST(Simulation, EveryKernelInOneLayerAndInTwo) {
     }
 }
 
+/// Windows of several stripes, of one, and of a part of one.
+TEST(Simulation, EveryByteWithEveryDivision) {
+    Hints hints;
+    hints.aggregator_count = 3;
+    std::uint64_t seed = 0;
+    for (Domains const division : {Domains::even, Domains::cyclic}) {
+        hints.domains = division;
+        for (Bytes const stripe : {4096, 8192, 40'000}) {
+            hints.stripe_bytes = stripe;
+            for (int pattern = 0; pattern < 3; ++pattern) {
+                for (Rank const per_node : {2, 3, 8}) {
+                    SCOPED_TRACE(describe(division));
+                    ++seed;
+                    hints.data.layers = seed % 2 == 0 ? Layers::one : Layers::two;
+                    write_then_read({8, per_node, 16384, 3}, seed, pattern, per_node == 3, 3,
+                                    hints);
+                    if (HasFatalFailure()) return;
+                }
+            }
+        }
+    }
+}
+
 TEST(Simulation, AThousandRanks) {
 #ifdef __SANITIZE_THREAD__
     GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
