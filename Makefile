@@ -12,7 +12,8 @@ tools := build/env/tools/bin
 run := python3 tests/run.py
 sources = $(shell find src include tests examples -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
-.PHONY: build demo test test-unit test-mpi test-mpis test-long test-suites lint format clean help \
+.PHONY: build demo test test-unit test-mpi test-mpis test-long test-nodes \
+        test-suites lint format clean help \
         environment
 .PRECIOUS: build/%/build.ninja
 .DEFAULT_GOAL := build
@@ -36,6 +37,9 @@ test-mpis: environment         ## tests with Intel MPI, Debian's MPIs and the st
 
 test-long: environment         ## more ranks and repetitions, and "50 of 50": see results/
 	@$(run) --long build unit mpi
+
+test-nodes: build-mpich build-openmpi ## tests across 2 and 4 hosts: see docs/nodes.md
+	@python3 tests/nodes/run.py || test $$? = 77  # skipped
 
 test-suites: environment       ## real programs' own tests, without and with Sluice: see README
 	@python3 tests/suites/run.py

@@ -1,0 +1,171 @@
+"""Hosts in network namespaces: each has its own address, host name, processes, /dev/shm and IPC;
+the links to the bridge between them are shaped in both directions.
+
+All of it lives inside one set of namespaces whose first process is the runner itself (`enter`):
+when that ends, however it ends, the kernel ends every process in it and removes links and mounts
+with it. So nothing has a name that another run could meet, and nothing is left to clean up.
+"""
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+INSIDE = "SLUICE_NODES_INSIDE"
+NETWORK = "10.77.0"
+TOOLS = ("ip", "tc", "unshare", "nsenter", "mount")
+SKIPPED = 77
+
+
+def missing():
+    """What keeps hosts from being made here, in words; empty if nothing does."""
+    if absent := [tool for tool in TOOLS if not shutil.which(tool)]:
+        return f"no command {', '.join(absent)} (Debian: iproute2, util-linux, mount)"
+    tried = subprocess.run(
+        ["unshare", "--net", "--mount", "--ipc", "--uts", "--pid", "--fork", "--mount-proc", "sh",
+         "-ec", "ip link add link0 type veth peer name link1; ip link add bridge0 type bridge; "
+                "mount -t tmpfs none /dev/shm; mount -t sysfs none /sys; "
+                "tc qdisc add dev link0 root tbf rate 1gbit burst 128kb latency 20ms"],
+        capture_output=True, text=True, timeout=30, check=False)
+    if tried.returncode == 0:
+        return ""
+    lines = tried.stderr.strip().splitlines() or [f"exit code {tried.returncode}"]
+    return f"namespaces, veth, bridge or tc tbf are not allowed here: {lines[0]}"
+
+
+def enter():
+    """Starts this program again as the first process of new namespaces and ends with its exit
+    code; returns there."""
+    if os.environ.get(INSIDE) == str(os.getpid()) == "1":
+        # The outer one's end, even by SIGKILL, ends this one.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+        return
+    if why := missing():
+        print(f"skipped: {why}")
+        sys.exit(SKIPPED)
+    child = subprocess.Popen(
+        ["unshare", "--net", "--mount", "--pid", "--ipc", "--fork", "--kill-child=SIGKILL",
+         "--mount-proc", sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"},
+        preexec_fn=lambda: end_with_parent(os.getppid()))
+    # A terminal's ctrl-C meets the inner one as well; a plain kill only this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: end_inner(child))
+    code = child.wait()
+    sys.exit(128 - code if code < 0 else code)
+
+
+def end_with_parent(parent):
+    set_parent_death_signal = 1  # <sys/prctl.h>
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def end_inner(child):
+    """unshare waits for the inner one and does not hand signals on."""
+    for entry in Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split():
+        os.kill(int(entry), signal.SIGTERM)
+
+
+def run(*words):
+    words = [str(word) for word in words]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(words)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+class Host:
+    """One host: its first process, which keeps its namespaces, and its address."""
+
+    def __init__(self, number, rate, agent_folder):
+        self.number = number
+        self.address = f"{NETWORK}.{number}"
+        self.link = f"port{number}"  # the bridge's end
+        self.keeper = subprocess.Popen(
+            ["unshare", "--net", "--mount", "--ipc", "--uts", "--pid", "--fork",
+             "--kill-child=SIGKILL", "--mount-proc", "sh", "-ec",
+             f"hostname node{number}; mount -t tmpfs -o mode=1777 none /dev/shm; "
+             "mount -t sysfs none /sys; ip link set lo up; echo ready; exec sleep infinity"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        if self.keeper.stdout.readline() != b"ready\n":
+            raise RuntimeError(f"host {number} did not start")
+        tasks = Path(f"/proc/{self.keeper.pid}/task/{self.keeper.pid}/children")
+        self.first = int(tasks.read_text().split()[0])
+        (agent_folder / self.address).write_text(f"{self.first}\n")
+        (agent_folder / f"tmp.{self.address}").mkdir()
+        self.connect(rate)
+
+    def connect(self, rate):
+        run("ip", "link", "add", self.link, "type", "veth", "peer", "name", "eth0", "netns",
+            self.first)
+        run("ip", "link", "set", self.link, "master", "bridge0", "up")
+        self.do("ip", "address", "add", f"{self.address}/24", "dev", "eth0")
+        self.do("ip", "link", "set", "eth0", "up")
+        if rate:
+            shape = ("root", "tbf", "rate", rate, "burst", "256kb", "latency", "20ms")
+            run("tc", "qdisc", "add", "dev", self.link, *shape)
+            self.do("tc", "qdisc", "add", "dev", "eth0", *shape)
+
+    def do(self, *words):
+        return run("nsenter", "-t", self.first, "-a", "--", *words)
+
+    def bytes_on_wire(self):
+        """(sent, received) by the host, from the counters of the bridge's end of its link."""
+        counters = Path(f"/sys/class/net/{self.link}/statistics")
+        return tuple(int((counters / f"{way}_bytes").read_text()) for way in ("rx", "tx"))
+
+
+class Hosts:
+    """A bridge with so many hosts, and a file system in memory that all of them see."""
+
+    def __init__(self, count, rate):
+        run("mount", "-t", "sysfs", "none", "/sys")
+        self.folder = Path(tempfile.mkdtemp(prefix="nodes_"))
+        run("mount", "-t", "tmpfs", "-o", "mode=1777", "none", self.folder)
+        self.files = self.folder / "files"
+        self.files.mkdir()
+        self.agent = self.write_agent()
+        run("ip", "link", "set", "lo", "up")
+        run("ip", "link", "add", "bridge0", "type", "bridge")
+        run("ip", "address", "add", f"{NETWORK}.254/24", "dev", "bridge0")
+        run("ip", "link", "set", "bridge0", "up")
+        self.hosts = [Host(number, rate, self.folder) for number in range(1, count + 1)]
+        self.addresses = [host.address for host in self.hosts]
+
+    def write_agent(self):
+        """What a launcher calls in place of rsh: AGENT HOST WORDS... Temporary files that are named
+        after a process need a folder a host, as process numbers are the host's own."""
+        agent = self.folder / "agent"
+        agent.write_text("#!/bin/sh\n"
+                         f'first=$(cat "{self.folder}/$1") || exit 1\n'
+                         f'export TMPDIR="{self.folder}/tmp.$1"\n'
+                         'shift\n'
+                         'exec nsenter -t "$first" -a -- sh -c "cd \'$PWD\'; $*"\n')
+        agent.chmod(0o755)
+        return agent
+
+    def bytes_on_wire(self):
+        return [host.bytes_on_wire() for host in self.hosts]
+
+    def close(self):
+        for host in self.hosts:
+            host.keeper.kill()
+            host.keeper.wait()
+        for host in self.hosts:
+            subprocess.run(["ip", "link", "delete", host.link], capture_output=True, check=False)
+        run("ip", "link", "delete", "bridge0")
+        run("umount", "-l", self.folder)
+        run("umount", "-l", "/sys")
+        self.folder.rmdir()
+
+
+def bits_of(rate):
+    """Bits a second of a rate as `tc` reads it: 1gbit, 100mbit."""
+    found = re.fullmatch(r"([\d.]+)([kmg]?)bit", rate)
+    return float(found[1]) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[found[2]] if found else 0.0

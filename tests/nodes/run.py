@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Runs the MPI test programs across hosts in network namespaces: `make test-nodes`.
+
+    run.py                        all tests: 2 and 4 hosts, MPICH and Open MPI
+    run.py --hosts 2 --ranks-per-host 2 --mpi mpich -- PROGRAM WORDS...
+                                  one program; {files} in a word is the folder that all hosts see
+
+It needs root (or the right to make namespaces), iproute2 and a kernel with veth, bridge and tbf;
+where they are missing it says which and ends with exit code 77. hosts.py says what a host is. A run
+that takes too long is ended after it has printed where every rank is; ctrl-C ends all.
+"""
+import argparse
+import contextlib
+import os
+import sys
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+import hosts as network
+import launch  # It puts tests/mpi in front of the modules' path.
+import run as runner
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+
+
+@dataclass
+class Test:
+    """One program on all hosts."""
+    name: str
+    words: list  # after the folder of the MPI's build
+    least_on_wire: int = 0  # bytes that must have crossed, sent and received
+    seconds: int = 150
+
+    def words_for(self, mpi):
+        build = BUILD / mpi
+        program, *options = self.words
+        return [build / "bin" / "sluice", "run", build / "tests" / program, "--dir", "{files}",
+                *options]
+
+
+def tests_of(hosts, per_host):
+    ranks = hosts * per_host
+    few = ["--only", "/all,/iat_all", "--large-mib", "5"]
+    seed = 1000 * ranks
+    yield Test("places", ["nodes/places_test", hosts, per_host])
+    # Of 4 MiB a rank, written once and read once, the part for aggregators on other hosts: half.
+    yield Wire("bytes on the wire", ["--bytes", "4M"], ranks * (4 << 20))
+    yield Test("patterns", ["mpi/patterns_test", *(["--large-mib", "5"] if ranks < 8 else few)])
+    several = ["--skip", "/large,/eight"] if ranks < 8 else ["--only", "/three,/two_files,freed"]
+    yield Test("outstanding", ["mpi/outstanding_test", *several])
+    yield Test("random programs", ["mpi/random_test", "--seed", seed, "--programs", 25,
+                                   "--seconds", 20])
+
+
+class Wire(Test):
+    """Sluice moves bytes between hosts, not through memory that hosts cannot have in common."""
+
+    def words_for(self, mpi):
+        return [BUILD / mpi / "bin" / "sluice", "bench", "--mode", "blocking", "--pattern",
+                "strided", "--no-peer", "--repeat", "1", "--warmup", "0", "--dir", "{files}",
+                *self.words]
+
+
+def sent(hosts):
+    return sum(sent_by_host for sent_by_host, _ in hosts.bytes_on_wire())
+
+
+def start(hosts, per_host, mpi, words, seconds):
+    """Returns (exit code or None when out of time, output, seconds, bytes sent by all hosts)."""
+    mark = uuid.uuid4().hex
+    environment = {**os.environ, runner.MARK: mark, **launch.MPIS[mpi].settings}
+    environment.setdefault("SLUICE_STALL", "10")
+    before, begin = sent(hosts), time.monotonic()
+    code, output = runner.execute(launch.command(mpi, hosts, per_host, words), environment,
+                                  seconds, mark)
+    taken = time.monotonic() - begin
+    if runner.leftover_processes(mark):
+        output += "\nprocesses were left behind"
+        code = code or 1
+        runner.end_processes(mark)
+    return code, output, taken, sent(hosts) - before
+
+
+def do_test(test, hosts, per_host, mpi, args):
+    """Runs one; returns whether it passed."""
+    code, output, taken, on_wire = start(hosts, per_host, mpi, test.words_for(mpi),
+                                         test.seconds * args.patience)
+    why = "out of time" if code is None else f"exit code {code}" if code else ""
+    if not why and on_wire < test.least_on_wire:
+        why = f"only {on_wire} bytes crossed the wire; {test.least_on_wire} have to"
+    print(f"{'FAILED' if why else 'ok    '} {taken:6.1f} s {on_wire / 2 ** 20:8.1f} MiB sent  "
+          f"{mpi} {len(hosts.hosts)} hosts x {per_host}: {test.name}"
+          + (f"  ({why})" if why else ""))
+    if why or args.verbose:
+        print("\n".join("  | " + line for line in output.splitlines()[-80:]))
+    sys.stdout.flush()
+    return not why
+
+
+@contextlib.contextmanager
+def made_hosts(count, rate):
+    hosts = network.Hosts(count, rate)
+    try:
+        print(f"{count} hosts, each link {rate or 'not shaped'}; files in {hosts.files}: a tmpfs "
+              "that was mounted before the hosts were made, so all see it", flush=True)
+        yield hosts
+    finally:
+        hosts.close()
+
+
+def run_tests(args):
+    passed = failed = 0
+    begin = time.monotonic()
+    for count, per_host in ((2, 2), (4, 1), (4, 2)):
+        with made_hosts(count, args.rate) as hosts:
+            for mpi in args.mpi.split(","):
+                for test in tests_of(count, per_host):
+                    if args.only not in test.name:
+                        continue
+                    if do_test(test, hosts, per_host, mpi, args):
+                        passed += 1
+                    else:
+                        failed += 1
+    print(f"tests on several hosts: {passed} passed, {failed} failed, "
+          f"{time.monotonic() - begin:.0f} s")
+    return 1 if failed else 0
+
+
+def run_program(args):
+    with made_hosts(args.hosts, args.rate) as hosts:
+        code, output, taken, on_wire = start(hosts, args.ranks_per_host, args.mpi, args.program,
+                                             args.seconds)
+        print(output, end="")
+        print(f"{taken:.1f} s, {on_wire / 2 ** 20:.1f} MiB sent", flush=True)
+    return 124 if code is None else code
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpi", default="mpich,openmpi", help="of " + ",".join(launch.LAUNCHERS))
+    parser.add_argument("--rate", default="1gbit",
+                        help="of each link, as tc reads it; empty: not shaped")
+    parser.add_argument("--only", default="", help="tests with this in their name")
+    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
+    parser.add_argument("-v", "--verbose", action="store_true")
+    parser.add_argument("--hosts", type=int, default=2, help="for one program")
+    parser.add_argument("--ranks-per-host", type=int, default=2, help="for one program")
+    parser.add_argument("--seconds", type=float, default=600, help="limit of one program")
+    parser.add_argument("program", nargs="*", help="after --: run this and no tests")
+    args = parser.parse_args()
+    if unknown := set(args.mpi.split(",")) - set(launch.LAUNCHERS):
+        parser.error(f"no such MPI: {', '.join(sorted(unknown))}")
+    return args
+
+
+def main():
+    args = parse_arguments()
+    network.enter()
+    return run_program(args) if args.program else run_tests(args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
