@@ -33,6 +33,17 @@ typedef struct sluice_statistics {
     double busy_seconds;     /**< At least one operation was under way. */
     double helper_seconds;   /**< Processor time of this process's helper thread, all files. */
     double storage_seconds;  /**< The same of its storage threads. */
+    /* Of this rank, added up over operations: the stages of an operation follow each other. */
+    double survey_seconds;    /**< From the call until all know what all want. */
+    double claims_seconds;    /**< Until aggregators know whose bytes they get. */
+    double exchange_seconds;  /**< Until this rank's part of the data has been moved. */
+    double agreement_seconds; /**< Until all ranks know the outcome. */
+    /* Inside of these: */
+    double copy_seconds;     /**< Copies between the program's memory, slots and messages. */
+    double transfer_seconds; /**< A transfer to or from the file was under way. */
+    double message_seconds;  /**< A message was on its way to or from another node, or awaited. */
+    long long messages;      /**< Sent to other nodes, without those of survey and agreement. */
+    long long message_bytes; /**< Their lengths, added up. */
 } sluice_statistics;
 
 /** Reads the statistics of an open file on this rank.

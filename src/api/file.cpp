@@ -184,6 +184,7 @@ void File::completed(Operation const& operation) {
     s.bytes += operation.bytes();
     s.busy_seconds += std::max(0.0, operation.ended() - std::max(operation.started(), busy_until_));
     busy_until_ = std::max(busy_until_, operation.ended());
+    s.tally += operation.tally();
     if (settings().log > 1 && !(plan == s.last_plan)) note(path + ": " + describe(plan));
     s.last_plan = plan;
     if (operation.survey().hints_differ) {

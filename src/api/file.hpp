@@ -17,6 +17,7 @@ struct FileStatistics {
     Bytes bytes = 0;
     double blocked_seconds = 0;  ///< The program was inside our calls.
     double busy_seconds = 0;     ///< At least one operation was under way.
+    Tally tally;                 ///< Of all operations.
     Plan last_plan;              ///< Of the operation that was completed last.
 };
 

@@ -6,13 +6,32 @@
 #include <cstddef>
 #include <cstdio>
 
+namespace {
+
+void set_tally(sluice::Tally const& from, sluice_statistics& to) {
+    to.survey_seconds = from.survey;
+    to.claims_seconds = from.claims;
+    to.exchange_seconds = from.exchange;
+    to.agreement_seconds = from.agreement;
+    to.copy_seconds = from.copies;
+    to.transfer_seconds = from.transfers;
+    to.message_seconds = from.messages;
+    to.messages = from.messages_sent;
+    to.message_bytes = from.bytes_sent;
+}
+
+}  // namespace
+
 extern "C" {
 
 char const* sluice_version(void) { return SLUICE_VERSION; }
 
 int sluice_file_statistics(MPI_File handle, sluice_statistics* to) {
     constexpr std::size_t first_size = offsetof(sluice_statistics, storage_seconds);
-    if (!to || (to->size != first_size && to->size != sizeof *to)) return MPI_ERR_ARG;
+    constexpr std::size_t second_size = offsetof(sluice_statistics, survey_seconds);
+    if (!to || (to->size != first_size && to->size != second_size && to->size != sizeof *to)) {
+        return MPI_ERR_ARG;
+    }
     auto const file = sluice::find_file(handle);
     if (!file) return MPI_ERR_FILE;
     auto const from = file->statistics();
@@ -24,6 +43,7 @@ int sluice_file_statistics(MPI_File handle, sluice_statistics* to) {
     to->busy_seconds = from.busy_seconds;
     to->helper_seconds = sluice::Progress::instance().helper_seconds();
     if (to->size > first_size) to->storage_seconds = sluice::storage_seconds();
+    if (to->size == sizeof *to) set_tally(from.tally, *to);
     return MPI_SUCCESS;
 }
 

@@ -13,41 +13,66 @@ std::vector<std::string>& lines() {
     return *only;
 }
 
-std::string formatted(FileStatistics const& s, double const* most, double const* processor,
+/// What is reduced over the ranks of a file.
+struct Most {
+    double blocked, busy, survey, claims, exchange, agreement, copies, transfers, messages;
+};
+struct Total {
+    double bytes, helper, storage, messages, message_bytes;
+};
+
+/// Of the rank that needed longest for each part.
+std::string parts(Most const& most, Total const& total) {
+    char text[512];
+    std::snprintf(text, sizeof text,
+                  "  stages: survey %.3f s, claims %.3f s, exchange %.3f s, agreement %.3f s\n"
+                  "  in these: copies %.3f s, file %.3f s, messages %.3f s\n",
+                  most.survey, most.claims, most.exchange, most.agreement, most.copies,
+                  most.transfers, most.messages);
+    std::string all = text;
+    if (total.messages > 0) {
+        std::snprintf(text, sizeof text, "  between nodes: %.0f messages, %.1f MiB\n",
+                      total.messages, total.message_bytes / (1 << 20));
+        all += text;
+    }
+    return all;
+}
+
+std::string formatted(FileStatistics const& s, Most const& most, Total const& total,
                       std::string const& path) {
-    double const hidden = most[1] > 0 ? std::max(0.0, 1 - most[0] / most[1]) : 0;
+    double const hidden = most.busy > 0 ? std::max(0.0, 1 - most.blocked / most.busy) : 0;
     char text[512];
     std::snprintf(text, sizeof text,
                   "  %lld operations (%lld writes, %lld reads), %.1f MiB\n"
                   "  blocked %.3f s, under way %.3f s, hidden %.0f %%\n"
-                  "  processor time so far: helper %.3f s, storage threads %.3f s\n"
-                  "  last plan: ",
+                  "  processor time so far: helper %.3f s, storage threads %.3f s\n",
                   static_cast<long long>(s.operations), static_cast<long long>(s.writes),
-                  static_cast<long long>(s.reads), static_cast<double>(s.bytes) / (1 << 20),
-                  most[0], most[1], 100 * hidden, processor[0], processor[1]);
+                  static_cast<long long>(s.reads), total.bytes / (1 << 20), most.blocked, most.busy,
+                  100 * hidden, total.helper, total.storage);
     std::string plan = s.operations == 0 ? "none" : describe(s.last_plan);
     for (auto at = plan.find('\n'); at != std::string::npos; at = plan.find('\n', at + 3)) {
         plan.replace(at, 1, "\n  ");
     }
-    return path + "\n" + text + plan;
+    return path + "\n" + text + parts(most, total) + "  last plan: " + plan;
 }
 
 }  // namespace
 
 void collect_statistics(File const& file) {
     if (!settings().statistics) return;
-    FileStatistics all = file.statistics();
-    double const mine[2]{all.blocked_seconds, all.busy_seconds};
-    double most[2]{};
-    double const sums[3]{static_cast<double>(all.bytes), Progress::instance().helper_seconds(),
-                         storage_seconds()};
-    double total[3]{};
+    FileStatistics const s = file.statistics();
+    Tally const& t = s.tally;
+    Most const mine{s.blocked_seconds, s.busy_seconds, t.survey,    t.claims,  t.exchange,
+                    t.agreement,       t.copies,       t.transfers, t.messages};
+    Total const part{static_cast<double>(s.bytes), Progress::instance().helper_seconds(),
+                     storage_seconds(), static_cast<double>(t.messages_sent),
+                     static_cast<double>(t.bytes_sent)};
+    Most most{};
+    Total total{};
     MPI_Comm const communicator = file.team->communicator;
-    PMPI_Reduce(mine, most, 2, MPI_DOUBLE, MPI_MAX, 0, communicator);
-    PMPI_Reduce(sums, total, 3, MPI_DOUBLE, MPI_SUM, 0, communicator);
-    if (file.team->self != 0) return;
-    all.bytes = static_cast<Bytes>(total[0]);
-    lines().push_back(formatted(all, most, total + 1, file.path));
+    PMPI_Reduce(&mine, &most, sizeof most / sizeof(double), MPI_DOUBLE, MPI_MAX, 0, communicator);
+    PMPI_Reduce(&part, &total, sizeof total / sizeof(double), MPI_DOUBLE, MPI_SUM, 0, communicator);
+    if (file.team->self == 0) lines().push_back(formatted(s, most, total, file.path));
 }
 
 void print_statistics() {

@@ -87,17 +87,6 @@ bool proves_coverage(Summary const& all) noexcept {
     return all.unproven == 0 && all.fingerprint == fingerprint(all.span);
 }
 
-void choose_delivery(Summary const& all, Topology const&, Plan& plan) noexcept {
-    plan.metadata = all.hints.metadata, plan.data = all.hints.data;
-    plan.throttle = all.hints.throttle;
-    plan.local_aggregators = all.hints.local_aggregators;
-    for (Delivery* const one : {&plan.metadata, &plan.data}) {
-        if (one->kernel == Kernel::automatic) one->kernel = Kernel::balanced;
-        if (one->layers == Layers::automatic) one->layers = Layers::two;
-    }
-    if (plan.throttle.messages < 0) plan.throttle.messages = Throttle::usual;
-}
-
 }  // namespace
 
 std::int64_t Plan::cycle_count(std::int32_t a) const noexcept {
@@ -119,8 +108,16 @@ Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits,
     plan.slot_count = std::max(1, all.slot_count);
     plan.span = all.span;
     plan.covered = topology.node_count() == 1 && proves_coverage(all);
-    divide(plan, all, domain_count(all, topology, limits), weights);
-    if (topology.node_count() > 1) choose_delivery(all, topology, plan);
+    auto const count = domain_count(all, topology, limits);
+    divide(plan, all, count, weights);
+    if (topology.node_count() == 1) return plan;
+    // Domains that weights will make are as many as are asked for.
+    auto const many = plan.domains.empty() ? count : plan.aggregator_count();
+    auto const choice = choose_delivery(all, topology, static_cast<std::int32_t>(many),
+                                        plan.window_bytes, limits.costs);
+    plan.metadata = choice.metadata, plan.data = choice.data, plan.throttle = choice.throttle;
+    plan.local_aggregators = all.hints.local_aggregators;
+    plan.delivery_reason = choice.reason;
     return plan;
 }
 

@@ -2,6 +2,7 @@
 // cycles. A pure function of what all ranks agreed on, so every rank makes the same plan without
 // asking. Next stage: core/claims.hpp (which cycles concern whom), then core/schedule.hpp.
 #pragma once
+#include "core/choice.hpp"
 #include "core/summary.hpp"
 #include "core/topology.hpp"
 
@@ -53,6 +54,7 @@ struct Plan {
 /// What the machine has to offer; equal on all ranks.
 struct PlanLimits {
     std::int32_t aggregator_count = 1;  ///< When no hint says otherwise.
+    Costs costs{};
 };
 
 /// The rank that carries a node's bytes to and from aggregator `a`.

@@ -3,17 +3,11 @@
 // the stream, is found too, as far as its domains move along as a whole. Equal on all ranks, but
 // for the shapes: what is stored, found and dropped depends on the merged survey only. Pure.
 #pragma once
-#include "core/claims.hpp"
+#include "core/sources.hpp"
 
 #include <vector>
 
 namespace sluice {
-
-/// Who brings an aggregator bytes of other ranks: one rank of another node, or its carrier.
-struct Source {
-    Rank rank = 0;
-    Claim claim;
-};
 
 /// What all that take part in an exchange claim, as far as this rank must know.
 struct Claims {

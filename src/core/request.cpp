@@ -43,6 +43,20 @@ std::int64_t piece_count(Request const& r) noexcept {
     return r.view.filetype->piece_count(r.position, r.position + std::max<Bytes>(r.bytes, 0));
 }
 
+std::int64_t blocks_touched(Request const& r, Bytes unit) noexcept {
+    constexpr std::int64_t counted_at_most = 64;
+    std::int64_t count = 0;
+    Bytes done = 0;
+    for (; done < r.bytes && count < counted_at_most; ++count) {
+        Offset const at = r.view.displacement + r.view.filetype->offset_at(r.position + done);
+        Offset const next = (at / unit + 1) * unit;
+        done = std::max(done + 1, positions_in(r, {at, next}).end);
+    }
+    if (done <= 0 || done >= r.bytes) return count;
+    double const rest = static_cast<double>(r.bytes) / static_cast<double>(done);
+    return static_cast<std::int64_t>(static_cast<double>(count) * rest);
+}
+
 Bytes bytes_before(Request const& r, Offset end_of_file) noexcept {
     return positions_in(r, {0, end_of_file}).bytes();
 }

@@ -44,6 +44,10 @@ struct Request {
 /// Pieces of the file that the request falls into.
 [[nodiscard]] std::int64_t piece_count(Request const& request) noexcept;
 
+/// Blocks of the file, each `unit` bytes long, that hold bytes of the request. Counted for the
+/// first 64, and as if the rest went on like that. Needs an ascending view.
+[[nodiscard]] std::int64_t blocks_touched(Request const& request, Bytes unit) noexcept;
+
 /// Bytes of the request that lie before `end_of_file`: what a read can deliver.
 [[nodiscard]] Bytes bytes_before(Request const& request, Offset end_of_file) noexcept;
 

@@ -38,6 +38,7 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.span = join(lower.span, higher.span);
     s.bytes = lower.bytes + higher.bytes;
     s.pieces = lower.pieces + higher.pieces;
+    s.touched = lower.touched + higher.touched;
     s.alignment = lower.alignment | higher.alignment;
     s.fingerprint = lower.fingerprint + higher.fingerprint;
     s.recall = agreed(lower.recall, higher.recall);

@@ -50,9 +50,10 @@ struct Recall {
 
 /// One rank's record, or several ranks' merged. Trivially copyable: it travels as bytes.
 struct Summary {
-    Span span;                     ///< Of the bytes that want an exchange; may be empty.
-    Bytes bytes = 0;               ///< Wanted by all, without the direct ones.
-    std::int64_t pieces = 0;       ///< Of the file, of the exchanged bytes.
+    Span span;                 ///< Of the bytes that want an exchange; may be empty.
+    Bytes bytes = 0;           ///< Wanted by all, without the direct ones.
+    std::int64_t pieces = 0;   ///< Of the file, of the exchanged bytes.
+    std::int64_t touched = 0;  ///< Windows with wanted bytes, of each rank; see blocks_touched().
     std::uint64_t alignment = 0;   ///< See Layout::alignment_bits().
     Fingerprint fingerprint;       ///< Of the exchanged bytes: see core/fingerprint.hpp.
     Recall recall;                 ///< See core/plan_cache.hpp.

@@ -140,7 +140,15 @@ void Effects::copy(Op const& op) {
         site_.window.announcement(op.channel, op.cycle) = state_.records[0];
     } else if (op.source == Memory::announcement) {
         state_.records[0] = site_.window.announcement(op.channel, op.cycle);
-    } else if (op.target == Memory::message) {
+    } else {
+        double const begin = site_.clock->now();
+        copy_data(op);
+        state_.tally.copies += site_.clock->now() - begin;
+    }
+}
+
+void Effects::copy_data(Op const& op) {
+    if (op.target == Memory::message) {
         pack(op);
         tell_work(op);
     } else if (op.source == Memory::message) {
@@ -192,7 +200,7 @@ void Effects::copy_claims(Op const& op) {
         return;
     }
     if (op.target == Memory::claims) {
-        state_.claims_received[MessageKey(op)] = state_.messages.take(MessageKey(op));
+        state_.claims_received[op.peer] = state_.messages.take(MessageKey(op));
         return;
     }
     ByteBuffer& message = state_.messages[MessageKey(op)];
@@ -274,16 +282,20 @@ std::span<std::byte> Effects::message_memory(Op const& op) {
 }
 
 void Effects::start_message(Op const& op, Effect& effect) {
+    auto const memory = message_memory(op);
+    if (!is_summary(op)) state_.messages_under_way.begin(site_.clock->now());
     if (op.kind == OpKind::recv) {
-        effect.message = site_.network->start_recv(op.peer, tag(op), message_memory(op));
-    } else {
-        effect.message =
-            site_.network->start_send(op.peer, tag(op), message_memory(op), op.synchronous != 0);
+        effect.message = site_.network->start_recv(op.peer, tag(op), memory);
+        return;
     }
+    effect.message = site_.network->start_send(op.peer, tag(op), memory, op.synchronous != 0);
+    state_.tally.messages_sent += 1;
+    state_.tally.bytes_sent += static_cast<Bytes>(memory.size());
 }
 
 void Effects::finish_message(Op const& op, Message const& message) {
     if (message.failed) state_.fail(Status::other);
+    if (!is_summary(op)) state_.messages_under_way.end(site_.clock->now());
     if (is_summary(op)) {
         // Of what did not come nothing is known but that it failed.
         if (message.failed) state_.records[op.value == 1 ? 1 : 0].status = Status::other;
@@ -309,6 +321,7 @@ void Effects::start_transfer(Op const& op, Effect& effect) {
     } else {
         effect.transfer = slot_transfer(op, way);
     }
+    state_.transfers.begin(site_.clock->now());
     // A hand-over to a storage thread costs more than a short transfer, and a caller that waits has
     // nothing better to do.
     if (state_.caller_transfers)
@@ -325,6 +338,7 @@ bool Effects::skip_transfer(Op const& op) {
 
 void Effects::finish_transfer(Op const& op, Transfer const& transfer) {
     state_.fail(transfer.status);
+    state_.transfers.end(site_.clock->now());
     Memory const memory = op.kind == OpKind::write ? op.source : op.target;
     if (memory == Memory::user) {
         state_.direct_bytes += transfer.bytes;

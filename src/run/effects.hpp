@@ -34,6 +34,7 @@ private:
     void settle(Op const& op, std::int64_t turn);
     void ring_ranks(std::uint64_t waiters);
     void copy(Op const& op);
+    void copy_data(Op const& op);
     void copy_user(Op const& op);
     void tell_work(Op const& op);
     void copy_claims(Op const& op);

@@ -3,6 +3,7 @@
 #include "core/plan_cache.hpp"
 #include "ports/port.hpp"
 #include "run/movement.hpp"
+#include "run/tally.hpp"
 
 #include <atomic>
 #include <map>
@@ -86,13 +87,15 @@ struct ExchangeState {
     std::shared_ptr<Claims> claims;         ///< Of others once the claims are exchanged.
     std::vector<std::int64_t> first_cycle;  ///< In the stream, by aggregator.
     Messages messages;
-    std::map<MessageKey, ByteBuffer> claims_received;  ///< Until all are there.
+    ClaimMessages claims_received;  ///< Until all are there.
     std::map<MessageKey, ByteBuffer> wants;
     Counter collected{}, taken{}, answered{};  ///< Only this rank looks at them.
     Status status = Status::ok;                ///< What this rank met; stops its storage ops.
     Offset end_of_file = endless;              ///< Where this rank's reads found the file to end.
     bool caller_transfers = false;  ///< A blocking call: its thread serves the file itself.
     HandOver for_caller;
+    Tally tally;
+    Busy transfers, messages_under_way;
     Bytes direct_bytes = 0;             ///< Transferred straight from or to user memory.
     std::int64_t arrivals_before[2]{};  ///< Earlier uses of the boards: survey, agreement.
     std::int64_t claims_before = 0;

@@ -73,6 +73,10 @@ bool Operation::wants_direct() const {
 Summary Operation::own_summary() const {
     Summary s = summarise(state_.exchanged());
     s.recall = stream_.plans.recall(state_.exchanged());
+    if (site_.topology->node_count() > 1) {
+        Bytes const hint = call_.hints.window_bytes;
+        s.touched = blocks_touched(state_.exchanged(), hint > 0 ? hint : window_bytes_default);
+    }
     s.hints = call_.hints;
     s.status = state_.status;
     s.end_of_file = state_.end_of_file;
@@ -93,7 +97,7 @@ void Operation::start() {
         state_.request.memory = std::exchange(call_.find_memory, nullptr)();
         state_.direct = wants_direct();
     }
-    stage_ = Stage::survey;
+    enter(Stage::survey);
     start_survey();
     if (state_.direct && !direct_done_) start_direct();
 }
@@ -152,6 +156,18 @@ bool Operation::progress(Ahead& ahead) {
     return moved;
 }
 
+/// The time since the last stage began is that stage's.
+void Operation::enter(Stage next) {
+    double const now = site_.clock->now();
+    Tally& tally = state_.tally;
+    if (stage_ == Stage::survey) tally.survey += now - started_;
+    if (stage_ == Stage::claims) tally.claims += now - entered_;
+    if (stage_ == Stage::exchange) tally.exchange += now - entered_;
+    if (stage_ == Stage::agreement) tally.agreement += now - entered_;
+    entered_ = now;
+    stage_ = next;
+}
+
 /// Enters the next stage when the current one is done; true when anything happened.
 bool Operation::step(Ahead const& ahead) {
     switch (stage_) {
@@ -199,7 +215,7 @@ bool Operation::end_survey(Ahead const& ahead) {
         start_direct();
     }
     if (state_.plan.strategy == Strategy::two_phase && !reuse_claims()) start_claims();
-    stage_ = state_.plan.strategy == Strategy::two_phase ? Stage::claims : Stage::exchange;
+    enter(state_.plan.strategy == Strategy::two_phase ? Stage::claims : Stage::exchange);
     return true;
 }
 
@@ -227,7 +243,7 @@ void Operation::start_claims() {
 
 /// Claims are kept off the board, which others will use again.
 void Operation::end_claims() {
-    stage_ = Stage::exchange;
+    enter(Stage::exchange);
     if (reused_plan_) return;
     Claims& claims = *state_.claims;
     for (std::size_t a = 0; a < lanes_.size(); ++a) {
@@ -237,37 +253,14 @@ void Operation::end_claims() {
                 site_.window.claim(state_.operation, local, static_cast<std::int32_t>(a)));
         }
     }
-    if (!collect_claims()) state_.fail(Status::other);
     claims.complete = true;
-}
-
-/// From messages to sources, in the order of delivery; false where a message is damaged.
-bool Operation::collect_claims() {
-    auto const received = std::exchange(state_.claims_received, {});
-    if (received.empty()) return true;
-    bool sound = true;
-    Topology const& topology = *site_.topology;
-    Plan const& plan = state_.plan;
-    std::map<Rank, Claim> by_rank;
-    for (auto const& [key, message] : received) {
-        std::size_t at = 0;
-        Node const node = topology.node_of(key.peer);
-        bool const of_locals = plan.metadata.layers == Layers::two && plan.one_layer();
-        for (Rank l = 0; l < (of_locals ? topology.local_count(node) : 1); ++l) {
-            Rank const rank = of_locals          ? topology.rank_at(node, l)
-                              : plan.one_layer() ? key.peer
-                                                 : carrier(topology, plan, node, key.aggregator);
-            auto const claim = decode_claim(message, at);
-            sound = sound && claim;
-            if (claim && !claim->empty()) by_rank[rank] = join(by_rank[rank], *claim);
-        }
-    }
-    std::vector<Rank> order;
-    for (auto const& [rank, claim] : by_rank) order.push_back(rank);
-    sort_by_delivery(order, plan.data, topology, received.begin()->first.aggregator,
-                     plan.aggregator_count());
-    for (Rank const rank : order) state_.claims->sources.push_back({rank, by_rank[rank]});
-    return sound;
+    auto const own =
+        std::find_if(lanes_.begin(), lanes_.end(), [](auto& lane) { return lane.owns; });
+    if (own == lanes_.end()) return;
+    auto sources = sources_of(std::exchange(state_.claims_received, {}), *site_.topology,
+                              state_.plan, static_cast<std::int32_t>(own - lanes_.begin()));
+    if (sources) claims.sources = std::move(*sources);
+    if (!sources) state_.fail(Status::other);
 }
 
 /// Cycle numbers are taken now, in the stream's order, whatever happens later.
@@ -281,6 +274,7 @@ void Operation::start_exchange() {
         std::int64_t const cycles = plan.cycle_count(aggregator);
         state_.first_cycle.push_back(stream_.next_cycle[a]);
         stream_.next_cycle[a] += cycles;
+        lane.owns = site_.topology->aggregator(aggregator) == site_.self;
         lane.carries = carrier(*site_.topology, plan, site_.node(), aggregator) == site_.self;
         Claim const& claim = state_.claims->own[a];
         lane.next = lane.carries ? 0 : claim.first();
@@ -323,7 +317,7 @@ CycleInput Operation::cycle_input(std::int32_t aggregator, std::int64_t cycle) c
     }
     input.node_claims = of_node.contains(cycle);
     if (!state_.plan.one_layer()) input.answer_bytes = of_node.cycle_bytes;
-    if (site_.topology->aggregator(aggregator) != site_.self) return input;
+    if (!lane.owns) return input;
     input.taken_before = lane.taken;
     for (Source const& source : claims.sources) {
         if (!source.claim.contains(cycle)) continue;
@@ -344,7 +338,7 @@ bool Operation::admit_next(std::int32_t aggregator) {
 }
 
 void Operation::start_agreement() {
-    stage_ = Stage::agreement;
+    enter(Stage::agreement);
     auto const board = index(state_.operation % board_count);
     state_.arrivals_before[1] = stream_.board_uses[boards_agreement][board]++;
     Summary outcome;
@@ -369,8 +363,10 @@ void Operation::finish() {
                  : cut         ? bytes_before(state_.request, outcome.end_of_file)
                                : state_.request.bytes;
     }
-    stage_ = Stage::complete;
-    ended_ = site_.clock->now();
+    enter(Stage::complete);
+    ended_ = entered_;
+    state_.tally.transfers = state_.transfers.seconds();
+    state_.tally.messages = state_.messages_under_way.seconds();
     complete_.store(true, std::memory_order_release);
 }
 

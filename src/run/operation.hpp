@@ -75,6 +75,7 @@ public:
     [[nodiscard]] std::int64_t number() const noexcept { return state_.operation; }
     [[nodiscard]] double started() const noexcept { return started_; }  ///< When it was called.
     [[nodiscard]] double ended() const noexcept { return ended_; }
+    [[nodiscard]] Tally const& tally() const noexcept { return state_.tally; }
     /// One line for the stall watchdog.
     [[nodiscard]] std::string describe() const;
 
@@ -83,18 +84,19 @@ private:
         std::int64_t next = 0, end = 0;
         std::int32_t active = 0;
         bool carries = false;    ///< This rank carries for its node.
+        bool owns = false;       ///< It is the aggregator.
         std::int64_t taken = 0;  ///< Messages that were asked for.
     };
 
     [[nodiscard]] bool wants_direct() const;
     [[nodiscard]] Summary own_summary() const;
     bool step(Ahead const& ahead);
+    void enter(Stage next);
     void start_survey();
     bool end_survey(Ahead const& ahead);
     bool reuse_claims();
     void start_claims();
     void end_claims();
-    [[nodiscard]] bool collect_claims();
     void start_exchange();
     bool admit_cycles(Ahead const& ahead);
     bool admit_next(std::int32_t aggregator);
@@ -121,6 +123,7 @@ private:
     Status result_ = Status::ok;
     Bytes bytes_ = 0;
     double started_ = 0, ended_ = 0;
+    double entered_ = 0;  ///< The stage it is in.
     std::atomic<bool> complete_{false};
 };
 

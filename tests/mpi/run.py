@@ -50,6 +50,8 @@ def quick_runs(mpi):
     striped = "striping_unit=4096;striping_factor=3;cb_nodes=3;cb_buffer_size=16384"
     stripes = "sluice_domains=cyclic;striping_unit=65536;cb_nodes=3;cb_buffer_size=16384"
     own_views = {"SLUICE_VIEW_PIECES": "0"}
+    one_layer = ("sluice_exchange_data=one-layer,pairwise;sluice_throttle=1;cb_nodes=3;"
+                 "sluice_exchange_metadata=one-layer,spread-out,synchronous")
     return [
         Run(mpi, "abi_test", 1),
         Run(mpi, "abi_test", 3, 2),
@@ -69,6 +71,10 @@ def quick_runs(mpi):
         Run(mpi, "patterns_test", 2, 1, [*small, "--only", "/iall,/at_begin"], 150, calls),
         Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iat_all,/begin"], 150,
             {**calls, "SLUICE_STORAGE_THREADS": "0"}),
+        Run(mpi, "patterns_test", 4, 1, [*small, "--only", "/all,/iat_all"], 150,
+            {"SLUICE_HINTS": one_layer}),
+        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight"], 150,
+            {"SLUICE_HINTS": one_layer}),
         Run(mpi, "outstanding_test", 1),
         Run(mpi, "outstanding_test", 2, 1),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),
@@ -96,10 +102,28 @@ def quick_runs(mpi):
     ]
 
 
+def kernel_runs(mpi):
+    """Every kernel, in one layer and in two, on 8 ranks of several nodes."""
+    runs = []
+    for kernel in ("ascending", "pairwise", "spread-out", "balanced", "balanced,by-rank",
+                   "ascending,synchronous"):
+        for layers in ("one-layer", "two-layer"):
+            other = "two-layer" if layers == "one-layer" else "one-layer"
+            hints = [f"sluice_exchange_data={layers},{kernel}",
+                     f"sluice_exchange_metadata={other if len(runs) % 4 else layers},{kernel}",
+                     f"sluice_throttle={('0', '1', '3,batches', '32')[len(runs) % 4]}",
+                     f"sluice_local_aggregators={len(runs) % 3}", "cb_nodes=5"]
+            runs.append(Run(mpi, "patterns_test", 8, (2, 3, 1)[len(runs) % 3],
+                            ["--only", "/all,/iat_all", "--large-mib", "5"], 400,
+                            {"SLUICE_HINTS": ";".join(hints)}))
+    return runs
+
+
 def long_runs(mpi):
     """All combinations, with repetition where order and time matter."""
-    runs = [Run(mpi, program, ranks, 0, [], 300)
-            for program in ("abi_test", "abi_persistent_test") for ranks in (1, 2, 8)]
+    runs = kernel_runs(mpi)
+    runs += [Run(mpi, program, ranks, 0, [], 300)
+             for program in ("abi_test", "abi_persistent_test") for ranks in (1, 2, 8)]
     for ranks in (1, 2, 3, 4, 8):
         for ranks_per_node in (0, 1, 2):
             for program in ("patterns_test", "outstanding_test", "legal_test", "errors_test",
@@ -114,6 +138,9 @@ def long_runs(mpi):
         runs.append(Run(mpi, "legal_test", 3, 0, ["--thread-level", level], 300))
         runs.append(Run(mpi, "outstanding_test", 3, 0, ["--thread-level", level], 300))
     return runs
+
+
+LEVELS = {"quick": quick_runs, "long": long_runs, "kernels": kernel_runs}
 
 
 def environment(run, mark, plain):
@@ -302,7 +329,7 @@ def full_file_system(base):
 def chosen_runs(args):
     runs = []
     for mpi in args.mpi.split(","):
-        runs += long_runs(mpi) if args.level == "long" else quick_runs(mpi)
+        runs += LEVELS[args.level](mpi)
     programs = [p if p.endswith("_test") else p + "_test" for p in args.program.split(",") if p]
     ranks = [int(n) for n in args.ranks.split(",") if n]
     nodes = [int(n) for n in args.nodes.split(",") if n]
@@ -317,7 +344,7 @@ def chosen_runs(args):
 def parse_arguments(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", default="mpich,openmpi", help="of " + ",".join(MPIS))
-    parser.add_argument("--level", choices=("quick", "long"), default="quick")
+    parser.add_argument("--level", choices=tuple(LEVELS), default="quick")
     parser.add_argument("--program", default="", help="only these, for example patterns,legal")
     parser.add_argument("--ranks", default="", help="only runs with these numbers of ranks")
     parser.add_argument("--nodes", default="", help="only these ranks per node; 0: unset")
