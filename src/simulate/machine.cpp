@@ -37,7 +37,7 @@ Machine knl() {
     Machine m;
     m.nodes = 64, m.ranks_per_node = 64;
     m.start_seconds = 3e-6, m.byte_seconds = 5e-10, m.eager_bytes = 8192;
-    m.card_ports = 4, m.noise_seconds = 3e-7, m.queue_seconds = 1e-7;
+    m.card_ports = 4, m.noise_seconds = 3e-7, m.queue_seconds = 5e-8;
     m.copy_byte_seconds = 4e-10, m.piece_seconds = 1e-7, m.wake_seconds = 3e-6;
     m.storage_start_seconds = 5e-4, m.storage_byte_seconds = 1e-9, m.storage_servers = 64;
     return m;

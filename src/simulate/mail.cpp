@@ -19,11 +19,14 @@ LetterId Mail::add(Rank from, Rank to, int tag) {
     if (free_.empty()) {
         free_.push_back(static_cast<LetterId>(letters_.size()));
         letters_.emplace_back();
+        send_finished_.push_back(0);
+        recv_finished_.push_back(0);
     }
     LetterId const id = free_.back();
     free_.pop_back();
     Letter& letter = letters_[id];
     letter = Letter{};
+    send_finished_[id] = recv_finished_[id] = 0;
     letter.from = from, letter.to = to, letter.tag = tag, letter.next = none;
     return id;
 }
@@ -68,27 +71,34 @@ LetterId Mail::recv(Rank from, Rank to, int tag, std::span<std::byte> bytes) {
         return id;
     }
     --counts.unexpected;
-    receive(letter);
+    receive(id);
     return id;
 }
 
-void Mail::receive(Letter& letter) {
+void Mail::receive(LetterId id) {
+    Letter& letter = letters_[id];
     if (letter.target.size() < letter.source.size()) throw std::length_error("message truncated");
     std::byte const* const from = letter.kept.empty() ? letter.source.data() : letter.kept.data();
     if (letter.bytes > 0)
         std::memcpy(letter.target.data(), from, static_cast<std::size_t>(letter.bytes));
     letter.kept = {};
+    recv_finished_[id] = 1;
     --of(letter.to).under_way;
     waker_.wake(letter.to);
+}
+
+void Mail::finish_send(LetterId id) {
+    letters_[id].left = true;
+    send_finished_[id] = 1;
+    --of(letters_[id].from).under_way;
+    waker_.wake(letters_[id].from);
 }
 
 void Mail::keep(LetterId id) {
     Letter& letter = letters_[id];
     if (letter.left) return;
     letter.kept.assign(letter.source.begin(), letter.source.end());
-    letter.left = true;
-    --of(letter.from).under_way;
-    waker_.wake(letter.from);
+    finish_send(id);
 }
 
 void Mail::arrive(LetterId id) {
@@ -97,25 +107,20 @@ void Mail::arrive(LetterId id) {
     letter.arrived = true;
     if (letter.has_recv) {
         --of(letter.to).awaited;
-        receive(letter);
+        receive(id);
     } else {
         ++of(letter.to).unexpected;
     }
-    if (letter.left) return;
-    letter.left = true;
-    --of(letter.from).under_way;
-    waker_.wake(letter.from);
+    if (!letter.left) finish_send(id);
 }
 
-bool Mail::send_finished(LetterId id) {
-    if (!letters_[id].left) return false;
+bool Mail::tell_send(LetterId id) {
     letters_[id].send_seen = true;
     drop_if_seen(id);
     return true;
 }
 
-bool Mail::recv_finished(LetterId id, Bytes& bytes) {
-    if (!letters_[id].received()) return false;
+bool Mail::tell_recv(LetterId id, Bytes& bytes) {
     bytes = letters_[id].bytes;
     letters_[id].recv_seen = true;
     drop_if_seen(id);

@@ -35,8 +35,6 @@ struct Letter {
     std::vector<std::byte> kept;  ///< Bytes that left before there was a receive.
     Bytes bytes = 0;
     LetterId next = 0;
-
-    [[nodiscard]] bool received() const noexcept { return arrived && has_recv; }
 };
 
 /// What a rank's messages amount to.
@@ -63,8 +61,13 @@ public:
     /// The bytes are there: the send is finished, and the receive, if it was started.
     void arrive(LetterId id);
 
-    [[nodiscard]] bool send_finished(LetterId id);
-    [[nodiscard]] bool recv_finished(LetterId id, Bytes& bytes);
+    /// Asked very often, mostly in vain.
+    [[nodiscard]] bool send_finished(LetterId id) {
+        return send_finished_[id] != 0 && tell_send(id);
+    }
+    [[nodiscard]] bool recv_finished(LetterId id, Bytes& bytes) {
+        return recv_finished_[id] != 0 && tell_recv(id, bytes);
+    }
 
     [[nodiscard]] Letter const& letter(LetterId id) const noexcept { return letters_[id]; }
     [[nodiscard]] MailCounts const& counts(Rank rank) const noexcept {
@@ -75,6 +78,11 @@ public:
 
 private:
     static constexpr LetterId none = ~LetterId{0};
+    struct Mixed {  ///< Keys differ in a few bits only.
+        std::size_t operator()(std::uint64_t key) const noexcept {
+            return (key ^ key >> 29) * 0x9e3779b97f4a7c15;
+        }
+    };
     struct Queue {  ///< Letters with one and the same half missing, in the order of starts.
         LetterId first = none, last = none;
     };
@@ -82,12 +90,16 @@ private:
     MailCounts& of(Rank rank) noexcept { return counts_[static_cast<std::size_t>(rank)]; }
     LetterId match(Rank from, Rank to, int tag, bool is_send);
     LetterId add(Rank from, Rank to, int tag);
-    void receive(Letter& letter);
+    void receive(LetterId id);
+    void finish_send(LetterId id);
+    bool tell_send(LetterId id);
+    bool tell_recv(LetterId id, Bytes& bytes);
     void drop_if_seen(LetterId id);
 
     std::vector<Letter> letters_;
+    std::vector<std::uint8_t> send_finished_, recv_finished_;  ///< Small enough for a cache.
     std::vector<LetterId> free_;
-    std::unordered_map<std::uint64_t, Queue> waiting_;  ///< By sender, receiver and tag.
+    std::unordered_map<std::uint64_t, Queue, Mixed> waiting_;  ///< By sender, receiver and tag.
     std::vector<MailCounts> counts_;
     Waker& waker_;
 };
