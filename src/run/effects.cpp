@@ -169,9 +169,13 @@ void Effects::tell_work(Op const& op) {
     std::int64_t pieces = 0;
     if (op.source == Memory::user || op.target == Memory::user) {
         Request const& r = state_.exchanged();
-        Span const part = positions_in(r, state_.window(op));
-        pieces = r.view.filetype->piece_count(r.position + part.begin, r.position + part.end);
-        if (!message && op.target != Memory::coverage) bytes = part.bytes();
+        Window const window = state_.window(op);
+        bool const copies = !message && op.target != Memory::coverage;
+        for (std::int64_t i = 0; i < window.part_count; ++i) {
+            Span const part = positions_in(r, window.part(i));
+            pieces += r.view.filetype->piece_count(r.position + part.begin, r.position + part.end);
+            if (copies) bytes += part.bytes();
+        }
     }
     site_.work->done(bytes, pieces);
 }
