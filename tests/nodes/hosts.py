@@ -5,6 +5,7 @@ All of it lives inside one set of namespaces whose first process is the runner i
 when that ends, however it ends, the kernel ends every process in it and removes links and mounts
 with it. So nothing has a name that another run could meet, and nothing is left to clean up.
 """
+import contextlib
 import ctypes
 import os
 import re
@@ -12,13 +13,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 INSIDE = "SLUICE_NODES_INSIDE"
 NETWORK = "10.77.0"
 TOOLS = ("ip", "tc", "unshare", "nsenter", "mount")
 SKIPPED = 77
+STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 def missing():
@@ -41,35 +43,47 @@ def enter():
     """Starts this program again as the first process of new namespaces and ends with its exit
     code; returns there."""
     if os.environ.get(INSIDE) == str(os.getpid()) == "1":
-        # The outer one's end, even by SIGKILL, ends this one.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-        signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+        for name in STOPPING:
+            signal.signal(name, stop)
         return
     if why := missing():
         print(f"skipped: {why}")
         sys.exit(SKIPPED)
+    outer = os.getpid()
     child = subprocess.Popen(
         ["unshare", "--net", "--mount", "--pid", "--ipc", "--fork", "--kill-child=SIGKILL",
          "--mount-proc", sys.executable, *sys.argv], env={**os.environ, INSIDE: "1"},
-        preexec_fn=lambda: end_with_parent(os.getppid()))
-    # A terminal's ctrl-C meets the inner one as well; a plain kill only this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: end_inner(child))
+        preexec_fn=lambda: end_with_parent(outer))
+    for name in STOPPING:
+        signal.signal(name, lambda *_: stop_inner(child))
     code = child.wait()
     sys.exit(128 - code if code < 0 else code)
 
 
+def stop(number, _):
+    """Ends this program once: a terminal's ctrl-C comes from there and from the outer one."""
+    for name in STOPPING:
+        signal.signal(name, signal.SIG_IGN)
+    sys.exit(128 + number)
+
+
 def end_with_parent(parent):
+    """The outer one's end, even by SIGKILL, ends unshare, and that the inner one."""
     set_parent_death_signal = 1  # <sys/prctl.h>
     ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
 
-def end_inner(child):
+def stop_inner(child):
     """unshare waits for the inner one and does not hand signals on."""
-    for entry in Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split():
-        os.kill(int(entry), signal.SIGTERM)
+    with contextlib.suppress(OSError):
+        for entry in children(child.pid):
+            os.kill(entry, signal.SIGTERM)
+
+
+def children(pid):
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def run(*words):
@@ -95,8 +109,7 @@ class Host:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         if self.keeper.stdout.readline() != b"ready\n":
             raise RuntimeError(f"host {number} did not start")
-        tasks = Path(f"/proc/{self.keeper.pid}/task/{self.keeper.pid}/children")
-        self.first = int(tasks.read_text().split()[0])
+        self.first = children(self.keeper.pid)[0]
         (agent_folder / self.address).write_text(f"{self.first}\n")
         (agent_folder / f"tmp.{self.address}").mkdir()
         self.connect(rate)
@@ -126,7 +139,9 @@ class Hosts:
 
     def __init__(self, count, rate):
         run("mount", "-t", "sysfs", "none", "/sys")
-        self.folder = Path(tempfile.mkdtemp(prefix="nodes_"))
+        # One folder for all runs: what each mounts there is seen by its own hosts only.
+        self.folder = ROOT / "build" / "tmp" / "nodes"
+        self.folder.mkdir(parents=True, exist_ok=True)
         run("mount", "-t", "tmpfs", "-o", "mode=1777", "none", self.folder)
         self.files = self.folder / "files"
         self.files.mkdir()
@@ -162,7 +177,6 @@ class Hosts:
         run("ip", "link", "delete", "bridge0")
         run("umount", "-l", self.folder)
         run("umount", "-l", "/sys")
-        self.folder.rmdir()
 
 
 def bits_of(rate):

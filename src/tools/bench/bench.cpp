@@ -141,6 +141,12 @@ void remove_files(Run const& run) {
     wait_for_all();
 }
 
+void remove_file(Run const& run, std::string const& path) {
+    wait_for_all();
+    if (run.rank == 0) ::unlink(path.c_str());
+    wait_for_all();
+}
+
 void expect_measurements(Run const& run, std::size_t measurements) {
     run.progress->expect(int(measurements) * (run.options.warmup + run.options.repeat));
 }

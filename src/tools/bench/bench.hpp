@@ -33,6 +33,14 @@ struct Options {
     double late_ms = 0;        ///< Mode overlap: how late the last rank starts.
     int operations = 16;       ///< Mode outstanding: in total.
     std::vector<int> outstanding{1, 2, 4, 8, 16};
+    /// Mode exchange: how messages get to the aggregators, as its hints say it, '+' for ','.
+    std::vector<std::string> kernels{"one-layer+ascending",  "one-layer+ascending+synchronous",
+                                     "one-layer+pairwise",   "one-layer+spread-out",
+                                     "one-layer+balanced",   "two-layer+ascending",
+                                     "two-layer+spread-out", "two-layer+balanced"};
+    std::vector<std::string> throttles{"0", "1", "2", "4", "8", "16", "32", "64"};
+    std::string throttled_kernel = "one-layer+balanced";
+    std::string link;  ///< What is known of the network, such as "1gbit"; for the record.
     std::string directory = ".", json;
     std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
     bool no_peer = false, keep = false, progress = false;
@@ -115,6 +123,8 @@ void expect_measurements(Run const& run, std::size_t measurements);
 
 /// Collective. Removes what the modes wrote, unless asked to keep it.
 void remove_files(Run const& run);
+/// Collective. Removes one file, in any case.
+void remove_file(Run const& run, std::string const& path);
 
 /// Calls `measure(side, repeat)` for Sluice, peer, Sluice, peer, ..., so that whatever slows the
 /// machine down meets both. Returns the seconds that it gave, without the warm-up. `repeat` counts
@@ -131,6 +141,7 @@ void mode_memory(Run& run);
 void mode_overlap(Run& run);
 void mode_outstanding(Run& run);
 void mode_compare(Run& run);
+void mode_exchange(Run& run);
 void mode_checkpoint(Run& run);
 
 }  // namespace sluice::bench

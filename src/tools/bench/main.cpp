@@ -17,6 +17,7 @@ using namespace sluice::bench;
 
 std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
                                                   {"compare", mode_compare},
+                                                  {"exchange", mode_exchange},
                                                   {"checkpoint", mode_checkpoint},
                                                   {"nonblocking", mode_nonblocking},
                                                   {"independent", mode_independent},
@@ -31,6 +32,22 @@ std::vector<std::string> names_and_all(std::vector<std::string> names) {
     return names;
 }
 
+/// Options of mode exchange alone.
+void declare_exchange(CLI::App& app, Options& o) {
+    auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
+        app.add_option(name, into, help)->delimiter(',');
+    };
+    words("--kernel", o.kernels,
+          "exchange: words of the hint sluice_exchange_data with '+' between (default: each order "
+          "with one layer, some with two)");
+    words("--throttle", o.throttles,
+          "exchange: of the hint sluice_throttle (default: 0,1,2,4,8,16,32,64)");
+    app.add_option("--throttled-kernel", o.throttled_kernel,
+                   "exchange: which kernel the throttles are tried with (default: "
+                   "one-layer+balanced)");
+    app.add_option("--link", o.link, "exchange: what is known of the network, for the record");
+}
+
 void declare(CLI::App& app, Options& o) {
     auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
         return app.add_option(name, into, help)->delimiter(',');
@@ -39,7 +56,7 @@ void declare(CLI::App& app, Options& o) {
     for (auto const& [name, run] : modes) mode_names.push_back(name);
     words("--mode", o.modes,
           "blocking (the default), nonblocking, independent, small, open, overlap, outstanding, "
-          "checkpoint, compare, or all but compare")
+          "checkpoint, compare, exchange, or all but compare and exchange")
         ->check(CLI::IsMember(names_and_all(mode_names)));
     words("--pattern", o.patterns,
           "contiguous, strided, block3d, btio, irregular, e3sm, flash, or all (the default)")
@@ -111,6 +128,7 @@ struct Parsed {
 Parsed parse(int argc, char** argv, Options& options) {
     CLI::App app("Compares Sluice with the MPI library's own collective file I/O.", "sluice-bench");
     declare(app, options);
+    declare_exchange(app, options);
     try {
         app.parse(argc, argv);
     } catch (CLI::ParseError const& error) {
@@ -121,7 +139,7 @@ Parsed parse(int argc, char** argv, Options& options) {
     if (options.modes == std::vector<std::string>{"all"}) {
         options.modes.clear();
         for (auto const& [name, run] : modes)
-            if (name != "compare") options.modes.push_back(name);
+            if (name != "compare" && name != "exchange") options.modes.push_back(name);
     }
     return {};
 }

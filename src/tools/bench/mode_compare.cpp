@@ -1,8 +1,6 @@
 // Mode compare: Sluice, the MPI's own calls with default hints, with the best hints of a grid, and
 // in a helper thread, and the machine's limit, in turn: A B C D E, E D C B A, ... First calls (of a
 // new file and a new type) are measured apart from repeated ones.
-#include <unistd.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -18,12 +16,6 @@ bool wanted(Run const& run, char const* name) {
     return std::find_if(names.begin(), names.end(), [&](std::string const& asked) {
                return asked == name || (asked == "best" && std::string(name) == best_name);
            }) != names.end();
-}
-
-void remove_file(Run const& run, std::string const& path) {
-    wait_for_all();
-    if (run.rank == 0) ::unlink(path.c_str());
-    wait_for_all();
 }
 
 std::vector<std::string> own_hints(std::vector<std::string> hints) {
