@@ -1,0 +1,127 @@
+// What one access of mode exchange tells, and how it is told on. See exchange.hpp.
+#include "exchange.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "sluice/sluice.h"
+
+namespace sluice::bench {
+namespace {
+
+/// The library is preloaded, not linked to: without it the MPI's own calls can be measured.
+template <typename Function> Function* loaded(char const* name) {
+    return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+std::uint64_t number_in(std::filesystem::path const& path) {
+    std::uint64_t number = 0;
+    std::ifstream(path) >> number;
+    return number;
+}
+
+std::vector<double> values_of(Trial const& trial, double Sample::* quantity) {
+    std::vector<double> values;
+    for (auto const& sample : trial.samples) values.push_back(sample.*quantity);
+    return values;
+}
+
+Summary summary_of(Trial const& trial, double Sample::* quantity) {
+    return bench::summary_of(values_of(trial, quantity));
+}
+
+double median_of_kernel(Exchanged const& all, std::string const& kernel) {
+    auto const found = std::find_if(all.trials.begin(), all.trials.end(), [&](auto const& trial) {
+        return trial.variant.kernel == kernel;
+    });
+    return found == all.trials.end() ? 0 : summary_of(*found, &Sample::seconds).median;
+}
+
+int count_nodes() {
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    int rank = 0;
+    MPI_Comm_rank(node, &rank);
+    MPI_Comm_free(&node);
+    return int(sum_over_ranks(rank == 0 ? 1 : 0));
+}
+
+void record(Run const& run, Exchanged const& all, Trial const& trial, int nodes) {
+    Json line;
+    line.add("pattern", all.pattern).add("direction", all.direction);
+    line.add("kernel", trial.variant.kernel).add("throttle", trial.variant.throttle);
+    line.add_integer("nodes", std::uint64_t(nodes)).add("link", run.options.link);
+    line.add_integer("bytes_per_rank", all.bytes).add("unit", "s");
+    line.add("total", summary_of(trial, &Sample::seconds));
+    line.add("total_samples", values_of(trial, &Sample::seconds));
+    if (trial.variant.kernel != own_calls) line.add("helper", summary_of(trial, &Sample::helper));
+    line.add("wire_bytes", summary_of(trial, &Sample::wire_bytes));
+    if (double const own = median_of_kernel(all, own_calls); own > 0)
+        line.add("own_over_this", own / summary_of(trial, &Sample::seconds).median);
+    line.add("plan", trial.plan).add_integer("wrong_bytes", trial.wrong);
+    run.report->record("exchange", line);
+}
+
+}  // namespace
+
+OpenFile::OpenFile(Run const& run, std::string const& path,
+                   std::vector<std::string> const& own_hints)
+    : hints(run.options.hints, own_hints) {
+    check(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, hints.info,
+                        &handle),
+          "MPI_File_open");
+}
+
+WireCounters wire_counters() {
+    WireCounters all;
+    std::error_code none;
+    for (auto const& link : std::filesystem::directory_iterator("/sys/class/net", none)) {
+        if (link.path().filename() == "lo") continue;
+        all.sent += number_in(link.path() / "statistics/tx_bytes");
+        all.received += number_in(link.path() / "statistics/rx_bytes");
+    }
+    return all;
+}
+
+double most_moved(WireCounters const& before, WireCounters const& after) {
+    return double(std::max(after.sent - before.sent, after.received - before.received));
+}
+
+void observe(MPI_File file, Sample& sample, std::string& plan) {
+    auto* const tell = loaded<decltype(sluice_file_statistics)>("sluice_file_statistics");
+    auto* const describe = loaded<decltype(sluice_file_plan)>("sluice_file_plan");
+    sluice_statistics statistics{};
+    statistics.size = sizeof statistics;
+    if (tell != nullptr && tell(file, &statistics) == MPI_SUCCESS)
+        sample.helper = statistics.helper_seconds;
+    std::array<char, 4096> text{};
+    if (describe != nullptr && describe(file, text.data(), text.size()) == MPI_SUCCESS)
+        plan = text.data();
+    sample.helper = max_over_ranks(sample.helper);
+}
+
+void report_exchange(Run& run, Exchanged const& exchanged) {
+    auto const nodes = count_nodes();
+    run.report->table(
+        text_of("exchange: %s %s, %s a rank, %d nodes", exchanged.pattern.c_str(),
+                exchanged.direction.c_str(), text_of_bytes(exchanged.bytes).c_str(), nodes),
+        {"kernel                          ", "throttle", "     total: median (min .. max)",
+         "MiB on the wire", "MPI's own/this", "wrong bytes"});
+    double const own = median_of_kernel(exchanged, own_calls);
+    for (auto const& trial : exchanged.trials) {
+        auto const total = summary_of(trial, &Sample::seconds);
+        auto const wire = summary_of(trial, &Sample::wire_bytes).median;
+        run.report->row({trial.variant.kernel, trial.variant.throttle, text_of_summary(total),
+                         wire > 0 ? text_of("%.1f", wire / 1048576) : "-",
+                         own > 0 && total.median > 0 ? text_of("%.2f", own / total.median) : "-",
+                         std::to_string(trial.wrong)});
+        if (trial.variant.kernel != own_calls) run.wrong_bytes += trial.wrong;
+        record(run, exchanged, trial, nodes);
+    }
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,63 @@
+// Mode exchange: what is tried, what one access tells, and the report. See mode_exchange.cpp.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "contender.hpp"
+#include "report.hpp"
+
+namespace sluice::bench {
+
+constexpr char const* library_chooses = "auto";
+constexpr char const* own_calls = "the MPI's own";
+
+struct Variant {
+    std::string kernel, throttle;
+    std::vector<std::string> hints;
+};
+
+/// Seconds of the slowest rank. What the library's statistics do not tell stays below zero.
+struct Sample {
+    double seconds = 0;     ///< Of the call.
+    double helper = -1;     ///< Processor time of helper threads, all ranks.
+    double wire_bytes = 0;  ///< Of the node that sent or received most.
+};
+
+struct Trial {
+    Variant variant;
+    std::vector<Sample> samples;
+    std::string plan;  ///< The last one, in words.
+    std::uint64_t wrong = 0;
+};
+
+/// One pattern in one direction, all variants.
+struct Exchanged {
+    std::string pattern, direction;
+    std::uint64_t bytes = 0;  ///< Of one rank.
+    std::vector<Trial> trials;
+};
+
+/// A file opened on all ranks with these hints; the destructor closes it (collective).
+struct OpenFile {
+    OpenFile(Run const& run, std::string const& path, std::vector<std::string> const& own_hints);
+    OpenFile(OpenFile const&) = delete;
+    OpenFile& operator=(OpenFile const&) = delete;
+    ~OpenFile() { MPI_File_close(&handle); }
+    Hints hints;
+    MPI_File handle = MPI_FILE_NULL;
+};
+
+/// Bytes that this host has sent and received through its network so far, but for itself; zeros
+/// where the system does not tell.
+struct WireCounters {
+    std::uint64_t sent = 0, received = 0;
+};
+WireCounters wire_counters();
+double most_moved(WireCounters const& before, WireCounters const& after);
+
+/// Collective. Adds what the library tells of the only operations on this file.
+void observe(MPI_File file, Sample& sample, std::string& plan);
+
+void report_exchange(Run& run, Exchanged const& exchanged);
+
+}  // namespace sluice::bench

@@ -1,0 +1,139 @@
+// Mode exchange: one access through a view with each kernel of the exchange between nodes, each
+// throttle, the library's own choice, and the MPI's own call, in turn: A B C, C B A, ... Every
+// access has a file that is newly opened and a part of the pattern that the access before did not
+// have, so that no claims are remembered: metadata are exchanged each time.
+#include "exchange.hpp"
+
+#include <algorithm>
+
+namespace sluice::bench {
+namespace {
+
+constexpr std::uint64_t first_seed = 1000;
+constexpr int shifts_at_most = 3;  ///< Neighbours in turn have different ones.
+constexpr int peer_repeats = 3;    ///< The MPI's own may take a hundred times longer.
+
+/// "two-layer+balanced" of the command line, as the hint says it.
+std::string hint_words(std::string words) {
+    std::replace(words.begin(), words.end(), '+', ',');
+    return words;
+}
+
+Variant variant_of(std::string const& kernel, std::string const& throttle) {
+    Variant variant{kernel, throttle, {}};
+    if (kernel == own_calls) {
+        variant.hints = {"sluice=disable"};
+    } else if (kernel != library_chooses || throttle != library_chooses) {
+        variant.hints = {"sluice_exchange_metadata=" + hint_words(kernel),
+                         "sluice_exchange_data=" + hint_words(kernel),
+                         "sluice_throttle=" + throttle};
+    }
+    return variant;
+}
+
+/// Each kernel with the throttle that the library chooses, then the sweep of throttles with one.
+std::vector<Variant> variants_of(Run const& run) {
+    auto const& o = run.options;
+    std::vector<Variant> variants{variant_of(library_chooses, library_chooses)};
+    for (auto const& kernel : o.kernels) variants.push_back(variant_of(kernel, library_chooses));
+    for (auto const& throttle : o.throttles)
+        variants.push_back(variant_of(o.throttled_kernel, throttle));
+    if (!o.no_peer) variants.push_back(variant_of(own_calls, "-"));
+    return variants;
+}
+
+/// One pattern in one direction.
+class Exchange {
+public:
+    Exchange(Run& run, std::string const& name, bool writes)
+        : run_(run),
+          writes_(writes),
+          label_(name + (writes ? " write" : " read")),
+          path_(run.path[0] + "-exchange") {
+        for (int shift = 0; shift < std::min(run.ranks, shifts_at_most); ++shift)
+            patterns_.push_back(std::make_unique<Pattern>(run, name, run.bytes(), shift));
+        for (auto& variant : variants_of(run)) trials_.push_back({std::move(variant), {}, "", 0});
+        if (!writes) provide_file();
+    }
+
+    std::vector<Trial> measure() {
+        auto const& o = run_.options;
+        for (int turn = -o.warmup; turn < o.repeat; ++turn)
+            for (std::size_t i = 0; i < trials_.size(); ++i) {
+                // Whoever comes later finds warmer caches.
+                auto const at = turn % 2 == 0 ? i : trials_.size() - 1 - i;
+                auto& trial = trials_[at];
+                run_.progress->step(
+                    text_of("%s: %d of %d, ", label_.c_str(), std::max(turn + 1, 1), o.repeat) +
+                    trial.variant.kernel + " " + trial.variant.throttle);
+                if (trial.variant.kernel == own_calls && turn >= peer_repeats) continue;
+                auto const sample = access(trial);
+                if (turn >= 0) trial.samples.push_back(sample);
+            }
+        run_.progress->wipe();
+        if (!run_.options.keep) remove_file(run_, path_);
+        return std::move(trials_);
+    }
+
+    [[nodiscard]] std::uint64_t access_bytes() const { return patterns_[0]->access_bytes(); }
+
+private:
+    Pattern const& next_pattern() {
+        return *patterns_[std::size_t(accesses_++) % patterns_.size()];
+    }
+
+    /// What reads find does not depend on who reads which part.
+    void provide_file() {
+        auto const own = mpi_contender("", path_, {"sluice=disable"});
+        auto buffer = patterns_[0]->access_buffer();
+        own->provide_file(run_, *patterns_[0], buffer, seed_);
+    }
+
+    Sample access(Trial& trial) {
+        auto const& pattern = next_pattern();
+        auto buffer = pattern.access_buffer();
+        if (writes_)
+            pattern.fill_access(buffer, ++seed_);
+        else
+            std::fill(buffer.begin(), buffer.end(), untouched);
+        Sample sample;
+        {
+            OpenFile file(run_, path_, trial.variant.hints);
+            set_view(file.handle, 0, pattern, file.hints.info);
+            auto const wire = wire_counters();
+            sample.seconds =
+                time_together([&] { run_access(file.handle, pattern, buffer, writes_); });
+            sample.wire_bytes = max_over_ranks(most_moved(wire, wire_counters()));
+            if (trial.variant.kernel != own_calls) observe(file.handle, sample, trial.plan);
+        }
+        trial.wrong +=
+            writes_ ? wrong_bytes_in_file(path_, pattern.file_bytes(), seed_, run_.rank, run_.ranks)
+                    : sum_over_ranks(pattern.wrong_in_access(buffer, seed_));
+        return sample;
+    }
+
+    Run& run_;
+    bool writes_;
+    std::string label_, path_;
+    std::vector<std::unique_ptr<Pattern>> patterns_;  ///< By shift.
+    std::vector<Trial> trials_;
+    std::uint64_t accesses_ = 0, seed_ = first_seed;
+};
+
+}  // namespace
+
+void mode_exchange(Run& run) {
+    auto const names = patterns_of(run);
+    auto const& o = run.options;
+    auto const turns = std::size_t(o.warmup + o.repeat);
+    run.progress->expect(int(names.size() * o.directions.size() * variants_of(run).size() * turns));
+    if (!run.served) run.report->note("without Sluice all lines are the MPI's own");
+    for (auto const& name : names)
+        for (auto const& direction : o.directions) {
+            Exchange exchange(run, name, direction == "write");
+            auto const bytes = exchange.access_bytes();
+            report_exchange(run, {name, direction, bytes, exchange.measure()});
+        }
+}
+
+}  // namespace sluice::bench
