@@ -48,8 +48,10 @@ struct PatternSpec {
 [[nodiscard]] Request make_request(PatternSpec const& spec, Rank rank, Rank ranks,
                                    Direction direction);
 
-/// The grid of ranks of block3d, as even as it can be; the largest first.
+/// The grid of ranks of block3d, as even as it can be, the largest first; and one rank's block:
+/// planes, lines and words of a line.
 [[nodiscard]] std::array<Rank, 3> grid_of(Rank ranks) noexcept;
+[[nodiscard]] std::array<Bytes, 3> block_of(Bytes bytes) noexcept;
 
 /// Words of a point of btio, and variables of flash.
 inline constexpr Bytes btio_words = 5, flash_variables = 24;

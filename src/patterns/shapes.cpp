@@ -64,14 +64,18 @@ Shape strided(Place const& place) {
     return one_run({place.rank * piece, piece, stride, count}, count * stride);
 }
 
-/// As many planes a rank as a cube of 4-byte cells has (161 for 16 MiB, so that pieces are not
-/// whole pages).
-Shape block3d(Place const& place) {
-    Bytes const words = words_in(place.spec.bytes);
+/// As many planes as a cube of 4-byte cells has (161 for 16 MiB, so that pieces are not whole
+/// pages).
+std::array<Bytes, 3> block_of(Bytes bytes) noexcept {
+    Bytes const words = words_in(bytes);
     Bytes const planes = std::min(cube_root(2 * static_cast<double>(words)), words);
     auto const edge =
         at_least_one(static_cast<Bytes>(std::sqrt(static_cast<double>(words / planes)) + 1e-9));
-    std::array<Bytes, 3> const local{planes, edge, edge};
+    return {planes, edge, edge};
+}
+
+Shape block3d(Place const& place) {
+    auto const local = block_of(place.spec.bytes);
     auto const grid = grid_of(place.ranks);
     std::array<Bytes, 3> global{}, begin{};
     Rank rest = place.rank;
@@ -80,9 +84,9 @@ Shape block3d(Place const& place) {
         begin[i] = local[i] * (rest % grid[i]);
     }
     Extents extents;
-    for (Bytes i = 0; i < planes; ++i) {
+    for (Bytes i = 0; i < local[0]; ++i) {
         Offset const first = ((begin[0] + i) * global[1] + begin[1]) * global[2] + begin[2];
-        extents.add({first * word_bytes, edge * word_bytes, global[2] * word_bytes, edge});
+        extents.add({first * word_bytes, local[2] * word_bytes, global[2] * word_bytes, local[1]});
     }
     Shape shape;
     shape.pieces = std::move(extents).take();

@@ -17,7 +17,7 @@ struct Options {
     std::vector<std::string> patterns{"all"};
     std::vector<std::string> directions{"write", "read"};
     std::vector<std::uint64_t> bytes;  ///< Of one rank; none: what the mode finds suitable.
-    std::uint64_t piece = 64;          ///< Bytes of one piece of the strided pattern.
+    std::uint64_t piece = 64;          ///< Bytes of a piece, strided and irregular.
     std::uint64_t pattern_seed = 1;    ///< Of the irregular pattern.
     std::string decomposition;         ///< Path; empty: the one that was installed.
     int decomposition_number = 3;

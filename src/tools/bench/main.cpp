@@ -66,7 +66,7 @@ void declare(CLI::App& app, Options& o) {
     app.add_option("--bytes", o.bytes, "bytes of one rank (default: 16M; mode small: 4K,16K,64K)")
         ->delimiter(',')
         ->transform(CLI::AsSizeValue(false));
-    app.add_option("--piece", o.piece, "bytes of one piece of the strided pattern (default: 64)")
+    app.add_option("--piece", o.piece, "bytes of a piece, strided and irregular (default: 64)")
         ->transform(CLI::AsSizeValue(false));
     app.add_option("--seed", o.pattern_seed, "of the irregular pattern (default: 1)");
     app.add_option("--decomposition", o.decomposition,

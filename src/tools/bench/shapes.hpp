@@ -1,7 +1,9 @@
-// The shapes of patterns: for one rank, its pieces of the file by plain arithmetic, and the
-// datatype that MPI is given for them. The two are made apart, so that one checks the other.
+// The shapes of patterns: for one rank, its pieces of the file (src/patterns), and the datatype
+// that MPI is given for them. The two are made apart, so that one checks the other.
 #pragma once
 #include <mpi.h>
+
+#include "patterns/pattern.hpp"
 
 #include <cstdint>
 #include <string>
@@ -35,22 +37,13 @@ struct Cells {
 };
 
 struct Shape {
-    std::vector<Piece> pieces;     ///< Of this rank, in one tile, ascending, no two adjacent.
+    std::vector<Piece> pieces;     ///< Of this rank, in one tile, ascending.
     std::uint64_t tile_bytes = 0;  ///< Of all ranks together.
     std::uint64_t tiles = 1;       ///< In one row; the tile repeats.
+    std::uint64_t wanted_bytes = 0;
     MPI_Datatype tile = MPI_DATATYPE_NULL;  ///< Not committed; its extent is tile_bytes.
     int rows = 1;                           ///< Calls of one access.
     Cells memory;
-
-    /// Appends a piece, or makes the last one longer.
-    void add(std::uint64_t offset, std::uint64_t words) {
-        bool const adjacent =
-            !pieces.empty() && pieces.back().offset + pieces.back().words * word_bytes == offset;
-        if (adjacent)
-            pieces.back().words += words;
-        else
-            pieces.push_back({offset, words});
-    }
 };
 
 /// Why a pattern is not possible with this number of ranks; empty: it is.
@@ -65,8 +58,7 @@ std::vector<std::string> const& pattern_names();
 /// One hindexed type of all pieces, as a program with lists makes it.
 MPI_Datatype type_of_pieces(std::vector<Piece> const& pieces, std::uint64_t extent);
 
-/// A pattern from a decomposition file (see decomposition.cpp).
-Shape make_decomposition(Run const& run, std::uint64_t bytes);
-std::string why_not_decomposition(Run const& run);
+/// Collective when it is called first: that of the pattern e3sm, or why there is none.
+patterns::Decomposition const& decomposition_of(Run const& run, std::string& error);
 
 }  // namespace sluice::bench
