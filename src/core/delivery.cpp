@@ -30,21 +30,27 @@ std::int64_t balanced_step(Rank place, Rank ranks, std::int32_t index,
 
 std::int64_t delivery_step(Delivery delivery, Topology const& topology, Rank sender, std::int32_t a,
                            std::int32_t count) noexcept {
-    Rank const ranks = topology.rank_count(), receiver = topology.aggregator(a);
+    Rank const receiver = topology.aggregator(a);
+    // With two layers nodes send: the orders are those of as many ranks as there are nodes.
+    bool const nodes = delivery.layers == Layers::two;
+    std::int32_t const senders = nodes ? topology.node_count() : topology.rank_count();
+    std::int32_t const from = nodes ? topology.node_of(sender) : sender;
+    std::int32_t const to = nodes ? topology.node_of(receiver) : receiver;
+    bool const by_place = !nodes && delivery.list == RankList::nodes;
     switch (delivery.kernel) {
     case Kernel::pairwise:
-        return sender ^ receiver;
+        return from ^ to;
     case Kernel::spread_out:
-        return (sender - receiver + ranks) % ranks;
+        return (from - to + senders) % senders;
     case Kernel::balanced:
-        return balanced_step(delivery.list == RankList::nodes ? topology.spread_place(sender)
-                                                              : sender,
-                             ranks, a, count);
+        // With as many receivers as nodes, or more, they are on all nodes: evenly spread anyway.
+        if (nodes && count >= senders) return (from - to + senders) % senders;
+        return balanced_step(by_place ? topology.spread_place(sender) : from, senders, a, count);
     case Kernel::automatic:
     case Kernel::ascending:
         break;
     }
-    return sender;
+    return from;
 }
 
 void sort_by_delivery(std::vector<Rank>& senders, Delivery delivery, Topology const& topology,

@@ -58,7 +58,8 @@ struct Throttle {
                                          std::int32_t count) noexcept;
 
 /// The step at which aggregator `a` of `count` takes the message of `sender`. Messages are taken by
-/// growing steps; no two senders have the same.
+/// growing steps; no two senders have the same. With two layers senders are nodes, each named by
+/// one of its ranks.
 [[nodiscard]] std::int64_t delivery_step(Delivery delivery, Topology const& topology, Rank sender,
                                          std::int32_t a, std::int32_t count) noexcept;
 

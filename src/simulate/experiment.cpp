@@ -52,6 +52,7 @@ private:
         WorldShape shape;
         shape.rank_count = experiment_.machine.ranks();
         shape.ranks_per_node = experiment_.machine.ranks_per_node;
+        shape.costs = costs_of(experiment_.machine);
         shape.slot_bytes = experiment_.slot_bytes_max;
         shape.aggregators = std::max(aggregators_usual(), experiment_.hints.aggregator_count);
         return shape;

@@ -1,6 +1,7 @@
 // A machine as numbers: nodes, the start-up + per-byte model of messages with ports, noise and
 // queues, the speed of processors, and storage. Times are in seconds.
 #pragma once
+#include "core/choice.hpp"
 #include "core/extent.hpp"
 #include "core/topology.hpp"
 #include "simulate/description.hpp"
@@ -34,6 +35,12 @@ struct Machine {
 
     [[nodiscard]] Rank ranks() const noexcept { return nodes * ranks_per_node; }
 };
+
+/// What the library knows of it when it chooses.
+[[nodiscard]] inline Costs costs_of(Machine const& machine) noexcept {
+    return {machine.start_seconds, machine.byte_seconds, machine.queue_seconds,
+            machine.copy_byte_seconds, machine.wake_seconds};
+}
 
 /// One number of a machine, as a description names it.
 struct MachineKey {

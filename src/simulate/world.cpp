@@ -166,6 +166,7 @@ void World::add_rank(Rank r) {
         site->bells = &rank->bells, site->network = &rank->network, site->clock = &time_;
         site->work = this;
         site->limits.aggregator_count = shape_.aggregators;
+        site->limits.costs = shape_.costs;
         site->reserve = [bytes = shape_.slot_bytes](std::int32_t, Bytes) { return bytes; };
         rank->streams.push_back(std::make_unique<Stream>(*site));
         rank->sites.push_back(std::move(site));

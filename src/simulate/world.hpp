@@ -29,6 +29,7 @@ struct WorldShape {
     std::int32_t aggregators = 2;
     double delay_seconds = 1e-3;    ///< Upper bound of every drawn delay.
     std::int32_t stream_count = 1;  ///< Files that each rank has open.
+    Costs costs{};                  ///< What the ranks believe that messages cost.
 };
 
 class World final : private Waker, private Handler, private Work {
