@@ -38,6 +38,7 @@ public:
     Outcome run() {
         for (Rank r = 0; r < experiment_.machine.ranks(); ++r) prepare(r);
         if (way_ == Direction::read) fill_file();
+        if (experiment_.meter) world_.measure(*experiment_.meter);
         for (Rank r = 0; r < experiment_.machine.ranks(); ++r) call(r);
         Outcome outcome;
         outcome.fault = world_.run();

@@ -9,6 +9,7 @@ namespace {
 constexpr MachineKey keys[] = {
     {"nodes", &Machine::nodes, "", "nodes"},
     {"ranks_per_node", &Machine::ranks_per_node, "", "ranks of each node"},
+    {"ranks", &Machine::rank_count, "", "ranks in all, on as many nodes as needed; 0: full nodes"},
     {"start_seconds", &Machine::start_seconds, "s", "of a message between nodes: t_s"},
     {"byte_seconds", &Machine::byte_seconds, "s", "of each byte of it: t_w"},
     {"eager_bytes", &Machine::eager_bytes, "bytes",
@@ -104,6 +105,7 @@ Machine take_machine(Description& description) {
             },
             key.field);
     }
+    if (machine.rank_count > 0) machine.set_ranks(machine.rank_count);
     if (machine.nodes < 1 || machine.ranks_per_node < 1)
         description.fail("a machine needs a node with a rank");
     return machine;

@@ -15,6 +15,7 @@ namespace sluice::simulated {
 struct Machine {
     Rank nodes = 4;
     Rank ranks_per_node = 4;
+    Rank rank_count = 0;  ///< 0: all nodes are full. Else the last ones may not be.
 
     double start_seconds = 2e-6;    ///< Of a message between nodes, whatever its length.
     double byte_seconds = 1e-10;    ///< For each byte of it.
@@ -33,7 +34,14 @@ struct Machine {
     double storage_byte_seconds = 1e-9;   ///< Of one server.
     std::int32_t storage_servers = 4;     ///< Requests served at once; 0: any number.
 
-    [[nodiscard]] Rank ranks() const noexcept { return nodes * ranks_per_node; }
+    [[nodiscard]] Rank ranks() const noexcept {
+        return rank_count > 0 ? rank_count : nodes * ranks_per_node;
+    }
+    /// As many nodes as are needed for so many ranks.
+    void set_ranks(Rank count) noexcept {
+        rank_count = count;
+        nodes = (count + ranks_per_node - 1) / ranks_per_node;
+    }
 };
 
 /// What the library knows of it when it chooses.

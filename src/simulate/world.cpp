@@ -55,10 +55,29 @@ constexpr std::uint64_t handle_of(LetterId id, bool is_send) noexcept {
 
 }  // namespace
 
+/// While it lives, the work is that of the twins.
+class World::Pause {
+public:
+    explicit Pause(World& world) : world_(world.meter_ && world.current_ >= 0 ? &world : nullptr) {
+        if (world_) world_->meter_->end(world_->current_);
+    }
+    ~Pause() {
+        if (world_) world_->meter_->begin(world_->current_);
+    }
+    Pause(Pause const&) = delete;
+    Pause& operator=(Pause const&) = delete;
+
+private:
+    World* world_;
+};
+
 class World::RankBells final : public Bells {
 public:
     RankBells(World& world, Rank self) : world_(world), node_(world.topology_.node_of(self)) {}
-    void ring(Rank local) override { world_.wake(world_.topology_.rank_at(node_, local)); }
+    void ring(Rank local) override {
+        Pause const pause(world_);
+        world_.wake(world_.topology_.rank_at(node_, local));
+    }
 
 private:
     World& world_;
@@ -70,6 +89,7 @@ public:
     RankNetwork(World& world, Rank self) : world_(world), self_(self) {}
     Message start_send(Rank peer, int tag, std::span<std::byte const> bytes,
                        bool synchronous) override {
+        Pause const pause(world_);
         LetterId const id = world_.mail_.send(self_, peer, tag, bytes, synchronous);
         if (world_.model_->leaves_at_once(static_cast<Bytes>(bytes.size()), synchronous)) {
             world_.mail_.keep(id);
@@ -79,6 +99,7 @@ public:
         return {handle_of(id, true), 0, false};
     }
     Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override {
+        Pause const pause(world_);
         LetterId const id = world_.mail_.recv(peer, self_, tag, bytes);
         world_.post(id, false);
         return {handle_of(id, false), 0, false};
@@ -104,7 +125,10 @@ public:
             return transfer(file_, world_.time_, way, vectors, count, offset);
         });
     }
-    void start(Transfer& what) override { world_.ask_for_transfer(self_, *this, what); }
+    void start(Transfer& what) override {
+        Pause const pause(world_);
+        world_.ask_for_transfer(self_, *this, what);
+    }
     [[nodiscard]] std::int64_t calls() const noexcept { return calls_; }  ///< Of the last run().
 
 private:
@@ -226,12 +250,12 @@ void World::progress(Rank rank) {
     RankState& state = *ranks_[index(rank)];
     state.awake = false;
     current_ = rank;
-    if (around_progress) around_progress(rank, true);
+    if (meter_) meter_->begin(rank);
     for (bool again = true; again;) {
         again = false;
         for (auto& stream : state.streams) again |= stream->progress();
     }
-    if (around_progress) around_progress(rank, false);
+    if (meter_) meter_->end(rank);
     current_ = -1;
     if (spent_ > 0) state.account.busy_until(later(), time_.now());
     spent_ = 0;

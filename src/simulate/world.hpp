@@ -8,7 +8,8 @@
 #include "simulate/accounts.hpp"
 #include "simulate/model.hpp"
 
-#include <functional>
+#include <deque>
+#include <memory>
 
 namespace sluice::simulated {
 
@@ -30,6 +31,17 @@ struct WorldShape {
     double delay_seconds = 1e-3;    ///< Upper bound of every drawn delay.
     std::int32_t stream_count = 1;  ///< Files that each rank has open.
     Costs costs{};                  ///< What the ranks believe that messages cost.
+};
+
+/// Told when a rank's own work begins and ends, without that of the twins: for who measures what
+/// the library really costs.
+class Meter {
+public:
+    virtual void begin(Rank rank) = 0;
+    virtual void end(Rank rank) = 0;
+
+protected:
+    ~Meter() = default;
 };
 
 class World final : private Waker, private Handler, private Work {
@@ -55,15 +67,15 @@ public:
     [[nodiscard]] Parts const& parts(Rank rank) const noexcept;
     [[nodiscard]] MailCounts const& mail_of(Rank rank) const noexcept { return mail_.counts(rank); }
 
-    /// Called around all progress of a rank, with true before and false after it: for who measures
-    /// the real time that it takes.
-    std::function<void(Rank, bool)> around_progress;
+    /// Tells `meter` about all progress from now on.
+    void measure(Meter& meter) noexcept { meter_ = &meter; }
 
 private:
     struct RankState;
     class RankBells;
     class RankNetwork;
     class RankStorage;
+    class Pause;
     enum class Event : std::uint32_t { progress, post_send, post_recv, transfer, transferred };
 
     void add_rank(Rank rank);
@@ -93,6 +105,7 @@ private:
     };
     std::vector<Pending> pending_;
     std::vector<std::size_t> pending_free_;
+    Meter* meter_ = nullptr;
     Rank current_ = -1;  ///< Who makes progress.
     double spent_ = 0;   ///< By its processor since it began to.
 };

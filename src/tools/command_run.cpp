@@ -74,7 +74,9 @@ int command_run(int argc, char** argv) {
     return become(argv);
 }
 
-int command_bench(int, char** argv) {
+int command_bench(int argc, char** argv) {
+    bool const simulated = argc > 0 && std::strcmp(argv[0], "exchange") == 0;
+    if (simulated) return command_exchange(argc - 1, argv + 1);
     std::string program = installation() + "/libexec/sluice-bench";
     if (!switched_off() && !preload(library(false))) return 1;
     --argv;  // The name "bench" makes room for the program's.

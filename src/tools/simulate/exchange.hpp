@@ -1,0 +1,37 @@
+// `sluice bench exchange`: kernels, throttles and planning of the exchange, in simulation.
+#pragma once
+#include "tools/simulate/scenario.hpp"
+
+#include <cstdio>
+#include <vector>
+
+namespace sluice::tools {
+
+struct ExchangeOptions {
+    std::vector<Rank> ranks{1024, 4096};
+    std::vector<std::string> machines{"knl", "power9"};
+    std::vector<std::string> patterns{"strided", "e3sm", "btio", "flash"};
+    Bytes bytes = Bytes{16} << 10;  ///< Of each rank, as far as the pattern allows it.
+    Bytes piece_bytes = 256;        ///< strided.
+    Bytes window_bytes = Bytes{128} << 10;
+    Direction direction = Direction::write;
+    bool throttles = false, kernels = false, planning = false;
+    bool checked = false;
+    std::FILE* json = nullptr;
+};
+
+/// A way to exchange that is measured, named as the paper does.
+struct Contender {
+    char const* name;
+    Delivery metadata, data;
+    Throttle throttle;
+};
+
+[[nodiscard]] std::span<Contender const> exchange_contenders() noexcept;
+
+/// Each prints a table, tells on stderr where it is, and writes lines of JSON. Exit codes.
+[[nodiscard]] int sweep_throttles(ExchangeOptions const& options);
+[[nodiscard]] int compare_kernels(ExchangeOptions const& options);
+[[nodiscard]] int measure_planning(ExchangeOptions const& options);
+
+}  // namespace sluice::tools
