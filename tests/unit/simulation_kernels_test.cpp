@@ -1,0 +1,82 @@
+// Every kernel on every pattern, 256 ranks on 16 nodes: the file, or the ranks' memory, must be
+// that of a serial model, and every message must find its receive. `sluice simulate --check` does
+// the same for more ranks.
+#include "patterns/pattern.hpp"
+#include "simulate/experiment.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+using namespace simulated;
+
+constexpr Rank ranks = 256;
+
+/// Four ranks of some job, words in turn.
+char const* const decomposition = "1 0 0 3\n1 1 3 1\n1 2 4 2\n1 3 6 1\n1 0 7 1\n1 1 8 5\n";
+
+Experiment experiment_of(std::string const& pattern, Delivery delivery, Direction way) {
+    patterns::PatternSpec spec;
+    spec.name = pattern;
+    spec.bytes = 2048, spec.piece_bytes = 256;
+    spec.decomposition = patterns::Decomposition(decomposition);
+    spec.decomposition_number = 1;
+    EXPECT_EQ(patterns::why_not(spec, ranks), "") << pattern;
+    Experiment e;
+    e.machine = machine_named("knl").value();
+    e.machine.ranks_per_node = 16;
+    e.machine.set_ranks(ranks);
+    e.hints.write = e.hints.read = Strategy::two_phase;
+    e.hints.aggregator_count = 8;
+    e.hints.window_bytes = e.slot_bytes_max = Bytes{32} << 10;
+    e.hints.metadata = e.hints.data = delivery;
+    e.request = [spec, way](Rank rank) { return patterns::make_request(spec, rank, ranks, way); };
+    return e;
+}
+
+class SimulatedKernels : public testing::TestWithParam<std::string> {};
+
+TEST_P(SimulatedKernels, EveryByteInBothDirections) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
+#endif
+    for (auto const layers : {Layers::one, Layers::two}) {
+        for (auto const kernel :
+             {Kernel::ascending, Kernel::pairwise, Kernel::spread_out, Kernel::balanced}) {
+            Delivery const delivery{kernel, layers, RankList::nodes,
+                                    static_cast<std::uint8_t>(kernel == Kernel::ascending ? 0 : 1)};
+            for (auto const way : {Direction::write, Direction::read}) {
+                Outcome const outcome = run(experiment_of(GetParam(), delivery, way));
+                ASSERT_EQ(outcome.fault, "") << describe(delivery) << " " << describe(way);
+                EXPECT_GT(outcome.messages, 0);
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Pattern, SimulatedKernels, testing::ValuesIn(patterns::pattern_names()),
+                         [](auto const& name) { return name.param; });
+
+TEST(SimulatedThrottle, EveryByteWithEachThrottle) {
+    for (Throttle const throttle : {Throttle{0}, {1}, {5}, {5, 1}, {Throttle::usual, 1}}) {
+        for (auto const layers : {Layers::one, Layers::two}) {
+            Experiment e = experiment_of("strided", {Kernel::balanced, layers}, Direction::write);
+            e.hints.throttle = throttle;
+            EXPECT_EQ(run(e).fault, "") << describe(throttle);
+        }
+    }
+}
+
+/// A check of bytes that are all the same would see nothing.
+TEST(SimulatedCheck, APatternDependsOnThePlace) {
+    std::vector<std::byte> whole(4096), part(100);
+    fill_with_pattern(whole.data(), 0, 4096);
+    fill_with_pattern(part.data(), 1003, 100);
+    EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 1003));
+    fill_with_pattern(part.data(), 1004, 100);
+    EXPECT_FALSE(std::equal(part.begin(), part.end(), whole.begin() + 1003));
+}
+
+}  // namespace
+}  // namespace sluice
