@@ -30,18 +30,7 @@ timespec time_of(double seconds) {
 }
 
 /// Whether all ranks have one clock.
-bool one_node() {
-    static bool const is_one = [] {
-        MPI_Comm node = MPI_COMM_NULL;
-        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-        int here = 0, all = 0;
-        MPI_Comm_size(node, &here);
-        MPI_Comm_size(MPI_COMM_WORLD, &all);
-        MPI_Comm_free(&node);
-        return here == all;
-    }();
-    return is_one;
-}
+bool one_node() { return node_count() == 1; }
 
 void wait_asleep(MPI_Request request) {
     constexpr double between_looks = 30e-6;
@@ -72,6 +61,18 @@ void check(int code, char const* what) {
     std::fprintf(stderr, "sluice-bench: %s: %s\n", what, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
     std::abort();
+}
+
+int node_count() {
+    static int const count = [] {
+        MPI_Comm node = MPI_COMM_NULL;
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+        int rank = 0;
+        MPI_Comm_rank(node, &rank);
+        MPI_Comm_free(&node);
+        return int(sum_over_ranks(rank == 0 ? 1 : 0));
+    }();
+    return count;
 }
 
 double now() {

@@ -83,6 +83,9 @@ void wait_for_all();
 double max_over_ranks(double value);
 std::uint64_t sum_over_ranks(std::uint64_t value);
 
+/// Collective at the first call. Groups of ranks that the MPI says share memory.
+int node_count();
+
 /// Collective. All ranks return at one instant, for which they wait asleep.
 void start_together();
 

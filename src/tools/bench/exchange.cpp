@@ -41,20 +41,10 @@ double median_of_kernel(Exchanged const& all, std::string const& kernel) {
     return found == all.trials.end() ? 0 : summary_of(*found, &Sample::seconds).median;
 }
 
-int count_nodes() {
-    MPI_Comm node = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    int rank = 0;
-    MPI_Comm_rank(node, &rank);
-    MPI_Comm_free(&node);
-    return int(sum_over_ranks(rank == 0 ? 1 : 0));
-}
-
-void record(Run const& run, Exchanged const& all, Trial const& trial, int nodes) {
+void record(Run const& run, Exchanged const& all, Trial const& trial) {
     Json line;
     line.add("pattern", all.pattern).add("direction", all.direction);
     line.add("kernel", trial.variant.kernel).add("throttle", trial.variant.throttle);
-    line.add_integer("nodes", std::uint64_t(nodes)).add("link", run.options.link);
     line.add_integer("bytes_per_rank", all.bytes).add("unit", "s");
     line.add("total", summary_of(trial, &Sample::seconds));
     line.add("total_samples", values_of(trial, &Sample::seconds));
@@ -105,10 +95,9 @@ void observe(MPI_File file, Sample& sample, std::string& plan) {
 }
 
 void report_exchange(Run& run, Exchanged const& exchanged) {
-    auto const nodes = count_nodes();
     run.report->table(
         text_of("exchange: %s %s, %s a rank, %d nodes", exchanged.pattern.c_str(),
-                exchanged.direction.c_str(), text_of_bytes(exchanged.bytes).c_str(), nodes),
+                exchanged.direction.c_str(), text_of_bytes(exchanged.bytes).c_str(), node_count()),
         {"kernel                          ", "throttle", "     total: median (min .. max)",
          "MiB on the wire", "MPI's own/this", "wrong bytes"});
     double const own = median_of_kernel(exchanged, own_calls);
@@ -120,7 +109,7 @@ void report_exchange(Run& run, Exchanged const& exchanged) {
                          own > 0 && total.median > 0 ? text_of("%.2f", own / total.median) : "-",
                          std::to_string(trial.wrong)});
         if (trial.variant.kernel != own_calls) run.wrong_bytes += trial.wrong;
-        record(run, exchanged, trial, nodes);
+        record(run, exchanged, trial);
     }
 }
 

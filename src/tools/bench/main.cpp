@@ -45,7 +45,7 @@ void declare_exchange(CLI::App& app, Options& o) {
     app.add_option("--throttled-kernel", o.throttled_kernel,
                    "exchange: which kernel the throttles are tried with (default: "
                    "one-layer+balanced)");
-    app.add_option("--link", o.link, "exchange: what is known of the network, for the record");
+    app.add_option("--link", o.link, "what is known of the network, for the record");
 }
 
 void declare(CLI::App& app, Options& o) {

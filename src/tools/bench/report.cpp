@@ -143,6 +143,7 @@ Report::Report(Run const& run, std::string command_line)
       json_path_(run.options.json) {
     auto const mpi = mpi_library(), sluice = loaded_sluice();
     identity_.add_integer("ranks", std::uint64_t(run.ranks))
+        .add_integer("nodes", std::uint64_t(node_count()))
         .add_integer("host_cores", std::thread::hardware_concurrency())
         .add_integer("repeat", std::uint64_t(run.options.repeat))
         .add("mpi_library", mpi)
@@ -151,9 +152,10 @@ Report::Report(Run const& run, std::string command_line)
         identity_.add_null("sluice_version");
     else
         identity_.add("sluice_version", sluice);
+    if (!run.options.link.empty()) identity_.add("link", run.options.link);
     identity_.add("command", command_line);
-    note(text_of("%d ranks, %u cores; %s", run.ranks, std::thread::hardware_concurrency(),
-                 mpi.c_str()));
+    note(text_of("%d ranks on %d nodes, %u cores; %s", run.ranks, node_count(),
+                 std::thread::hardware_concurrency(), mpi.c_str()));
     if (sluice.empty())
         note("warning: Sluice is not loaded: both columns are the MPI library's own");
     else
