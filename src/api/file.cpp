@@ -2,6 +2,7 @@
 #include "api/file.hpp"
 
 #include "api/access.hpp"
+#include "api/agreed_hints.hpp"
 #include "api/environment.hpp"
 #include "ports/uring.hpp"
 
@@ -74,14 +75,6 @@ std::string absolute(std::string const& name) {
     if (!name.empty() && name[0] == '/') return name;
     char here[PATH_MAX];
     return getcwd(here, sizeof here) ? std::string(here) + "/" + name : name;
-}
-
-/// What rank 0 was told decides for all, where ranks could not otherwise do the same.
-void take_from_rank_0(FileHints& hints, Team const& team) {
-    int chosen[2]{hints.disabled, hints.durable};
-    PMPI_Bcast(chosen, 2, MPI_INT, 0, team.communicator);
-    hints.disabled = chosen[0] != 0;
-    hints.durable = chosen[1] != 0;
 }
 
 Lookup lookup_in(MPI_Info info) {
@@ -158,6 +151,7 @@ void File::set_hints(FileHints next) {
     next.disabled = hints.disabled;
     next.durable = hints.durable;
     next.storage = hints.storage;
+    next.placement = hints.placement;
     hints = next;
 }
 
@@ -243,11 +237,13 @@ void register_file(MPI_Comm communicator, char const* name, int amode, FileHints
     if (!settings().enabled || !reachable || (amode & MPI_MODE_SEQUENTIAL)) return;
     auto const team = Team::of(communicator);
     if (!team) return;
-    take_from_rank_0(hints, *team);
+    std::string const path = absolute(*reachable);
+    bool const placed = take_from_rank_0(hints, *team, path);
     if (hints.disabled) return;
-    StreamPlace* const place = team->take_stream();
+    StreamPlace* const place = team->take_stream(placed ? agreed_aggregators(hints.placement, *team)
+                                                        : std::vector<Rank>{});
     if (!place) return warn("too many files of one communicator are open: the MPI serves the rest");
-    add_file(std::make_shared<File>(handle, team, *place, absolute(*reachable), amode, hints));
+    add_file(std::make_shared<File>(handle, team, *place, path, amode, hints));
     note(std::string("serves ") + name);
 }
 

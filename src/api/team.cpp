@@ -270,16 +270,34 @@ bool Team::share_memory(MPI_Comm node) {
     return true;
 }
 
-StreamPlace* Team::take_stream() {
+StreamPlace* Team::take_stream(std::vector<Rank> const& aggregators) {
+    StreamPlace* const place = unused_stream();
+    if (!place) return nullptr;
+    place->used = true;
+    if (place->aggregators != aggregators) place_aggregators(*place, aggregators);
+    return place;
+}
+
+StreamPlace* Team::unused_stream() {
     auto const unused = std::find_if(places_.begin(), places_.end(),
                                      [](auto const& place) { return !place->used; });
-    if (unused != places_.end()) {
-        (*unused)->used = true;
-        return unused->get();
-    }
+    if (unused != places_.end()) return unused->get();
     if (places_.size() == streams_at_most) return nullptr;
     add_stream();
     return places_.back().get();
+}
+
+/// No operation is under way in a stream that no file uses. Its plans were made for others.
+void Team::place_aggregators(StreamPlace& place, std::vector<Rank> const& aggregators) const {
+    place.aggregators = aggregators;
+    place.site.topology = topology.get();
+    place.site.limits = limits_;
+    place.placed.reset();
+    place.stream->forget_plans();
+    if (aggregators.empty()) return;
+    place.placed = std::make_unique<Topology const>(topology->with_aggregators(aggregators));
+    place.site.topology = place.placed.get();
+    place.site.limits.aggregator_count = place.placed->aggregator_count_max();
 }
 
 void Team::add_stream() {
@@ -299,7 +317,6 @@ void Team::add_stream() {
         return reserve(*raw, aggregators, slot_bytes);
     };
     place->stream = std::make_unique<Stream>(site);
-    place->used = true;
     places_.push_back(std::move(place));
 }
 

@@ -14,7 +14,9 @@ struct StreamPlace {
     Site site;
     std::unique_ptr<Stream> stream;
     bool used = false;
-    Bytes reserved_slot_bytes = 0;  ///< On a node's leader: backed by memory.
+    std::vector<Rank> aggregators;           ///< Where a user placed them; else empty.
+    std::unique_ptr<Topology const> placed;  ///< With these aggregators.
+    Bytes reserved_slot_bytes = 0;           ///< On a node's leader: backed by memory.
     std::int32_t reserved_aggregators = 0;
 };
 
@@ -36,8 +38,9 @@ public:
     Team& operator=(Team const&) = delete;
 
     /// The lowest stream that no open file uses: files are opened and closed in the same order on
-    /// all ranks, so it is the same everywhere. Null when there are too many.
-    StreamPlace* take_stream();
+    /// all ranks, so it is the same everywhere. Null when there are too many. `aggregators`: see
+    /// core/placement.hpp; empty: as the library does it.
+    StreamPlace* take_stream(std::vector<Rank> const& aggregators);
 
     std::unique_ptr<Topology> topology;
     Rank self = 0;
@@ -49,7 +52,9 @@ private:
     bool set_up();
     void agree_on_name();
     bool share_memory(MPI_Comm node_communicator);
+    StreamPlace* unused_stream();
     void add_stream();
+    void place_aggregators(StreamPlace& place, std::vector<Rank> const& aggregators) const;
     Bytes reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes);
     /// Backs the slots with memory; false when the system has none.
     bool back(StreamPlace const& place, std::int32_t aggregators, Bytes slot_bytes) const;

@@ -34,6 +34,8 @@ constexpr Knob hints[] = {
     {"sluice_durable", "never", "close: what was written is on the device when the file is closed"},
     {"sluice_storage", "auto", "threads or uring, for this file (only when it is opened)"},
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
+    {"cb_config_list", "*:*", "hosts of aggregators: host:n,...,*:n (only when it is opened)"},
+    {"sluice_aggregators", "auto", "ranks that are aggregators: 0,4,8 (only when it is opened)"},
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
     {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
     {"striping_factor", "0", "servers that hold the stripes of the file in turn (0: not known)"},
@@ -194,6 +196,12 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const n = reader.number("cb_nodes")) {
         h.plan.aggregator_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
     }
+    if (auto const hosts = reader.parsed("cb_config_list", parse_hosts)) {
+        h.placement.hosts = *hosts;
+    }
+    if (auto const ranks = reader.parsed("sluice_aggregators", parse_ranks)) {
+        h.placement.ranks = *ranks;
+    }
     if (auto const n = reader.number("cb_buffer_size")) h.plan.window_bytes = *n;
     if (auto const n = reader.number("striping_unit")) h.plan.stripe_bytes = *n;
     if (auto const n = reader.number("striping_factor")) {
@@ -234,6 +242,8 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
             {"sluice_durable", hints.durable ? "close" : "never"},
             {"sluice_storage", engines.begin()[static_cast<std::size_t>(hints.storage)]},
             {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
+            {"cb_config_list", describe(hints.placement.hosts)},
+            {"sluice_aggregators", describe(hints.placement.ranks)},
             {"cb_buffer_size", number(plan.window_bytes, window_bytes_default)},
             {"striping_unit", number(plan.stripe_bytes, stripe_bytes_default)},
             {"striping_factor", std::to_string(plan.stripe_count)},

@@ -2,6 +2,7 @@
 // Pure: the environment and the info object are handed in as functions.
 #pragma once
 #include "core/affinity.hpp"
+#include "core/placement.hpp"
 #include "core/plan.hpp"
 
 #include <functional>
@@ -30,6 +31,7 @@ struct FileHints {
     bool disabled = false;  ///< The file is left to the MPI.
     bool durable = false;   ///< Flushed to the device when it is closed.
     StorageEngine storage = StorageEngine::automatic;
+    Placement placement;  ///< Of aggregators.
     bool operator==(FileHints const&) const = default;
 };
 

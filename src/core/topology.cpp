@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace sluice {
-
-/// More aggregators than this never help one file, and shared tables stay small.
-static constexpr std::int32_t aggregators_at_most = 64;
 
 Topology::Topology(std::vector<std::int32_t> const& names)
     : node_(names.size()),
@@ -39,10 +37,16 @@ void Topology::spread() {
         for (Node node = 0; node < node_count(); ++node) {
             if (turn >= local_count(node)) continue;
             Rank const rank = rank_at(node, turn);
-            if (next < aggregator_count_max()) aggregators_.push_back(rank);
+            if (next < aggregators_at_most) aggregators_.push_back(rank);
             place_[index(rank)] = next++;
         }
     }
+}
+
+Topology Topology::with_aggregators(std::vector<Rank> ranks) const {
+    Topology other = *this;
+    other.aggregators_ = std::move(ranks);
+    return other;
 }
 
 Rank Topology::local_count(Node node) const noexcept {
@@ -54,7 +58,7 @@ Rank Topology::rank_at(Node node, Rank local) const noexcept {
 }
 
 std::int32_t Topology::aggregator_count_max() const noexcept {
-    return std::min(rank_count(), aggregators_at_most);
+    return static_cast<std::int32_t>(aggregators_.size());
 }
 
 Rank Topology::carrier(Node node, std::int32_t a, Rank local_aggregators) const noexcept {

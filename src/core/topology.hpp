@@ -14,6 +14,11 @@ public:
     /// `node_names[r]` is any number that ranks of one node have in common.
     explicit Topology(std::vector<std::int32_t> const& node_names);
 
+    /// More aggregators than this never help one file, and shared tables stay small.
+    static constexpr std::int32_t aggregators_at_most = 64;
+    /// The same nodes with other aggregators: different ranks, at most aggregators_at_most.
+    [[nodiscard]] Topology with_aggregators(std::vector<Rank> ranks) const;
+
     [[nodiscard]] Rank rank_count() const noexcept { return static_cast<Rank>(node_.size()); }
     [[nodiscard]] Node node_count() const noexcept { return static_cast<Node>(first_.size()) - 1; }
     [[nodiscard]] Node node_of(Rank rank) const noexcept { return node_[index(rank)]; }

@@ -22,6 +22,9 @@ public:
     /// Moves all operations on as far as possible without waiting; true when anything moved.
     bool progress();
 
+    /// What it remembers of earlier operations was for other aggregators. Only while idle.
+    void forget_plans() { state_.plans = {}; }
+
     [[nodiscard]] bool idle() const noexcept { return queue_.empty(); }
     /// What the first operation waits for; empty when idle.
     [[nodiscard]] std::string describe() const;

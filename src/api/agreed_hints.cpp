@@ -1,0 +1,94 @@
+// Agreement on hints. See agreed_hints.hpp.
+#include "api/agreed_hints.hpp"
+
+#include "api/environment.hpp"
+#include "ports/striping.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+/// Of rank 0, as it travels.
+struct Chosen {
+    Bytes stripe_bytes = 0;
+    std::int32_t stripe_count = 0;
+    std::int32_t disabled = 0, durable = 0;
+    std::int32_t places = 0;  ///< Rank 0 has a placement of aggregators.
+};
+
+bool knows_stripes(Hints const& hints) noexcept {
+    return hints.stripe_bytes > 0 || hints.stripe_count > 0;
+}
+
+/// The name of each rank's host, on rank 0.
+std::vector<std::string> hosts_of(Team const& team) {
+    std::vector<char> own(MPI_MAX_PROCESSOR_NAME, 0);
+    int length = 0;
+    PMPI_Get_processor_name(own.data(), &length);
+    auto const ranks = static_cast<std::size_t>(team.topology->rank_count());
+    std::vector<char> all(team.self == 0 ? ranks * own.size() : 0);
+    auto const bytes = static_cast<int>(own.size());
+    PMPI_Gather(own.data(), bytes, MPI_CHAR, all.data(), bytes, MPI_CHAR, 0, team.communicator);
+    std::vector<std::string> hosts;
+    for (std::size_t at = 0; at < all.size(); at += own.size()) hosts.emplace_back(&all[at]);
+    return hosts;
+}
+
+/// On rank 0: what can be obeyed of it.
+std::vector<Rank> obeyed(std::vector<Rank> ranks, char const* hint, Team const& team) {
+    auto const most = static_cast<std::size_t>(Topology::aggregators_at_most);
+    bool const there = std::all_of(ranks.begin(), ranks.end(),
+                                   [&](Rank rank) { return rank < team.topology->rank_count(); });
+    std::string const name = std::string("hint ") + hint;
+    if (!there) {
+        warn(name + " names ranks that are not in the file's communicator; it is ignored");
+        return {};
+    }
+    if (ranks.empty()) warn(name + " leaves no rank for an aggregator; it is ignored");
+    if (ranks.size() > most) {
+        warn(name + " names more than 64 ranks; the first 64 are taken");
+        ranks.resize(most);
+    }
+    return ranks;
+}
+
+}  // namespace
+
+bool take_from_rank_0(FileHints& hints, Team const& team, std::string const& path) {
+    Chosen chosen;
+    if (team.self == 0) {
+        chosen = {hints.plan.stripe_bytes, hints.plan.stripe_count, hints.disabled, hints.durable,
+                  !hints.placement.empty()};
+        SystemAttributes system;
+        auto const told =
+            hints.disabled || knows_stripes(hints.plan) ? std::nullopt : striping_of(path, system);
+        if (told) chosen.stripe_bytes = told->stripe_bytes;
+        if (told) chosen.stripe_count = told->stripe_count;
+    }
+    PMPI_Bcast(&chosen, sizeof chosen, MPI_BYTE, 0, team.communicator);
+    hints.disabled = chosen.disabled != 0;
+    hints.durable = chosen.durable != 0;
+    if (!knows_stripes(hints.plan)) {
+        hints.plan.stripe_bytes = chosen.stripe_bytes;
+        hints.plan.stripe_count = chosen.stripe_count;
+    }
+    return chosen.places != 0;
+}
+
+std::vector<Rank> agreed_aggregators(Placement const& placement, Team const& team) {
+    auto const hosts = hosts_of(team);
+    std::vector<Rank> ranks;
+    if (team.self == 0) {
+        ranks = placement.ranks.empty()
+                    ? obeyed(ranks_of(placement.hosts, hosts), "cb_config_list", team)
+                    : obeyed(placement.ranks, "sluice_aggregators", team);
+    }
+    auto count = static_cast<int>(ranks.size());
+    PMPI_Bcast(&count, 1, MPI_INT, 0, team.communicator);
+    ranks.resize(static_cast<std::size_t>(count));
+    PMPI_Bcast(ranks.data(), count, MPI_INT, 0, team.communicator);
+    return ranks;
+}
+
+}  // namespace sluice

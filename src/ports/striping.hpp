@@ -1,0 +1,26 @@
+// How the file system spreads a file over its servers: asked of the file itself.
+#pragma once
+#include "core/striping.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+/// Extended attributes of files.
+class Attributes {
+public:
+    virtual ~Attributes() = default;
+    /// Its bytes; empty where the file has none of that name, or the file system knows none.
+    virtual std::vector<std::byte> read(std::string const& path, char const* name) = 0;
+};
+
+class SystemAttributes final : public Attributes {
+public:
+    std::vector<std::byte> read(std::string const& path, char const* name) override;
+};
+
+/// Nothing where the file system does not say. May ask a server.
+[[nodiscard]] std::optional<Striping> striping_of(std::string const& path, Attributes& attributes);
+
+}  // namespace sluice

@@ -1,0 +1,164 @@
+// Lustre's layouts, made by hand byte by byte, and the attribute that they come in.
+#include "ports/striping.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <map>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+using Blob = std::vector<std::byte>;
+
+void put(Blob& to, std::uint64_t value, std::size_t width, bool big) {
+    for (std::size_t i = 0; i < width; ++i) {
+        to.push_back(static_cast<std::byte>(value >> (8 * (big ? width - 1 - i : i))));
+    }
+}
+
+struct Plain {
+    std::uint32_t magic = 0x0BD10BD0, pattern = 1, stripe_bytes = 1 << 20;
+    std::uint16_t stripe_count = 4;
+};
+
+/// As lov_user_md: magic, pattern, an id of 16 bytes, stripe size, count, offset; in version 3 the
+/// name of a pool; then 24 bytes for each object.
+Blob plain(Plain const& p, bool big = false) {
+    Blob blob;
+    put(blob, p.magic, 4, big);
+    put(blob, p.pattern, 4, big);
+    put(blob, 0x1111111111111111, 8, big);
+    put(blob, 0x2222222222222222, 8, big);
+    put(blob, p.stripe_bytes, 4, big);
+    put(blob, p.stripe_count, 2, big);
+    put(blob, 0x3333, 2, big);
+    if (p.magic == 0x0BD30BD0) blob.insert(blob.end(), 16, std::byte{'p'});
+    blob.insert(blob.end(), std::size_t{24} * (p.stripe_count % 64), std::byte{0x44});
+    return blob;
+}
+
+struct Component {
+    std::uint64_t begin, end;
+    Plain plain;
+};
+
+/// As lov_comp_md_v1: a head of 32 bytes, entries of 48, then the components.
+Blob composite(std::vector<Component> const& components, bool big = false) {
+    Blob head, blobs;
+    put(head, 0x0BD60BD0, 4, big);
+    put(head, 0, 4, big);
+    put(head, 7, 4, big);
+    put(head, 0, 2, big);
+    put(head, components.size(), 2, big);
+    head.insert(head.end(), 16, std::byte{0});
+    std::size_t const blobs_at = 32 + 48 * components.size();
+    for (Component const& c : components) {
+        Blob const one = plain(c.plain, big);
+        put(head, 1, 4, big);
+        put(head, 0x10, 4, big);
+        put(head, c.begin, 8, big);
+        put(head, c.end, 8, big);
+        put(head, blobs_at + blobs.size(), 4, big);
+        put(head, one.size(), 4, big);
+        head.insert(head.end(), 16, std::byte{0});
+        blobs.insert(blobs.end(), one.begin(), one.end());
+    }
+    head.insert(head.end(), blobs.begin(), blobs.end());
+    return head;
+}
+
+constexpr std::uint64_t to_the_end = ~std::uint64_t{0};
+
+TEST(Striping, PlainLayoutsOfBothVersionsAndOrders) {
+    Striping const expected{Bytes{1} << 20, 4};
+    for (bool const big : {false, true}) {
+        for (std::uint32_t const magic : {0x0BD10BD0, 0x0BD30BD0}) {
+            EXPECT_EQ(parse_lustre_layout(plain({.magic = magic}, big)), expected);
+        }
+    }
+    EXPECT_EQ(parse_lustre_layout(plain({.stripe_bytes = 65536, .stripe_count = 1})),
+              (Striping{65536, 1}));
+    EXPECT_EQ(parse_lustre_layout(plain({.stripe_bytes = 0xFFFF0000})), (Striping{0xFFFF0000, 4}));
+    EXPECT_EQ(parse_lustre_layout(plain({.pattern = 0x201})), expected);  // Several on a server.
+}
+
+TEST(Striping, WhatIsNotInTurnIsNotKnown) {
+    EXPECT_EQ(parse_lustre_layout({}), std::nullopt);
+    EXPECT_EQ(parse_lustre_layout(plain({.magic = 0x0BD20BD0})), std::nullopt);
+    EXPECT_EQ(parse_lustre_layout(plain({.pattern = 0x100})), std::nullopt);       // On the MDT.
+    EXPECT_EQ(parse_lustre_layout(plain({.pattern = 0x80000001})), std::nullopt);  // Released.
+    EXPECT_EQ(parse_lustre_layout(plain({.stripe_bytes = 0})), std::nullopt);
+    EXPECT_EQ(parse_lustre_layout(plain({.stripe_count = 0})), std::nullopt);
+    EXPECT_EQ(parse_lustre_layout(plain({.stripe_count = 0xFFFF})), std::nullopt);
+}
+
+TEST(Striping, OfACompositeLayoutTheLongestComponent) {
+    for (bool const big : {false, true}) {
+        EXPECT_EQ(parse_lustre_layout(composite({{0, 1 << 20, {.pattern = 0x100}},
+                                                 {1 << 20, 1 << 30, {.stripe_count = 1}},
+                                                 {1 << 30, to_the_end, {.stripe_count = 8}}},
+                                                big)),
+                  (Striping{Bytes{1} << 20, 8}));
+    }
+    EXPECT_EQ(parse_lustre_layout(composite({{0, to_the_end, {.stripe_count = 3}}})),
+              (Striping{Bytes{1} << 20, 3}));
+    EXPECT_EQ(parse_lustre_layout(
+                  composite({{0, 1 << 20, {}}, {1 << 20, to_the_end, {.pattern = 0x100}}})),
+              std::nullopt);
+    EXPECT_EQ(parse_lustre_layout(composite({})), std::nullopt);
+}
+
+TEST(Striping, DamagedLayoutsAreReadNoFurtherThanTheyGo) {
+    Blob const whole = composite({{0, 1 << 20, {}}, {1 << 20, to_the_end, {.stripe_count = 8}}});
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+        Blob const cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+        auto const found = parse_lustre_layout(cut);
+        bool const knows = length + 8 * 24 >= whole.size();  // But for the last objects.
+        EXPECT_TRUE(knows || !found) << length;
+    }
+    Blob far = whole;
+    far[32 + 48 + 24 + 3] = std::byte{0x7F};  // The second component lies behind the end.
+    EXPECT_EQ(parse_lustre_layout(far), std::nullopt);
+}
+
+/// A file system of a test.
+class Table final : public Attributes {
+public:
+    std::vector<std::byte> read(std::string const& path, char const* name) override {
+        return all[path + " " + name];
+    }
+    std::map<std::string, Blob> all;
+};
+
+TEST(Striping, ItIsReadFromTheFilesAttribute) {
+    Table table;
+    table.all["/scratch/data lustre.lov"] = plain({});
+    EXPECT_EQ(striping_of("/scratch/data", table), (Striping{Bytes{1} << 20, 4}));
+    EXPECT_EQ(striping_of("/scratch/other", table), std::nullopt);
+}
+
+TEST(Striping, TheSystemsAttributesAreReadWhole) {
+    char path[] = "/tmp/striping-XXXXXX";
+    int const fd = mkstemp(path);
+    ASSERT_GE(fd, 0);
+    SystemAttributes system;
+    EXPECT_TRUE(system.read(path, "lustre.lov").empty());
+    EXPECT_EQ(striping_of(path, system), std::nullopt);
+    EXPECT_TRUE(system.read("/nowhere", "lustre.lov").empty());
+    bool compared = false;
+    for (std::size_t const length : {1, 100, 4000}) {
+        Blob const value(length, std::byte{42});
+        if (setxattr(path, "user.sluice", value.data(), value.size(), 0) != 0) continue;
+        EXPECT_EQ(system.read(path, "user.sluice"), value);
+        compared = true;
+    }
+    close(fd);
+    unlink(path);
+    if (!compared) GTEST_SKIP() << "this file system keeps no attributes of users";
+}
+
+}  // namespace
+}  // namespace sluice
