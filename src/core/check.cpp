@@ -58,8 +58,8 @@ CounterKey key_of(Op const& op, Node node, std::int32_t slot_count) noexcept {
     case CounterKind::claimed:
         break;
     }
-    // The two reductions of an operation have counters of their own.
-    return {node, op.counter, op.channel == Channel::agreement ? -1 : 0, op.cycle};
+    // The reductions of an operation have counters of their own.
+    return {node, op.counter, -1 - static_cast<std::int32_t>(op.channel), op.cycle};
 }
 
 void count(Schedule const& schedule, Rank self, Node node, std::int32_t slot_count, Counts& to) {

@@ -66,6 +66,8 @@ char const* name(Channel channel) noexcept {
         return "data";
     case Channel::answer:
         return "answer";
+    case Channel::weights:
+        return "weights";
     }
     return "?";
 }

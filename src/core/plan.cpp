@@ -45,6 +45,11 @@ Bytes cyclic_unit_of(Hints const& hints) noexcept {
     return hints.stripe_bytes > 0 ? unit_of(hints) : cyclic_stripe_bytes;
 }
 
+/// Most of the span belongs to nobody, and there is enough to share: even shares may be uneven.
+bool is_sparse(Summary const& all, std::int64_t count) noexcept {
+    return all.bytes <= all.span.bytes() / 4 && all.bytes >= count * domain_bytes_min;
+}
+
 Domains division(Summary const& all, std::int64_t count) noexcept {
     Hints const& hints = all.hints;
     Bytes const stripe = cyclic_unit_of(hints);
@@ -54,7 +59,7 @@ Domains division(Summary const& all, std::int64_t count) noexcept {
     if (hints.domains == Domains::balanced) return Domains::balanced;
     if (hints.domains == Domains::cyclic) return striped ? Domains::cyclic : Domains::even;
     if (several_servers && striped) return Domains::cyclic;
-    return Domains::even;
+    return is_sparse(all, count) ? Domains::balanced : Domains::even;
 }
 
 void divide(Plan& plan, Summary const& all, std::int64_t count, Weights const* weights) {

@@ -48,6 +48,15 @@ std::shared_ptr<Claims> PlanCache::find(Recall const& all, Plan const& plan) {
     return entries_.front().claims;
 }
 
+std::optional<std::vector<Span>> PlanCache::domains(Recall const& all, Plan open) const {
+    for (Entry const& entry : entries_) {
+        if (entry.operation != all.operation || all.distance != 0) continue;
+        open.domains = entry.plan.domains;
+        if (open == entry.plan) return open.domains;
+    }
+    return std::nullopt;
+}
+
 void PlanCache::store(std::int64_t operation, Request const& request, Plan const& plan,
                       std::shared_ptr<Claims> claims) {
     Footprint const footprint = request.bytes > 0 ? Footprint(request) : Footprint();

@@ -44,6 +44,10 @@ public:
     /// Maybe not complete yet. What is found is kept longest.
     [[nodiscard]] std::shared_ptr<Claims> find(Recall const& all, Plan const& plan);
 
+    /// The domains of the plan that all ranks remember, where it is the same as `open` but for them
+    /// and lies at the same place.
+    [[nodiscard]] std::optional<std::vector<Span>> domains(Recall const& all, Plan open) const;
+
     /// `operation` is the stream's number of it. All ranks store the same operations, in the order
     /// in which they plan them.
     void store(std::int64_t operation, Request const& request, Plan const& plan,

@@ -37,7 +37,7 @@ enum class CounterKind : std::uint8_t {
 };
 
 /// Which conversation a message belongs to.
-enum class Channel : std::uint8_t { survey, agreement, claims, want, data, answer };
+enum class Channel : std::uint8_t { survey, agreement, claims, want, data, answer, weights };
 
 enum class OpKind : std::uint8_t {
     await,   ///< Until the counter reaches `value`.

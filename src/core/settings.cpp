@@ -39,7 +39,8 @@ constexpr Knob hints[] = {
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
     {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
     {"striping_factor", "0", "servers that hold the stripes of the file in turn (0: not known)"},
-    {"sluice_domains", "auto", "even or cyclic: how the file is divided among aggregators"},
+    {"sluice_domains", "auto",
+     "even, cyclic or balanced: how the file is divided among aggregators"},
     {"sluice_exchange_metadata", "auto",
      "order of the claims: ascending, pairwise, spread-out, balanced; one-layer or two-layer; ..."},
     {"sluice_exchange_data", "auto", "the same for the data"},
@@ -110,7 +111,7 @@ private:
 };
 
 constexpr std::initializer_list<char const*> engines = {"auto", "threads", "uring"};
-constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic"};
+constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic", "balanced"};
 
 Strategy strategy_of(int place) noexcept {
     return place == 0   ? Strategy::two_phase

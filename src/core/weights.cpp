@@ -21,6 +21,11 @@ Weights& Weights::operator+=(Weights const& other) noexcept {
     return *this;
 }
 
+Weights& Weights::operator-=(Weights const& other) noexcept {
+    for (std::size_t i = 0; i < share_count; ++i) bytes[i] -= other.bytes[i];
+    return *this;
+}
+
 Weights weigh(Request const& request, Span span) noexcept {
     Weights weights;
     for (std::size_t i = 0; i < Weights::share_count; ++i) {

@@ -13,6 +13,7 @@ struct Weights {
     std::array<Bytes, share_count> bytes{};
 
     Weights& operator+=(Weights const& other) noexcept;
+    Weights& operator-=(Weights const& other) noexcept;
     bool operator==(Weights const&) const = default;
 };
 

@@ -9,11 +9,18 @@ namespace sluice {
 namespace {
 
 /// Tags of different streams, channels and cycles under way differ. MPI grants tags up to 32767 at
-/// least: 128 streams x 6 channels x 16 cycles fit.
-constexpr int channels = 6, cycles_apart = 16;
+/// least: 128 streams x 7 channels x 16 cycles fit.
+constexpr int channels = 7, cycles_apart = 16;
 
 bool is_summary(Op const& op) noexcept {
     return op.channel == Channel::survey || op.channel == Channel::agreement;
+}
+
+/// Messages of reductions have memory of their own.
+bool reduces(Op const& op) noexcept { return is_summary(op) || op.channel == Channel::weights; }
+
+std::size_t boards_of(Channel channel) noexcept {
+    return channel == Channel::agreement ? 1 : channel == Channel::weights ? 2 : 0;
 }
 
 }  // namespace
@@ -68,7 +75,7 @@ Counter& Effects::counter(Op const& op) const noexcept {
 
 /// Counters of boards have grown by earlier operations; those of slots are counted over the stream.
 std::int64_t Effects::base(Op const& op) const noexcept {
-    std::int64_t const uses = state_.arrivals_before[op.channel == Channel::agreement ? 1 : 0];
+    std::int64_t const uses = state_.arrivals_before[boards_of(op.channel)];
     switch (op.counter) {
     case CounterKind::turn:
     case CounterKind::collected:
@@ -134,6 +141,8 @@ void Effects::copy(Op const& op) {
     Rank const local = site_.local();
     if (op.channel == Channel::claims) {
         copy_claims(op);
+    } else if (op.channel == Channel::weights) {
+        state_.weighing->copy(op, site_.window);
     } else if (op.target == Memory::board) {
         site_.window.record(op.channel, op.cycle, local) = state_.records[0];
     } else if (op.target == Memory::announcement) {
@@ -259,6 +268,7 @@ bool Effects::unpack(Op const& op) {
 }
 
 void Effects::merge(Op const& op) {
+    if (op.channel == Channel::weights) return state_.weighing->merge(op, site_.window);
     Summary& all = state_.records[0];
     if (op.source == Memory::record) {
         all = sluice::merge(all, state_.records[1]);
@@ -280,6 +290,7 @@ std::span<std::byte> Effects::message_memory(Op const& op) {
     if (is_summary(op)) {
         return std::as_writable_bytes(std::span(&state_.records[op.value == 1 ? 1 : 0], 1));
     }
+    if (op.channel == Channel::weights) return state_.weighing->message(op);
     ByteBuffer& buffer = state_.messages[MessageKey(op)];
     if (op.kind == OpKind::recv) buffer.resize(static_cast<std::size_t>(op.value));
     return buffer;
@@ -287,7 +298,7 @@ std::span<std::byte> Effects::message_memory(Op const& op) {
 
 void Effects::start_message(Op const& op, Effect& effect) {
     auto const memory = message_memory(op);
-    if (!is_summary(op)) state_.messages_under_way.begin(site_.clock->now());
+    if (!reduces(op)) state_.messages_under_way.begin(site_.clock->now());
     if (op.kind == OpKind::recv) {
         effect.message = site_.network->start_recv(op.peer, tag(op), memory);
         return;
@@ -299,7 +310,8 @@ void Effects::start_message(Op const& op, Effect& effect) {
 
 void Effects::finish_message(Op const& op, Message const& message) {
     if (message.failed) state_.fail(Status::other);
-    if (!is_summary(op)) state_.messages_under_way.end(site_.clock->now());
+    if (!reduces(op)) state_.messages_under_way.end(site_.clock->now());
+    if (op.channel == Channel::weights) return;
     if (is_summary(op)) {
         // Of what did not come nothing is known but that it failed.
         if (message.failed) state_.records[op.value == 1 ? 1 : 0].status = Status::other;

@@ -4,6 +4,7 @@
 #include "ports/port.hpp"
 #include "run/movement.hpp"
 #include "run/tally.hpp"
+#include "run/weighing.hpp"
 
 #include <atomic>
 #include <map>
@@ -83,6 +84,7 @@ struct ExchangeState {
     bool direct = false;  ///< It goes straight between user memory and the file.
     std::byte* user = nullptr;
     Summary records[2];  ///< Memory::record: own, and one that came from another node.
+    std::unique_ptr<Weighing> weighing;  ///< In the stage of weights.
     Plan plan;
     std::shared_ptr<Claims> claims;         ///< Of others once the claims are exchanged.
     std::vector<std::int64_t> first_cycle;  ///< In the stream, by aggregator.
@@ -97,7 +99,7 @@ struct ExchangeState {
     Tally tally;
     Busy transfers, messages_under_way;
     Bytes direct_bytes = 0;             ///< Transferred straight from or to user memory.
-    std::int64_t arrivals_before[2]{};  ///< Earlier uses of the boards: survey, agreement.
+    std::int64_t arrivals_before[3]{};  ///< Earlier uses of boards: survey, agreement, weights.
     std::int64_t claims_before = 0;
 
     [[nodiscard]] Window window(Op const& op) const noexcept {

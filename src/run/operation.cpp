@@ -16,29 +16,12 @@ constexpr Bytes gathered_piece_bytes = 4 * 1024;
 /// A transfer this short costs less than telling another thread about it.
 constexpr Bytes inline_bytes = 256 * 1024;
 
-constexpr std::size_t boards_survey = 0, boards_agreement = 1, boards_claims = 2;
+constexpr std::size_t boards_survey = 0, boards_agreement = 1, boards_claims = 2,
+                      boards_weights = 3;
 
 std::size_t index(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
 
 }  // namespace
-
-char const* describe(Stage stage) noexcept {
-    switch (stage) {
-    case Stage::waiting:
-        return "waiting for earlier operations";
-    case Stage::survey:
-        return "survey";
-    case Stage::claims:
-        return "claims";
-    case Stage::exchange:
-        return "exchange";
-    case Stage::agreement:
-        return "agreement";
-    case Stage::complete:
-        return "complete";
-    }
-    return "?";
-}
 
 Operation::Operation(Site& site, StreamState& stream, Call call, std::int64_t number)
     : site_(site),
@@ -161,6 +144,7 @@ void Operation::enter(Stage next) {
     double const now = site_.clock->now();
     Tally& tally = state_.tally;
     if (stage_ == Stage::survey) tally.survey += now - started_;
+    if (stage_ == Stage::weights) tally.survey += now - entered_;
     if (stage_ == Stage::claims) tally.claims += now - entered_;
     if (stage_ == Stage::exchange) tally.exchange += now - entered_;
     if (stage_ == Stage::agreement) tally.agreement += now - entered_;
@@ -173,6 +157,10 @@ bool Operation::step(Ahead const& ahead) {
     switch (stage_) {
     case Stage::survey:
         return control_left_ == 0 && end_survey(ahead);
+    case Stage::weights:
+        if (control_left_ > 0) return false;
+        end_weighing();
+        return true;
     case Stage::claims:
         if (control_left_ > 0 || (reused_plan_ && !state_.claims->complete))
             return admit_cycles(ahead);
@@ -214,9 +202,42 @@ bool Operation::end_survey(Ahead const& ahead) {
                state_.request.bytes > 0) {
         start_direct();
     }
+    if (state_.plan.needs_weights()) {
+        if (auto known = stream_.plans.domains(survey_.recall, state_.plan)) {
+            state_.plan.domains = std::move(*known);
+        } else {
+            start_weighing();
+            return true;
+        }
+    }
+    start_work();
+    return true;
+}
+
+/// Where in the span the bytes are, which the survey does not tell.
+void Operation::start_weighing() {
+    enter(Stage::weights);
+    auto const board = index(state_.operation % board_count);
+    state_.arrivals_before[2] = stream_.board_uses[boards_weights][board]++;
+    state_.weighing = std::make_unique<Weighing>();
+    state_.weighing->all = weigh(state_.exchanged(), survey_.span);
+    if (!stream_.weighed.empty()) state_.weighing->sums_before = stream_.weighed[board];
+    control_left_ = 1;
+    executor_.admit(make_reduction(*site_.topology, site_.self, Channel::weights, state_.operation),
+                    id_control);
+}
+
+void Operation::end_weighing() {
+    stream_.weighed.resize(index(board_count));
+    stream_.weighed[index(state_.operation % board_count)] = state_.weighing->sums;
+    state_.plan = make_plan(survey_, *site_.topology, site_.limits, &state_.weighing->all);
+    state_.weighing.reset();
+    start_work();
+}
+
+void Operation::start_work() {
     if (state_.plan.strategy == Strategy::two_phase && !reuse_claims()) start_claims();
     enter(state_.plan.strategy == Strategy::two_phase ? Stage::claims : Stage::exchange);
-    return true;
 }
 
 /// All ranks decide alike: from the survey, and from plans that they stored together.
@@ -368,19 +389,6 @@ void Operation::finish() {
     state_.tally.transfers = state_.transfers.seconds();
     state_.tally.messages = state_.messages_under_way.seconds();
     complete_.store(true, std::memory_order_release);
-}
-
-std::string Operation::describe() const {
-    std::string text = "operation " + std::to_string(state_.operation) + " (" +
-                       sluice::describe(state_.request.direction) + " of " +
-                       std::to_string(state_.request.bytes) + " bytes), stage " +
-                       sluice::describe(stage_);
-    for (std::size_t a = 0; a < lanes_.size(); ++a) {
-        text += ", aggregator " + std::to_string(a) + ": cycle " + std::to_string(lanes_[a].next) +
-                " of " + std::to_string(lanes_[a].end);
-    }
-    std::string const waits = executor_.waits_for();
-    return waits.empty() ? text : text + ", " + waits;
 }
 
 }  // namespace sluice

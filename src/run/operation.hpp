@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-enum class Stage : std::uint8_t { waiting, survey, claims, exchange, agreement, complete };
+enum class Stage : std::uint8_t { waiting, survey, weights, claims, exchange, agreement, complete };
 
 char const* describe(Stage stage) noexcept;
 
@@ -29,7 +29,8 @@ struct Call {
 struct StreamState {
     std::vector<std::int64_t> next_cycle;  ///< By aggregator.
     PlanCache plans;
-    std::int64_t board_uses[3][board_count]{};  ///< Surveys, agreements, claims exchanges.
+    std::int64_t board_uses[4][board_count]{};  ///< Surveys, agreements, claims, weights.
+    std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
 };
 
 /// What the operations ahead in the stream still have to do first, on this rank.
@@ -94,7 +95,10 @@ private:
     void enter(Stage next);
     void start_survey();
     bool end_survey(Ahead const& ahead);
+    void start_weighing();
+    void end_weighing();
     bool reuse_claims();
+    void start_work();
     void start_claims();
     void end_claims();
     void start_exchange();

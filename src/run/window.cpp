@@ -11,6 +11,13 @@ struct BoardHead {
     Summary announcement;
 };
 
+/// Ranks add to `sums`; nobody sets them back.
+struct WeightsBoard {
+    Counter arrived, announced;
+    std::atomic<Bytes> sums[Weights::share_count];
+    Weights announcement;
+};
+
 struct SlotHead {
     Counter turn, posted;
     std::atomic<std::int64_t> limit, settled;
@@ -33,7 +40,7 @@ std::size_t slots(WindowShape const& shape) noexcept {
 }  // namespace
 
 struct NodeWindow::Places {
-    std::size_t board_bytes, claims_at, claims_bytes, slots_at, data_at, end;
+    std::size_t board_bytes, weights_at, claims_at, claims_bytes, slots_at, data_at, end;
 };
 
 NodeWindow::Places NodeWindow::places(WindowShape const& shape) noexcept {
@@ -41,7 +48,8 @@ NodeWindow::Places NodeWindow::places(WindowShape const& shape) noexcept {
     auto const claims = locals * static_cast<std::size_t>(shape.aggregator_count) * sizeof(Claim);
     Places p{};
     p.board_bytes = up(sizeof(BoardHead) + locals * up(sizeof(Summary), 64), 64);
-    p.claims_at = 2 * static_cast<std::size_t>(board_count) * p.board_bytes;
+    p.weights_at = 2 * static_cast<std::size_t>(board_count) * p.board_bytes;
+    p.claims_at = p.weights_at + static_cast<std::size_t>(board_count) * sizeof(WeightsBoard);
     p.claims_bytes = up(sizeof(Counter) + claims, 64);
     p.slots_at = p.claims_at + static_cast<std::size_t>(board_count) * p.claims_bytes;
     p.data_at = up(p.slots_at + slots(shape) * sizeof(SlotHead), page);
@@ -54,6 +62,7 @@ NodeWindow::NodeWindow(std::byte* memory, WindowShape shape) noexcept
       shape_(shape) {
     Places const p = places(shape);
     board_bytes_ = p.board_bytes;
+    weights_at_ = p.weights_at;
     claims_at_ = p.claims_at;
     claims_bytes_ = p.claims_bytes;
     slots_at_ = p.slots_at;
@@ -93,15 +102,17 @@ Counter& NodeWindow::counter(CounterKind kind, Channel channel, std::int32_t agg
                              std::int64_t cycle) const noexcept {
     auto* const head = at<BoardHead>(board(channel, cycle));
     auto* const slot = at<SlotHead>(slots_at_) + slot_index(aggregator, cycle);
+    auto* const weights = at<WeightsBoard>(weights_at_) + cycle % board_count;
+    bool const weighs = channel == Channel::weights;
     switch (kind) {
     case CounterKind::turn:
         return slot->turn;
     case CounterKind::posted:
         return slot->posted;
     case CounterKind::arrived:
-        return head->arrived;
+        return weighs ? weights->arrived : head->arrived;
     case CounterKind::announced:
-        return head->announced;
+        return weighs ? weights->announced : head->announced;
     case CounterKind::claimed:
     case CounterKind::collected:  // These three are a rank's own, not of a window.
     case CounterKind::taken:
@@ -124,6 +135,15 @@ Summary& NodeWindow::record(Channel channel, std::int64_t operation, Rank local)
 
 Summary& NodeWindow::announcement(Channel channel, std::int64_t operation) const noexcept {
     return at<BoardHead>(board(channel, operation))->announcement;
+}
+
+std::span<std::atomic<Bytes>, Weights::share_count>
+NodeWindow::weighed(std::int64_t operation) const noexcept {
+    return (at<WeightsBoard>(weights_at_) + operation % board_count)->sums;
+}
+
+Weights& NodeWindow::announced_weights(std::int64_t operation) const noexcept {
+    return (at<WeightsBoard>(weights_at_) + operation % board_count)->announcement;
 }
 
 Claim& NodeWindow::claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept {

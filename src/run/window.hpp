@@ -61,6 +61,10 @@ public:
     [[nodiscard]] Summary& record(Channel channel, std::int64_t operation,
                                   Rank local) const noexcept;
     [[nodiscard]] Summary& announcement(Channel channel, std::int64_t operation) const noexcept;
+    /// What the node's ranks weighed in this and earlier uses of the board: adds up.
+    [[nodiscard]] std::span<std::atomic<Bytes>, Weights::share_count>
+    weighed(std::int64_t operation) const noexcept;
+    [[nodiscard]] Weights& announced_weights(std::int64_t operation) const noexcept;
     [[nodiscard]] Claim& claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept;
     [[nodiscard]] Slot slot(std::int32_t aggregator, std::int64_t cycle, Bytes window_bytes,
                             Bytes granule_bytes) const noexcept;
@@ -77,7 +81,8 @@ private:
 
     std::byte* memory_ = nullptr;
     WindowShape shape_;
-    std::size_t board_bytes_ = 0, claims_at_ = 0, claims_bytes_ = 0, slots_at_ = 0, data_at_ = 0;
+    std::size_t board_bytes_ = 0, weights_at_ = 0, claims_at_ = 0, claims_bytes_ = 0, slots_at_ = 0,
+                data_at_ = 0;
 };
 
 }  // namespace sluice

@@ -24,7 +24,8 @@ inline MPI_Info OpenFile::hints(int step) const {
     if (random.chance(30)) set("striping_factor", std::to_string(random.between(0, 4)));
     auto const aggregator = random.between(0, model_.ranks - 1);
     if (random.chance(30)) set("sluice_aggregators", std::to_string(aggregator));
-    if (random.chance(50)) set("sluice_domains", random.one_of({"auto", "even", "cyclic"}));
+    if (random.chance(50))
+        set("sluice_domains", random.one_of({"auto", "even", "cyclic", "balanced"}));
     return info;
 }
 

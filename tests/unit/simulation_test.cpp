@@ -115,7 +115,7 @@ TEST(Simulation, EveryByteWithEveryDivision) {
     Hints hints;
     hints.aggregator_count = 3;
     std::uint64_t seed = 0;
-    for (Domains const division : {Domains::even, Domains::cyclic}) {
+    for (Domains const division : {Domains::even, Domains::cyclic, Domains::balanced}) {
         hints.domains = division;
         for (Bytes const stripe : {4096, 8192, 40'000}) {
             hints.stripe_bytes = stripe;
