@@ -2,6 +2,7 @@
 #include "api/team.hpp"
 
 #include "api/environment.hpp"
+#include "core/staging.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -11,10 +12,7 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t streams_at_most = 128;  ///< Files of a communicator open at once.
-constexpr Bytes slot_bytes_most = Bytes{4} << 20;
-constexpr Bytes slot_bytes_least = 4096;
-constexpr std::int32_t aggregators_a_node = 4;
-constexpr int tag_never_used = 32767;  ///< Every MPI grants it; streams use fewer.
+constexpr int tag_never_used = 32767;         ///< Every MPI grants it; streams use fewer.
 
 std::atomic<bool> thread_multiple{false};
 
@@ -221,9 +219,7 @@ bool Team::set_up() {
              "the MPI serves the files itself");
         return false;
     }
-    auto const per_node = std::min<std::int32_t>(least[0], aggregators_a_node);
-    limits_.aggregator_count =
-        std::min(per_node * topology->node_count(), topology->aggregator_count_max());
+    limits_.aggregator_count = aggregators_usual(*topology, least[0]);
     shape_ = {topology->local_count(own_node), topology->aggregator_count_max(), slot_bytes_most};
     if (alone || !shared) {
         shape_.local_count = 1;
@@ -322,16 +318,13 @@ void Team::add_stream() {
 
 /// Fewer bytes when the node's share is used up; none when the system has no memory.
 Bytes Team::reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes) {
-    auto const cost_of = [](std::int32_t many, Bytes bytes) {
-        return Bytes{many} * slots_per_aggregator * (bytes + bytes / 8);
-    };
     auto const many = std::max(aggregators, place.reserved_aggregators);
     Bytes bytes = std::clamp(slot_bytes, slot_bytes_least, slot_bytes_most);
     bytes = std::max(bytes / slot_bytes_least * slot_bytes_least, place.reserved_slot_bytes);
     if (many == place.reserved_aggregators && bytes == place.reserved_slot_bytes) return bytes;
-    Bytes const paid = cost_of(place.reserved_aggregators, place.reserved_slot_bytes);
-    for (; bytes >= slot_bytes_least; bytes = bytes / 2 / slot_bytes_least * slot_bytes_least) {
-        Bytes const cost = cost_of(many, bytes) - paid;
+    Bytes const paid = staging_bytes(place.reserved_aggregators, place.reserved_slot_bytes);
+    for (; bytes >= slot_bytes_least; bytes = smaller_slot(bytes)) {
+        Bytes const cost = staging_bytes(many, bytes) - paid;
         if (cost > memory_left_ && bytes > slot_bytes_least) continue;
         if (!back(place, many, bytes)) continue;
         memory_left_ = std::max<Bytes>(0, memory_left_ - cost);

@@ -1,7 +1,7 @@
 // The outside world as the executor sees it: small interfaces. Each has a real implementation
 // beside this file and a simulated twin in simulate/. All calls return at once.
 #pragma once
-#include "core/request.hpp"
+#include "core/direct.hpp"
 #include "core/status.hpp"
 #include "core/topology.hpp"
 
@@ -74,7 +74,7 @@ public:
     /// Transfers in the calling thread; for short ones in calls that may block.
     virtual void run(Transfer& transfer) = 0;
     /// Pieces of the file of at least this size gain nothing from an exchange on the way to it.
-    [[nodiscard]] virtual Bytes direct_piece_bytes(Direction) { return Bytes{512} << 10; }
+    [[nodiscard]] virtual Bytes direct_piece_bytes(Direction) { return direct_piece_bytes_usual; }
 };
 
 /// Told what the rank's processor was busy with: for simulations, in which it takes time.

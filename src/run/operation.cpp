@@ -1,6 +1,8 @@
 // The four stages. See operation.hpp.
 #include "run/operation.hpp"
 
+#include "core/cycle_input.hpp"
+#include "core/direct.hpp"
 #include "run/transfers.hpp"
 
 #include <utility>
@@ -11,8 +13,6 @@ namespace {
 // Ids of admitted schedules: lanes are numbered from 0.
 constexpr std::int32_t id_control = -1, id_direct = -2;
 
-/// Smaller pieces of memory are better copied together than handed to the system one by one.
-constexpr Bytes gathered_piece_bytes = 4 * 1024;
 /// A transfer this short costs less than telling another thread about it.
 constexpr Bytes inline_bytes = 256 * 1024;
 
@@ -38,19 +38,9 @@ Operation::Operation(Site& site, StreamState& stream, Call call, std::int64_t nu
     started_ = site_.clock->now();
 }
 
-/// Whether this rank's bytes go straight between its memory and the file. Each rank decides for
-/// itself: its bytes land in the same places either way.
 bool Operation::wants_direct() const {
     Request const& r = state_.request;
-    if (r.bytes <= 0) return false;
-    if (r.atomic) return true;                          // Locked as a whole, so moved as a whole.
-    if (!r.view.filetype->is_ascending()) return true;  // Cannot be searched by offset.
-    Strategy const hint = r.direction == Direction::write ? call_.hints.write : call_.hints.read;
-    if (hint != Strategy::automatic) return hint == Strategy::independent;
-    std::int64_t const parts = r.memory->piece_count(0, r.bytes);
-    if (parts > 1 && r.bytes / parts < gathered_piece_bytes) return false;
-    std::int64_t const pieces = piece_count(r);
-    return pieces == 1 || r.bytes / pieces >= call_.storage->direct_piece_bytes(r.direction);
+    return sluice::wants_direct(r, call_.hints, call_.storage->direct_piece_bytes(r.direction));
 }
 
 Summary Operation::own_summary() const {
@@ -322,28 +312,10 @@ bool Operation::admit_cycles(Ahead const& ahead) {
 
 CycleInput Operation::cycle_input(std::int32_t aggregator, std::int64_t cycle) const {
     auto const a = index(aggregator);
-    Lane const& lane = lanes_[a];
-    Claims const& claims = *state_.claims;
-    CycleInput input;
-    input.aggregator = aggregator;
-    input.cycle = cycle;
+    auto input = sluice::cycle_input(*site_.topology, site_.self, state_.plan, *state_.claims,
+                                     aggregator, cycle);
     input.stream_cycle = state_.first_cycle[a] + cycle;
-    input.contributes = claims.own[a].contains(cycle);
-    input.answer_bytes = claims.own[a].cycle_bytes;
-    if (!lane.carries) return input;
-    Claim of_node;
-    for (Claim const& claim : claims.local[a]) {
-        of_node = join(of_node, claim);
-        if (claim.contains(cycle)) ++input.local_claimants;
-    }
-    input.node_claims = of_node.contains(cycle);
-    if (!state_.plan.one_layer()) input.answer_bytes = of_node.cycle_bytes;
-    if (!lane.owns) return input;
-    input.taken_before = lane.taken;
-    for (Source const& source : claims.sources) {
-        if (!source.claim.contains(cycle)) continue;
-        input.sources.push_back({source.rank, source.claim.cycle_bytes});
-    }
+    input.taken_before = lanes_[a].taken;
     return input;
 }
 

@@ -5,6 +5,7 @@
 #include "core/claims.hpp"
 #include "core/coverage.hpp"
 #include "core/schedule.hpp"
+#include "core/staging.hpp"
 
 #include <atomic>
 
@@ -15,10 +16,6 @@ namespace sluice {
 /// while someone still reads it.
 inline constexpr std::int64_t operations_under_way = 4;
 inline constexpr std::int64_t board_count = 2 * operations_under_way;
-
-/// Windows of one aggregator that are under way at once. The same for all streams and nodes: slot =
-/// cycle mod slot_count is part of the protocol.
-inline constexpr std::int32_t slots_per_aggregator = 4;
 
 struct alignas(64) Counter {
     std::atomic<std::int64_t> value;

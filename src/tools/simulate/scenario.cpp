@@ -1,7 +1,7 @@
 // From text to what is simulated. See scenario.hpp.
 #include "tools/simulate/scenario.hpp"
 
-#include "tools/command.hpp"
+#include "tools/decomposition_file.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -39,17 +39,11 @@ void take_pattern(simulated::Description& description, Scenario& scenario) {
     if (direction != "read" && direction != "write")
         description.fail("pattern.direction = " + direction + ": expected write or read");
     if (pattern.name != "e3sm") return;
-    if (auto const text = read_decomposition(path))
-        pattern.decomposition = patterns::Decomposition(*text);
+    auto const file = read_decomposition(path);
+    if (file.error.empty())
+        pattern.decomposition = patterns::Decomposition(file.text);
     else
-        description.fail("cannot read the decomposition " + path);
-}
-
-/// For the shell: whatever the name holds, it stays one word.
-std::string quoted_for_shell(std::string const& text) {
-    std::string result = "'";
-    for (char const c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return result + "'";
+        description.fail(file.error);
 }
 
 std::optional<std::string> read_all(std::FILE* file, int (*close)(std::FILE*)) {
@@ -68,13 +62,6 @@ std::span<ScenarioKey const> scenario_keys() noexcept { return keys; }
 
 std::optional<std::string> read_text(std::string const& path) {
     return read_all(std::fopen(path.c_str(), "re"), std::fclose);
-}
-
-std::optional<std::string> read_decomposition(std::string path) {
-    if (path.empty()) path = installation() + "/share/sluice/e3sm-f-16.txt.gz";
-    if (!path.ends_with(".gz")) return read_text(path);
-    // NOLINTNEXTLINE(bugprone-command-processor): a fixed command, the name is quoted
-    return read_all(popen(("zcat -- " + quoted_for_shell(path)).c_str(), "re"), pclose);
 }
 
 void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,

@@ -35,9 +35,6 @@ void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
 
 [[nodiscard]] simulated::Experiment experiment_of(Scenario const& scenario);
 
-/// The captured decomposition that comes with Sluice, or that of a file (.gz: packed).
-[[nodiscard]] std::optional<std::string> read_decomposition(std::string path);
-
 /// A whole file; nothing where it cannot be read.
 [[nodiscard]] std::optional<std::string> read_text(std::string const& path);
 

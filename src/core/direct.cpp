@@ -1,0 +1,21 @@
+// See direct.hpp.
+#include "core/direct.hpp"
+
+namespace sluice {
+
+/// Smaller pieces of memory are better copied together than handed to the system one by one.
+static constexpr Bytes gathered_piece_bytes = 4 * 1024;
+
+bool wants_direct(Request const& r, Hints const& hints, Bytes direct_piece_bytes) noexcept {
+    if (r.bytes <= 0) return false;
+    if (r.atomic) return true;                          // Locked as a whole, so moved as a whole.
+    if (!r.view.filetype->is_ascending()) return true;  // Cannot be searched by offset.
+    Strategy const hint = r.direction == Direction::write ? hints.write : hints.read;
+    if (hint != Strategy::automatic) return hint == Strategy::independent;
+    std::int64_t const parts = r.memory->piece_count(0, r.bytes);
+    if (parts > 1 && r.bytes / parts < gathered_piece_bytes) return false;
+    std::int64_t const pieces = piece_count(r);
+    return pieces == 1 || r.bytes / pieces >= direct_piece_bytes;
+}
+
+}  // namespace sluice

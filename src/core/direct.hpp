@@ -1,0 +1,14 @@
+// Whether a rank's bytes go straight between its memory and the file, without an exchange. Each
+// rank decides for itself: its bytes land in the same places either way. Pure.
+#pragma once
+#include "core/summary.hpp"
+
+namespace sluice {
+
+/// Pieces of the file that are longer than this go straight, unless the storage knows better.
+inline constexpr Bytes direct_piece_bytes_usual = Bytes{512} << 10;
+
+[[nodiscard]] bool wants_direct(Request const& request, Hints const& hints,
+                                Bytes direct_piece_bytes) noexcept;
+
+}  // namespace sluice
