@@ -25,6 +25,9 @@ constexpr Command commands[] = {
      "a call of thousands of ranks in virtual time, from a description of machine and pattern; "
      "see sluice simulate --keys",
      sluice::command_simulate},
+    {"explain", "explain [FILE.toml] [--pattern NAME ...]",
+     "what the library would do with a pattern on a machine, and why, in words",
+     sluice::command_explain},
     {"info", "info", "version, MPI, features, environment variables and hints",
      sluice::command_info},
 };

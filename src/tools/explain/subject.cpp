@@ -1,0 +1,185 @@
+// Survey, plan and claims of all ranks, one rank after the other. See subject.hpp.
+#include "tools/explain/subject.hpp"
+
+#include "core/direct.hpp"
+#include "core/staging.hpp"
+
+#include <map>
+#include <utility>
+
+namespace sluice::tools {
+namespace {
+
+std::size_t index(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
+
+std::vector<std::int32_t> node_names(simulated::Machine const& machine) {
+    std::vector<std::int32_t> names;
+    for (Rank r = 0; r < machine.ranks(); ++r) names.push_back(r / machine.ranks_per_node);
+    return names;
+}
+
+void widen(Between& all, std::int64_t one, bool first) noexcept {
+    all = first ? Between{one, one} : Between{std::min(all.least, one), std::max(all.most, one)};
+}
+
+}  // namespace
+
+Subject::Subject(Question question)
+    : question_(std::move(question)),
+      topology_(node_names(question_.scenario.machine)) {
+    survey_all();
+    PlanLimits const limits{
+        aggregators_usual(topology_, question_.scenario.machine.ranks_per_node)};
+    plan_ = make_plan(survey_, topology_, limits);
+    if (plan_.needs_weights()) {
+        Weights weights;
+        for (Rank r = 0; r < topology_.rank_count(); ++r)
+            weights += weigh(exchanged(r), survey_.span);
+        plan_ = make_plan(survey_, topology_, limits, &weights);
+    }
+    if (plan_.strategy == Strategy::two_phase) claim_all();
+}
+
+Request Subject::request_of(Rank rank) const {
+    Scenario const& s = question_.scenario;
+    return patterns::make_request(s.pattern, rank, topology_.rank_count(), s.direction);
+}
+
+Request Subject::exchanged(Rank rank) const {
+    Request request = request_of(rank);
+    bool const direct = wants_direct(request, question_.scenario.hints, direct_piece_bytes_usual);
+    return direct ? nothing(request.direction) : request;
+}
+
+Bytes Subject::wanted_window_bytes() const noexcept {
+    Bytes const hint = question_.scenario.hints.window_bytes;
+    return hint > 0 ? hint : window_bytes_default;
+}
+
+Summary Subject::summary_of(Request const& request, Rank rank) {
+    std::int64_t const pieces = request.bytes > 0 ? piece_count(request) : 0;
+    widen(bytes_, request.bytes, rank == 0);
+    widen(pieces_, pieces, rank == 0);
+    all_bytes_ += request.bytes;
+    all_pieces_ += pieces;
+    bool const direct = wants_direct(request, question_.scenario.hints, direct_piece_bytes_usual);
+    if (direct) ++direct_ranks_;
+    if (request.bytes == 0) ++empty_ranks_;
+    return summarise(direct ? nothing(request.direction) : request);
+}
+
+void Subject::survey_all() {
+    Hints const& hints = question_.scenario.hints;
+    std::int32_t const usual =
+        aggregators_usual(topology_, question_.scenario.machine.ranks_per_node);
+    std::int32_t const most = std::min(hints.aggregator_count > 0 ? hints.aggregator_count : usual,
+                                       topology_.aggregator_count_max());
+    Bytes const slot = slot_bytes_within(question_.memory_bytes, most, wanted_window_bytes());
+    for (Rank r = 0; r < topology_.rank_count(); ++r) {
+        Summary one = summary_of(request_of(r), r);
+        one.hints = hints;
+        one.slot_bytes = slot;
+        one.slot_count = slots_per_aggregator;
+        survey_ = r == 0 ? one : merge(survey_, one);
+    }
+}
+
+std::size_t Subject::source_count() const noexcept {
+    return index(plan_.one_layer() ? topology_.rank_count() : topology_.node_count());
+}
+
+Claim& Subject::claim_at(std::int32_t aggregator, Rank rank) {
+    Rank const source = plan_.one_layer() ? rank : topology_.node_of(rank);
+    return claims_[index(aggregator) * source_count() + index(source)];
+}
+
+Bytes Subject::bytes_for(Request const& request, std::int32_t aggregator) const {
+    Bytes const most = positions_in(request, plan_.domains[index(aggregator)]).bytes();
+    if (plan_.stripe_bytes == 0 || most == 0) return most;
+    Bytes bytes = 0;
+    for (std::int64_t c = 0; c < plan_.cycle_count(aggregator); ++c)
+        bytes += bytes_in(request, plan_.window(aggregator, c));
+    return bytes;
+}
+
+void Subject::claim_all() {
+    traffic_.resize(plan_.domains.size());
+    claims_.resize(plan_.domains.size() * source_count());
+    for (Rank r = 0; r < topology_.rank_count(); ++r) {
+        Request const request = exchanged(r);
+        auto const claims = make_claims(request, plan_);
+        for (std::int32_t a = 0; a < plan_.aggregator_count(); ++a) {
+            if (claims[index(a)].empty()) continue;
+            Traffic& traffic = traffic_[index(a)];
+            if (topology_.node_of(topology_.aggregator(a)) == topology_.node_of(r)) {
+                ++traffic.near;
+                continue;
+            }
+            traffic.bytes += bytes_for(request, a);
+            Claim& joined = claim_at(a, r);
+            joined = join(joined, claims[index(a)]);
+        }
+    }
+}
+
+std::vector<Source> Subject::sources(std::int32_t aggregator) const {
+    std::vector<Rank> order;
+    std::map<Rank, Claim const*> claim_of;
+    for (std::size_t s = 0; s < source_count(); ++s) {
+        Claim const& claim = claims_[index(aggregator) * source_count() + s];
+        if (claim.empty()) continue;
+        auto const number = static_cast<Rank>(s);
+        Rank const rank =
+            plan_.one_layer() ? number : carrier(topology_, plan_, number, aggregator);
+        order.push_back(rank);
+        claim_of[rank] = &claim;
+    }
+    sort_by_delivery(order, plan_.data, topology_, aggregator, plan_.aggregator_count());
+    std::vector<Source> sources;
+    for (Rank const rank : order) sources.push_back({rank, *claim_of[rank]});
+    return sources;
+}
+
+Traffic Subject::traffic(std::int32_t aggregator) const {
+    Traffic traffic = traffic_[index(aggregator)];
+    auto const all = sources(aggregator);
+    traffic.senders = static_cast<Rank>(all.size());
+    for (Source const& source : all)
+        traffic.most_each =
+            std::max(traffic.most_each, std::min(source.claim.cycle_bytes, plan_.window_bytes));
+    for (std::int64_t c = 0; c < plan_.cycle_count(aggregator); ++c) {
+        auto const now = std::count_if(
+            all.begin(), all.end(), [&](Source const& source) { return source.claim.contains(c); });
+        traffic.messages += now;
+        traffic.most_in_a_cycle = std::max<std::int64_t>(traffic.most_in_a_cycle, now);
+    }
+    return traffic;
+}
+
+std::int64_t Subject::claim_messages() const noexcept {
+    std::int64_t messages = 0;
+    for (std::int32_t a = 0; a < plan_.aggregator_count(); ++a) {
+        Node const node = topology_.node_of(topology_.aggregator(a));
+        messages += plan_.metadata.layers == Layers::one
+                        ? topology_.rank_count() - topology_.local_count(node)
+                        : topology_.node_count() - 1;
+    }
+    return messages;
+}
+
+Claims Subject::claims_of(Rank rank) const {
+    Claims claims;
+    claims.complete = true;
+    claims.own = make_claims(exchanged(rank), plan_);
+    claims.local.resize(plan_.domains.size());
+    Node const node = topology_.node_of(rank);
+    for (Rank l = 0; l < topology_.local_count(node); ++l) {
+        auto const others = make_claims(exchanged(topology_.rank_at(node, l)), plan_);
+        for (std::size_t a = 0; a < others.size(); ++a) claims.local[a].push_back(others[a]);
+    }
+    for (std::int32_t a = 0; a < plan_.aggregator_count(); ++a)
+        if (topology_.aggregator(a) == rank) claims.sources = sources(a);
+    return claims;
+}
+
+}  // namespace sluice::tools

@@ -1,0 +1,120 @@
+// `sluice explain`: its text, and that what it says is what the simulated library does.
+#include "tools/explain/text.hpp"
+
+#include "core/cycle_input.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace sluice::tools {
+namespace {
+
+Question question_of(std::string const& pattern, Direction way, Rank nodes, Rank ranks_per_node,
+                     std::map<std::string, std::string> const& hints) {
+    Question question;
+    question.scenario.machine.nodes = nodes;
+    question.scenario.machine.ranks_per_node = ranks_per_node;
+    question.scenario.pattern.name = pattern;
+    question.scenario.pattern.bytes = Bytes{64} << 10;
+    question.scenario.pattern.piece_bytes = 1000;
+    question.scenario.direction = way;
+    simulated::Description description;
+    set_hints(question.scenario.hints, hints, description);
+    EXPECT_EQ(description.error(), "");
+    return question;
+}
+
+/// Compares with a file in tests/golden; SLUICE_UPDATE_GOLDEN=1 rewrites it instead.
+void expect_golden(std::string const& name, std::string const& text) {
+    std::string const path = std::string(SLUICE_SOURCE_DIR) + "/tests/golden/" + name;
+    if (std::getenv("SLUICE_UPDATE_GOLDEN")) std::ofstream(path) << text;
+    std::ifstream file(path);
+    std::string const golden{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_EQ(golden, text) << "if this is wanted: SLUICE_UPDATE_GOLDEN=1 make test-unit";
+}
+
+TEST(explain, its_text_is_the_golden_one) {
+    expect_golden("explain_write_strided.txt",
+                  explain(question_of("strided", Direction::write, 4, 4,
+                                      {{"sluice_exchange_metadata", "two-layer,balanced"},
+                                       {"sluice_exchange_data", "one-layer,spread-out"},
+                                       {"sluice_throttle", "4"}})));
+    expect_golden("explain_read_btio.txt",
+                  explain(question_of("btio", Direction::read, 3, 3,
+                                      {{"sluice_exchange_metadata", "two-layer,ascending"},
+                                       {"sluice_exchange_data", "two-layer,balanced"},
+                                       {"sluice_throttle", "1"},
+                                       {"cb_nodes", "2"}})));
+}
+
+std::vector<Question> some_questions() {
+    std::vector<Question> all;
+    for (auto const* const pattern : {"strided", "btio", "irregular", "sparse", "flash"}) {
+        for (auto const way : {Direction::write, Direction::read}) {
+            for (auto const* const data : {"one-layer,balanced", "two-layer,pairwise"}) {
+                all.push_back(question_of(pattern, way, 4, 4,
+                                          {{"sluice_exchange_data", data},
+                                           {"cb_buffer_size", "64K"},
+                                           {"sluice_throttle", "3"}}));
+            }
+        }
+    }
+    return all;
+}
+
+/// What is said of plan and messages is what happens.
+TEST(explain, agrees_with_the_simulation) {
+    for (Question const& question : some_questions()) {
+        SCOPED_TRACE(question.scenario.pattern.name + " " + describe(question.scenario.direction) +
+                     " " + describe(question.scenario.hints.data));
+        Subject const subject(question);
+        auto const outcome = simulated::run(experiment_of(question.scenario));
+        ASSERT_EQ(outcome.fault, "");
+        EXPECT_EQ(describe(subject.plan()), describe(outcome.plan));
+        std::int64_t data = 0;
+        for (std::int32_t a = 0; a < subject.plan().aggregator_count(); ++a)
+            data += subject.traffic(a).messages;
+        bool const writes = question.scenario.direction == Direction::write;
+        std::int64_t const reductions = 2 * 2 * (subject.topology().node_count() - 1);
+        EXPECT_EQ(outcome.messages,
+                  reductions + subject.claim_messages() + (writes ? 1 : 2) * data);
+        EXPECT_GT(data, 0);
+    }
+}
+
+/// The cycles of all ranks, as explain tells them, fit together.
+TEST(explain, tells_steps_that_fit_together) {
+    for (Question const& question : some_questions()) {
+        Subject const subject(question);
+        Plan const& plan = subject.plan();
+        std::vector<Schedule> all;
+        for (Rank rank = 0; rank < subject.topology().rank_count(); ++rank) {
+            auto const claims = subject.claims_of(rank);
+            Schedule whole;
+            for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
+                std::int64_t taken = 0;
+                for (std::int64_t c = 0; c < plan.cycle_count(a); ++c) {
+                    auto input = cycle_input(subject.topology(), rank, plan, claims, a, c);
+                    input.taken_before = taken;
+                    taken += std::ssize(input.sources);
+                    auto const cycle = make_cycle(subject.topology(), rank, plan, input);
+                    auto const before = static_cast<std::uint32_t>(whole.ops.size());
+                    for (Op const& op : cycle.ops) {
+                        std::vector<std::uint32_t> after;
+                        for (std::uint32_t e = 0; e < op.edge_count; ++e)
+                            after.push_back(before + cycle.edges[op.first_edge + e]);
+                        whole.add(op, after);
+                    }
+                }
+            }
+            all.push_back(std::move(whole));
+        }
+        EXPECT_EQ(first_fault(all, subject.topology(), plan.slot_count), "")
+            << question.scenario.pattern.name;
+    }
+}
+
+}  // namespace
+}  // namespace sluice::tools
