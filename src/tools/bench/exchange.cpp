@@ -24,10 +24,38 @@ std::uint64_t number_in(std::filesystem::path const& path) {
     return number;
 }
 
+/// What the library tells, under the names of the records.
+constexpr std::array<std::pair<char const*, double Sample::*>, 8> quantities{
+    {{"metadata", &Sample::metadata},
+     {"data", &Sample::data},
+     {"agreement", &Sample::agreement},
+     {"copies", &Sample::copies},
+     {"transfers", &Sample::transfers},
+     {"messages", &Sample::messages},
+     {"sent", &Sample::sent},
+     {"sent_bytes", &Sample::sent_bytes}}};
+
+/// Collective.
+void add(sluice_statistics const& s, Sample& sample) {
+    sample.metadata = max_over_ranks(s.survey_seconds + s.claims_seconds);
+    sample.data = max_over_ranks(s.exchange_seconds);
+    sample.agreement = max_over_ranks(s.agreement_seconds);
+    sample.copies = max_over_ranks(s.copy_seconds);
+    sample.transfers = max_over_ranks(s.transfer_seconds);
+    sample.messages = max_over_ranks(s.message_seconds);
+    sample.sent = double(sum_over_ranks(std::uint64_t(s.messages)));
+    sample.sent_bytes = double(sum_over_ranks(std::uint64_t(s.message_bytes)));
+}
+
 std::vector<double> values_of(Trial const& trial, double Sample::* quantity) {
     std::vector<double> values;
     for (auto const& sample : trial.samples) values.push_back(sample.*quantity);
     return values;
+}
+
+std::string median_text(Trial const& trial, double Sample::* quantity) {
+    auto const median = bench::summary_of(values_of(trial, quantity)).median;
+    return median < 0 ? "-" : text_of_seconds(median);
 }
 
 Summary summary_of(Trial const& trial, double Sample::* quantity) {
@@ -48,7 +76,8 @@ void record(Run const& run, Exchanged const& all, Trial const& trial) {
     line.add_integer("bytes_per_rank", all.bytes).add("unit", "s");
     line.add("total", summary_of(trial, &Sample::seconds));
     line.add("total_samples", values_of(trial, &Sample::seconds));
-    if (trial.variant.kernel != own_calls) line.add("helper", summary_of(trial, &Sample::helper));
+    if (trial.variant.kernel != own_calls)
+        for (auto const& [name, quantity] : quantities) line.add(name, summary_of(trial, quantity));
     line.add("wire_bytes", summary_of(trial, &Sample::wire_bytes));
     if (double const own = median_of_kernel(all, own_calls); own > 0)
         line.add("own_over_this", own / summary_of(trial, &Sample::seconds).median);
@@ -86,12 +115,10 @@ void observe(MPI_File file, Sample& sample, std::string& plan) {
     auto* const describe = loaded<decltype(sluice_file_plan)>("sluice_file_plan");
     sluice_statistics statistics{};
     statistics.size = sizeof statistics;
-    if (tell != nullptr && tell(file, &statistics) == MPI_SUCCESS)
-        sample.helper = statistics.helper_seconds;
+    if (tell != nullptr && tell(file, &statistics) == MPI_SUCCESS) add(statistics, sample);
     std::array<char, 4096> text{};
     if (describe != nullptr && describe(file, text.data(), text.size()) == MPI_SUCCESS)
         plan = text.data();
-    sample.helper = max_over_ranks(sample.helper);
 }
 
 void report_exchange(Run& run, Exchanged const& exchanged) {
@@ -99,15 +126,21 @@ void report_exchange(Run& run, Exchanged const& exchanged) {
         text_of("exchange: %s %s, %s a rank, %d nodes", exchanged.pattern.c_str(),
                 exchanged.direction.c_str(), text_of_bytes(exchanged.bytes).c_str(), node_count()),
         {"kernel                          ", "throttle", "     total: median (min .. max)",
-         "MiB on the wire", "MPI's own/this", "wrong bytes"});
+         "metadata", "    data", "  copies", "transfers", "messages", "    sent", "MiB on the wire",
+         "MPI's own/this", "wrong bytes"});
     double const own = median_of_kernel(exchanged, own_calls);
     for (auto const& trial : exchanged.trials) {
         auto const total = summary_of(trial, &Sample::seconds);
+        auto const sent = summary_of(trial, &Sample::sent).median;
         auto const wire = summary_of(trial, &Sample::wire_bytes).median;
-        run.report->row({trial.variant.kernel, trial.variant.throttle, text_of_summary(total),
-                         wire > 0 ? text_of("%.1f", wire / 1048576) : "-",
-                         own > 0 && total.median > 0 ? text_of("%.2f", own / total.median) : "-",
-                         std::to_string(trial.wrong)});
+        run.report->row(
+            {trial.variant.kernel, trial.variant.throttle, text_of_summary(total),
+             median_text(trial, &Sample::metadata), median_text(trial, &Sample::data),
+             median_text(trial, &Sample::copies), median_text(trial, &Sample::transfers),
+             median_text(trial, &Sample::messages), sent < 0 ? "-" : text_of("%.0f", sent),
+             wire > 0 ? text_of("%.1f", wire / 1048576) : "-",
+             own > 0 && total.median > 0 ? text_of("%.2f", own / total.median) : "-",
+             std::to_string(trial.wrong)});
         if (trial.variant.kernel != own_calls) run.wrong_bytes += trial.wrong;
         record(run, exchanged, trial);
     }

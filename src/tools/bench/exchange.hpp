@@ -16,11 +16,16 @@ struct Variant {
     std::vector<std::string> hints;
 };
 
-/// Seconds of the slowest rank. What the library's statistics do not tell stays below zero.
+/// Seconds of the slowest rank; below zero what nobody tells of the MPI's own calls. Copies,
+/// transfers and messages are inside of the stages.
 struct Sample {
-    double seconds = 0;     ///< Of the call.
-    double helper = -1;     ///< Processor time of helper threads, all ranks.
-    double wire_bytes = 0;  ///< Of the node that sent or received most.
+    double seconds = 0;                  ///< Of the call.
+    double metadata = -1;                ///< Survey and claims.
+    double data = -1, agreement = -1;    ///< Stages.
+    double copies = -1, transfers = -1;  ///< Computation; to and from the file.
+    double messages = -1;                ///< One was on its way or awaited.
+    double sent = -1, sent_bytes = -1;   ///< Messages to other nodes, by all ranks.
+    double wire_bytes = 0;               ///< Of the node that sent or received most.
 };
 
 struct Trial {
