@@ -15,7 +15,7 @@ import os
 import sys
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import hosts as network
@@ -33,6 +33,7 @@ class Test:
     words: list  # after the folder of the MPI's build
     least_on_wire: int = 0  # bytes that must have crossed, sent and received
     seconds: int = 150
+    settings: dict = field(default_factory=dict)  # further environment variables
 
     def words_for(self, mpi):
         build = BUILD / mpi
@@ -41,7 +42,7 @@ class Test:
                 *options]
 
 
-def tests_of(hosts, per_host):
+def tests_of(mpi, hosts, per_host):
     ranks = hosts * per_host
     few = ["--only", "/all,/iat_all", "--large-mib", "5"]
     seed = 1000 * ranks
@@ -53,6 +54,17 @@ def tests_of(hosts, per_host):
     yield Test("outstanding", ["mpi/outstanding_test", *several])
     yield Test("random programs", ["mpi/random_test", "--seed", seed, "--programs", 25,
                                    "--seconds", 20])
+    if hosts > 2 and per_host > 1:
+        yield from tests_of_kernels(mpi, seed)
+
+
+def tests_of_kernels(mpi, seed):
+    """The hints that tests/mpi/run.py tries on one node."""
+    for run in runner.kernel_runs(mpi):
+        seed += 100
+        hints = run.settings["SLUICE_HINTS"]
+        yield Test(f"random programs, {hints}", ["mpi/random_test", "--seed", seed, "--programs", 10,
+                                                 "--seconds", 20], settings=run.settings)
 
 
 class Wire(Test):
@@ -68,10 +80,10 @@ def sent(hosts):
     return sum(sent_by_host for sent_by_host, _ in hosts.bytes_on_wire())
 
 
-def start(hosts, per_host, mpi, words, seconds):
+def start(hosts, per_host, mpi, words, seconds, settings=None):
     """Returns (exit code or None when out of time, output, seconds, bytes sent by all hosts)."""
     mark = uuid.uuid4().hex
-    environment = {**os.environ, runner.MARK: mark, **launch.MPIS[mpi].settings}
+    environment = {**os.environ, runner.MARK: mark, **launch.MPIS[mpi].settings, **(settings or {})}
     environment.setdefault("SLUICE_STALL", "10")
     before, begin = sent(hosts), time.monotonic()
     code, output = runner.execute(launch.command(mpi, hosts, per_host, words), environment,
@@ -87,7 +99,7 @@ def start(hosts, per_host, mpi, words, seconds):
 def do_test(test, hosts, per_host, mpi, args):
     """Runs one; returns whether it passed."""
     code, output, taken, on_wire = start(hosts, per_host, mpi, test.words_for(mpi),
-                                         test.seconds * args.patience)
+                                         test.seconds * args.patience, test.settings)
     why = "out of time" if code is None else f"exit code {code}" if code else ""
     if not why and on_wire < test.least_on_wire:
         why = f"only {on_wire} bytes crossed the wire; {test.least_on_wire} have to"
@@ -117,7 +129,7 @@ def run_tests(args):
     for count, per_host in ((2, 2), (4, 1), (4, 2)):
         with made_hosts(count, args.rate) as hosts:
             for mpi in args.mpi.split(","):
-                for test in tests_of(count, per_host):
+                for test in tests_of(mpi, count, per_host):
                     if args.only not in test.name:
                         continue
                     if do_test(test, hosts, per_host, mpi, args):
