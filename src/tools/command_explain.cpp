@@ -89,9 +89,9 @@ tools::Question take_question(Description& description) {
     description.take("explain.cycles", question.cycles);
     description.take("explain.lines", question.lines);
     std::int32_t ranks = 0;
-    bool const given = description.take("explain.ranks", ranks);
+    description.take("explain.ranks", ranks);
     question.scenario = tools::take_scenario(description);
-    if (given) set_ranks(description, ranks, question.scenario.machine);
+    if (ranks != 0) set_ranks(description, ranks, question.scenario.machine);
     if (question.rank >= question.scenario.machine.ranks())
         description.fail("there is no rank " + std::to_string(question.rank));
     if (question.lines < 1) description.fail("--lines: expected at least 1");
@@ -107,7 +107,7 @@ int command_explain(int argc, char** argv) {
     std::string fault = description.error();
     if (fault.empty()) {
         auto const impossible = why_not(question.scenario);
-        if (!impossible.empty()) fault = question.scenario.pattern.name + " " + impossible;
+        if (!impossible.empty()) fault = question.scenario.pattern.name + ": " + impossible;
     }
     if (!fault.empty()) {
         std::fprintf(stderr, "sluice explain: %s\n", fault.c_str());

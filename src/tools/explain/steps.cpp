@@ -12,7 +12,13 @@ constexpr std::size_t peers_shown = 3, edges_shown = 3;
 
 class Teller {
 public:
-    Teller(Topology const& topology, Plan const& plan) : topology_(topology), plan_(plan) {}
+    Teller(Schedule const& schedule, Topology const& topology, Plan const& plan)
+        : topology_(topology),
+          plan_(plan),
+          uses_slot_(std::any_of(schedule.ops.begin(), schedule.ops.end(), [](Op const& op) {
+              return op.source == Memory::slot || op.target == Memory::slot ||
+                     op.target == Memory::coverage;
+          })) {}
 
     std::string tell(Op const& op) {
         switch (op.kind) {
@@ -54,14 +60,16 @@ private:
         switch (op.counter) {
         case CounterKind::turn:
             if (op.value % 2 != 0) return "waits until the window's bytes are in the slot";
+            if (!uses_slot_) return "passes the slot by: nothing of its node goes through it";
             return op.value == 0 ? "takes the slot, which nobody has used yet"
                                  : "waits until the slot is free of an earlier cycle";
         case CounterKind::posted:
             if (op.value == 0) return "waits for no rank of its node: none has bytes here";
             return "waits for the posts of its node's ranks, " + value + " in all";
         default:
-            return "waits until " + value + " of the messages before are dealt with: at most " +
-                   std::to_string(plan_.throttle.messages) + " are under way at once";
+            return "waits until " + value +
+                   (op.value == 1 ? " earlier message is" : " earlier messages are") +
+                   " dealt with: at most " + std::to_string(plan_.throttle.messages) + " at once";
         }
     }
     std::string announce(Op const& op) {
@@ -92,6 +100,7 @@ private:
 
     Topology const& topology_;
     Plan const& plan_;
+    bool uses_slot_;
     bool told_ = false;
 };
 
@@ -113,7 +122,7 @@ bool counts_messages(Op const& op) {
 }  // namespace
 
 std::string steps_text(Schedule const& schedule, Topology const& topology, Plan const& plan) {
-    Teller teller(topology, plan);
+    Teller teller(schedule, topology, plan);
     std::string text;
     std::vector<Rank> shown;
     std::size_t left_out = 0;

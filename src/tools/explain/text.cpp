@@ -136,7 +136,8 @@ std::string layers_text(Plan const& plan) {
 
 std::string throttle_text(Throttle throttle) {
     if (throttle.messages <= 0) return "  Throttle: none. An aggregator asks for all at once.\n";
-    return say("  Throttle: an aggregator asks for %d messages at once%s.", throttle.messages,
+    return say("  Throttle: an aggregator asks for %s at once%s.",
+               counted(throttle.messages, "message").c_str(),
                throttle.batches != 0 ? "; a batch ends before the next begins"
                                      : "; when one has come, for the next");
 }
