@@ -1,6 +1,7 @@
 // The sweep and the comparison. See exchange.hpp.
 #include "tools/simulate/exchange.hpp"
 
+#include "tools/decomposition_file.hpp"
 #include "tools/simulate/report.hpp"
 
 #include <algorithm>
@@ -50,8 +51,8 @@ Scenario scenario_of(ExchangeOptions const& options, std::string const& machine,
     scenario.hints.window_bytes = options.window_bytes;
     scenario.checked = options.checked;
     if (pattern != "e3sm") return scenario;
-    if (auto const text = read_decomposition(""))
-        scenario.pattern.decomposition = patterns::Decomposition(*text);
+    auto const file = read_decomposition("");
+    if (file.error.empty()) scenario.pattern.decomposition = patterns::Decomposition(file.text);
     return scenario;
 }
 
