@@ -47,6 +47,11 @@ void write_then_read(WorldShape shape, std::uint64_t seed, int pattern, bool sho
     for (auto const& o : operations) {
         ASSERT_TRUE(o->complete());
         ASSERT_EQ(o->status(), Status::ok);
+        bool const asked =
+            hints.domains != Domains::automatic && o->plan().span.bytes() > hints.stripe_bytes;
+        if (asked && o->plan().aggregator_count() > 1) {
+            ASSERT_EQ(o->plan().division, hints.domains);
+        }
     }
     auto written = world.file(0).bytes;
     written.resize(expected.size());
