@@ -28,8 +28,9 @@ Subject::Subject(Question question)
     : question_(std::move(question)),
       topology_(node_names(question_.scenario.machine)) {
     survey_all();
-    PlanLimits const limits{
-        aggregators_usual(topology_, question_.scenario.machine.ranks_per_node)};
+    auto const& machine = question_.scenario.machine;
+    PlanLimits const limits{aggregators_usual(topology_, machine.ranks_per_node),
+                            simulated::costs_of(machine)};
     plan_ = make_plan(survey_, topology_, limits);
     if (plan_.needs_weights()) {
         Weights weights;

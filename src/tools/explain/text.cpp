@@ -90,14 +90,20 @@ std::string pattern_text(Subject const& subject) {
     return text;
 }
 
-char const* order_text(Delivery delivery) {
+/// With two layers the orders are those of nodes.
+std::string order_text(Delivery delivery) {
+    bool const nodes = delivery.layers == Layers::two;
+    std::string const one = nodes ? "node" : "rank", all = one + "s";
     switch (delivery.kernel) {
     case Kernel::pairwise:
-        return "first from the rank with the same number, then from those whose number differs in "
-               "more and more bits";
+        return "first from the " + one +
+               " with the same number, then from those whose number "
+               "differs in more and more bits";
     case Kernel::spread_out:
-        return "first from itself, then from the ranks behind it, one after the other";
+        return "first from the " + one + " of the aggregator, then from the " + all +
+               " behind it, one after the other";
     case Kernel::balanced:
+        if (nodes) return "along the nodes; the aggregators begin at evenly spaced ones";
         return delivery.list == RankList::nodes
                    ? "along a list that takes one rank of each node in turn; the aggregators begin "
                      "at evenly spaced places of it"
@@ -106,12 +112,12 @@ char const* order_text(Delivery delivery) {
     case Kernel::ascending:
         break;
     }
-    return "by rank: all aggregators begin with the same one";
+    return "by " + one + ": all aggregators begin with the same one";
 }
 
 std::string delivery_text(char const* what, Delivery delivery) {
     std::string text =
-        say("  %s: %s. Taken %s.", what, describe(delivery).c_str(), order_text(delivery));
+        say("  %s: %s. Taken %s.", what, describe(delivery).c_str(), order_text(delivery).c_str());
     if (delivery.synchronous != 0)
         text += "    Synchronous: a send ends only after its receive began.\n";
     return text;
