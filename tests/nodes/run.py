@@ -63,8 +63,9 @@ def tests_of_kernels(mpi, seed):
     for run in runner.kernel_runs(mpi):
         seed += 100
         hints = run.settings["SLUICE_HINTS"]
-        yield Test(f"random programs, {hints}", ["mpi/random_test", "--seed", seed, "--programs", 10,
-                                                 "--seconds", 20], settings=run.settings)
+        yield Test(f"random programs, {hints}",
+                   ["mpi/random_test", "--seed", seed, "--programs", 10, "--seconds", 20],
+                   settings=run.settings)
 
 
 class Wire(Test):
