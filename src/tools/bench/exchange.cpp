@@ -76,8 +76,8 @@ void record(Run const& run, Exchanged const& all, Trial const& trial) {
     line.add_integer("bytes_per_rank", all.bytes).add("unit", "s");
     line.add("total", summary_of(trial, &Sample::seconds));
     line.add("total_samples", values_of(trial, &Sample::seconds));
-    if (trial.variant.kernel != own_calls)
-        for (auto const& [name, quantity] : quantities) line.add(name, summary_of(trial, quantity));
+    for (auto const& [name, quantity] : quantities)
+        if (auto const told = summary_of(trial, quantity); told.min >= 0) line.add(name, told);
     line.add("wire_bytes", summary_of(trial, &Sample::wire_bytes));
     if (double const own = median_of_kernel(all, own_calls); own > 0)
         line.add("own_over_this", own / summary_of(trial, &Sample::seconds).median);

@@ -125,7 +125,7 @@ private:
 void mode_exchange(Run& run) {
     auto const names = patterns_of(run);
     auto const& o = run.options;
-    auto const turns = std::size_t(o.warmup + o.repeat);
+    auto const turns = std::size_t(o.warmup) + std::size_t(o.repeat);
     run.progress->expect(int(names.size() * o.directions.size() * variants_of(run).size() * turns));
     if (!run.served) run.report->note("without Sluice all lines are the MPI's own");
     for (auto const& name : names)
