@@ -46,6 +46,7 @@ def enter():
         for name in STOPPING:
             signal.signal(name, stop)
         return
+    os.environ["PATH"] += ":/usr/sbin:/sbin"
     if why := missing():
         print(f"skipped: {why}")
         sys.exit(SKIPPED)
