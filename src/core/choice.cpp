@@ -34,7 +34,8 @@ Traffic traffic_of(Summary const& all, Topology const& topology, std::int32_t ag
     double const away = (nodes - 1) / nodes;
     Traffic traffic;
     traffic.ranks = std::min(ranks, static_cast<double>(all.touched) / blocks) * away;
-    traffic.nodes = std::min(nodes - 1, traffic.ranks);
+    // Ranks that share a window are often neighbours, and so on one node, but not always.
+    traffic.nodes = std::min(nodes - 1, traffic.ranks / std::sqrt(ranks / nodes));
     traffic.bytes = std::min(window, static_cast<double>(all.bytes) / blocks) * away;
     traffic.own_copy = traffic.bytes * aggregators / ranks;
     return traffic;

@@ -19,7 +19,7 @@ struct Costs {
 /// The exchange of one window at one aggregator, as the survey lets expect it.
 struct Traffic {
     double ranks = 0;     ///< Of other nodes, with bytes in the window.
-    double nodes = 0;     ///< Other nodes, with bytes in it; at most.
+    double nodes = 0;     ///< Other nodes, with bytes in it: a guess between one and all.
     double bytes = 0;     ///< That come from other nodes.
     double own_copy = 0;  ///< Of these, what one rank copies.
 };

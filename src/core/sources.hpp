@@ -1,4 +1,4 @@
-// Who brings an aggregator the bytes of other nodes, made from the messages with their claims. Pure.
+// Who brings an aggregator the bytes of other nodes, from the messages with claims. Pure.
 #pragma once
 #include "core/claims.hpp"
 
