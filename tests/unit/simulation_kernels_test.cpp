@@ -46,7 +46,9 @@ TEST_P(SimulatedKernels, EveryByteInBothDirections) {
              {Kernel::ascending, Kernel::pairwise, Kernel::spread_out, Kernel::balanced}) {
             Delivery const delivery{kernel, layers, RankList::nodes,
                                     static_cast<std::uint8_t>(kernel == Kernel::ascending ? 0 : 1)};
+            bool const both = kernel == Kernel::ascending || kernel == Kernel::balanced;
             for (auto const way : {Direction::write, Direction::read}) {
+                if (way == Direction::read && !both) continue;  // Sanitizers make it slow.
                 Outcome const outcome = run(experiment_of(GetParam(), delivery, way));
                 ASSERT_EQ(outcome.fault, "") << describe(delivery) << " " << describe(way);
                 EXPECT_GT(outcome.messages, 0);
