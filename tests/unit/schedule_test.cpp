@@ -359,7 +359,10 @@ void expect_golden(std::string const& name, std::string const& text) {
 
 /// All ranks of one small operation, rank by rank.
 std::string text_of(Direction way) {
-    auto world = interleaved_world(4, 2, 1, 2, way);
+    Hints hints;
+    hints.metadata.layers = hints.data.layers = Layers::two;
+    hints.throttle.messages = Throttle::usual;
+    auto world = interleaved_world(4, 2, 1, 2, way, 0, hints);
     std::string text = describe(world.plan()) + "\n";
     auto const all = world.all_schedules();
     for (std::size_t r = 0; r < all.size(); ++r) {
