@@ -63,6 +63,12 @@ struct PlanLimits {
     return topology.carrier(node, a, plan.local_aggregators);
 }
 
+/// The window that ranks count for the choice of kernels; 0: there is no choice.
+[[nodiscard]] inline Bytes counted_bytes(Hints const& hints, Topology const& topology) noexcept {
+    if (topology.node_count() == 1) return 0;
+    return hints.window_bytes > 0 ? hints.window_bytes : window_bytes_default;
+}
+
 /// `all` is the merged summary of all ranks, `weights` those of all ranks over its span. Without
 /// weights, a plan that needs them is made all but for its domains.
 [[nodiscard]] Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits,

@@ -17,13 +17,14 @@ Recall agreed(Recall a, Recall b) noexcept {
     return a.operation == Recall::any ? b : Recall{};
 }
 
-Summary summarise(Request const& request) {
+Summary summarise(Request const& request, Bytes counted_bytes) {
     Summary s;
     s.operation = request.direction == Direction::write ? 1 : 2;
     if (request.bytes <= 0) return s;
     s.span = span_of(request);
     s.bytes = request.bytes;
     s.pieces = piece_count(request);
+    if (counted_bytes > 0) s.touched = blocks_touched(request, counted_bytes);
     s.alignment = alignment_bits(request);
     auto const print = fingerprint(request);
     s.unproven = print ? 0 : 1;

@@ -72,7 +72,8 @@ struct Summary {
 };
 
 /// The record of one rank that asks for an exchange.
-[[nodiscard]] Summary summarise(Request const& request);
+/// `counted_bytes`: the window that Summary::touched counts; 0: nobody asks.
+[[nodiscard]] Summary summarise(Request const& request, Bytes counted_bytes = 0);
 
 /// The record of `lower` ranks followed by `higher` ones. Associative.
 [[nodiscard]] Summary merge(Summary const& lower, Summary const& higher) noexcept;

@@ -44,12 +44,8 @@ bool Operation::wants_direct() const {
 }
 
 Summary Operation::own_summary() const {
-    Summary s = summarise(state_.exchanged());
+    Summary s = summarise(state_.exchanged(), counted_bytes(call_.hints, *site_.topology));
     s.recall = stream_.plans.recall(state_.exchanged());
-    if (site_.topology->node_count() > 1) {
-        Bytes const hint = call_.hints.window_bytes;
-        s.touched = blocks_touched(state_.exchanged(), hint > 0 ? hint : window_bytes_default);
-    }
     s.hints = call_.hints;
     s.status = state_.status;
     s.end_of_file = state_.end_of_file;

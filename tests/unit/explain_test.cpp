@@ -53,11 +53,11 @@ std::vector<Question> some_questions() {
     std::vector<Question> all;
     for (auto const* const pattern : {"strided", "btio", "irregular", "sparse", "flash"}) {
         for (auto const way : {Direction::write, Direction::read}) {
-            for (auto const* const data : {"one-layer,balanced", "two-layer,pairwise"}) {
+            for (auto const* const data : {"auto", "one-layer,balanced", "two-layer,pairwise"}) {
                 all.push_back(question_of(pattern, way, 4, 4,
                                           {{"sluice_exchange_data", data},
                                            {"cb_buffer_size", "64K"},
-                                           {"sluice_throttle", "3"}}));
+                                           {"sluice_throttle", *data == 'a' ? "auto" : "3"}}));
             }
         }
     }

@@ -66,7 +66,8 @@ Summary Subject::summary_of(Request const& request, Rank rank) {
     bool const direct = wants_direct(request, question_.scenario.hints, direct_piece_bytes_usual);
     if (direct) ++direct_ranks_;
     if (request.bytes == 0) ++empty_ranks_;
-    return summarise(direct ? nothing(request.direction) : request);
+    return summarise(direct ? nothing(request.direction) : request,
+                     counted_bytes(question_.scenario.hints, topology_));
 }
 
 void Subject::survey_all() {
