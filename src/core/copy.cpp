@@ -2,8 +2,6 @@
 // memcpy of a size known to the compiler is a few moves, a general one is a call.
 #include "core/copy.hpp"
 
-#include <cstring>
-
 namespace sluice {
 namespace {
 
@@ -20,33 +18,6 @@ template <class Byte> struct Listed {
     std::int32_t const* places;
     Byte* operator()(std::int64_t piece) const noexcept { return base + places[piece]; }
 };
-
-template <std::size_t bytes> void copy_fixed(std::byte* to, std::byte const* from) noexcept {
-    std::memcpy(to, from, bytes);
-}
-
-/// Both ends of a piece of `half` to 2 * `half` bytes; the middle is copied twice.
-template <std::size_t half>
-void copy_ends(std::byte* to, std::byte const* from, std::size_t length) noexcept {
-    copy_fixed<half>(to, from);
-    copy_fixed<half>(to + length - half, from + length - half);
-}
-
-/// Without a call where that costs as much as the copy. Longer pieces are the C library's: its
-/// vectors are as wide as the processor's, and what a wrongly predicted length costs is the same.
-inline void copy_piece(std::byte* to, std::byte const* from, std::size_t length) noexcept {
-    if (length > 32) {
-        std::memcpy(to, from, length);
-    } else if (length >= 16) {
-        copy_ends<16>(to, from, length);
-    } else if (length >= 8) {
-        copy_ends<8>(to, from, length);
-    } else if (length >= 4) {
-        copy_ends<4>(to, from, length);
-    } else {
-        for (std::size_t i = 0; i < length; ++i) to[i] = from[i];
-    }
-}
 
 template <std::size_t length, class To, class From>
 void copy_equal(To to, From from, std::int64_t count) noexcept {

@@ -76,6 +76,14 @@ void Coverage::mark(Pieces const& p) noexcept {
     p.for_each([&](Offset at, Bytes length) { marker.mark(at >> shift, length >> shift); });
 }
 
+void Coverage::mark(Coverage const& other) noexcept {
+    for (std::size_t w = 0; w < static_cast<std::size_t>((granules_ + 63) / 64); ++w) {
+        std::uint64_t const word = other.words_[w];
+        if (word == 0) continue;
+        std::atomic_ref(words_[w]).fetch_or(word, std::memory_order_relaxed);
+    }
+}
+
 void Coverage::clear() noexcept {
     std::size_t const used = static_cast<std::size_t>((granules_ + 63) / 64);
     std::memset(words_.data(), 0, used * sizeof(std::uint64_t));
@@ -99,9 +107,12 @@ std::optional<Span> Coverage::next(Offset from) const noexcept {
 }
 
 Bytes Coverage::marked_bytes() const noexcept {
-    Bytes total = 0;
-    for (auto stretch = next(0); stretch; stretch = next(stretch->end)) total += stretch->bytes();
-    return total;
+    std::int64_t count = 0;
+    auto const whole = static_cast<std::size_t>(granules_ / 64);
+    for (std::size_t w = 0; w < whole; ++w) count += std::popcount(words_[w]);
+    std::int64_t const rest = granules_ % 64;  // Bits behind the window do not count.
+    if (rest > 0) count += std::popcount(words_[whole] << (64 - rest));
+    return count << shift_;
 }
 
 void Coverage::encode(ByteBuffer& to) const {

@@ -29,6 +29,9 @@ public:
         mark(Pieces{run.offset, run.length, run.stride, run.count, run.bytes()});
     }
 
+    /// Marks what is marked in `other`, a coverage of the same shape; safe like the others.
+    void mark(Coverage const& other) noexcept;
+
     void clear() noexcept;
 
     /// The first stretch of marked bytes at or behind `from`, offsets counted from the window.

@@ -40,8 +40,12 @@ private:
 };
 
 void append_covered(Coverage const& coverage, std::byte const* data, ByteBuffer& message) {
+    std::size_t at = message.size();
+    message.resize(at + static_cast<std::size_t>(coverage.marked_bytes()));
     for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
-        message.insert(message.end(), data + s->begin, data + s->end);
+        auto const bytes = static_cast<std::size_t>(s->bytes());
+        copy_piece(message.data() + at, data + s->begin, bytes);
+        at += bytes;
     }
 }
 
@@ -49,7 +53,7 @@ bool spread_covered(Coverage const& coverage, std::span<std::byte const> from, s
     for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
         auto const bytes = static_cast<std::size_t>(s->bytes());
         if (from.size() < bytes) return false;
-        std::memcpy(data + s->begin, from.data(), bytes);
+        copy_piece(data + s->begin, from.data(), bytes);
         from = from.subspan(bytes);
     }
     return true;
@@ -116,7 +120,7 @@ bool unpack_written(std::span<std::byte const> message, Slot const& slot, Bytes 
     auto const used = scratch.coverage().decode_and_mark(message);
     if (!used) return false;
     Coverage marks = slot.coverage;
-    marks.decode_and_mark(message);
+    marks.mark(scratch.coverage());
     return spread_covered(scratch.coverage(), message.subspan(*used), slot.data);
 }
 

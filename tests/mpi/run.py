@@ -54,6 +54,8 @@ def quick_runs(mpi):
     own_views = {"SLUICE_VIEW_PIECES": "0"}
     one_layer = ("sluice_exchange_data=one-layer,pairwise;sluice_throttle=1;cb_nodes=3;"
                  "sluice_exchange_metadata=one-layer,spread-out,synchronous")
+    # With few ranks a node the library itself takes one layer.
+    two_layer = {"SLUICE_HINTS": "sluice_exchange_data=two-layer"}
     return [
         Run(mpi, "abi_test", 1),
         Run(mpi, "abi_test", 3, 2),
@@ -64,7 +66,7 @@ def quick_runs(mpi):
         Run(mpi, "patterns_test", 1, 0, small),
         Run(mpi, "patterns_test", 2, 0, ["--large-mib", "24"]),
         Run(mpi, "patterns_test", 3, 1, small),
-        Run(mpi, "patterns_test", 4, 2, small),
+        Run(mpi, "patterns_test", 4, 2, small, 150, two_layer),
         Run(mpi, "patterns_test", 4, 0, [*small, "--only", "/all,/iat_all"], 150, alone),
         Run(mpi, "patterns_test", 8, 0, ["--only", "/all,/iat_all", "--large-mib", "5"]),
         Run(mpi, "patterns_test", 2, 0, small, 150, own_views),
@@ -82,7 +84,7 @@ def quick_runs(mpi):
         Run(mpi, "outstanding_test", 1),
         Run(mpi, "outstanding_test", 2, 1),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),
-        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large"]),
+        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large"], 150, two_layer),
         Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, alone),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"], 150, calls),
         Run(mpi, "legal_test", 3, 0, [], 150, calls),
@@ -97,6 +99,7 @@ def quick_runs(mpi):
         Run(mpi, "errors_test", 1),
         Run(mpi, "errors_test", 3),
         Run(mpi, "errors_test", 4, 2),
+        Run(mpi, "errors_test", 4, 2, [], 150, two_layer),
         Run(mpi, "datatypes_test", 2),
         Run(mpi, "datatypes_test", 3, 2, ["--thread-level", "3"], 150, {"SLUICE_CACHE": "0"}),
         Run(mpi, "large_count_test", 2),
