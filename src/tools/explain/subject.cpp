@@ -66,8 +66,13 @@ Summary Subject::summary_of(Request const& request, Rank rank) {
     bool const direct = wants_direct(request, question_.scenario.hints, direct_piece_bytes_usual);
     if (direct) ++direct_ranks_;
     if (request.bytes == 0) ++empty_ranks_;
-    return summarise(direct ? nothing(request.direction) : request,
-                     counted_bytes(question_.scenario.hints, topology_));
+    Request const& exchanged = direct ? nothing(request.direction) : request;
+    Summary summary = summarise(exchanged, counted_bytes(question_.scenario.hints, topology_));
+    // Several nodes do not prove coverage; who reads this wants to know of holes all the same.
+    auto const print = fingerprint(exchanged);
+    summary.unproven = print ? 0 : 1;
+    if (print) summary.fingerprint = *print;
+    return summary;
 }
 
 void Subject::survey_all() {
