@@ -45,7 +45,8 @@ std::array<Rank, 3> grid_of(Rank ranks) noexcept {
     std::array<Rank, 3> best{ranks, 1, 1};
     for (auto c = static_cast<Rank>(std::cbrt(double(ranks)) + 1e-9); c >= 1; --c) {
         if (ranks % c != 0) continue;
-        Rank const b = largest_divisor(ranks / c, std::sqrt(double(ranks / c)));
+        Rank const rest = ranks / c;
+        Rank const b = largest_divisor(rest, std::sqrt(double(rest)));
         std::array<Rank, 3> const grid{ranks / c / b, b, c};
         auto const sum = [](std::array<Rank, 3> const& g) { return g[0] + g[1] + g[2]; };
         if (b >= c && sum(grid) < sum(best)) best = grid;
@@ -69,8 +70,9 @@ Shape strided(Place const& place) {
 std::array<Bytes, 3> block_of(Bytes bytes) noexcept {
     Bytes const words = words_in(bytes);
     Bytes const planes = std::min(cube_root(2 * static_cast<double>(words)), words);
+    Bytes const in_plane = words / planes;
     auto const edge =
-        at_least_one(static_cast<Bytes>(std::sqrt(static_cast<double>(words / planes)) + 1e-9));
+        at_least_one(static_cast<Bytes>(std::sqrt(static_cast<double>(in_plane)) + 1e-9));
     return {planes, edge, edge};
 }
 

@@ -49,7 +49,7 @@ public:
     /// All delays are drawn.
     World(WorldShape shape, std::uint64_t seed);
     World(WorldShape shape, std::uint64_t seed, std::unique_ptr<Model> model);
-    ~World();
+    ~World() override;
 
     File& file(std::int32_t stream) { return files_[static_cast<std::size_t>(stream)]; }
     Storage& storage(Rank rank, std::int32_t stream);

@@ -78,8 +78,8 @@ MPI_Datatype block3d_tile(Run const& run, Shape const& shape) {
 MPI_Datatype btio_tile(Run const& run, Shape const& shape) {
     constexpr int values = int(patterns::btio_words);
     int const p = int(std::lround(std::sqrt(double(run.ranks))));
-    int const edge =
-        int(std::lround(std::cbrt(double(shape.tile_bytes / word_bytes / std::uint64_t(values)))));
+    std::uint64_t const items = shape.tile_bytes / word_bytes / std::uint64_t(values);
+    int const edge = int(std::lround(std::cbrt(double(items))));
     auto const border = [&](int cell) { return int(std::int64_t{edge} * cell / p); };
     std::vector<MPI_Datatype> cells(std::size_t(p), MPI_DATATYPE_NULL);
     int const sizes[4] = {edge, edge, edge, values};
