@@ -95,7 +95,7 @@ public:
     }
     Bytes fallback(char const* name) const {
         for (Knob const& knob : knobs_) {
-            if (std::string(knob.name) == name) return *parse_bytes(knob.fallback);
+            if (std::string(knob.name) == name) return parse_bytes(knob.fallback).value_or(0);
         }
         return 0;
     }
