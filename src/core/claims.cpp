@@ -83,11 +83,6 @@ Claim join(Claim const& a, Claim const& b) noexcept {
     return both;
 }
 
-std::int64_t claimant_count(std::vector<Claim> const& claims, std::int64_t cycle) noexcept {
-    return std::count_if(claims.begin(), claims.end(),
-                         [&](Claim const& claim) { return claim.contains(cycle); });
-}
-
 void encode(Claim const& claim, ByteBuffer& to) {
     put_number(to, claim.scale);
     put_number(to, static_cast<std::uint64_t>(claim.cycle_bytes));

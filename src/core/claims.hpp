@@ -38,10 +38,6 @@ struct Claim {
 /// Cycles of either; `cycle_bytes` of both together. Of the same aggregator.
 [[nodiscard]] Claim join(Claim const& a, Claim const& b) noexcept;
 
-/// How many of the claims contain a cycle.
-[[nodiscard]] std::int64_t claimant_count(std::vector<Claim> const& claims,
-                                          std::int64_t cycle) noexcept;
-
 /// Runs of cycles that are claimed, as numbers: 8 bytes or so where they are in a row.
 void encode(Claim const& claim, ByteBuffer& to);
 inline constexpr std::size_t encoded_claim_bytes_max = 24 + 2 * Claim::bit_count;

@@ -28,7 +28,7 @@ std::int64_t domain_count(Summary const& all, Topology const& topology, PlanLimi
 }
 
 Bytes window_bytes(Summary const& all) noexcept {
-    Bytes wanted = all.hints.window_bytes > 0 ? all.hints.window_bytes : window_bytes_default;
+    Bytes wanted = wished_window_bytes(all.hints);
     if (all.hints.stripe_bytes > 0 && all.hints.stripe_bytes < wanted) {
         wanted = wanted / all.hints.stripe_bytes * all.hints.stripe_bytes;
     }

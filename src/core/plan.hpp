@@ -63,10 +63,14 @@ struct PlanLimits {
     return topology.carrier(node, a, plan.local_aggregators);
 }
 
+/// The window that these hints ask for, before memory and stripes have their say.
+[[nodiscard]] inline Bytes wished_window_bytes(Hints const& hints) noexcept {
+    return hints.window_bytes > 0 ? hints.window_bytes : window_bytes_default;
+}
+
 /// The window that ranks count for the choice of kernels; 0: there is no choice.
 [[nodiscard]] inline Bytes counted_bytes(Hints const& hints, Topology const& topology) noexcept {
-    if (topology.node_count() == 1) return 0;
-    return hints.window_bytes > 0 ? hints.window_bytes : window_bytes_default;
+    return topology.node_count() == 1 ? 0 : wished_window_bytes(hints);
 }
 
 /// `all` is the merged summary of all ranks, `weights` those of all ranks over its span. Without

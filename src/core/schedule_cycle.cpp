@@ -1,4 +1,5 @@
 // The generator of one cycle of the exchange. Pure: it sees the plan, the topology and claims.
+#include "core/coverage.hpp"
 #include "core/gate.hpp"
 
 namespace sluice {
@@ -194,11 +195,12 @@ private:
 
 Bytes message_bytes_max(Plan const& plan, Bytes bytes) noexcept {
     constexpr Bytes head = 32, stretch = 10;
-    Bytes const words = plan.window_bytes / plan.granule_bytes / 8 + 8;
+    auto const coverage =
+        static_cast<Bytes>(Coverage::encoded_bytes_max(plan.window_bytes, plan.granule_bytes));
     // An overlap of claimants is counted twice in `bytes`, but no message holds more than a window.
     Bytes const data = std::min(bytes, plan.window_bytes);
-    Bytes const stretches = data > 0 ? data / plan.granule_bytes * stretch : words;
-    return head + data + std::min(words, stretches);
+    if (data == 0) return coverage;
+    return data + std::min(coverage, head + data / plan.granule_bytes * stretch);
 }
 
 Schedule make_cycle(Topology const& topology, Rank self, Plan const& plan,

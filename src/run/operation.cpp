@@ -52,7 +52,7 @@ Summary Operation::own_summary() const {
     if (state_.direct) s.pending = !direct_done_;
     if (site_.leads()) {
         Hints const& h = call_.hints;
-        auto const wish = h.window_bytes > 0 ? h.window_bytes : window_bytes_default;
+        auto const wish = wished_window_bytes(h);
         auto const many =
             h.aggregator_count > 0 ? h.aggregator_count : site_.limits.aggregator_count;
         s.slot_bytes = site_.reserve(std::min(many, site_.window.shape().aggregator_count), wish);

@@ -53,8 +53,7 @@ Request Subject::exchanged(Rank rank) const {
 }
 
 Bytes Subject::wanted_window_bytes() const noexcept {
-    Bytes const hint = question_.scenario.hints.window_bytes;
-    return hint > 0 ? hint : window_bytes_default;
+    return wished_window_bytes(question_.scenario.hints);
 }
 
 Summary Subject::summary_of(Request const& request, Rank rank) {
