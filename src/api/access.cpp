@@ -132,7 +132,7 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
     UserTransfer& transfer = access.alone_->transfer;
     transfer.status = access.alone_->call.status;
     if (transfer.status == Status::ok)
-        file->storage.start(transfer);
+        file->storage->start(transfer);
     else
         transfer.done = true;
     return access;

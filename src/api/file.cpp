@@ -43,12 +43,19 @@ Uring* storage_ring(FileHints const& hints) {
     return ring;
 }
 
-/// `auto` said in full: the hint, then the environment, then what measured best.
+/// `auto` said in full: what measured best.
 FileHints with_engine(FileHints hints) {
-    if (hints.storage == StorageEngine::automatic) hints.storage = settings().storage;
     if (hints.storage == StorageEngine::automatic) hints.storage = StorageEngine::threads;
-    if (!storage_ring(hints)) hints.storage = StorageEngine::threads;
+    bool const refused = hints.storage == StorageEngine::uring && !storage_ring(hints);
+    if (refused) hints.storage = StorageEngine::threads;
     return hints;
+}
+
+PosixWay posix_way(FileHints const& hints) {
+    return {.pool = storage_threads(),
+            .ring = storage_ring(hints),
+            .aio = hints.storage == StorageEngine::aio,
+            .page_cache = hints.page_cache};
 }
 
 AccessMode access_mode(int amode) noexcept {
@@ -96,15 +103,14 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& pla
       path(std::move(its_path)),
       amode(its_amode),
       hints(with_engine(its_hints)),
-      storage(
-          path, access_mode(amode), storage_threads(), [] { Progress::instance().ring(); },
-          storage_ring(hints)),
+      storage(std::make_unique<PosixFile>(path, access_mode(amode), posix_way(hints),
+                                          [] { Progress::instance().ring(); })),
       place_(place) {}
 
 File::~File() = default;
 
 std::shared_ptr<Operation> File::start(Call call, bool background) {
-    call.storage = &storage;
+    call.storage = storage.get();
     call.hints = hints.plan;
     auto operation = place_.stream->make(std::move(call));
     operation->run_early();
@@ -151,6 +157,7 @@ void File::set_hints(FileHints next) {
     next.disabled = hints.disabled;
     next.durable = hints.durable;
     next.storage = hints.storage;
+    next.page_cache = hints.page_cache;
     next.placement = hints.placement;
     hints = next;
 }

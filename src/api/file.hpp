@@ -63,7 +63,7 @@ public:
     FileView view;
     bool atomic = false;
     std::unique_ptr<Access> split;  ///< The split collective that was begun.
-    PosixFile storage;
+    std::unique_ptr<StoredFile> const storage;
 
 private:
     StreamPlace& place_;

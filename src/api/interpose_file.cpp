@@ -16,7 +16,7 @@ namespace {
 /// The bytes of one rank may have been written by another: all must have flushed theirs.
 Status flush(File& file) {
     file.drain();
-    return file.agree(file.storage.sync());
+    return file.agree(file.storage->sync());
 }
 
 /// Before a collective call of the MPI that must see what was written.
@@ -68,7 +68,7 @@ Status preallocate(File& file, MPI_Offset size) {
     if (file.amode & MPI_MODE_RDONLY) return file.agree(Status::read_only);
     if (size < 0) return file.agree(Status::argument);
     bool const acts = file.team->self == 0;
-    return file.agree(acts ? file.storage.preallocate(size) : Status::ok);
+    return file.agree(acts ? file.storage->preallocate(size) : Status::ok);
 }
 
 int get_view(File const& file, MPI_Offset* displacement, MPI_Datatype* etype,

@@ -23,7 +23,7 @@ constexpr Knob environment[] = {
     {"SLUICE_HINTS", "none", "hints of all files, as name=value;name=value; the program's own win"},
     {"SLUICE_STORAGE_THREADS", "2",
      "threads of a rank that wait for the device (0: the calls themselves do)"},
-    {"SLUICE_STORAGE", "auto", "threads or uring: who waits for the device in nonblocking calls"},
+    {"SLUICE_STORAGE", "auto", "the hint sluice_storage of files that have none"},
     {"SLUICE_AFFINITY", "inherit",
      "cores of the library's threads; spread: off those of the ranks; or a list such as 2,4-7"},
     {"SLUICE_SLICE", "0", "microseconds of a scheduler slice of the library's threads (0: as is)"},
@@ -32,7 +32,10 @@ constexpr Knob environment[] = {
 constexpr Knob hints[] = {
     {"sluice", "enable", "disable: leave this file to the MPI (only when it is opened)"},
     {"sluice_durable", "never", "close: what was written is on the device when the file is closed"},
-    {"sluice_storage", "auto", "threads or uring, for this file (only when it is opened)"},
+    {"sluice_storage", "auto",
+     "threads, uring, aio, mpi or direct: who moves the bytes (only when it is opened)"},
+    {"sluice_page_cache", "keep",
+     "drop: nothing stays in the page cache; bypass: direct I/O (only when it is opened)"},
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
     {"cb_config_list", "*:*", "hosts of aggregators: host:n,...,*:n (only when it is opened)"},
     {"sluice_aggregators", "auto", "ranks that are aggregators: 0,4,8 (only when it is opened)"},
@@ -110,13 +113,23 @@ private:
     std::vector<Complaint>& complaints_;
 };
 
-constexpr std::initializer_list<char const*> engines = {"auto", "threads", "uring"};
+/// The last one is a short form: see set_engine().
+constexpr std::initializer_list<char const*> engines = {"auto", "threads", "uring",
+                                                        "aio",  "mpi",     "direct"};
+constexpr std::initializer_list<char const*> page_caches = {"keep", "drop", "bypass"};
 constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic", "balanced"};
 
 Strategy strategy_of(int place) noexcept {
     return place == 0   ? Strategy::two_phase
            : place == 1 ? Strategy::independent
                         : Strategy::automatic;
+}
+
+/// `direct`: storage threads past the page cache.
+void set_engine(FileHints& h, int place) noexcept {
+    bool const direct = place == static_cast<int>(engines.size()) - 1;
+    h.storage = direct ? StorageEngine::threads : static_cast<StorageEngine>(place);
+    if (direct) h.page_cache = PageCache::bypass;
 }
 
 }  // namespace
@@ -136,9 +149,10 @@ std::optional<Bytes> parse_bytes(std::string const& text) noexcept {
 }
 
 /// What `name=value;name=value` sets; a name that is none is complained about.
-static FileHints hints_of_all(std::string const& text, std::vector<Complaint>& complaints) {
+static FileHints hints_of_all(std::string const& text, FileHints before,
+                              std::vector<Complaint>& complaints) {
     std::map<std::string, std::string> given;
-    if (text == "none") return {};
+    if (text == "none") return before;
     for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
         end = std::min(text.find(';', begin), text.size());
         std::string const part = text.substr(begin, end - begin);
@@ -156,7 +170,7 @@ static FileHints hints_of_all(std::string const& text, std::vector<Complaint>& c
         auto const found = given.find(name);
         return found == given.end() ? std::nullopt : std::optional(found->second);
     };
-    return read_hints(look_up, {}, complaints);
+    return read_hints(look_up, before, complaints);
 }
 
 Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints) {
@@ -178,8 +192,8 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.view_pieces = number("SLUICE_VIEW_PIECES");
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
-    s.storage = static_cast<StorageEngine>(reader.word("SLUICE_STORAGE", engines).value_or(0));
-    s.hints = hints_of_all(lookup("SLUICE_HINTS").value_or("none"), complaints);
+    set_engine(s.hints, reader.word("SLUICE_STORAGE", engines).value_or(0));
+    s.hints = hints_of_all(lookup("SLUICE_HINTS").value_or("none"), s.hints, complaints);
     s.affinity = reader.affinity("SLUICE_AFFINITY");
     s.slice_microseconds = std::min<Bytes>(number("SLUICE_SLICE"), 1000000);
     return s;
@@ -191,8 +205,9 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const place = reader.word("sluice_durable", {"never", "close"})) {
         h.durable = *place == 1;
     }
-    if (auto const place = reader.word("sluice_storage", engines)) {
-        h.storage = static_cast<StorageEngine>(*place);
+    if (auto const place = reader.word("sluice_storage", engines)) set_engine(h, *place);
+    if (auto const place = reader.word("sluice_page_cache", page_caches)) {
+        h.page_cache = static_cast<PageCache>(*place);
     }
     if (auto const n = reader.number("cb_nodes")) {
         h.plan.aggregator_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
@@ -242,6 +257,7 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
     return {{"sluice", "enable"},
             {"sluice_durable", hints.durable ? "close" : "never"},
             {"sluice_storage", engines.begin()[static_cast<std::size_t>(hints.storage)]},
+            {"sluice_page_cache", page_caches.begin()[static_cast<std::size_t>(hints.page_cache)]},
             {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
             {"cb_config_list", describe(hints.placement.hosts)},
             {"sluice_aggregators", describe(hints.placement.ranks)},

@@ -2,6 +2,7 @@
 // Pure: the environment and the info object are handed in as functions.
 #pragma once
 #include "core/affinity.hpp"
+#include "core/engine.hpp"
 #include "core/placement.hpp"
 #include "core/plan.hpp"
 
@@ -22,15 +23,13 @@ struct Knob {
 [[nodiscard]] std::span<Knob const> environment_knobs() noexcept;
 [[nodiscard]] std::span<Knob const> hint_knobs() noexcept;
 
-/// Who waits for the device in transfers of nonblocking calls.
-enum class StorageEngine : std::uint8_t { automatic, threads, uring };
-
 /// The hints of one rank.
 struct FileHints {
     Hints plan;
     bool disabled = false;  ///< The file is left to the MPI.
     bool durable = false;   ///< Flushed to the device when it is closed.
     StorageEngine storage = StorageEngine::automatic;
+    PageCache page_cache = PageCache::keep;
     Placement placement;  ///< Of aggregators.
     bool operator==(FileHints const&) const = default;
 };
@@ -48,10 +47,9 @@ struct Settings {
     std::int64_t view_pieces = 0;  ///< Views of more pieces are not given to the MPI.
     double stall_seconds = 0;      ///< 0: no watchdog.
     int storage_threads = 2;
-    StorageEngine storage = StorageEngine::automatic;  ///< Of files without the hint.
-    FileHints hints;                                   ///< Of files that say nothing else.
-    Affinity affinity;                                 ///< Of the library's own threads.
-    std::int64_t slice_microseconds = 0;               ///< Of the same; 0: as the system has it.
+    FileHints hints;                      ///< Of files that say nothing else.
+    Affinity affinity;                    ///< Of the library's own threads.
+    std::int64_t slice_microseconds = 0;  ///< Of the same; 0: as the system has it.
 };
 
 /// Looks a name up; nothing or null when it is not set.

@@ -94,12 +94,11 @@ void WorkerPool::work() {
     }
 }
 
-PosixFile::PosixFile(std::string path, AccessMode mode, WorkerPool& pool,
-                     std::function<void()> finished, Uring* ring)
+PosixFile::PosixFile(std::string path, AccessMode mode, PosixWay way,
+                     std::function<void()> finished)
     : path_(std::move(path)),
       mode_(mode),
-      pool_(pool),
-      ring_(ring),
+      way_(way),
       finished_(std::move(finished)) {}
 
 PosixFile::~PosixFile() {
@@ -177,15 +176,15 @@ std::function<void()> PosixFile::finisher(Transfer& transfer) const {
 }
 
 void PosixFile::start(Transfer& transfer) {
-    bool const by_ring = ring_ && transfer.exclusive.empty();
+    bool const by_ring = way_.ring && transfer.exclusive.empty();
     int fd = -1;
     if (by_ring && is_open() && prepare(transfer, fd)) {
-        return ring_->start(fd, transfer, finisher(transfer));
+        return way_.ring->start(fd, transfer, finisher(transfer));
     }
-    pool_.submit([this, &transfer, by_ring, finish = finisher(transfer)] {
+    way_.pool.submit([this, &transfer, by_ring, finish = finisher(transfer)] {
         int opened_fd = -1;
         if (by_ring && prepare(transfer, opened_fd)) {
-            return ring_->start(opened_fd, transfer, finish);
+            return way_.ring->start(opened_fd, transfer, finish);
         }
         if (!by_ring) run(transfer);
         finish();

@@ -1,7 +1,9 @@
 // Storage over pread and pwrite: a small pool of threads that wait for the device, so that nobody
 // else has to.
 #pragma once
+#include "core/engine.hpp"
 #include "ports/batch.hpp"
+#include "ports/stored_file.hpp"
 
 #include <condition_variable>
 #include <deque>
@@ -48,22 +50,26 @@ void transfer_all(Transfer& transfer, TransferCall const& call);
 
 enum class AccessMode : std::uint8_t { read, write, both };
 
+/// Who serves a file: shared by the files of a process, and outlives them.
+struct PosixWay {
+    WorkerPool& pool;       ///< Opens, takes locks, and moves bytes where nothing else is named.
+    Uring* ring = nullptr;  ///< Moves them by io_uring.
+    bool aio = false;       ///< Moves them by POSIX AIO, waited for by the pool.
+    PageCache page_cache = PageCache::keep;
+};
+
 /// One file, opened when the first transfer needs it: ranks that never transfer never open it.
-class PosixFile final : public Storage {
+class PosixFile final : public StoredFile {
 public:
-    /// `finished` is called by a storage thread after each transfer: it rings the rank. With a
-    /// ring, which must outlive the file, the pool only opens the file and takes locks.
-    PosixFile(std::string path, AccessMode mode, WorkerPool& pool, std::function<void()> finished,
-              Uring* ring = nullptr);
+    /// `finished` is called by a storage thread after each transfer: it rings the rank.
+    PosixFile(std::string path, AccessMode mode, PosixWay way, std::function<void()> finished);
     ~PosixFile() override;
 
     void start(Transfer& transfer) override;
     void run(Transfer& transfer) override;
     Bytes direct_piece_bytes(Direction way) override;
-    /// Makes what this process wrote durable. Blocks.
-    Status sync();
-    /// Backs the first `bytes` of the file with storage; what they hold stays. Blocks.
-    Status preallocate(Bytes bytes);
+    Status sync() override;
+    Status preallocate(Bytes bytes) override;
 
 private:
     bool is_open();
@@ -74,8 +80,7 @@ private:
 
     std::string path_;
     AccessMode mode_;
-    WorkerPool& pool_;
-    Uring* ring_;
+    PosixWay way_;
     std::function<void()> finished_;
     std::mutex mutex_;  ///< Guards the fields below.
     int fd_ = -1;

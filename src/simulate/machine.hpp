@@ -4,7 +4,7 @@
 #include "core/choice.hpp"
 #include "core/extent.hpp"
 #include "core/topology.hpp"
-#include "simulate/description.hpp"
+#include "core/description.hpp"
 
 #include <span>
 #include <string>

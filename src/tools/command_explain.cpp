@@ -8,8 +8,6 @@
 namespace sluice {
 namespace {
 
-using simulated::Description;
-
 /// Short options and the keys of a description that they stand for.
 struct Option {
     char const* name;

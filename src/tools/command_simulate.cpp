@@ -10,8 +10,6 @@
 namespace sluice {
 namespace {
 
-using simulated::Description;
-
 void print_keys() {
     std::printf("keys of a description, and of --set:\n");
     for (auto const& key : tools::scenario_keys())

@@ -74,7 +74,8 @@ TEST(Exclusive, ReadersNeverSeeAMixture) {
     Folder const folder;
     WorkerPool pool(0);
     auto const file = [&] {
-        return std::make_unique<PosixFile>(folder.path + "/file", AccessMode::both, pool, [] {});
+        return std::make_unique<PosixFile>(folder.path + "/file", AccessMode::both, PosixWay{pool},
+                                           [] {});
     };
     std::atomic<bool> stop{false};
     std::vector<std::thread> writers;
@@ -99,7 +100,7 @@ TEST(Exclusive, ReadersNeverSeeAMixture) {
 TEST(Exclusive, TransfersOfOneHandleExcludeEachOtherToo) {
     Folder const folder;
     WorkerPool pool(0);
-    PosixFile file(folder.path + "/file", AccessMode::both, pool, [] {});
+    PosixFile file(folder.path + "/file", AccessMode::both, PosixWay{pool}, [] {});
     std::atomic<bool> stop{false};
     std::thread writer([&] {
         for (int value = 1; !stop; value = 3 - value) {

@@ -20,7 +20,7 @@ Question question_of(std::string const& pattern, Direction way, Rank nodes, Rank
     question.scenario.pattern.bytes = Bytes{64} << 10;
     question.scenario.pattern.piece_bytes = 1000;
     question.scenario.direction = way;
-    simulated::Description description;
+    Description description;
     set_hints(question.scenario.hints, hints, description);
     EXPECT_EQ(description.error(), "");
     return question;

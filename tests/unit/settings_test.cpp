@@ -117,7 +117,7 @@ TEST(Settings, EachIsRead) {
     EXPECT_FALSE(read.settings.shared_memory);
     EXPECT_EQ(read.settings.stall_seconds, 7);
     EXPECT_EQ(read.settings.storage_threads, 5);
-    EXPECT_EQ(read.settings.storage, StorageEngine::uring);
+    EXPECT_EQ(read.settings.hints.storage, StorageEngine::uring);
     EXPECT_EQ(read.settings.affinity, parse_affinity("1,3-4"));
     EXPECT_EQ(read.settings.slice_microseconds, 300);
 }
@@ -212,6 +212,10 @@ TEST(Hints, StorageIsRead) {
     EXPECT_EQ(ReadHints(Table{{"sluice_storage", "threads"}}).hints.storage,
               StorageEngine::threads);
     EXPECT_EQ(ReadHints(Table{{"sluice_storage", "uring"}}).hints.storage, StorageEngine::uring);
+    EXPECT_EQ(ReadHints(Table{{"sluice_page_cache", "drop"}}).hints.page_cache, PageCache::drop);
+    auto const direct = ReadHints(Table{{"sluice_storage", "direct"}}).hints;
+    EXPECT_EQ(direct.storage, StorageEngine::threads);
+    EXPECT_EQ(direct.page_cache, PageCache::bypass);
 }
 
 TEST(Hints, DurableIsRead) {

@@ -64,6 +64,8 @@ protected:
         return what.status;
     }
 
+    PosixWay way() { return {.pool = pool_, .ring = ring_.get()}; }
+
     std::string folder_;
     Bell bell_;  // Outlives those whose threads ring it.
     std::unique_ptr<Uring> ring_;
@@ -74,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Engines, PosixFileTest, ::testing::Values(false, true),
                          [](auto const& engine) { return engine.param ? "uring" : "threads"; });
 
 TEST_P(PosixFileTest, WritesAndReadsManySegments) {
-    PosixFile file(made(10), AccessMode::both, pool_, bell_.ringer(), ring_.get());
+    PosixFile file(made(10), AccessMode::both, way(), bell_.ringer());
     for (int const touching : {1, 1000}) {  // More than one system call can take, and one by one.
         auto memory = pattern(40'000, touching);
         auto const segments = pieces_of(memory, 16, touching);
@@ -90,7 +92,7 @@ TEST_P(PosixFileTest, WritesAndReadsManySegments) {
 }
 
 TEST_P(PosixFileTest, TellsWhereTheFileEnds) {
-    PosixFile file(made(1000), AccessMode::read, pool_, bell_.ringer(), ring_.get());
+    PosixFile file(made(1000), AccessMode::read, way(), bell_.ringer());
     Memory memory(500, std::byte{0xee});
     ListTransfer read(Direction::read, {{900, memory.data(), 300}});
     EXPECT_EQ(transfer(file, read), Status::ok);
@@ -100,7 +102,7 @@ TEST_P(PosixFileTest, TellsWhereTheFileEnds) {
 }
 
 TEST_P(PosixFileTest, AMissingFile) {
-    PosixFile file(folder_ + "/none", AccessMode::both, pool_, bell_.ringer(), ring_.get());
+    PosixFile file(folder_ + "/none", AccessMode::both, way(), bell_.ringer());
     Memory memory(10);
     for (int attempt = 0; attempt < 2; ++attempt) {
         ListTransfer read(Direction::read, {{0, memory.data(), 10}});
@@ -113,10 +115,10 @@ TEST_P(PosixFileTest, AMissingFile) {
 TEST_P(PosixFileTest, ForbiddenDirections) {
     auto const path = made(10);
     Memory memory(10);
-    PosixFile reader(path, AccessMode::read, pool_, bell_.ringer(), ring_.get());
+    PosixFile reader(path, AccessMode::read, way(), bell_.ringer());
     ListTransfer write(Direction::write, {{0, memory.data(), 10}});
     EXPECT_NE(transfer(reader, write), Status::ok);
-    PosixFile writer(path, AccessMode::write, pool_, bell_.ringer(), ring_.get());
+    PosixFile writer(path, AccessMode::write, way(), bell_.ringer());
     ListTransfer read(Direction::read, {{0, memory.data(), 10}});
     EXPECT_NE(transfer(writer, read), Status::ok);
 }
@@ -125,7 +127,7 @@ TEST_P(PosixFileTest, NoPermission) {
     auto const path = made(10);
     chmod(path.c_str(), 0);
     if (access(path.c_str(), R_OK) == 0) GTEST_SKIP() << "the superuser may read everything";
-    PosixFile file(path, AccessMode::read, pool_, bell_.ringer(), ring_.get());
+    PosixFile file(path, AccessMode::read, way(), bell_.ringer());
     Memory memory(10);
     ListTransfer read(Direction::read, {{0, memory.data(), 10}});
     EXPECT_EQ(transfer(file, read), Status::access);
@@ -133,7 +135,7 @@ TEST_P(PosixFileTest, NoPermission) {
 
 TEST_P(PosixFileTest, AFullDevice) {
     if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
-    PosixFile file("/dev/full", AccessMode::write, pool_, bell_.ringer(), ring_.get());
+    PosixFile file("/dev/full", AccessMode::write, way(), bell_.ringer());
     auto memory = pattern(100);
     ListTransfer write(Direction::write, {{0, memory.data(), 100}});
     EXPECT_EQ(transfer(file, write), Status::no_space);
@@ -174,7 +176,7 @@ TEST_P(PosixFileTest, MoreThanTwoGibibytesAtOnce) {
     constexpr Bytes length = (Bytes{1} << 31) + 8192;
     auto const path = made(10);
     ASSERT_EQ(truncate(path.c_str(), length + 100), 0);
-    PosixFile file(path, AccessMode::both, pool_, bell_.ringer(), ring_.get());
+    PosixFile file(path, AccessMode::both, way(), bell_.ringer());
     std::byte last{0x77};
     ListTransfer mark(Direction::write, {{length - 1, &last, 1}});
     ASSERT_EQ(transfer(file, mark), Status::ok);
@@ -186,7 +188,7 @@ TEST_P(PosixFileTest, MoreThanTwoGibibytesAtOnce) {
 }
 
 TEST_P(PosixFileTest, ManyTransfersAtOnce) {
-    PosixFile file(made(10), AccessMode::both, pool_, bell_.ringer(), ring_.get());
+    PosixFile file(made(10), AccessMode::both, way(), bell_.ringer());
     auto memory = pattern(100 * 500);
     std::vector<std::unique_ptr<ListTransfer>> all;
     for (Offset i = 0; i < 100; ++i) {
@@ -204,7 +206,7 @@ TEST_P(PosixFileTest, ManyTransfersAtOnce) {
 /// The first transfer opens the file and goes another way: the second one is like all others.
 TEST_P(PosixFileTest, AFullDeviceAgain) {
     if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
-    PosixFile file("/dev/full", AccessMode::write, pool_, bell_.ringer(), ring_.get());
+    PosixFile file("/dev/full", AccessMode::write, way(), bell_.ringer());
     auto memory = pattern(100'000);
     for (int i = 0; i < 3; ++i) {
         ListTransfer write(Direction::write, pieces_of(memory, 10, 1));
@@ -222,7 +224,7 @@ TEST_P(PosixFileTest, WritesUpToALimit) {
     auto memory = pattern(4'000'000);
     auto const path = made(10);
     {
-        PosixFile file(path, AccessMode::both, pool_, bell_.ringer(), ring_.get());
+        PosixFile file(path, AccessMode::both, way(), bell_.ringer());
         setrlimit(RLIMIT_FSIZE, &limit);
         ListTransfer write(Direction::write,
                            {{0, memory.data(), static_cast<Bytes>(memory.size())}});
@@ -242,7 +244,7 @@ TEST_P(PosixFileTest, WritesUpToALimit) {
 TEST_P(PosixFileTest, LongReadsAcrossTheEnd) {
     constexpr std::size_t size = 2'345'678;
     auto const path = made(size);
-    PosixFile file(path, AccessMode::read, pool_, bell_.ringer(), ring_.get());
+    PosixFile file(path, AccessMode::read, way(), bell_.ringer());
     Memory memory(20 << 20, std::byte{0xee});
     for (int i = 0; i < 3; ++i) {
         ListTransfer read(Direction::read, {{0, memory.data(), 20 << 20}});
@@ -268,7 +270,7 @@ TEST_P(PosixFileTest, ShortCounts) {
         }
         close(fd);
     });
-    PosixFile file(path, AccessMode::read, pool_, bell_.ringer(), ring_.get());
+    PosixFile file(path, AccessMode::read, way(), bell_.ringer());
     Memory memory(1000);
     ListTransfer read(Direction::read, {{0, memory.data(), 1000}});
     EXPECT_EQ(transfer(file, read), Status::ok);
@@ -278,7 +280,7 @@ TEST_P(PosixFileTest, ShortCounts) {
 
 /// The kernel would cancel what a thread that is gone has submitted.
 TEST_P(PosixFileTest, TheCallersThreadMayEnd) {
-    PosixFile file(made(10), AccessMode::both, pool_, bell_.ringer(), ring_.get());
+    PosixFile file(made(10), AccessMode::both, way(), bell_.ringer());
     auto memory = pattern(8 << 20);
     std::vector<std::unique_ptr<ListTransfer>> all;
     std::thread([&] {
@@ -297,7 +299,7 @@ TEST_P(PosixFileTest, TheCallersThreadMayEnd) {
 }
 
 TEST_P(PosixFileTest, ExclusiveTransfers) {
-    PosixFile file(made(10), AccessMode::both, pool_, bell_.ringer(), ring_.get());
+    PosixFile file(made(10), AccessMode::both, way(), bell_.ringer());
     auto memory = pattern(5000);
     std::vector<std::unique_ptr<ListTransfer>> all;
     for (int i = 0; i < 20; ++i) {

@@ -23,7 +23,7 @@ constexpr ScenarioKey keys[] = {
     {"hints.NAME", "a hint of MPI_File_open: see sluice info"},
 };
 
-void take_pattern(simulated::Description& description, Scenario& scenario) {
+void take_pattern(Description& description, Scenario& scenario) {
     patterns::PatternSpec& pattern = scenario.pattern;
     description.take("pattern.name", pattern.name);
     description.take("pattern.bytes", pattern.bytes);
@@ -65,7 +65,7 @@ std::optional<std::string> read_text(std::string const& path) {
 }
 
 void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
-               simulated::Description& description) {
+               Description& description) {
     std::vector<Complaint> complaints;
     FileHints before;
     before.plan = hints;
@@ -82,7 +82,7 @@ void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
     }
 }
 
-Scenario take_scenario(simulated::Description& description) {
+Scenario take_scenario(Description& description) {
     Scenario scenario;
     scenario.machine = simulated::take_machine(description);
     take_pattern(description, scenario);

@@ -24,11 +24,11 @@ struct ScenarioKey {
 [[nodiscard]] std::span<ScenarioKey const> scenario_keys() noexcept;
 
 /// Takes all keys of a scenario out. What is wrong is in the description's error().
-[[nodiscard]] Scenario take_scenario(simulated::Description& description);
+[[nodiscard]] Scenario take_scenario(Description& description);
 
 /// Hints from their text, as a program would set them. Complains to the description.
 void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
-               simulated::Description& description);
+               Description& description);
 
 /// Empty: the pattern is possible on the machine.
 [[nodiscard]] std::string why_not(Scenario const& scenario);

@@ -1,5 +1,5 @@
-// Text that describes what to simulate: lines `key = value` in sections, the simple part of TOML.
-// Pure.
+// Text that describes machines and devices: lines `key = value` in sections, the simple part of
+// TOML. Pure.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace sluice::simulated {
+namespace sluice {
 
 /// What was said, by "section.key". Later lines replace earlier ones.
 class Description {
@@ -39,4 +39,4 @@ private:
     std::string error_;
 };
 
-}  // namespace sluice::simulated
+}  // namespace sluice

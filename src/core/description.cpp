@@ -1,5 +1,5 @@
 // Reading of lines and values. See description.hpp.
-#include "simulate/description.hpp"
+#include "core/description.hpp"
 
 #include "core/settings.hpp"
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <sstream>
 
-namespace sluice::simulated {
+namespace sluice {
 namespace {
 
 std::string trimmed(std::string const& text) {
@@ -127,4 +127,4 @@ std::string Description::error() const {
     return values_.empty() ? "" : "there is no key '" + values_.begin()->first + "'";
 }
 
-}  // namespace sluice::simulated
+}  // namespace sluice

@@ -1,0 +1,24 @@
+// Who moves the bytes between memory and the file, and what becomes of the system's page cache on
+// the way: named by hints, obeyed by the storages of ports/.
+#pragma once
+#include <cstdint>
+
+namespace sluice {
+
+/// Who waits for the device in transfers of nonblocking calls.
+enum class StorageEngine : std::uint8_t {
+    automatic,
+    threads,  ///< Storage threads, in pwritev and preadv.
+    uring,    ///< io_uring.
+    aio,      ///< POSIX AIO.
+    mpi,      ///< The MPI's own file: for file systems that only its drivers reach.
+};
+
+/// What becomes of the page cache of the bytes that a file transfers.
+enum class PageCache : std::uint8_t {
+    keep,    ///< As the system does.
+    drop,    ///< Written to the device and dropped soon after each transfer.
+    bypass,  ///< Direct I/O; what is not aligned goes through the cache.
+};
+
+}  // namespace sluice
