@@ -68,10 +68,10 @@ std::int64_t Claim::end() const noexcept {
     return 0;
 }
 
-std::vector<Claim> make_claims(Request const& request, Plan const& plan) {
+std::vector<Claim> make_claims(Request const& request, Plan const& plan, Rank local) {
     std::vector<Claim> claims;
     for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
-        claims.push_back(claim_of(request, plan, a));
+        claims.push_back(plan.serves(a, local) ? claim_of(request, plan, a) : Claim{});
     }
     return claims;
 }

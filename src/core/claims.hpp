@@ -32,8 +32,9 @@ struct Claim {
     bool operator==(Claim const&) const = default;
 };
 
-/// What a rank claims of each aggregator. At most Claim::bit_count searches of the view for each.
-[[nodiscard]] std::vector<Claim> make_claims(Request const& request, Plan const& plan);
+/// What the rank at this place of its node claims of each aggregator: nothing of those that do not
+/// serve it. At most Claim::bit_count searches of the view for each.
+[[nodiscard]] std::vector<Claim> make_claims(Request const& request, Plan const& plan, Rank local);
 
 /// Cycles of either; `cycle_bytes` of both together. Of the same aggregator.
 [[nodiscard]] Claim join(Claim const& a, Claim const& b) noexcept;

@@ -19,7 +19,7 @@ CycleInput cycle_input(Topology const& topology, Rank self, Plan const& plan, Cl
     }
     input.node_claims = of_node.contains(cycle);
     if (!plan.one_layer()) input.answer_bytes = of_node.cycle_bytes;
-    if (topology.aggregator(aggregator) != self) return input;
+    if (sluice::aggregator(topology, plan, aggregator) != self) return input;
     for (Source const& source : claims.sources) {
         if (!source.claim.contains(cycle)) continue;
         input.sources.push_back({source.rank, source.claim.cycle_bytes});

@@ -18,6 +18,8 @@ char const* describe(Domains domains) noexcept {
         return "cyclic";
     case Domains::balanced:
         return "balanced";
+    case Domains::groups:
+        return "groups";
     }
     return "?";
 }

@@ -14,6 +14,7 @@ enum class Domains : std::uint8_t {
     even,      ///< One stretch each, of equal length.
     cyclic,    ///< Stripes in turn: what one storage server of a striped file holds.
     balanced,  ///< One stretch each, with equal bytes wanted in it.
+    groups,    ///< Ranks are divided in its place: see core/groups.hpp.
 };
 
 char const* describe(Domains domains) noexcept;

@@ -7,6 +7,10 @@ namespace sluice {
 namespace {
 
 constexpr Bytes domain_bytes_min = 256 * 1024;  ///< Below this a second aggregator costs more.
+/// Stretches of a node that are as long as this on average go to the file without a detour over
+/// another node; half of what a single rank's pieces need for it, as a message costs more than a
+/// copy.
+constexpr Bytes apart_bytes_min = 256 * 1024;
 constexpr Bytes cyclic_stripe_bytes = Bytes{1} << 20;      ///< Where nobody knows the file's.
 constexpr Bytes cyclic_stripe_bytes_max = Bytes{1} << 32;  ///< No file system has longer ones.
 
@@ -50,11 +54,22 @@ bool is_sparse(Summary const& all, std::int64_t count) noexcept {
     return all.bytes <= all.span.bytes() / 4 && all.bytes >= count * domain_bytes_min;
 }
 
-Domains division(Summary const& all, std::int64_t count) noexcept {
+/// The nodes' parts are long stretches: an exchange between them would gain nothing.
+bool can_go_apart(Summary const& all, Topology const& topology) noexcept {
+    std::int32_t const aggregators = all.hints.aggregator_count, nodes = topology.node_count();
+    bool const free = !topology.is_placed() && (aggregators == 0 || aggregators >= nodes);
+    bool const known = all.unproven == 0 && all.stretches > 0;
+    return nodes > 1 && free && known && all.bytes / all.stretches >= apart_bytes_min;
+}
+
+Domains division(Summary const& all, Topology const& topology, std::int64_t count) noexcept {
     Hints const& hints = all.hints;
     Bytes const stripe = cyclic_unit_of(hints);
     bool const striped = stripe < all.span.bytes() && stripe <= cyclic_stripe_bytes_max;
     bool const several_servers = hints.stripe_bytes > 0 && hints.stripe_count > 1;
+    if (hints.domains == Domains::groups) return Domains::groups;
+    bool const decides = hints.domains == Domains::automatic && !several_servers;
+    if (decides && can_go_apart(all, topology)) return Domains::groups;
     if (count == 1 || hints.domains == Domains::even) return Domains::even;
     if (hints.domains == Domains::balanced) return Domains::balanced;
     if (hints.domains == Domains::cyclic) return striped ? Domains::cyclic : Domains::even;
@@ -62,15 +77,16 @@ Domains division(Summary const& all, std::int64_t count) noexcept {
     return is_sparse(all, count) ? Domains::balanced : Domains::even;
 }
 
-void divide(Plan& plan, Summary const& all, std::int64_t count, Weights const* weights) {
+void divide(Plan& plan, Summary const& all, Topology const& topology, std::int64_t count,
+            Weights const* weights) {
     Bytes unit = unit_of(all.hints);
-    plan.division = division(all, count);
+    plan.division = division(all, topology, count);
     if (plan.division == Domains::cyclic) {
         unit = plan.stripe_bytes = cyclic_unit_of(all.hints);
         plan.domains = cyclic_domains(all.span, cyclic_count(count, all.hints.stripe_count), unit);
     } else if (plan.division == Domains::even) {
         plan.domains = even_domains(all.span, count, unit);
-    } else if (weights) {
+    } else if (weights && plan.division == Domains::balanced) {
         plan.domains = balanced_domains(all.span, *weights, count, unit);
     }
     plan.granule_bytes = granule(all.alignment | static_cast<std::uint64_t>(unit));
@@ -114,8 +130,8 @@ Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits,
     plan.span = all.span;
     plan.covered = topology.node_count() == 1 && proves_coverage(all);
     auto const count = domain_count(all, topology, limits);
-    divide(plan, all, count, weights);
-    if (topology.node_count() == 1) return plan;
+    divide(plan, all, topology, count, weights);
+    if (topology.node_count() == 1 || plan.division == Domains::groups) return plan;
     // Domains that weights will make are as many as are asked for.
     auto const many = plan.domains.empty() ? count : plan.aggregator_count();
     auto const choice = choose_delivery(all, topology, static_cast<std::int32_t>(many),
@@ -124,6 +140,26 @@ Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits,
     plan.local_aggregators = all.hints.local_aggregators;
     plan.delivery_reason = choice.reason;
     return plan;
+}
+
+void divide_by_groups(Plan& plan, Summary const& all, Topology const& topology, Node node,
+                      std::span<Summary const> records, PlanLimits limits) {
+    auto const nodes = topology.node_count();
+    auto const aggregators = (domain_count(all, topology, limits) + nodes - 1) / nodes;
+    Groups& groups = plan.groups;
+    groups =
+        make_groups(topology, node, all.hints.group_count, static_cast<std::int32_t>(aggregators));
+    std::vector<Summary> merged(groups.spans.size());
+    for (std::size_t local = 0; local < records.size(); ++local) {
+        auto const group =
+            static_cast<std::size_t>(groups.group_of_local(static_cast<Rank>(local)));
+        bool const first = local == 0 || groups.group_of_local(static_cast<Rank>(local - 1)) !=
+                                             static_cast<std::int32_t>(group);
+        merged[group] = first ? records[local] : merge(merged[group], records[local]);
+        groups.spans[group] = merged[group].span;
+    }
+    plan.covered = nodes == 1 && std::all_of(merged.begin(), merged.end(), proves_coverage);
+    plan.domains = group_domains(groups, unit_of(all.hints));
 }
 
 std::string describe(Plan const& plan) {
@@ -138,6 +174,10 @@ std::string describe(Plan const& plan) {
         text += ", stripes of " + std::to_string(plan.stripe_bytes) + " bytes in turn";
     }
     if (plan.division == Domains::balanced) text += ", domains of equal bytes";
+    if (plan.is_grouped()) {
+        text += ", by groups: " + std::to_string(plan.groups.count()) + " on node " +
+                std::to_string(plan.groups.node);
+    }
     if (plan.data.layers != Layers::automatic) {
         text += "\n  metadata " + describe(plan.metadata) + "; data " + describe(plan.data) +
                 "; throttle " + describe(plan.throttle);

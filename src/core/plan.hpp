@@ -3,9 +3,11 @@
 // asking. Next stage: core/claims.hpp (which cycles concern whom), then core/schedule.hpp.
 #pragma once
 #include "core/choice.hpp"
+#include "core/groups.hpp"
 #include "core/summary.hpp"
 #include "core/topology.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,7 @@ struct Plan {
     Domains division = Domains::even;  ///< How the span is divided.
     Bytes stripe_bytes = 0;            ///< Of cyclic domains; 0: a domain is one stretch.
     std::vector<Span> domains;         ///< Of each aggregator: from its first byte to its last.
+    Groups groups;                     ///< Division::groups: each node's own, as are its domains.
     char const* reason = "";           ///< Why this strategy, for people.
     // How messages get from node to node; as they are here with one node, where there are none.
     Delivery metadata, data;
@@ -46,7 +49,22 @@ struct Plan {
     [[nodiscard]] Window window(std::int32_t aggregator, std::int64_t cycle) const noexcept;
     /// Its domains depend on the weights of all ranks, which were not known yet.
     [[nodiscard]] bool needs_weights() const noexcept {
-        return strategy == Strategy::two_phase && domains.empty();
+        return strategy == Strategy::two_phase && domains.empty() && division != Domains::groups;
+    }
+    /// Its domains depend on what each rank of the node wants: see divide_by_groups().
+    [[nodiscard]] bool needs_groups() const noexcept {
+        return strategy == Strategy::two_phase && domains.empty() && division == Domains::groups;
+    }
+    [[nodiscard]] bool is_grouped() const noexcept { return groups.node >= 0; }
+    /// Whether the aggregator serves the rank at this place of the node.
+    [[nodiscard]] bool serves(std::int32_t aggregator, Rank local) const noexcept {
+        return !is_grouped() ||
+               groups.group_of_aggregator(aggregator) == groups.group_of_local(local);
+    }
+    /// What the aggregator's domain holds at most, without what rounding added to it.
+    [[nodiscard]] Span wanted(std::int32_t aggregator) const noexcept {
+        if (!is_grouped()) return span;
+        return groups.spans[static_cast<std::size_t>(groups.group_of_aggregator(aggregator))];
     }
     bool operator==(Plan const&) const = default;
 };
@@ -57,9 +75,18 @@ struct PlanLimits {
     Costs costs{};
 };
 
+/// The rank that serves aggregator `a`; of a plan by groups it is one of the plan's own node.
+[[nodiscard]] inline Rank aggregator(Topology const& topology, Plan const& plan,
+                                     std::int32_t a) noexcept {
+    Groups const& groups = plan.groups;
+    if (!plan.is_grouped()) return topology.aggregator(a);
+    return topology.rank_at(groups.node, groups.local_of_aggregator(a));
+}
+
 /// The rank that carries a node's bytes to and from aggregator `a`.
 [[nodiscard]] inline Rank carrier(Topology const& topology, Plan const& plan, Node node,
                                   std::int32_t a) noexcept {
+    if (plan.is_grouped()) return aggregator(topology, plan, a);
     return topology.carrier(node, a, plan.local_aggregators);
 }
 
@@ -77,6 +104,11 @@ struct PlanLimits {
 /// weights, a plan that needs them is made all but for its domains.
 [[nodiscard]] Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits,
                              Weights const* weights = nullptr);
+
+/// Completes a plan that needs groups, for one node: `records` are those that its ranks brought to
+/// the survey, in their order on the node. Equal on all ranks of the node.
+void divide_by_groups(Plan& plan, Summary const& all, Topology const& topology, Node node,
+                      std::span<Summary const> records, PlanLimits limits);
 
 /// Stable text, for people and golden tests.
 [[nodiscard]] std::string describe(Plan const& plan);

@@ -68,6 +68,7 @@ Plan shifted(Plan plan, Offset distance) {
     auto const shift = [&](Span& span) { span.begin += distance, span.end += distance; };
     shift(plan.span);
     for (Span& domain : plan.domains) shift(domain);
+    for (Span& group : plan.groups.spans) shift(group);
     return plan;
 }
 

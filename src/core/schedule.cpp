@@ -30,7 +30,7 @@ public:
         posted_ = schedule_.add(op, {posted_});
         for (std::int32_t const a :
              send_order(plan_.metadata, topology_, self_, plan_.aggregator_count())) {
-            Rank const aggregator = topology_.aggregator(a);
+            Rank const aggregator = sluice::aggregator(topology_, plan_, a);
             bool const carries = carrier(topology_, plan_, node_, a) == self_;
             if (carries) await_locals();
             if (aggregator == self_) {
@@ -83,7 +83,7 @@ private:
     std::vector<Rank> senders(std::int32_t a) const {
         std::vector<Rank> all;
         for (Node node = 0; node < topology_.node_count(); ++node) {
-            if (node == node_) continue;
+            if (node == node_ || plan_.is_grouped()) continue;
             if (!one_layer()) all.push_back(carrier(topology_, plan_, node, a));
             for (Rank l = 0; one_layer() && l < topology_.local_count(node); ++l) {
                 all.push_back(topology_.rank_at(node, l));

@@ -88,7 +88,7 @@ private:
                 .value = message_bytes_max(plan_, data_bytes),
                 .peer = peer};
     }
-    Rank aggregator() const { return topology_.aggregator(in_.aggregator); }
+    Rank aggregator() const { return sluice::aggregator(topology_, plan_, in_.aggregator); }
     Gate gate(CounterKind counter) {
         return {schedule_, plan_.throttle, counter,
                 Op{.aggregator = in_.aggregator, .cycle = in_.stream_cycle}};

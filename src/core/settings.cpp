@@ -43,7 +43,8 @@ constexpr Knob hints[] = {
     {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
     {"striping_factor", "0", "servers that hold the stripes of the file in turn (0: not known)"},
     {"sluice_domains", "auto",
-     "even, cyclic or balanced: how the file is divided among aggregators"},
+     "even, cyclic or balanced: how the file is divided among aggregators; or groups: of ranks"},
+    {"sluice_groups", "0", "groups of ranks on each node, with aggregators of their own (0: auto)"},
     {"sluice_exchange_metadata", "auto",
      "order of the claims: ascending, pairwise, spread-out, balanced; one-layer or two-layer; ..."},
     {"sluice_exchange_data", "auto", "the same for the data"},
@@ -117,7 +118,8 @@ private:
 constexpr std::initializer_list<char const*> engines = {"auto", "threads", "uring",
                                                         "aio",  "mpi",     "direct"};
 constexpr std::initializer_list<char const*> page_caches = {"keep", "drop", "bypass"};
-constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic", "balanced"};
+constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic", "balanced",
+                                                          "groups"};
 
 Strategy strategy_of(int place) noexcept {
     return place == 0   ? Strategy::two_phase
@@ -226,6 +228,9 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const place = reader.word("sluice_domains", divisions)) {
         h.plan.domains = static_cast<Domains>(*place);
     }
+    if (auto const n = reader.number("sluice_groups")) {
+        h.plan.group_count = static_cast<std::uint8_t>(std::min<Bytes>(*n, 255));
+    }
     if (auto const d = reader.parsed("sluice_exchange_metadata", parse_delivery)) {
         h.plan.metadata = *d;
     }
@@ -265,6 +270,7 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
             {"striping_unit", number(plan.stripe_bytes, stripe_bytes_default)},
             {"striping_factor", std::to_string(plan.stripe_count)},
             {"sluice_domains", describe(plan.domains)},
+            {"sluice_groups", std::to_string(plan.group_count)},
             {"sluice_exchange_metadata", describe(plan.metadata)},
             {"sluice_exchange_data", describe(plan.data)},
             {"sluice_throttle", describe(plan.throttle)},

@@ -26,8 +26,14 @@ Summary summarise(Request const& request, Bytes counted_bytes) {
     s.pieces = piece_count(request);
     if (counted_bytes > 0) s.touched = blocks_touched(request, counted_bytes);
     s.alignment = alignment_bits(request);
-    // Nodes exchange what they cover in any case: only on one node a proof saves anything.
-    auto const print = counted_bytes > 0 ? std::nullopt : fingerprint(request);
+    if (counted_bytes > 0) {
+        // Nodes exchange what they cover in any case: only on one node a proof saves anything.
+        auto const borders = sketch(request);
+        s.unproven = borders ? 0 : 1;
+        if (borders) s.sketch = *borders;
+        return s;
+    }
+    auto const print = fingerprint(request);
     s.unproven = print ? 0 : 1;
     if (print) s.fingerprint = *print;
     return s;
@@ -41,6 +47,8 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.bytes = lower.bytes + higher.bytes;
     s.pieces = lower.pieces + higher.pieces;
     s.touched = lower.touched + higher.touched;
+    s.stretches = lower.stretches + higher.stretches;
+    s.sketch += higher.sketch;
     s.alignment = lower.alignment | higher.alignment;
     s.fingerprint = lower.fingerprint + higher.fingerprint;
     s.recall = agreed(lower.recall, higher.recall);
@@ -55,6 +63,11 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.hints_differ = lower.hints_differ | higher.hints_differ | (lower.hints != higher.hints);
     s.ranks = lower.ranks + higher.ranks;
     return s;
+}
+
+void close_node(Summary& node) noexcept {
+    node.stretches = node.sketch.stretches();
+    node.sketch = {};
 }
 
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include "core/domains.hpp"
 #include "core/fingerprint.hpp"
 #include "core/request.hpp"
+#include "core/sketch.hpp"
 #include "core/status.hpp"
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct Hints {
     Strategy write = Strategy::automatic;
     Strategy read = Strategy::automatic;
     Domains domains = Domains::automatic;
-    std::uint8_t unused = 0;             ///< Keeps the record free of unnamed bytes.
+    std::uint8_t group_count = 0;        ///< Of each node; 0: the library decides.
     std::int32_t stripe_count = 0;       ///< Storage servers of the file; 0: not known.
     std::int32_t local_aggregators = 0;  ///< Ranks of a node that carry; 0: the library decides.
     Delivery metadata, data;
@@ -50,12 +51,15 @@ struct Recall {
 
 /// One rank's record, or several ranks' merged. Trivially copyable: it travels as bytes.
 struct Summary {
-    Span span;                 ///< Of the bytes that want an exchange; may be empty.
-    Bytes bytes = 0;           ///< Wanted by all, without the direct ones.
-    std::int64_t pieces = 0;   ///< Of the file, of the exchanged bytes.
-    std::int64_t touched = 0;  ///< Windows with wanted bytes, of each rank; see blocks_touched().
-    std::uint64_t alignment = 0;   ///< See Layout::alignment_bits().
-    Fingerprint fingerprint;       ///< Of the exchanged bytes: see core/fingerprint.hpp.
+    Span span;                   ///< Of the bytes that want an exchange; may be empty.
+    Bytes bytes = 0;             ///< Wanted by all, without the direct ones.
+    std::int64_t pieces = 0;     ///< Of the file, of the exchanged bytes.
+    std::int64_t touched = 0;    ///< Windows with wanted bytes, of each rank; see blocks_touched().
+    std::int64_t stretches = 0;  ///< That the ranks of a node want together; of all nodes.
+    std::uint64_t alignment = 0;  ///< See Layout::alignment_bits().
+    // Of the exchanged bytes. One node asks for the fingerprint, several for the sketch.
+    Fingerprint fingerprint;
+    Sketch sketch;                 ///< Until the ranks of a node are merged: see close_node().
     Recall recall;                 ///< See core/plan_cache.hpp.
     Offset end_of_file = endless;  ///< Where a read found the file to end, if it did.
     Hints hints;
@@ -66,16 +70,19 @@ struct Summary {
     std::uint8_t interleaved = 0;  ///< A rank's span begins before a lower rank's ends.
     std::uint8_t pending = 0;      ///< A direct transfer is still under way.
     std::uint8_t hints_differ = 0;
-    std::uint8_t unproven = 0;  ///< Of some rank's bytes the fingerprint is not known.
+    std::uint8_t unproven = 0;  ///< Of some rank's bytes the fingerprint or sketch is not known.
     std::uint32_t ranks = 1;
     bool operator==(Summary const&) const = default;
 };
 
 /// The record of one rank that asks for an exchange.
-/// `counted_bytes`: the window that Summary::touched counts; 0: nobody asks.
+/// `counted_bytes`: the window that Summary::touched counts; 0: nobody asks, on a single node.
 [[nodiscard]] Summary summarise(Request const& request, Bytes counted_bytes = 0);
 
 /// The record of `lower` ranks followed by `higher` ones. Associative.
 [[nodiscard]] Summary merge(Summary const& lower, Summary const& higher) noexcept;
+
+/// Once all records of a node are merged, and before those of other nodes are: counts stretches.
+void close_node(Summary& node) noexcept;
 
 }  // namespace sluice

@@ -46,6 +46,7 @@ void Topology::spread() {
 Topology Topology::with_aggregators(std::vector<Rank> ranks) const {
     Topology other = *this;
     other.aggregators_ = std::move(ranks);
+    other.placed_ = true;
     return other;
 }
 

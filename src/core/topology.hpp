@@ -36,6 +36,8 @@ public:
     /// one aggregator to the next; 0: all of them do.
     [[nodiscard]] Rank carrier(Node node, std::int32_t a, Rank local_aggregators) const noexcept;
     [[nodiscard]] std::int32_t aggregator_count_max() const noexcept;
+    /// Somebody else decided which ranks are aggregators.
+    [[nodiscard]] bool is_placed() const noexcept { return placed_; }
     /// Place of a rank in the list that takes one rank of each node, then the next of each.
     [[nodiscard]] Rank spread_place(Rank rank) const noexcept { return place_[index(rank)]; }
 
@@ -47,6 +49,7 @@ private:
     std::vector<Node> node_, local_;  ///< Of each rank.
     std::vector<Rank> place_;         ///< Of each rank, round robin over the nodes.
     std::vector<Rank> aggregators_;
+    bool placed_ = false;
     std::vector<Rank> ranks_, first_;  ///< Ranks by node; where each node's begin.
 };
 

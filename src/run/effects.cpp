@@ -19,6 +19,12 @@ bool is_summary(Op const& op) noexcept {
 /// Messages of reductions have memory of their own.
 bool reduces(Op const& op) noexcept { return is_summary(op) || op.channel == Channel::weights; }
 
+/// Others are numbered by the operation.
+bool is_of_cycle(Op const& op) noexcept {
+    return op.channel == Channel::data || op.channel == Channel::want ||
+           op.channel == Channel::answer;
+}
+
 std::size_t boards_of(Channel channel) noexcept {
     return channel == Channel::agreement ? 1 : channel == Channel::weights ? 2 : 0;
 }
@@ -278,12 +284,14 @@ void Effects::merge(Op const& op) {
     for (Rank local = 1; local < site_.local_count(); ++local) {
         all = sluice::merge(all, site_.window.record(op.channel, op.cycle, local));
     }
+    if (op.channel == Channel::survey) close_node(all);
 }
 
 int Effects::tag(Op const& op) const noexcept {
     int const channel = static_cast<int>(op.channel);
+    std::int64_t const number = is_of_cycle(op) ? state_.shared_cycle(op) : op.cycle;
     return (site_.stream * channels + channel) * cycles_apart +
-           static_cast<int>(op.cycle % cycles_apart);
+           static_cast<int>(number % cycles_apart);
 }
 
 std::span<std::byte> Effects::message_memory(Op const& op) {
@@ -326,7 +334,8 @@ void Effects::finish_message(Op const& op, Message const& message) {
 std::unique_ptr<Transfer> Effects::slot_transfer(Op const& op, Direction way) const {
     Window const window = state_.window(op);
     if (!state_.plan.covered) return std::make_unique<SlotTransfer>(way, slot(op), window);
-    return std::make_unique<WholeTransfer>(way, slot(op).data, window, state_.plan.span);
+    return std::make_unique<WholeTransfer>(way, slot(op).data, window,
+                                           state_.plan.wanted(op.aggregator));
 }
 
 void Effects::start_transfer(Op const& op, Effect& effect) {

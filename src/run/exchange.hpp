@@ -86,8 +86,9 @@ struct ExchangeState {
     Summary records[2];  ///< Memory::record: own, and one that came from another node.
     std::unique_ptr<Weighing> weighing;  ///< In the stage of weights.
     Plan plan;
-    std::shared_ptr<Claims> claims;         ///< Of others once the claims are exchanged.
-    std::vector<std::int64_t> first_cycle;  ///< In the stream, by aggregator.
+    std::shared_ptr<Claims> claims;  ///< Of others once the claims are exchanged.
+    // In the stream, by aggregator: on this node, and as all nodes count them.
+    std::vector<std::int64_t> first_cycle, first_shared_cycle;
     Messages messages;
     ClaimMessages claims_received;  ///< Until all are there.
     std::map<MessageKey, ByteBuffer> wants;
@@ -105,6 +106,11 @@ struct ExchangeState {
     [[nodiscard]] Window window(Op const& op) const noexcept {
         auto const a = static_cast<std::size_t>(op.aggregator);
         return plan.window(op.aggregator, op.cycle - first_cycle[a]);
+    }
+    /// The number of the op's cycle by which nodes know it.
+    [[nodiscard]] std::int64_t shared_cycle(Op const& op) const noexcept {
+        auto const a = static_cast<std::size_t>(op.aggregator);
+        return op.cycle - first_cycle[a] + first_shared_cycle[a];
     }
     /// What goes through slots.
     [[nodiscard]] Request const& exchanged() const {

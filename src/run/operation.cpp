@@ -55,7 +55,9 @@ Summary Operation::own_summary() const {
         auto const wish = wished_window_bytes(h);
         auto const many =
             h.aggregator_count > 0 ? h.aggregator_count : site_.limits.aggregator_count;
-        s.slot_bytes = site_.reserve(std::min(many, site_.window.shape().aggregator_count), wish);
+        auto const slots = std::min(std::max<std::int32_t>(many, h.group_count),
+                                    site_.window.shape().aggregator_count);
+        s.slot_bytes = site_.reserve(slots, wish);
         s.slot_count = slots_per_aggregator;
     }
     return s;
@@ -188,6 +190,7 @@ bool Operation::end_survey(Ahead const& ahead) {
                state_.request.bytes > 0) {
         start_direct();
     }
+    if (state_.plan.needs_groups()) divide_by_groups();
     if (state_.plan.needs_weights()) {
         if (auto known = stream_.plans.domains(survey_.recall, state_.plan)) {
             state_.plan.domains = std::move(*known);
@@ -198,6 +201,16 @@ bool Operation::end_survey(Ahead const& ahead) {
     }
     start_work();
     return true;
+}
+
+/// From the records of the node's ranks, which are still on the board.
+void Operation::divide_by_groups() {
+    std::vector<Summary> records;
+    for (Rank local = 0; local < site_.local_count(); ++local) {
+        records.push_back(site_.window.record(Channel::survey, state_.operation, local));
+    }
+    sluice::divide_by_groups(state_.plan, survey_, *site_.topology, site_.node(), records,
+                             site_.limits);
 }
 
 /// Where in the span the bytes are, which the survey does not tell.
@@ -239,7 +252,7 @@ void Operation::start_claims() {
     state_.claims_before = stream_.board_uses[boards_claims][board]++;
     state_.claims = std::make_shared<Claims>();
     stream_.plans.store(state_.operation, state_.exchanged(), state_.plan, state_.claims);
-    state_.claims->own = make_claims(state_.exchanged(), state_.plan);
+    state_.claims->own = make_claims(state_.exchanged(), state_.plan, site_.local());
     state_.claims->local.resize(index(state_.plan.aggregator_count()));
     start_exchange();
     control_left_ = 1;
@@ -280,8 +293,10 @@ void Operation::start_exchange() {
         Lane& lane = lanes_[a];
         std::int64_t const cycles = plan.cycle_count(aggregator);
         state_.first_cycle.push_back(stream_.next_cycle[a]);
+        state_.first_shared_cycle.push_back(stream_.next_shared_cycle[a]);
         stream_.next_cycle[a] += cycles;
-        lane.owns = site_.topology->aggregator(aggregator) == site_.self;
+        if (!plan.is_grouped()) stream_.next_shared_cycle[a] += cycles;
+        lane.owns = sluice::aggregator(*site_.topology, plan, aggregator) == site_.self;
         lane.carries = carrier(*site_.topology, plan, site_.node(), aggregator) == site_.self;
         Claim const& claim = state_.claims->own[a];
         lane.next = lane.carries ? 0 : claim.first();

@@ -25,9 +25,11 @@ struct Call {
     std::function<std::shared_ptr<Layout const>()> find_memory;
 };
 
-/// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks.
+/// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks, but
+/// for what belongs to the node.
 struct StreamState {
-    std::vector<std::int64_t> next_cycle;  ///< By aggregator.
+    std::vector<std::int64_t> next_cycle;         ///< By aggregator, on this node.
+    std::vector<std::int64_t> next_shared_cycle;  ///< The same without cycles by groups.
     PlanCache plans;
     std::int64_t board_uses[4][board_count]{};  ///< Surveys, agreements, claims, weights.
     std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
@@ -95,6 +97,7 @@ private:
     void enter(Stage next);
     void start_survey();
     bool end_survey(Ahead const& ahead);
+    void divide_by_groups();
     void start_weighing();
     void end_weighing();
     bool reuse_claims();

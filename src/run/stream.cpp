@@ -6,6 +6,7 @@ namespace sluice {
 Stream::Stream(Site& site) : site_(site) {
     auto const aggregators = static_cast<std::size_t>(site.window.shape().aggregator_count);
     state_.next_cycle.resize(aggregators);
+    state_.next_shared_cycle.resize(aggregators);
 }
 
 std::shared_ptr<Operation> Stream::make(Call call) {

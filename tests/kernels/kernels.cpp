@@ -122,7 +122,7 @@ Kernel planning() {
         all.operation = 1;
         all.slot_bytes = window_bytes;
         Plan const plan = make_plan(all, topology, {4});
-        auto const claims = make_claims(r, plan);
+        auto const claims = make_claims(r, plan, 0);
         Work work;
         for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
             for (std::int64_t c = 0; c < plan.cycle_count(a); ++c, ++work.pieces) {

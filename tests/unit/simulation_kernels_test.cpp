@@ -70,6 +70,26 @@ TEST(SimulatedThrottle, EveryByteWithEachThrottle) {
     }
 }
 
+/// The same without messages between nodes.
+TEST_P(SimulatedKernels, EveryByteByGroups) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
+#endif
+    for (std::int32_t const groups : {1, 4}) {
+        for (auto const way : {Direction::write, Direction::read}) {
+            Experiment e = experiment_of(GetParam(), {}, way);
+            e.hints.domains = Domains::groups;
+            e.hints.aggregator_count = 64;
+            e.hints.group_count = static_cast<std::uint8_t>(groups);
+            Outcome const outcome = run(e);
+            ASSERT_EQ(outcome.fault, "") << describe(way);
+            EXPECT_EQ(outcome.plan.groups.count(), groups);
+            auto const of_reductions = Bytes{4} * e.machine.nodes;
+            EXPECT_LE(outcome.messages, of_reductions);
+        }
+    }
+}
+
 /// A check of bytes that are all the same would see nothing.
 TEST(SimulatedCheck, APatternDependsOnThePlace) {
     std::vector<std::byte> whole(4096), part(100);

@@ -138,6 +138,69 @@ TEST(Simulation, EveryByteWithEveryDivision) {
     }
 }
 
+/// Groups of one rank, of some, of a whole node; aggregators one each and several.
+TEST(Simulation, EveryByteByGroups) {
+    Hints hints;
+    hints.domains = Domains::groups;
+    std::uint64_t seed = 0;
+    for (int const groups : {0, 1, 2, 3, 8}) {
+        hints.group_count = static_cast<std::uint8_t>(groups);
+        for (std::int32_t const aggregators : {0, 2, 8}) {
+            hints.aggregator_count = aggregators;
+            for (int pattern = 0; pattern < 3; ++pattern) {
+                for (Rank const per_node : {1, 2, 3, 8}) {
+                    ++seed;
+                    write_then_read({8, per_node, 16384, 8}, seed, pattern, per_node == 3, 3,
+                                    hints);
+                    if (HasFatalFailure()) return;
+                }
+            }
+        }
+    }
+}
+
+/// Nodes count the cycles by groups apart; the messages of operations before, between and behind
+/// them must still find each other.
+TEST(Simulation, OperationsByGroupsAmongOthers) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        World world({7, 3, 8192, 4}, seed);
+        std::vector<std::vector<Part>> all;
+        std::vector<std::shared_ptr<Operation>> operations;
+        auto expected = world.file(0).bytes;
+        Offset next = 0;
+        for (int k = 0; k < 12; ++k) {
+            all.push_back(
+                parts_of(world, 7, static_cast<int>(seed + static_cast<unsigned>(k)) % 3));
+            Offset end = next;
+            for (auto& part : all.back()) {
+                part.request.view.displacement += next;
+                end = std::max(end, span_of(part.request).end);
+                if (expected.size() < static_cast<std::size_t>(end)) {
+                    expected.resize(static_cast<std::size_t>(end));
+                }
+                model_write(expected, part);
+            }
+            next = end;
+        }
+        for (std::size_t k = 0; k < all.size(); ++k) {
+            for (Rank r = 0; r < 7; ++r) {
+                Call call = call_of(all[k][static_cast<std::size_t>(r)], Strategy::two_phase);
+                bool const grouped = (seed >> k % 5 & 1) != 0;
+                call.hints.domains = grouped ? Domains::groups : Domains::even;
+                call.hints.group_count = static_cast<std::uint8_t>(k % 3);
+                call.hints.data.layers = k % 2 == 0 ? Layers::one : Layers::two;
+                operations.push_back(world.call(r, 0, std::move(call)));
+            }
+        }
+        ASSERT_EQ(world.run(), "");
+        for (auto const& o : operations) ASSERT_EQ(o->status(), Status::ok);
+        auto written = world.file(0).bytes;
+        written.resize(expected.size());
+        ASSERT_EQ(written, expected);
+    }
+}
+
 TEST(Simulation, AThousandRanks) {
 #ifdef __SANITIZE_THREAD__
     GTEST_SKIP() << "the simulation has one thread, and this would take minutes";

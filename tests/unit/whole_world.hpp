@@ -39,7 +39,7 @@ public:
     WholeWorld(Topology topology, Plan plan, std::vector<Request> const& requests)
         : topology_(std::move(topology)),
           plan_(std::move(plan)) {
-        for (Request const& request : requests) claims_.push_back(make_claims(request, plan_));
+        for (Request const& request : requests) claims_.push_back(make_claims(request, plan_, 0));
     }
 
     [[nodiscard]] Topology const& topology() const noexcept { return topology_; }

@@ -26,12 +26,14 @@ void widen(Between& all, std::int64_t one, bool first) noexcept {
 
 Subject::Subject(Question question)
     : question_(std::move(question)),
-      topology_(node_names(question_.scenario.machine)) {
+      topology_(node_names(question_.scenario.machine)),
+      node_(question_.rank < 0 ? 0 : topology_.node_of(question_.rank)) {
     survey_all();
     auto const& machine = question_.scenario.machine;
     PlanLimits const limits{aggregators_usual(topology_, machine.ranks_per_node),
                             simulated::costs_of(machine)};
     plan_ = make_plan(survey_, topology_, limits);
+    if (plan_.needs_groups()) divide_by_groups(plan_, survey_, topology_, node_, records_, limits);
     if (plan_.needs_weights()) {
         Weights weights;
         for (Rank r = 0; r < topology_.rank_count(); ++r)
@@ -69,7 +71,7 @@ Summary Subject::summary_of(Request const& request, Rank rank) {
     Summary summary = summarise(exchanged, counted_bytes(question_.scenario.hints, topology_));
     // Several nodes do not prove coverage; who reads this wants to know of holes all the same.
     auto const print = fingerprint(exchanged);
-    summary.unproven = print ? 0 : 1;
+    if (!print) summary.unproven = 1;
     if (print) summary.fingerprint = *print;
     return summary;
 }
@@ -81,12 +83,19 @@ void Subject::survey_all() {
     std::int32_t const most = std::min(hints.aggregator_count > 0 ? hints.aggregator_count : usual,
                                        topology_.aggregator_count_max());
     Bytes const slot = slot_bytes_within(question_.memory_bytes, most, wanted_window_bytes());
-    for (Rank r = 0; r < topology_.rank_count(); ++r) {
-        Summary one = summary_of(request_of(r), r);
-        one.hints = hints;
-        one.slot_bytes = slot;
-        one.slot_count = slots_per_aggregator;
-        survey_ = r == 0 ? one : merge(survey_, one);
+    for (Node node = 0; node < topology_.node_count(); ++node) {
+        Summary all;
+        for (Rank local = 0; local < topology_.local_count(node); ++local) {
+            Rank const rank = topology_.rank_at(node, local);
+            Summary one = summary_of(request_of(rank), rank);
+            one.hints = hints;
+            one.slot_bytes = slot;
+            one.slot_count = slots_per_aggregator;
+            if (node == node_) records_.push_back(one);
+            all = local == 0 ? one : merge(all, one);
+        }
+        close_node(all);
+        survey_ = node == 0 ? all : merge(survey_, all);
     }
 }
 
@@ -112,12 +121,13 @@ void Subject::claim_all() {
     traffic_.resize(plan_.domains.size());
     claims_.resize(plan_.domains.size() * source_count());
     for (Rank r = 0; r < topology_.rank_count(); ++r) {
+        if (plan_.is_grouped() && topology_.node_of(r) != node_) continue;
         Request const request = exchanged(r);
-        auto const claims = make_claims(request, plan_);
+        auto const claims = make_claims(request, plan_, topology_.local_index(r));
         for (std::int32_t a = 0; a < plan_.aggregator_count(); ++a) {
             if (claims[index(a)].empty()) continue;
             Traffic& traffic = traffic_[index(a)];
-            if (topology_.node_of(topology_.aggregator(a)) == topology_.node_of(r)) {
+            if (topology_.node_of(aggregator(a)) == topology_.node_of(r)) {
                 ++traffic.near;
                 continue;
             }
@@ -164,6 +174,7 @@ Traffic Subject::traffic(std::int32_t aggregator) const {
 
 std::int64_t Subject::claim_messages() const noexcept {
     std::int64_t messages = 0;
+    if (plan_.is_grouped()) return 0;
     for (std::int32_t a = 0; a < plan_.aggregator_count(); ++a) {
         Node const node = topology_.node_of(topology_.aggregator(a));
         messages += plan_.metadata.layers == Layers::one
@@ -176,15 +187,15 @@ std::int64_t Subject::claim_messages() const noexcept {
 Claims Subject::claims_of(Rank rank) const {
     Claims claims;
     claims.complete = true;
-    claims.own = make_claims(exchanged(rank), plan_);
+    claims.own = make_claims(exchanged(rank), plan_, topology_.local_index(rank));
     claims.local.resize(plan_.domains.size());
     Node const node = topology_.node_of(rank);
     for (Rank l = 0; l < topology_.local_count(node); ++l) {
-        auto const others = make_claims(exchanged(topology_.rank_at(node, l)), plan_);
+        auto const others = make_claims(exchanged(topology_.rank_at(node, l)), plan_, l);
         for (std::size_t a = 0; a < others.size(); ++a) claims.local[a].push_back(others[a]);
     }
     for (std::int32_t a = 0; a < plan_.aggregator_count(); ++a)
-        if (topology_.aggregator(a) == rank) claims.sources = sources(a);
+        if (aggregator(a) == rank) claims.sources = sources(a);
     return claims;
 }
 

@@ -36,7 +36,11 @@ public:
     [[nodiscard]] Question const& question() const noexcept { return question_; }
     [[nodiscard]] Topology const& topology() const noexcept { return topology_; }
     [[nodiscard]] Summary const& survey() const noexcept { return survey_; }
+    /// By groups: as the node of the asked rank has it.
     [[nodiscard]] Plan const& plan() const noexcept { return plan_; }
+    [[nodiscard]] Rank aggregator(std::int32_t a) const noexcept {
+        return sluice::aggregator(topology_, plan_, a);
+    }
     [[nodiscard]] Between bytes() const noexcept { return bytes_; }
     [[nodiscard]] Between pieces() const noexcept { return pieces_; }
     [[nodiscard]] Bytes all_bytes() const noexcept { return all_bytes_; }
@@ -66,6 +70,8 @@ private:
 
     Question question_;
     Topology topology_;
+    Node node_;                     ///< Whose groups are told.
+    std::vector<Summary> records_;  ///< Of its ranks.
     Summary survey_;
     Plan plan_;
     Between bytes_, pieces_;

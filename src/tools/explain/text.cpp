@@ -154,11 +154,26 @@ std::string division_text(Plan const& plan) {
         return "the stripes of " + size(plan.stripe_bytes) + " in turn";
     case Domains::balanced:
         return "one stretch of the file each, with about equal bytes wanted in it";
+    case Domains::groups:
+        return "equal shares of what a group of ranks of their node wants";
     case Domains::automatic:
     case Domains::even:
         break;
     }
     return "one stretch of the file each, of equal length";
+}
+
+std::string groups_text(Subject const& subject) {
+    Plan const& plan = subject.plan();
+    Summary const& all = subject.survey();
+    std::string text;
+    if (all.stretches > 0)
+        text += say("  The ranks of a node together want stretches of about %s.",
+                    size(all.bytes / all.stretches).c_str());
+    return text + say("  By groups: node %d, which is told of here, has %s, with %s each. Nothing "
+                      "goes from node to node but the outcome.",
+                      plan.groups.node, counted(plan.groups.count(), "group").c_str(),
+                      counted(plan.groups.aggregators_each, "aggregator").c_str());
 }
 
 std::string decision_text(Subject const& subject) {
@@ -181,6 +196,7 @@ std::string decision_text(Subject const& subject) {
                     size(subject.question().memory_bytes).c_str());
     text += plan.covered ? "  All bytes are wanted once, so nothing is marked or asked for.\n"
                          : say("  One bit marks %s as wanted.", size(plan.granule_bytes).c_str());
+    if (plan.is_grouped()) return text + groups_text(subject);
     if (subject.topology().node_count() == 1)
         return text + "  With one node there are no messages: ranks meet in shared memory.\n";
     if (plan.metadata == plan.data) {
@@ -209,7 +225,7 @@ std::string domains_text(Subject const& subject) {
         }
         Span const domain = plan.domains[static_cast<std::size_t>(a)];
         Traffic const traffic = subject.traffic(a);
-        Rank const rank = topology.aggregator(a);
+        Rank const rank = subject.aggregator(a);
         text += line("  %5d %7d %5d %14lld %14lld %7lld %8d %9lld %10s  %s", a, rank,
                      topology.node_of(rank), static_cast<long long>(domain.begin),
                      static_cast<long long>(domain.end),
@@ -255,11 +271,11 @@ std::string steps_of(Subject const& subject, Rank rank, std::int32_t only) {
             bool const wanted = only < 0 || a == only;
             if (c >= plan.cycle_count(a) || told == subject.question().cycles || !wanted) continue;
             auto const input = cycle_input(topology, rank, plan, claims, a, c);
-            bool const owns = topology.aggregator(a) == rank;
+            bool const owns = subject.aggregator(a) == rank;
             if (!concerns(input, owns)) continue;
             bool const carries = !owns &&
                                  carrier(topology, plan, topology.node_of(rank), a) == rank &&
-                                 !(plan.one_layer() && topology.node_of(topology.aggregator(a)) !=
+                                 !(plan.one_layer() && topology.node_of(subject.aggregator(a)) !=
                                                            topology.node_of(rank));
             ++told;
             text += line("\nRank %d (node %d) in cycle %lld of aggregator %d%s", rank,
@@ -277,14 +293,13 @@ std::string steps_of(Subject const& subject, Rank rank, std::int32_t only) {
 Rank other_rank(Subject const& subject) {
     auto const sources = subject.sources(0);
     if (!sources.empty()) return sources.front().rank;
-    return std::min<Rank>(subject.topology().aggregator(0) + 1,
-                          subject.topology().rank_count() - 1);
+    return std::min<Rank>(subject.aggregator(0) + 1, subject.topology().rank_count() - 1);
 }
 
 std::string all_steps(Subject const& subject) {
     Rank const asked = subject.question().rank;
     if (asked >= 0) return steps_of(subject, asked, -1);
-    Rank const aggregator = subject.topology().aggregator(0), other = other_rank(subject);
+    Rank const aggregator = subject.aggregator(0), other = other_rank(subject);
     std::string const text = steps_of(subject, aggregator, 0);
     return other == aggregator ? text : steps_of(subject, other, 0) + text;
 }
@@ -304,7 +319,7 @@ std::string totals_text(Subject const& subject) {
     bool const writes = plan.direction == Direction::write;
     text += say("  %s, each with at most %s of the file.", counted(cycles, "cycle").c_str(),
                 size(plan.window_bytes).c_str());
-    if (subject.topology().node_count() > 1) {
+    if (subject.topology().node_count() > 1 && !plan.is_grouped()) {
         text +=
             say("  Between nodes: %s with claims, once; %s with data%s, %s in all, %s on "
                 "average. An aggregator takes up to %lld in one cycle.",
