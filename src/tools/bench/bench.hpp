@@ -145,6 +145,7 @@ void mode_overlap(Run& run);
 void mode_outstanding(Run& run);
 void mode_compare(Run& run);
 void mode_exchange(Run& run);
+void mode_domains(Run& run);
 void mode_checkpoint(Run& run);
 
 }  // namespace sluice::bench

@@ -1,4 +1,4 @@
-// What one access of mode exchange tells, and how it is told on. See exchange.hpp.
+// What one access of these modes tells, and how it is told on. See exchange.hpp.
 #include "exchange.hpp"
 
 #include <dlfcn.h>
@@ -62,9 +62,9 @@ Summary summary_of(Trial const& trial, double Sample::* quantity) {
     return bench::summary_of(values_of(trial, quantity));
 }
 
-double median_of_kernel(Exchanged const& all, std::string const& kernel) {
+double median_of(Exchanged const& all, std::string const& variant) {
     auto const found = std::find_if(all.trials.begin(), all.trials.end(), [&](auto const& trial) {
-        return trial.variant.kernel == kernel;
+        return trial.variant.name == variant;
     });
     return found == all.trials.end() ? 0 : summary_of(*found, &Sample::seconds).median;
 }
@@ -72,17 +72,17 @@ double median_of_kernel(Exchanged const& all, std::string const& kernel) {
 void record(Run const& run, Exchanged const& all, Trial const& trial) {
     Json line;
     line.add("pattern", all.pattern).add("direction", all.direction);
-    line.add("kernel", trial.variant.kernel).add("throttle", trial.variant.throttle);
+    line.add(all.subject.variant, trial.variant.name).add("throttle", trial.variant.throttle);
     line.add_integer("bytes_per_rank", all.bytes).add("unit", "s");
     line.add("total", summary_of(trial, &Sample::seconds));
     line.add("total_samples", values_of(trial, &Sample::seconds));
     for (auto const& [name, quantity] : quantities)
         if (auto const told = summary_of(trial, quantity); told.min >= 0) line.add(name, told);
     line.add("wire_bytes", summary_of(trial, &Sample::wire_bytes));
-    if (double const own = median_of_kernel(all, own_calls); own > 0)
+    if (double const own = median_of(all, own_calls); own > 0)
         line.add("own_over_this", own / summary_of(trial, &Sample::seconds).median);
     line.add("plan", trial.plan).add_integer("wrong_bytes", trial.wrong);
-    run.report->record("exchange", line);
+    run.report->record(all.subject.mode, line);
 }
 
 }  // namespace
@@ -123,25 +123,25 @@ void observe(MPI_File file, Sample& sample, std::string& plan) {
 
 void report_exchange(Run& run, Exchanged const& exchanged) {
     run.report->table(
-        text_of("exchange: %s %s, %s a rank, %d nodes", exchanged.pattern.c_str(),
+        text_of("%s: %s %s, %s a rank, %d nodes", exchanged.subject.mode, exchanged.pattern.c_str(),
                 exchanged.direction.c_str(), text_of_bytes(exchanged.bytes).c_str(), node_count()),
-        {"kernel                          ", "throttle", "     total: median (min .. max)",
+        {text_of("%-32s", exchanged.subject.variant), "throttle", "     total: median (min .. max)",
          "metadata", "    data", "  copies", "transfers", "messages", "    sent", "MiB on the wire",
          "MPI's own/this", "wrong bytes"});
-    double const own = median_of_kernel(exchanged, own_calls);
+    double const own = median_of(exchanged, own_calls);
     for (auto const& trial : exchanged.trials) {
         auto const total = summary_of(trial, &Sample::seconds);
         auto const sent = summary_of(trial, &Sample::sent).median;
         auto const wire = summary_of(trial, &Sample::wire_bytes).median;
         run.report->row(
-            {trial.variant.kernel, trial.variant.throttle, text_of_summary(total),
+            {trial.variant.name, trial.variant.throttle, text_of_summary(total),
              median_text(trial, &Sample::metadata), median_text(trial, &Sample::data),
              median_text(trial, &Sample::copies), median_text(trial, &Sample::transfers),
              median_text(trial, &Sample::messages), sent < 0 ? "-" : text_of("%.0f", sent),
              wire > 0 ? text_of("%.1f", wire / 1048576) : "-",
              own > 0 && total.median > 0 ? text_of("%.2f", own / total.median) : "-",
              std::to_string(trial.wrong)});
-        if (trial.variant.kernel != own_calls) run.wrong_bytes += trial.wrong;
+        if (trial.variant.name != own_calls) run.wrong_bytes += trial.wrong;
         record(run, exchanged, trial);
     }
 }

@@ -1,4 +1,5 @@
-// Mode exchange: what is tried, what one access tells, and the report. See mode_exchange.cpp.
+// Modes exchange and domains: one access under several sets of hints in turn. What is tried, what
+// one access tells, and the report. See mode_exchange.cpp, mode_domains.cpp.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,8 +13,14 @@ constexpr char const* library_chooses = "auto";
 constexpr char const* own_calls = "the MPI's own";
 
 struct Variant {
-    std::string kernel, throttle;
+    std::string name, throttle;
     std::vector<std::string> hints;
+};
+
+/// What the variants of a mode differ in: head of a column and name in records.
+struct Subject {
+    char const* mode;
+    char const* variant;
 };
 
 /// Seconds of the slowest rank; below zero what nobody tells of the MPI's own calls. Copies,
@@ -40,6 +47,7 @@ struct Exchanged {
     std::string pattern, direction;
     std::uint64_t bytes = 0;  ///< Of one rank.
     std::vector<Trial> trials;
+    Subject subject;
 };
 
 /// A file opened on all ranks with these hints; the destructor closes it (collective).
@@ -62,6 +70,9 @@ double most_moved(WireCounters const& before, WireCounters const& after);
 
 /// Collective. Adds what the library tells of the only operations on this file.
 void observe(MPI_File file, Sample& sample, std::string& plan);
+
+/// All patterns and directions of the options, each with all variants.
+void measure_variants(Run& run, Subject subject, std::vector<Variant> const& variants);
 
 void report_exchange(Run& run, Exchanged const& exchanged);
 

@@ -18,6 +18,7 @@ using namespace sluice::bench;
 std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
                                                   {"compare", mode_compare},
                                                   {"exchange", mode_exchange},
+                                                  {"domains", mode_domains},
                                                   {"checkpoint", mode_checkpoint},
                                                   {"nonblocking", mode_nonblocking},
                                                   {"independent", mode_independent},
@@ -56,7 +57,7 @@ void declare(CLI::App& app, Options& o) {
     for (auto const& [name, run] : modes) mode_names.push_back(name);
     words("--mode", o.modes,
           "blocking (the default), nonblocking, independent, small, open, overlap, outstanding, "
-          "checkpoint, compare, exchange, or all but compare and exchange")
+          "checkpoint, compare, exchange, domains, or all but the last three")
         ->check(CLI::IsMember(names_and_all(mode_names)));
     words("--pattern", o.patterns,
           "contiguous, strided, block3d, btio, irregular, e3sm, flash, or all (the default)")
@@ -138,8 +139,10 @@ Parsed parse(int argc, char** argv, Options& options) {
     }
     if (options.modes == std::vector<std::string>{"all"}) {
         options.modes.clear();
-        for (auto const& [name, run] : modes)
-            if (name != "compare" && name != "exchange") options.modes.push_back(name);
+        for (auto const& [name, run] : modes) {
+            bool const long_one = name == "compare" || name == "exchange" || name == "domains";
+            if (!long_one) options.modes.push_back(name);
+        }
     }
     return {};
 }

@@ -45,14 +45,14 @@ std::vector<Variant> variants_of(Run const& run) {
 /// One pattern in one direction.
 class Exchange {
 public:
-    Exchange(Run& run, std::string const& name, bool writes)
+    Exchange(Run& run, std::string const& name, bool writes, std::vector<Variant> const& variants)
         : run_(run),
           writes_(writes),
           label_(name + (writes ? " write" : " read")),
           path_(run.path[0] + "-exchange") {
         for (int shift = 0; shift < std::min(run.ranks, shifts_at_most); ++shift)
             patterns_.push_back(std::make_unique<Pattern>(run, name, run.bytes(), shift));
-        for (auto& variant : variants_of(run)) trials_.push_back({std::move(variant), {}, "", 0});
+        for (auto const& variant : variants) trials_.push_back({variant, {}, "", 0});
         if (!writes) provide_file();
     }
 
@@ -65,8 +65,8 @@ public:
                 auto& trial = trials_[at];
                 run_.progress->step(
                     text_of("%s: %d of %d, ", label_.c_str(), std::max(turn + 1, 1), o.repeat) +
-                    trial.variant.kernel + " " + trial.variant.throttle);
-                if (trial.variant.kernel == own_calls && turn >= peer_repeats) continue;
+                    trial.variant.name + " " + trial.variant.throttle);
+                if (trial.variant.name == own_calls && turn >= peer_repeats) continue;
                 auto const sample = access(trial);
                 if (turn >= 0) trial.samples.push_back(sample);
             }
@@ -104,7 +104,7 @@ private:
             sample.seconds =
                 time_together([&] { run_access(file.handle, pattern, buffer, writes_); });
             sample.wire_bytes = max_over_ranks(most_moved(wire, wire_counters()));
-            if (trial.variant.kernel != own_calls) observe(file.handle, sample, trial.plan);
+            if (trial.variant.name != own_calls) observe(file.handle, sample, trial.plan);
         }
         trial.wrong +=
             writes_ ? wrong_bytes_in_file(path_, pattern.file_bytes(), seed_, run_.rank, run_.ranks)
@@ -122,18 +122,20 @@ private:
 
 }  // namespace
 
-void mode_exchange(Run& run) {
+void measure_variants(Run& run, Subject subject, std::vector<Variant> const& variants) {
     auto const names = patterns_of(run);
     auto const& o = run.options;
     auto const turns = std::size_t(o.warmup) + std::size_t(o.repeat);
-    run.progress->expect(int(names.size() * o.directions.size() * variants_of(run).size() * turns));
+    run.progress->expect(int(names.size() * o.directions.size() * variants.size() * turns));
     if (!run.served) run.report->note("without Sluice all lines are the MPI's own");
     for (auto const& name : names)
         for (auto const& direction : o.directions) {
-            Exchange exchange(run, name, direction == "write");
+            Exchange exchange(run, name, direction == "write", variants);
             auto const bytes = exchange.access_bytes();
-            report_exchange(run, {name, direction, bytes, exchange.measure()});
+            report_exchange(run, {name, direction, bytes, exchange.measure(), subject});
         }
 }
+
+void mode_exchange(Run& run) { measure_variants(run, {"exchange", "kernel"}, variants_of(run)); }
 
 }  // namespace sluice::bench
