@@ -4,6 +4,7 @@
 #include "api/access.hpp"
 #include "api/agreed_hints.hpp"
 #include "api/environment.hpp"
+#include "ports/aio.hpp"
 #include "ports/uring.hpp"
 
 #include <climits>
@@ -43,10 +44,20 @@ Uring* storage_ring(FileHints const& hints) {
     return ring;
 }
 
-/// `auto` said in full: what measured best.
+bool aio_granted() {
+    static bool const granted = [] {
+        bool const has = has_aio();
+        if (!has) warn("the system has no POSIX AIO: storage threads serve");
+        return has;
+    }();
+    return granted;
+}
+
+/// `auto` said in full: what measured best. What the system refuses is `threads`.
 FileHints with_engine(FileHints hints) {
     if (hints.storage == StorageEngine::automatic) hints.storage = StorageEngine::threads;
-    bool const refused = hints.storage == StorageEngine::uring && !storage_ring(hints);
+    bool const refused = (hints.storage == StorageEngine::uring && !storage_ring(hints)) ||
+                         (hints.storage == StorageEngine::aio && !aio_granted());
     if (refused) hints.storage = StorageEngine::threads;
     return hints;
 }

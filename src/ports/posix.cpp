@@ -1,12 +1,13 @@
-// Thread pool and positional reads and writes. See posix.hpp.
+// Opening, and who serves what. See posix.hpp.
 #include "ports/posix.hpp"
 
-#include "ports/quiet_thread.hpp"
+#include "ports/aio.hpp"
 #include "ports/uring.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -20,78 +21,53 @@ bool is_in_memory(std::string const& path) noexcept {
     return statfs(path.c_str(), &found) == 0 && found.f_type == TMPFS_MAGIC;
 }
 
-long system_call(int fd, Direction direction, iovec const* vectors, int count,
-                 Offset offset) noexcept {
-    if (count == 1) {
-        return direction == Direction::write
-                   ? pwrite(fd, vectors->iov_base, vectors->iov_len, offset)
-                   : pread(fd, vectors->iov_base, vectors->iov_len, offset);
+/// The errno, or 0.
+int allocate(int fd, Bytes bytes) noexcept {
+    while (fallocate(fd, 0, 0, bytes) != 0) {
+        if (errno != EINTR) return errno;
     }
-    return direction == Direction::write ? pwritev(fd, vectors, count, offset)
-                                         : preadv(fd, vectors, count, offset);
+    return 0;
 }
 
-void transfer_by_system(int fd, Transfer& transfer) {
-    transfer_all(transfer,
-                 [fd](Direction direction, iovec const* vectors, int count, Offset offset) {
-                     return system_call(fd, direction, vectors, count, offset);
-                 });
+/// Never touches what is there, and never makes the file shorter. The errno, or 0.
+int fill_behind_end(int fd, Bytes bytes) noexcept {
+    constexpr Bytes block_bytes = 4096;
+    struct stat about{};
+    if (fstat(fd, &about) != 0) return errno;
+    for (Offset at = about.st_size; at < bytes;) {
+        Offset const end = std::min(at / block_bytes * block_bytes + block_bytes, bytes);
+        ssize_t const written = pwrite(fd, "", 1, end - 1);
+        if (written == 0) return EIO;
+        if (written > 0)
+            at = end;
+        else if (errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+template <typename Call>
+void ask_for_all(Transfer& transfer, Route const& route, Call const& call) {
+    Segments segments(transfer, bytes_at_once, route.unit());
+    Batch batch;
+    while (transfer.status == Status::ok && segments.fill(batch)) {
+        while (batch.ask(route, transfer)) batch.take(call(batch), transfer);
+    }
 }
 
 }  // namespace
 
 void transfer_all(Transfer& transfer, TransferCall const& call) {
-    Segments segments(transfer);
-    Batch batch;
-    while (transfer.status == Status::ok && segments.fill(batch)) {
-        long result = 0;
-        do {
-            result = call(transfer.direction, batch.vectors(), batch.count(), batch.offset());
-            if (result < 0) result = -errno;
-        } while (batch.take(result, transfer));
-    }
+    ask_for_all(transfer, {}, [&](Batch const& batch) -> long {
+        long const result =
+            call(transfer.direction, batch.vectors(), batch.count(), batch.offset());
+        return result < 0 ? -errno : result;
+    });
 }
 
-WorkerPool::~WorkerPool() {
-    {
-        std::lock_guard const lock(mutex_);
-        stopping_ = true;
-    }
-    wake_.notify_all();
-    for (auto& thread : threads_) thread.join();
-}
-
-void WorkerPool::submit(std::function<void()> task) {
-    if (thread_count_ == 0) return task();
-    std::lock_guard const lock(mutex_);
-    tasks_.push_back(std::move(task));
-    bool const all_busy = idle_ < static_cast<int>(tasks_.size());
-    if (all_busy && static_cast<int>(threads_.size()) < thread_count_) {
-        threads_.push_back(quiet_thread("sluice-storage", [this] { work(); }));
-    }
-    wake_.notify_one();
-}
-
-double WorkerPool::processor_seconds() {
-    std::lock_guard const lock(mutex_);
-    double sum = 0;
-    for (auto& thread : threads_) sum += sluice::processor_seconds(thread);
-    return sum;
-}
-
-void WorkerPool::work() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-        ++idle_;
-        wake_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
-        --idle_;
-        if (tasks_.empty()) return;
-        auto task = std::move(tasks_.front());
-        tasks_.pop_front();
-        lock.unlock();
-        task();
-        lock.lock();
-    }
+void transfer_all(Transfer& transfer, Route const& route) {
+    ask_for_all(transfer, route,
+                [&](Batch const& batch) { return make_request(batch, transfer.direction); });
 }
 
 PosixFile::PosixFile(std::string path, AccessMode mode, PosixWay way,
@@ -99,34 +75,46 @@ PosixFile::PosixFile(std::string path, AccessMode mode, PosixWay way,
     : path_(std::move(path)),
       mode_(mode),
       way_(way),
-      finished_(std::move(finished)) {}
+      finished_(std::move(finished)) {
+    route_.faults = way.faults;
+}
 
 PosixFile::~PosixFile() {
-    if (fd_ >= 0) close(fd_);
+    if (dropper_) dropper_->finish();
+    bypass_.reset();
+    if (route_.fd >= 0) close(route_.fd);
 }
 
 bool PosixFile::is_open() {
     std::lock_guard const lock(mutex_);
-    return fd_ >= 0;
+    return route_.fd >= 0;
 }
 
-Status PosixFile::opened(int& fd) {
+Status PosixFile::open_once() {
     std::lock_guard const lock(mutex_);
-    if (fd_ < 0 && open_status_ == Status::ok) {
-        int const flags = mode_ == AccessMode::read    ? O_RDONLY
-                          : mode_ == AccessMode::write ? O_WRONLY
-                                                       : O_RDWR;
-        fd_ = open(path_.c_str(), flags | O_CLOEXEC);
-        if (fd_ < 0) open_status_ = status_of_errno(errno);
+    if (route_.fd >= 0 || open_status_ != Status::ok) return open_status_;
+    int const flags = mode_ == AccessMode::read    ? O_RDONLY
+                      : mode_ == AccessMode::write ? O_WRONLY
+                                                   : O_RDWR;
+    int const fd = open(path_.c_str(), flags | O_CLOEXEC);
+    if (fd < 0) return open_status_ = status_of_errno(errno);
+    if (way_.page_cache == PageCache::bypass) {
+        bypass_ = Bypass::open(path_, flags, fd, way_.faults);
+        route_.bypass = bypass_.get();
+        // What goes through the cache all the same is less than a page: nothing is read ahead.
+        if (bypass_) posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+    } else if (way_.page_cache == PageCache::drop) {
+        dropper_ = std::make_shared<PageDropper>(fd);
     }
-    fd = fd_;
-    return open_status_;
+    route_.fd = fd;
+    return Status::ok;
 }
 
-bool PosixFile::prepare(Transfer& transfer, int& fd) {
-    transfer.status = opened(fd);
+bool PosixFile::prepare(Transfer& transfer, Route& route) {
+    transfer.status = open_once();
     if (transfer.status != Status::ok) return false;
     if (transfer.direction == Direction::write) written_ = true;
+    route = route_;  // Does not change any more.
     return true;
 }
 
@@ -140,15 +128,23 @@ Bytes PosixFile::direct_piece_bytes(Direction way) {
 }
 
 void PosixFile::run(Transfer& transfer) {
-    int fd = -1;
-    if (!prepare(transfer, fd)) return;
-    if (!transfer.exclusive.empty()) return run_exclusive(fd, transfer);
-    transfer_by_system(fd, transfer);
+    if (way_.page_cache != PageCache::drop) return run_now(transfer);
+    TouchingTransfer touching(transfer);
+    run_now(touching);
+    touching.hand_over();
+    drop_later(touching);
+}
+
+void PosixFile::run_now(Transfer& transfer) {
+    Route route;
+    if (!prepare(transfer, route)) return;
+    if (!transfer.exclusive.empty()) return run_exclusive(transfer, route);
+    transfer_all(transfer, route);
 }
 
 /// The lock belongs to the descriptor, so that other handles of this process wait too, and those
 /// of an MPI that locks ranges in atomic mode.
-void PosixFile::run_exclusive(int fd, Transfer& transfer) {
+void PosixFile::run_exclusive(Transfer& transfer, Route const& route) {
     std::lock_guard const one_at_a_time(exclusive_mutex_);
     struct flock range{};
     // A read lock needs a descriptor that reads, a write lock one that writes.
@@ -157,50 +153,82 @@ void PosixFile::run_exclusive(int fd, Transfer& transfer) {
     range.l_start = transfer.exclusive.begin;
     range.l_len = transfer.exclusive.bytes();
     int locked = 0;
-    while ((locked = fcntl(fd, F_OFD_SETLKW, &range)) != 0 && errno == EINTR) continue;
+    while ((locked = fcntl(route.fd, F_OFD_SETLKW, &range)) != 0 && errno == EINTR) continue;
     if (locked != 0) {
         transfer.status = status_of_errno(errno);
         return;
     }
-    transfer_by_system(fd, transfer);
+    transfer_all(transfer, route);
     range.l_type = F_UNLCK;
-    fcntl(fd, F_OFD_SETLK, &range);
+    fcntl(route.fd, F_OFD_SETLK, &range);
 }
 
-/// What says that a transfer is done. The file may be gone once `done` is seen.
-std::function<void()> PosixFile::finisher(Transfer& transfer) const {
-    return [&transfer, ring = finished_] {
+void PosixFile::serve_by_aio(Transfer& transfer) {
+    Route route;
+    if (prepare(transfer, route)) transfer_by_aio(transfer, route);
+}
+
+/// The file may be gone once `done` is seen.
+void PosixFile::start(Transfer& transfer) {
+    auto finish = [&transfer, ring = finished_] {
         transfer.done.store(true, std::memory_order_release);
         ring();
     };
-}
-
-void PosixFile::start(Transfer& transfer) {
-    bool const by_ring = way_.ring && transfer.exclusive.empty();
-    int fd = -1;
-    if (by_ring && is_open() && prepare(transfer, fd)) {
-        return way_.ring->start(fd, transfer, finisher(transfer));
-    }
-    way_.pool.submit([this, &transfer, by_ring, finish = finisher(transfer)] {
-        int opened_fd = -1;
-        if (by_ring && prepare(transfer, opened_fd)) {
-            return way_.ring->start(opened_fd, transfer, finish);
-        }
-        if (!by_ring) run(transfer);
+    if (way_.page_cache != PageCache::drop) return start_now(transfer, std::move(finish));
+    auto touching = std::make_shared<TouchingTransfer>(transfer);
+    start_now(*touching, [this, touching, finish = std::move(finish)] {
+        touching->hand_over();
+        drop_later(*touching);
         finish();
     });
 }
 
+void PosixFile::start_now(Transfer& transfer, Then finish) {
+    bool const by_ring = way_.ring && transfer.exclusive.empty();
+    bool const by_aio = way_.aio && transfer.exclusive.empty();
+    Route route;
+    if (by_ring && is_open() && prepare(transfer, route)) {
+        return way_.ring->start(route, transfer, std::move(finish));
+    }
+    way_.pool.submit([this, &transfer, by_ring, by_aio, finish = std::move(finish)] {
+        Route opened;
+        if (by_ring && prepare(transfer, opened)) {
+            return way_.ring->start(opened, transfer, finish);
+        }
+        if (by_aio)
+            serve_by_aio(transfer);
+        else if (!by_ring)
+            run_now(transfer);
+        finish();
+    });
+}
+
+/// By the pool, and not by those who transfer: it may wait for the device.
+void PosixFile::drop_later(TouchingTransfer const& transfer) {
+    if (transfer.touched().empty()) return;
+    dropper_->note(transfer.direction, transfer.touched());
+    way_.pool.submit([dropper = dropper_] { dropper->work(); });
+}
+
 Status PosixFile::preallocate(Bytes bytes) {
-    int fd = -1;
-    if (Status const status = opened(fd); status != Status::ok || bytes == 0) return status;
-    return status_of_errno(posix_fallocate(fd, 0, bytes));
+    if (Status const status = open_once(); status != Status::ok || bytes == 0) return status;
+    int error = way_.faults ? way_.faults->refusal(Faults::Ability::fallocate) : 0;
+    if (error == 0) error = allocate(route_.fd, bytes);
+    if (error == EOPNOTSUPP || error == ENOSYS) error = fill_behind_end(route_.fd, bytes);
+    written_ = true;
+    return status_of_errno(error);
 }
 
 Status PosixFile::sync() {
-    if (!written_.exchange(false)) return Status::ok;
+    if (!is_open()) return Status::ok;
+    bool const failed = written_.exchange(false) && fdatasync(route_.fd) != 0;
+    Status const status = failed ? status_of_errno(errno) : Status::ok;
+    return dropper_ ? agreed(status, dropper_->finish()) : status;
+}
+
+BypassTally PosixFile::bypass_tally() {
     std::lock_guard const lock(mutex_);
-    return fdatasync(fd_) == 0 ? Status::ok : status_of_errno(errno);
+    return bypass_ ? bypass_->tally() : BypassTally{};
 }
 
 }  // namespace sluice

@@ -1,52 +1,29 @@
-// Storage over pread and pwrite: a small pool of threads that wait for the device, so that nobody
-// else has to.
+// A file of the system, served by one of the engines: storage threads in pread and pwrite, io_uring,
+// or POSIX AIO.
 #pragma once
 #include "core/engine.hpp"
 #include "ports/batch.hpp"
+#include "ports/page_cache.hpp"
 #include "ports/stored_file.hpp"
+#include "ports/worker_pool.hpp"
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
-#include <vector>
 
 namespace sluice {
 
 class Uring;
 
-/// Threads that run tasks in order. They start with the first task and block all signals. With no
-/// threads submit() runs the task itself.
-class WorkerPool {
-public:
-    explicit WorkerPool(int thread_count) noexcept : thread_count_(thread_count) {}
-    ~WorkerPool();
-    void submit(std::function<void()> task);
-    /// Of all its threads so far.
-    [[nodiscard]] double processor_seconds();
-
-private:
-    void work();
-
-    int thread_count_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    std::deque<std::function<void()>> tasks_;
-    std::vector<std::thread> threads_;
-    int idle_ = 0;
-    bool stopping_ = false;
-};
-
-/// What pwritev and preadv do, with their results and errno. Replaced by simulated files and
-/// faults.
+/// What pwritev and preadv do, with their results and errno. Replaced by simulated files.
 using TransferCall =
     std::function<long(Direction direction, iovec const* vectors, int count, Offset offset)>;
 
 /// Moves all segments, whatever `call` makes of it: short counts and EINTR are gone on with, zero
 /// is the end of the file, other errors end the transfer. Sets all results but `done`.
 void transfer_all(Transfer& transfer, TransferCall const& call);
+/// The same by the system.
+void transfer_all(Transfer& transfer, Route const& route);
 
 enum class AccessMode : std::uint8_t { read, write, both };
 
@@ -56,6 +33,7 @@ struct PosixWay {
     Uring* ring = nullptr;  ///< Moves them by io_uring.
     bool aio = false;       ///< Moves them by POSIX AIO, waited for by the pool.
     PageCache page_cache = PageCache::keep;
+    Faults* faults = nullptr;  ///< For tests.
 };
 
 /// One file, opened when the first transfer needs it: ranks that never transfer never open it.
@@ -69,22 +47,33 @@ public:
     void run(Transfer& transfer) override;
     Bytes direct_piece_bytes(Direction way) override;
     Status sync() override;
+    /// By fallocate. A file system without it gets zeros behind the end of the file, one in each
+    /// 4 KiB, up to `bytes`; holes before the end stay.
     Status preallocate(Bytes bytes) override;
+    /// Of a file whose pages are bypassed: how its requests went so far.
+    [[nodiscard]] BypassTally bypass_tally();
 
 private:
+    using Then = std::function<void()>;
+
     bool is_open();
-    Status opened(int& fd);
-    bool prepare(Transfer& transfer, int& fd);
-    std::function<void()> finisher(Transfer& transfer) const;
-    void run_exclusive(int fd, Transfer& transfer);
+    Status open_once();
+    bool prepare(Transfer& transfer, Route& route);
+    void start_now(Transfer& transfer, Then finish);
+    void run_now(Transfer& transfer);
+    void run_exclusive(Transfer& transfer, Route const& route);
+    void serve_by_aio(Transfer& transfer);
+    void drop_later(TouchingTransfer const& transfer);
 
     std::string path_;
     AccessMode mode_;
     PosixWay way_;
     std::function<void()> finished_;
     std::mutex mutex_;  ///< Guards the fields below.
-    int fd_ = -1;
+    Route route_;
     Status open_status_ = Status::ok;
+    std::unique_ptr<Bypass> bypass_;
+    std::shared_ptr<PageDropper> dropper_;  ///< Shared with tasks of the pool.
     std::mutex exclusive_mutex_;  ///< The system's locks are between descriptors, not threads.
     std::atomic<bool> written_{false};
     std::atomic<int> in_memory_{-1};  ///< The file system has no device; -1: not known yet.

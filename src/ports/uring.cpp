@@ -1,7 +1,6 @@
 // The ring's thread. See uring.hpp.
 #include "ports/uring.hpp"
 
-#include "ports/batch.hpp"
 #include "ports/quiet_thread.hpp"
 
 #include <array>
@@ -19,26 +18,24 @@ namespace sluice {
 namespace {
 
 constexpr unsigned ring_entries = 64;
-constexpr std::size_t batches_max = 8;             ///< Of one transfer under way at once.
-constexpr Bytes batch_bytes_max = Bytes{1} << 20;  ///< A longer segment is several batches.
 
 /// A transfer under way.
 struct Flight {
-    Flight(int its_fd, Transfer& its_transfer, std::function<void()> when_finished)
-        : fd(its_fd),
+    Flight(Route const& its_route, Transfer& its_transfer, std::function<void()> when_finished)
+        : route(its_route),
           transfer(its_transfer),
           finished(std::move(when_finished)),
-          segments(its_transfer, batch_bytes_max) {}
+          segments(its_transfer, batch_bytes_under_way, its_route.unit()) {}
 
     struct Part {
         Flight* flight = nullptr;
         Batch batch;
     };
-    int fd;
+    Route route;
     Transfer& transfer;
     std::function<void()> finished;
     Segments segments;
-    std::array<Part, batches_max> parts;
+    std::array<Part, batches_under_way> parts;
     std::size_t under_way = 0;
 };
 
@@ -127,19 +124,19 @@ public:
 
     [[nodiscard]] double processor_seconds() noexcept { return sluice::processor_seconds(thread_); }
 
-    void start(int fd, Transfer& transfer, std::function<void()> finished) {
+    void start(Route const& route, Transfer& transfer, std::function<void()> finished) {
         bool first = false;
         {
             std::lock_guard const lock(mutex_);
             first = incoming_.empty();
-            incoming_.push_back({fd, &transfer, std::move(finished)});
+            incoming_.push_back({route, &transfer, std::move(finished)});
         }
         if (first) eventfd_write(wake_fd_, 1);
     }
 
 private:
     struct Incoming {
-        int fd;
+        Route route;
         Transfer* transfer;
         std::function<void()> finished;
     };
@@ -171,30 +168,34 @@ private:
             if (stopping_ && taken.empty() && flights_ == 0) return false;
         }
         for (Incoming& next : taken) {
-            auto* const flight = new Flight(next.fd, *next.transfer, std::move(next.finished));
+            auto* const flight = new Flight(next.route, *next.transfer, std::move(next.finished));
             ++flights_;
             for (Flight::Part& part : flight->parts) {
                 part.flight = flight;
-                if (!begin_next(ring, part)) break;
+                if (!go_on(ring, part)) break;
+                ++flight->under_way;
             }
             end_if_done(flight);
         }
         return true;
     }
 
-    /// False when the transfer has nothing more to ask for.
-    bool begin_next(Ring& ring, Flight::Part& part) {
+    /// Asks for what is left of the part's batch, or for the next one. False where the transfer has
+    /// nothing more to ask for.
+    bool go_on(Ring& ring, Flight::Part& part) {
         Flight& flight = *part.flight;
-        if (flight.transfer.status != Status::ok || !flight.segments.fill(part.batch)) return false;
-        ++flight.under_way;
-        ask(ring, part);
+        while (!part.batch.ask(flight.route, flight.transfer)) {
+            bool const more =
+                flight.transfer.status == Status::ok && flight.segments.fill(part.batch);
+            if (!more) return false;
+        }
+        make_request(ring, part, flight.transfer.direction == Direction::write);
         return true;
     }
 
-    void ask(Ring& ring, Flight::Part& part) {
+    void make_request(Ring& ring, Flight::Part& part, bool write) {
         Batch const& batch = part.batch;
-        int const fd = part.flight->fd;
-        bool const write = part.flight->transfer.direction == Direction::write;
+        int const fd = batch.fd();
         auto const at = static_cast<std::uint64_t>(batch.offset());
         auto const count = static_cast<unsigned>(batch.count());
         iovec const& first = batch.vectors()[0];
@@ -212,9 +213,10 @@ private:
     }
 
     void completed(Ring& ring, Flight::Part& part, int result) {
-        if (part.batch.take(result, part.flight->transfer)) return ask(ring, part);
+        part.batch.take(result, part.flight->transfer);
+        if (go_on(ring, part)) return;
         --part.flight->under_way;
-        if (!begin_next(ring, part)) end_if_done(part.flight);
+        end_if_done(part.flight);
     }
 
     void end_if_done(Flight* flight) {
@@ -243,8 +245,8 @@ std::unique_ptr<Uring> Uring::make(int workers) {
     return std::unique_ptr<Uring>(new Uring(std::move(loop)));
 }
 
-void Uring::start(int fd, Transfer& transfer, std::function<void()> finished) {
-    loop_->start(fd, transfer, std::move(finished));
+void Uring::start(Route const& route, Transfer& transfer, std::function<void()> finished) {
+    loop_->start(route, transfer, std::move(finished));
 }
 
 double Uring::processor_seconds() noexcept { return loop_->processor_seconds(); }
@@ -258,7 +260,7 @@ namespace sluice {
 class Uring::Loop {};
 bool Uring::available() noexcept { return false; }
 std::unique_ptr<Uring> Uring::make(int) { return nullptr; }
-void Uring::start(int, Transfer&, std::function<void()>) {}
+void Uring::start(Route const&, Transfer&, std::function<void()>) {}
 double Uring::processor_seconds() noexcept { return 0; }
 
 }  // namespace sluice

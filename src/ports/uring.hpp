@@ -2,7 +2,7 @@
 // for all of them. Beside the thread pool of ports/posix.hpp, which also serves what does not go
 // this way: opening, and transfers under a lock.
 #pragma once
-#include "ports/port.hpp"
+#include "ports/batch.hpp"
 
 #include <functional>
 #include <memory>
@@ -23,9 +23,9 @@ public:
     Uring(Uring const&) = delete;
     Uring& operator=(Uring const&) = delete;
 
-    /// Returns at once. `fd` stays open until `finished` is called, by the ring's thread, after all
-    /// results of the transfer but `done` are set. Thread-safe.
-    void start(int fd, Transfer& transfer, std::function<void()> finished);
+    /// Returns at once. What the route names stays until `finished` is called, by the ring's thread,
+    /// after all results of the transfer but `done` are set. Thread-safe.
+    void start(Route const& route, Transfer& transfer, std::function<void()> finished);
     /// Of the ring's thread so far; the kernel's own are not counted.
     [[nodiscard]] double processor_seconds() noexcept;
 

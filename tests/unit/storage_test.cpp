@@ -324,7 +324,7 @@ TEST(Uring, WaitsForItsTransfersBeforeItEnds) {
         for (int i = 0; i < 50; ++i) {
             all.push_back(
                 std::make_unique<ListTransfer>(Direction::write, pieces_of(memory, 100, 1)));
-            ring->start(fd, *all.back(), [&done] { ++done; });
+            ring->start({.fd = fd}, *all.back(), [&done] { ++done; });
         }
     }
     close(fd);

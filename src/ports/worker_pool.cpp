@@ -1,0 +1,50 @@
+// See worker_pool.hpp.
+#include "ports/worker_pool.hpp"
+
+#include "ports/quiet_thread.hpp"
+
+namespace sluice {
+
+WorkerPool::~WorkerPool() {
+    {
+        std::lock_guard const lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    for (auto& thread : threads_) thread.join();
+}
+
+void WorkerPool::submit(std::function<void()> task) {
+    if (thread_count_ == 0) return task();
+    std::lock_guard const lock(mutex_);
+    tasks_.push_back(std::move(task));
+    bool const all_busy = idle_ < static_cast<int>(tasks_.size());
+    if (all_busy && static_cast<int>(threads_.size()) < thread_count_) {
+        threads_.push_back(quiet_thread("sluice-storage", [this] { work(); }));
+    }
+    wake_.notify_one();
+}
+
+double WorkerPool::processor_seconds() {
+    std::lock_guard const lock(mutex_);
+    double sum = 0;
+    for (auto& thread : threads_) sum += sluice::processor_seconds(thread);
+    return sum;
+}
+
+void WorkerPool::work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        ++idle_;
+        wake_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
+        --idle_;
+        if (tasks_.empty()) return;
+        auto task = std::move(tasks_.front());
+        tasks_.pop_front();
+        lock.unlock();
+        task();
+        lock.lock();
+    }
+}
+
+}  // namespace sluice

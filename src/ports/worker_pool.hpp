@@ -1,0 +1,34 @@
+// A small pool of threads that wait for the device, so that nobody else has to.
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace sluice {
+
+/// Threads that run tasks in order. They start with the first task and block all signals. With no
+/// threads submit() runs the task itself.
+class WorkerPool {
+public:
+    explicit WorkerPool(int thread_count) noexcept : thread_count_(thread_count) {}
+    ~WorkerPool();
+    void submit(std::function<void()> task);
+    /// Of all its threads so far.
+    [[nodiscard]] double processor_seconds();
+
+private:
+    void work();
+
+    int thread_count_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::deque<std::function<void()>> tasks_;
+    std::vector<std::thread> threads_;
+    int idle_ = 0;
+    bool stopping_ = false;
+};
+
+}  // namespace sluice
