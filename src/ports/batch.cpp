@@ -54,7 +54,7 @@ void Batch::add(Segment const& segment) noexcept {
 
 bool Batch::ask(Route const& route, Transfer& transfer) {
     for (bool left = first_ < end_; left;) {
-        Bytes const bytes = choose(route);
+        Bytes const bytes = choose(route, transfer.direction);
         bool const write = transfer.direction == Direction::write;
         if (route.faults) [[unlikely]] {
             long const met =
@@ -77,9 +77,14 @@ bool Batch::ask(Route const& route, Transfer& transfer) {
 }
 
 /// Where the front goes, and how much of it at once.
-Bytes Batch::choose(Route const& route) {
-    bool const bypasses = route.bypass && route.bypass->granted() && !bypass_fails_;
-    Front front = bypasses ? front_of(offset_, left_, route.bypass->unit()) : Front{left_, false};
+Bytes Batch::choose(Route const& route, Direction direction) {
+    Front front{left_, false};
+    if (route.bypass && route.bypass->granted() && !bypass_fails_) {
+        front = front_of(offset_, left_, route.unit());
+        if (front.bypass && direction == Direction::read) {
+            front = route.bypass->before_end(offset_, front);
+        }
+    }
     bypass_ = front.bypass ? route.bypass : nullptr;
     cut(front.bytes);
     if (must_bounce(route)) {

@@ -75,7 +75,7 @@ private:
 
     void clear(Offset offset) noexcept;
     void add(Segment const& segment) noexcept;
-    [[nodiscard]] Bytes choose(Route const& route);
+    [[nodiscard]] Bytes choose(Route const& route, Direction direction);
     [[nodiscard]] bool must_bounce(Route const& route) const noexcept;
     void cut(Bytes bytes) noexcept;
     void uncut() noexcept;

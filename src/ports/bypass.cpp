@@ -83,6 +83,13 @@ bool Bypass::reaches(iovec const* vectors, int count) const noexcept {
     return bits % static_cast<std::uintptr_t>(memory_unit_) == 0;
 }
 
+Front Bypass::before_end(Offset offset, Front front) const noexcept {
+    struct stat about{};
+    if (fstat(fd_, &about) != 0) return {front.bytes, false};
+    Bytes const whole = about.st_size - about.st_size % unit_ - offset;
+    return whole > 0 ? Front{std::min(front.bytes, whole), true} : Front{front.bytes, false};
+}
+
 void Bypass::count(bool bypassed, bool bounced) noexcept {
     (bypassed ? bypassed_ : cached_).fetch_add(1, std::memory_order_relaxed);
     if (bounced) bounced_.fetch_add(1, std::memory_order_relaxed);

@@ -48,6 +48,10 @@ public:
     /// Whether the device can reach the memory as it lies.
     [[nodiscard]] bool reaches(iovec const* vectors, int count) const noexcept;
 
+    /// What a read may ask for past the page cache: a device that reads the page in which the file
+    /// ends fills all of the memory, with zeros behind the end.
+    [[nodiscard]] Front before_end(Offset offset, Front front) const noexcept;
+
     void refused() noexcept { granted_ = false; }
     void count(bool bypassed, bool bounced) noexcept;
     [[nodiscard]] BypassTally tally() const noexcept { return {bypassed_, bounced_, cached_}; }

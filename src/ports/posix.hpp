@@ -1,5 +1,5 @@
-// A file of the system, served by one of the engines: storage threads in pread and pwrite, io_uring,
-// or POSIX AIO.
+// A file of the system, served by one of the engines: storage threads in pread and pwrite,
+// io_uring, or POSIX AIO.
 #pragma once
 #include "core/engine.hpp"
 #include "ports/batch.hpp"

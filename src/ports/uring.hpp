@@ -23,8 +23,8 @@ public:
     Uring(Uring const&) = delete;
     Uring& operator=(Uring const&) = delete;
 
-    /// Returns at once. What the route names stays until `finished` is called, by the ring's thread,
-    /// after all results of the transfer but `done` are set. Thread-safe.
+    /// Returns at once. What the route names stays until `finished` is called, by the ring's
+    /// thread, after all results of the transfer but `done` are set. Thread-safe.
     void start(Route const& route, Transfer& transfer, std::function<void()> finished);
     /// Of the ring's thread so far; the kernel's own are not counted.
     [[nodiscard]] double processor_seconds() noexcept;
