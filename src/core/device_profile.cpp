@@ -129,28 +129,27 @@ std::string describe_speed(DeviceProfile const& p) {
         char const* name;
         bool random;
         Bytes bytes;
-        std::int32_t depth;
     };
-    Kind const kinds[] = {
-        {"sequential 1M", false, mebibyte, 1}, {"sequential 1M", false, mebibyte, p.queue_depth},
-        {"random 64K", true, 65536, 1},        {"random 64K", true, 65536, p.queue_depth},
-        {"random 4K", true, 4096, 1},          {"random 4K", true, 4096, p.queue_depth}};
+    constexpr Kind kinds[] = {
+        {"sequential 1M", false, mebibyte}, {"random 64K", true, 65536}, {"random 4K", true, 4096}};
     std::string text;
-    for (Kind const& kind : kinds) {
-        if (&kind != kinds && kind.depth == p.queue_depth && (&kind)[-1].depth == kind.depth)
-            continue;
-        char line[160];
+    auto const add = [&](Kind const& kind, std::int32_t depth) {
         auto const speed = [&](Direction way) {
-            return device_bandwidth(p, way, kind.random, kind.bytes, kind.depth) / 1e6;
+            return device_bandwidth(p, way, kind.random, kind.bytes, depth) / 1e6;
         };
         auto const wait = [&](Direction way) {
             return device_latency(p, way, kind.random, kind.bytes) * 1e6;
         };
+        char line[160];
         std::snprintf(line, sizeof line,
-                      "# %-13s depth %-4d read %8.2f MB/s %8.0f us   write %8.2f MB/s %8.0f us\n",
-                      kind.name, kind.depth, speed(Direction::read), wait(Direction::read),
+                      "# %-13s depth %-4d read %8.2f MB/s %6.0f us   write %8.2f MB/s %6.0f us\n",
+                      kind.name, depth, speed(Direction::read), wait(Direction::read),
                       speed(Direction::write), wait(Direction::write));
         text += line;
+    };
+    for (Kind const& kind : kinds) {
+        add(kind, 1);
+        if (p.queue_depth > 1) add(kind, p.queue_depth);
     }
     return text;
 }

@@ -26,12 +26,13 @@ constexpr Word errors[] = {
     {"EMFILE", EMFILE}, {"ENFILE", ENFILE}, {"ENOENT", ENOENT},      {"ESTALE", ESTALE},
     {"EBUSY", EBUSY},   {"EINVAL", EINVAL}, {"ETIMEDOUT", ETIMEDOUT}};
 
-template <std::size_t count>
-std::optional<int> value_of(Word const (&words)[count], std::string const& name) {
+constexpr int unknown = -1;
+
+template <std::size_t count> int value_of(Word const (&words)[count], std::string const& name) {
     for (Word const& word : words) {
         if (name == word.name) return word.value;
     }
-    return std::nullopt;
+    return unknown;
 }
 
 std::vector<std::string> split(std::string const& text, char at) {
@@ -83,21 +84,21 @@ std::optional<std::vector<FaultRule>> parse_faults(std::string const& text, std:
     for (std::string const& part : split(text, ',')) {
         auto const words = split(part, ':');
         FaultRule rule;
-        auto const place = value_of(places, words[0]);
-        auto const what = words.size() > 1 ? value_of(errors, words[1]) : std::nullopt;
-        bool understood = place && what;
+        int const place = value_of(places, words[0]);
+        int const what = words.size() > 1 ? value_of(errors, words[1]) : unknown;
+        bool understood = place != unknown && what != unknown;
         for (std::size_t i = 2; i < words.size(); ++i)
             understood = understood && set_number(words[i], rule);
-        bool const moves = place && (*place == static_cast<int>(FaultPlace::read) ||
-                                     *place == static_cast<int>(FaultPlace::write));
-        if (!understood || (*what == 0 && !moves)) {
+        bool const moves = place == static_cast<int>(FaultPlace::read) ||
+                           place == static_cast<int>(FaultPlace::write);
+        if (!understood || (what == 0 && !moves)) {
             error = "'" + part +
                     "': expected read, write, fsync, open, create or all, a colon, and the name "
                     "of an error, or `short` for read and write; then :after=N, :every=N, "
                     ":times=N";
             return std::nullopt;
         }
-        rule.place = static_cast<FaultPlace>(*place), rule.error = *what;
+        rule.place = static_cast<FaultPlace>(place), rule.error = what;
         rules.push_back(rule);
     }
     return rules;

@@ -28,6 +28,11 @@ constexpr Command commands[] = {
     {"explain", "explain [FILE.toml] [--pattern NAME ...]",
      "what the library would do with a pattern on a machine, and why, in words",
      sluice::command_explain},
+    {"device", "device --profile NAME --mount DIR",
+     "files on an emulated disk, flash or memory device, for any program; --list shows the "
+     "devices; "
+     "see sluice device --help",
+     sluice::command_device},
     {"info", "info", "version, MPI, features, environment variables and hints",
      sluice::command_info},
 };

@@ -1,0 +1,261 @@
+// One function for each request of the kernel. See operations.hpp. Data and fsync take the time of
+// the device; names and attributes are free of charge.
+#include "tools/device/operations.hpp"
+
+#include <cstring>
+#include <linux/fuse.h>
+
+#ifndef FOPEN_NOFLUSH
+#define FOPEN_NOFLUSH (1 << 5)  // Linux 5.16
+#endif
+#ifndef FOPEN_PARALLEL_DIRECT_WRITES
+#define FOPEN_PARALLEL_DIRECT_WRITES (1 << 6)  // Linux 6.2; older kernels ignore it and serialise
+#endif
+
+namespace sluice::device {
+
+Client::~Client() {
+    for (auto const& [inode, count] : references_) emulation.store->forget(inode, count);
+    for (auto const& [handle, count] : handles_) {
+        for (std::uint64_t i = 0; i < count; ++i) emulation.store->close(handle);
+    }
+}
+
+void Client::forget(Inode inode, std::uint64_t count) {
+    {
+        std::scoped_lock const lock(mutex_);
+        auto const found = references_.find(inode);
+        if (found == references_.end()) return;
+        count = std::min(count, found->second);
+        if ((found->second -= count) == 0) references_.erase(found);
+    }
+    emulation.store->forget(inode, count);
+}
+
+void Client::close(std::uint64_t handle) {
+    {
+        std::scoped_lock const lock(mutex_);
+        auto const found = handles_.find(handle);
+        if (found == handles_.end()) return;
+        if (--found->second == 0) handles_.erase(found);
+    }
+    emulation.store->close(handle);
+}
+
+namespace {
+
+Client& client_of(fuse_req_t request) { return *static_cast<Client*>(fuse_req_userdata(request)); }
+Store& store_of(fuse_req_t request) { return *client_of(request).emulation.store; }
+
+Owner owner_of(fuse_req_t request) {
+    auto const* caller = fuse_req_ctx(request);
+    return {caller->uid, caller->gid};
+}
+
+void reply_entry(fuse_req_t request, int error, Found const& found) {
+    if (error != 0) return void(fuse_reply_err(request, error));
+    Client& client = client_of(request);
+    client.referred(found.inode);
+    fuse_entry_param entry{};
+    entry.ino = found.inode;
+    entry.attr = found.attributes;
+    entry.attr_timeout = entry.entry_timeout = client.attributes_seconds;
+    fuse_reply_entry(request, &entry);
+}
+
+void reply_attributes(fuse_req_t request, int error, struct stat const& now) {
+    if (error != 0) return void(fuse_reply_err(request, error));
+    fuse_reply_attr(request, &now, client_of(request).attributes_seconds);
+}
+
+/// Whether a fault took the request's answer upon itself; a short count is for the caller.
+bool failed(fuse_req_t request, Fault const& fault) {
+    if (!fault.hit || fault.error == 0) return false;
+    fuse_reply_err(request, fault.error);
+    return true;
+}
+
+/// Half of them, if the count is to be short.
+Count bytes_after(Fault const& fault, Count bytes) {
+    return fault.hit && fault.error == 0 ? (bytes + 1) / 2 : bytes;
+}
+
+void lookup(fuse_req_t request, fuse_ino_t parent, char const* name) {
+    Found found;
+    int const error = store_of(request).lookup(parent, name, found);
+    reply_entry(request, error, found);
+}
+
+void forget(fuse_req_t request, fuse_ino_t inode, std::uint64_t count) {
+    client_of(request).forget(inode, count);
+    fuse_reply_none(request);
+}
+
+void getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info*) {
+    struct stat now{};
+    int const error = store_of(request).attributes(inode, now);
+    reply_attributes(request, error, now);
+}
+
+void setattr(fuse_req_t request, fuse_ino_t inode, struct stat* wanted, int which,
+             fuse_file_info*) {
+    struct stat now{};
+    int const error = store_of(request).change(inode, *wanted, which, now);
+    reply_attributes(request, error, now);
+}
+
+/// Also creates: with no `create` operation Linux calls mknod, then open.
+void mknod(fuse_req_t request, fuse_ino_t parent, char const* name, mode_t mode, dev_t) {
+    if (failed(request, client_of(request).emulation.fault(FaultPlace::create))) return;
+    Found found;
+    int const error = S_ISREG(mode) || S_ISDIR(mode)
+                          ? store_of(request).make(parent, name, mode, owner_of(request), found)
+                          : EPERM;
+    reply_entry(request, error, found);
+}
+
+void mkdir(fuse_req_t request, fuse_ino_t parent, char const* name, mode_t mode) {
+    mknod(request, parent, name, mode | S_IFDIR, 0);
+}
+
+void symlink(fuse_req_t request, char const* target, fuse_ino_t parent, char const* name) {
+    Found found;
+    int const error =
+        store_of(request).make_symlink(parent, name, target, owner_of(request), found);
+    reply_entry(request, error, found);
+}
+
+void readlink(fuse_req_t request, fuse_ino_t inode) {
+    std::string target;
+    if (int const error = store_of(request).symlink_target(inode, target); error != 0)
+        return void(fuse_reply_err(request, error));
+    fuse_reply_readlink(request, target.c_str());
+}
+
+void link(fuse_req_t request, fuse_ino_t inode, fuse_ino_t parent, char const* name) {
+    Found found;
+    int const error = store_of(request).make_link(inode, parent, name, found);
+    reply_entry(request, error, found);
+}
+
+void unlink(fuse_req_t request, fuse_ino_t parent, char const* name) {
+    fuse_reply_err(request, store_of(request).remove(parent, name, false));
+}
+
+void rmdir(fuse_req_t request, fuse_ino_t parent, char const* name) {
+    fuse_reply_err(request, store_of(request).remove(parent, name, true));
+}
+
+void rename(fuse_req_t request, fuse_ino_t parent, char const* name, fuse_ino_t target_parent,
+            char const* target, unsigned flags) {
+    fuse_reply_err(request, store_of(request).rename(parent, name, target_parent, target, flags));
+}
+
+/// Written out because libfuse before 3.15 cannot ask for parallel direct writes. With the page
+/// cache, closing a file flushes it no more than on a local file system.
+void open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
+    Client& client = client_of(request);
+    if (failed(request, client.emulation.fault(FaultPlace::open))) return;
+    fuse_open_out reply{};
+    std::uint64_t handle = 0;
+    if (int const error = store_of(request).open(inode, info->flags, handle); error != 0)
+        return void(fuse_reply_err(request, error));
+    client.opened(handle);
+    reply.fh = handle;
+    reply.open_flags = client.page_cache ? FOPEN_KEEP_CACHE | FOPEN_NOFLUSH
+                                         : FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES;
+    fuse_reply_buf(request, reinterpret_cast<char const*>(&reply), sizeof reply);
+}
+
+void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) {
+    client_of(request).close(info->fh);
+    fuse_reply_err(request, 0);
+}
+
+DeviceAccess access_of(Direction direction, fuse_ino_t inode, off_t offset, Count bytes) {
+    return {direction, inode, offset, Bytes(bytes)};
+}
+
+void read(fuse_req_t request, fuse_ino_t inode, size_t bytes, off_t offset, fuse_file_info* info) {
+    double const arrival = now();
+    Emulation& emulation = client_of(request).emulation;
+    Fault const fault = emulation.fault(FaultPlace::read);
+    if (failed(request, fault)) return;
+    std::vector<char> data;
+    int const error =
+        emulation.store->read(inode, info->fh, bytes_after(fault, bytes), Count(offset), data);
+    if (error != 0) return void(fuse_reply_err(request, error));
+    emulation.serve(arrival, access_of(Direction::read, inode, offset, data.size()));
+    fuse_reply_buf(request, data.data(), data.size());
+}
+
+void write(fuse_req_t request, fuse_ino_t inode, char const* data, size_t bytes, off_t offset,
+           fuse_file_info* info) {
+    double const arrival = now();
+    Emulation& emulation = client_of(request).emulation;
+    Fault const fault = emulation.fault(FaultPlace::write);
+    if (failed(request, fault)) return;
+    bytes = bytes_after(fault, bytes);
+    int const error = emulation.store->write(inode, info->fh, data, bytes, Count(offset));
+    if (error != 0) return void(fuse_reply_err(request, error));
+    emulation.serve(arrival, access_of(Direction::write, inode, offset, bytes));
+    fuse_reply_write(request, bytes);
+}
+
+/// A write is answered when it is on the device, so there is nothing to flush but the wait itself.
+void fsync(fuse_req_t request, fuse_ino_t, int, fuse_file_info* info) {
+    Emulation& emulation = client_of(request).emulation;
+    if (failed(request, emulation.fault(FaultPlace::sync))) return;
+    int const error = emulation.store->sync(info->fh);
+    if (error == 0) emulation.flush();
+    fuse_reply_err(request, error);
+}
+
+void readdir(fuse_req_t request, fuse_ino_t inode, size_t bytes, off_t offset, fuse_file_info*) {
+    std::vector<Listed> all;
+    if (int const error = store_of(request).list(inode, all); error != 0)
+        return void(fuse_reply_err(request, error));
+    std::vector<char> buffer(bytes);
+    size_t used = 0;
+    for (auto i = size_t(offset); i < all.size(); ++i) {
+        auto const needed =
+            fuse_add_direntry(request, buffer.data() + used, bytes - used, all[i].name.c_str(),
+                              &all[i].attributes, off_t(i + 1));
+        if (needed > bytes - used) break;
+        used += needed;
+    }
+    fuse_reply_buf(request, buffer.data(), used);
+}
+
+void statfs(fuse_req_t request, fuse_ino_t) {
+    struct statvfs space{};
+    if (int const error = store_of(request).space(space); error != 0)
+        return void(fuse_reply_err(request, error));
+    fuse_reply_statfs(request, &space);
+}
+
+void init(void* user_data, fuse_conn_info* connection) {
+    connection->max_write = unsigned(request_bytes_max);
+    connection->max_read = unsigned(request_bytes_max);
+    connection->max_background = 64;
+    // The kernel truncates by setattr; data comes in buffers, whatever lies below.
+    connection->want &= ~unsigned(FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_SPLICE_READ |
+                                  FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
+    if (static_cast<Client*>(user_data)->page_cache)
+        connection->want |= connection->capable & unsigned(FUSE_CAP_WRITEBACK_CACHE);
+}
+
+}  // namespace
+
+fuse_lowlevel_ops operations() {
+    fuse_lowlevel_ops all{};
+    all.init = init, all.lookup = lookup, all.forget = forget;
+    all.getattr = getattr, all.setattr = setattr, all.mknod = mknod, all.mkdir = mkdir;
+    all.symlink = symlink, all.readlink = readlink, all.link = link;
+    all.unlink = unlink, all.rmdir = rmdir, all.rename = rename;
+    all.open = open, all.release = release, all.read = read, all.write = write;
+    all.fsync = fsync, all.readdir = readdir, all.statfs = statfs;
+    return all;
+}
+
+}  // namespace sluice::device
