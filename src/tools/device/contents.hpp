@@ -44,12 +44,16 @@ public:
         return true;
     }
 
+    /// Into `data`, whose size becomes that of what there is to read.
     void read(Count bytes, Count offset, std::vector<char>& data) {
         std::shared_lock const lock(mutex_);
-        data.assign(offset < size_ ? std::min(bytes, size_ - offset) : 0, 0);
+        data.resize(offset < size_ ? std::min(bytes, size_ - offset) : 0);
         char* target = data.data();
         each_chunk(offset, data.size(), [&](char const* chunk, Count length) {
-            if (chunk != nullptr) std::memcpy(target, chunk, length);
+            if (chunk != nullptr)
+                std::memcpy(target, chunk, length);
+            else
+                std::memset(target, 0, length);
             target += length;
         });
     }
