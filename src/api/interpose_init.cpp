@@ -8,6 +8,7 @@
 #include "api/requests.hpp"
 #include "api/statistics.hpp"
 #include "api/threads.hpp"
+#include "ports/shared_memory.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -31,10 +32,16 @@ bool on_one_node() {
     return all >= 1 && all == local;
 }
 
+/// Where the system refuses, each rank is a node of its own.
+bool memory_can_be_shared() {
+    constexpr std::size_t windows_of_a_file = std::size_t{64} << 20;  // Of a few ranks.
+    return settings().shared_memory && SharedMemory::create(windows_of_a_file).has_value();
+}
+
 /// On one node nothing of ours calls MPI from another thread; between nodes the helper does.
 bool needs_multiple() {
     Settings const& s = settings();
-    bool const one = on_one_node() && s.ranks_per_node == 0 && s.shared_memory;
+    bool const one = on_one_node() && s.ranks_per_node == 0 && memory_can_be_shared();
     return s.enabled && !s.progress_in_calls && !one;
 }
 

@@ -104,13 +104,6 @@ int size_of(MPI_Comm communicator) {
     return size;
 }
 
-bool all_agree(bool mine, MPI_Comm communicator) {
-    int const own = mine ? 1 : 0;
-    int all = 0;
-    PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, communicator);
-    return all == 1;
-}
-
 /// The ranks that share memory with this one, or that pretend to.
 MPI_Comm split_by_node(MPI_Comm communicator) {
     int const rank = rank_in(communicator);
@@ -223,46 +216,42 @@ bool Team::set_up() {
     shape_ = {topology->local_count(own_node), topology->aggregator_count_max(), slot_bytes_most};
     if (alone || !shared) {
         shape_.local_count = 1;
-        auto own = SharedMemory::create_private(streams_at_most * NodeWindow::bytes_needed(shape_));
-        if (own) memory_ = std::move(*own);
-        auto bell = SharedMemory::create_private(4096);  // Nobody but this rank would ring.
-        std::vector<SharedMemory> pages;
-        if (bell) pages.push_back(std::move(*bell));
-        bells_ = std::make_unique<NodeBells>(std::move(pages));
+        take_memory(own_node_memory(shape_, streams_at_most));
     }
     memory_left_ = settings().memory_bytes;
     Progress::instance().allow_spinning(least[0] >= topology->local_count(own_node) &&
                                         settings().ranks_per_node == 0);
-    return all_agree(memory_.data() != nullptr, communicator);
+    return agree_on_streams();
 }
 
-/// The leader makes the memory, all attach it and each other's bells. All or none.
+/// All ranks have as many as the one with the fewest, so that they run out at the same file.
+bool Team::agree_on_streams() {
+    auto const mine = static_cast<std::uint64_t>(streams_);
+    std::uint64_t least = 0;
+    PMPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, communicator);
+    streams_ = static_cast<std::size_t>(least);
+    if (streams_ < streams_at_most) {
+        note("the system's limits leave room for " + std::to_string(streams_) +
+             " open files of a communicator");
+    }
+    return streams_ > 0;
+}
+
+void Team::take_memory(NodeMemory memory) {
+    memory_ = std::move(memory.windows);
+    bells_ = std::make_unique<NodeBells>(std::move(memory.bells));
+    streams_ = memory.streams;
+}
+
 bool Team::share_memory(MPI_Comm node) {
-    struct Names {
-        SharedMemoryName bell, window;
-    };
     // The shape needs the whole communicator's size, but only counts of it.
     WindowShape shape;
     shape.local_count = size_of(node);
     shape.aggregator_count = std::min(size_of(communicator), 64);
     shape.slot_bytes_max = slot_bytes_most;
-    auto const bytes = streams_at_most * NodeWindow::bytes_needed(shape);
-    bool const leads = rank_in(node) == 0;
-    std::optional<SharedMemory> window;
-    if (leads) window = SharedMemory::create(bytes);
-    Names const mine{Progress::instance().bell_page().name(),
-                     window ? window->name() : SharedMemoryName{}};
-    std::vector<Names> all(static_cast<std::size_t>(shape.local_count));
-    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, node);
-    if (!leads) window = SharedMemory::attach(all[0].window, bytes);
-    std::vector<SharedMemory> pages;
-    for (auto const& names : all) {
-        if (auto page = SharedMemory::attach(names.bell, 4096)) pages.push_back(std::move(*page));
-    }
-    bool const complete = window && pages.size() == all.size();
-    if (!all_agree(complete, node)) return false;  // Also: nobody's descriptor closes too early.
-    memory_ = std::move(*window);
-    bells_ = std::make_unique<NodeBells>(std::move(pages));
+    auto shared = share_node_memory(node, Progress::instance().bell_page(), shape, streams_at_most);
+    if (!shared) return false;
+    take_memory(std::move(*shared));
     return true;
 }
 
@@ -278,7 +267,7 @@ StreamPlace* Team::unused_stream() {
     auto const unused = std::find_if(places_.begin(), places_.end(),
                                      [](auto const& place) { return !place->used; });
     if (unused != places_.end()) return unused->get();
-    if (places_.size() == streams_at_most) return nullptr;
+    if (places_.size() == streams_) return nullptr;
     add_stream();
     return places_.back().get();
 }

@@ -2,6 +2,7 @@
 // the bells of the node, and a number of streams. Kept as an attribute of the user's communicator;
 // when that is freed, for the next one of the same ranks: libraries duplicate one for each file.
 #pragma once
+#include "api/node_memory.hpp"
 #include "api/progress.hpp"
 #include "ports/mpi.hpp"
 
@@ -52,6 +53,8 @@ private:
     bool set_up();
     void agree_on_name();
     bool share_memory(MPI_Comm node_communicator);
+    void take_memory(NodeMemory memory);
+    bool agree_on_streams();
     StreamPlace* unused_stream();
     void add_stream();
     void place_aggregators(StreamPlace& place, std::vector<Rank> const& aggregators) const;
@@ -61,6 +64,7 @@ private:
 
     std::uint64_t name_ = 0;  ///< The same on all ranks, and of no other team. Never 0.
     SharedMemory memory_;
+    std::size_t streams_ = 0;  ///< That there is memory for.
     std::unique_ptr<NodeBells> bells_;
     SteadyClock clock_;
     WindowShape shape_;

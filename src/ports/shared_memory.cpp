@@ -1,17 +1,25 @@
-// memfd_create, mmap and /proc. See shared_memory.hpp.
+// memfd_create, unlinked files, mmap and /proc. See shared_memory.hpp.
 #include "ports/shared_memory.hpp"
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace sluice {
 namespace {
+
+/// A few windows of the usual size. A folder with less is taken only when none has more.
+constexpr std::uint64_t room_enough = std::uint64_t{16} << 20;
 
 /// Growing a file beyond the process's limit would end it with a signal.
 bool allowed_by_limit(std::size_t bytes) noexcept {
@@ -20,9 +28,66 @@ bool allowed_by_limit(std::size_t bytes) noexcept {
            bytes <= limit.rlim_cur;
 }
 
-std::uint64_t inode_of(int fd) noexcept {
+bool is_of(int fd, SharedMemoryName const& name) noexcept {
     struct stat s{};
-    return fstat(fd, &s) == 0 ? s.st_ino : 0;
+    return fstat(fd, &s) == 0 && s.st_dev == name.device && s.st_ino == name.inode;
+}
+
+/// Where files in memory, and temporary files, may be; those with room first.
+std::vector<std::string> folders() {
+    char const* const chosen = std::getenv("TMPDIR");
+    std::vector<std::string> roomy, tight;
+    for (char const* folder : {"/dev/shm", chosen, "/tmp", "/var/tmp"}) {
+        struct statvfs found{};
+        if (!folder || !*folder || statvfs(folder, &found) != 0) continue;
+        bool const enough = std::uint64_t{found.f_bavail} * found.f_frsize >= room_enough;
+        (enough ? roomy : tight).emplace_back(folder);
+    }
+    roomy.insert(roomy.end(), tight.begin(), tight.end());
+    return roomy;
+}
+
+/// By number: older C libraries have no function for it.
+int open_memfd_file() noexcept {
+#ifdef SYS_memfd_create
+    constexpr unsigned close_on_exec = 1;
+    return static_cast<int>(syscall(SYS_memfd_create, "sluice", close_on_exec));
+#else
+    return -1;
+#endif
+}
+
+/// A file that has no name, or loses it at once where the file system knows no others.
+int open_unnamed(std::string const& folder) noexcept {
+    int const fd = open(folder.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0) return fd;
+    std::string path = folder + "/sluice-XXXXXX";
+    int const named = mkostemp(path.data(), O_CLOEXEC);
+    if (named >= 0) unlink(path.c_str());
+    return named;
+}
+
+/// An atomic "or" of nothing, done by the kernel: it backs a page without changing it, and a lack
+/// of memory is an error of the call, where a program's own access would end it with a signal.
+bool back_page(std::byte* at) noexcept {
+    constexpr auto or_nothing = FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0);
+    for (;;) {
+        if (syscall(SYS_futex, at, FUTEX_WAKE_OP, 0, nullptr, at, or_nothing) >= 0) return true;
+        if (errno != EINTR && errno != EAGAIN) return false;
+    }
+}
+
+bool back_pages(std::byte* data, Span range) noexcept {
+    constexpr Offset page = 4096;
+    for (Offset at = range.begin / page * page; at < range.end; at += page) {
+        if (!back_page(data + at)) return false;
+    }
+    return true;
+}
+
+/// Whether the refusal says that there is no room; else the call itself is not served.
+bool tells_of_room(int error) noexcept {
+    return error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EFBIG || error == EIO;
 }
 
 }  // namespace
@@ -33,6 +98,7 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
     std::swap(fd_, other.fd_);
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    std::swap(folder_, other.folder_);
     return *this;
 }
 
@@ -55,13 +121,31 @@ bool SharedMemory::map(std::size_t bytes, bool shared) noexcept {
     return true;
 }
 
+bool SharedMemory::open_memfd(std::size_t bytes) noexcept {
+    release();
+    fd_ = open_memfd_file();
+    return fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(bytes)) == 0 && map(bytes, true);
+}
+
+bool SharedMemory::open_in(std::string const& folder, std::size_t bytes) noexcept {
+    release();
+    fd_ = open_unnamed(folder);
+    return fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(bytes)) == 0 && map(bytes, true);
+}
+
+bool SharedMemory::make_file(std::size_t bytes) {
+    for (std::string const& folder : folders()) {
+        if (!open_in(folder, bytes)) continue;
+        folder_ = folder;
+        return true;
+    }
+    return false;
+}
+
 std::optional<SharedMemory> SharedMemory::create(std::size_t bytes) {
     SharedMemory memory;
     if (!allowed_by_limit(bytes)) return std::nullopt;
-    memory.fd_ = memfd_create("sluice", MFD_CLOEXEC);
-    if (memory.fd_ < 0 || ftruncate(memory.fd_, static_cast<off_t>(bytes)) != 0)
-        return std::nullopt;
-    if (!memory.map(bytes, true)) return std::nullopt;
+    if (!memory.open_memfd(bytes) && !memory.make_file(bytes)) return std::nullopt;
     return memory;
 }
 
@@ -69,10 +153,14 @@ std::optional<SharedMemory> SharedMemory::attach(SharedMemoryName const& name, s
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%lld/fd/%lld", static_cast<long long>(name.pid),
                   static_cast<long long>(name.fd));
+    return adopt(open(path, O_RDWR | O_CLOEXEC), name, bytes);
+}
+
+std::optional<SharedMemory> SharedMemory::adopt(int fd, SharedMemoryName const& name,
+                                                std::size_t bytes) {
     SharedMemory memory;
-    memory.fd_ = open(path, O_RDWR | O_CLOEXEC);
-    if (memory.fd_ < 0 || inode_of(memory.fd_) != name.inode) return std::nullopt;
-    if (!memory.map(bytes, true)) return std::nullopt;
+    memory.fd_ = fd;
+    if (fd < 0 || !is_of(fd, name) || !memory.map(bytes, true)) return std::nullopt;
     return memory;
 }
 
@@ -83,15 +171,23 @@ std::optional<SharedMemory> SharedMemory::create_private(std::size_t bytes) {
 }
 
 SharedMemoryName SharedMemory::name() const noexcept {
-    return {getpid(), fd_, fd_ >= 0 ? inode_of(fd_) : 0};
+    struct stat s{};
+    if (fd_ < 0 || fstat(fd_, &s) != 0) return {};
+    return {getpid(), fd_, s.st_dev, s.st_ino};
 }
 
 bool SharedMemory::reserve(Span range) const noexcept {
     if (fd_ < 0) return true;  // Private memory: the kernel's overcommit decides.
     for (;;) {
         if (fallocate(fd_, 0, range.begin, range.bytes()) == 0) return true;
-        if (errno != EINTR) return false;
+        if (errno == EINTR) continue;
+        return !tells_of_room(errno) && back_pages(data_, range);
     }
+}
+
+std::string SharedMemory::place() const {
+    if (fd_ < 0) return "private memory";
+    return folder_.empty() ? "memfd" : "unlinked file in " + folder_;
 }
 
 }  // namespace sluice
