@@ -186,7 +186,7 @@ std::vector<WholeWorld> worlds_to_damage() {
     return worlds;
 }
 
-/// Every kernel, in one layer and in two, with throttles that bite.
+/// Every kernel, in one layer and in two, with throttles that bite; and groups, without messages.
 std::vector<Hints> deliveries() {
     std::vector<Hints> all;
     for (auto const kernel :
@@ -202,6 +202,12 @@ std::vector<Hints> deliveries() {
                 all.push_back(hints);
             }
         }
+    }
+    for (std::uint8_t groups = 0; groups < 3; ++groups) {
+        Hints hints;
+        hints.domains = Domains::groups;
+        hints.group_count = groups;
+        all.push_back(hints);
     }
     return all;
 }

@@ -37,13 +37,24 @@ inline void append(Schedule& to, Schedule const& more) {
 class WholeWorld {
 public:
     WholeWorld(Topology topology, Plan plan, std::vector<Request> const& requests)
+        : WholeWorld(
+              topology,
+              std::vector<Plan>(static_cast<std::size_t>(topology.node_count()), std::move(plan)),
+              requests) {}
+    /// `plans` by node: by groups they differ.
+    WholeWorld(Topology topology, std::vector<Plan> plans, std::vector<Request> const& requests)
         : topology_(std::move(topology)),
-          plan_(std::move(plan)) {
-        for (Request const& request : requests) claims_.push_back(make_claims(request, plan_, 0));
+          plans_(std::move(plans)) {
+        for (Rank r = 0; r < topology_.rank_count(); ++r) {
+            claims_.push_back(make_claims(requests[static_cast<std::size_t>(r)], plan(r),
+                                          topology_.local_index(r)));
+        }
     }
 
     [[nodiscard]] Topology const& topology() const noexcept { return topology_; }
-    [[nodiscard]] Plan const& plan() const noexcept { return plan_; }
+    [[nodiscard]] Plan const& plan(Rank rank = 0) const noexcept {
+        return plans_[static_cast<std::size_t>(topology_.node_of(rank))];
+    }
 
     /// By rank: survey, claims, all cycles, agreement.
     [[nodiscard]] std::vector<Schedule> all_schedules() {
@@ -51,10 +62,10 @@ public:
         for (Rank r = 0; r < topology_.rank_count(); ++r) {
             Schedule& mine = all[static_cast<std::size_t>(r)];
             append(mine, make_reduction(topology_, r, Channel::survey, 0));
-            append(mine, make_claims_exchange(topology_, r, plan_, 0));
-            for (std::int32_t a = 0; a < plan_.aggregator_count(); ++a) {
-                for (std::int64_t c = 0; c < plan_.cycle_count(a); ++c) {
-                    append(mine, make_cycle(topology_, r, plan_, cycle_input(r, a, c)));
+            append(mine, make_claims_exchange(topology_, r, plan(r), 0));
+            for (std::int32_t a = 0; a < plan(r).aggregator_count(); ++a) {
+                for (std::int64_t c = 0; c < plan(r).cycle_count(a); ++c) {
+                    append(mine, make_cycle(topology_, r, plan(r), cycle_input(r, a, c)));
                 }
             }
             append(mine, make_reduction(topology_, r, Channel::agreement, 0));
@@ -64,35 +75,36 @@ public:
 
     /// Call in the order of cycles: it counts the messages of each aggregator.
     [[nodiscard]] CycleInput cycle_input(Rank self, std::int32_t a, std::int64_t cycle) {
+        Plan const& own = plan(self);
         CycleInput input;
         input.aggregator = a;
         input.cycle = input.stream_cycle = cycle;
         input.contributes = claim(self, a).contains(cycle);
-        input.answer_bytes = plan_.window_bytes;
+        input.answer_bytes = own.window_bytes;
         Node const node = topology_.node_of(self);
-        if (carrier(topology_, plan_, node, a) != self) return input;
+        if (carrier(topology_, own, node, a) != self) return input;
         input.node_claims = node_claim(node, a).contains(cycle);
         for (Rank r = 0; r < topology_.rank_count(); ++r) {
             if (topology_.node_of(r) == node && claim(r, a).contains(cycle)) {
                 ++input.local_claimants;
             }
         }
-        if (topology_.aggregator(a) != self) return input;
+        if (own.is_grouped() || topology_.aggregator(a) != self) return input;
         std::vector<Rank> sources;
         for (Node other = 0; other < topology_.node_count(); ++other) {
             if (other == node) continue;
-            for (Rank l = 0; plan_.one_layer() && l < topology_.local_count(other); ++l) {
+            for (Rank l = 0; own.one_layer() && l < topology_.local_count(other); ++l) {
                 Rank const rank = topology_.rank_at(other, l);
                 if (claim(rank, a).contains(cycle)) sources.push_back(rank);
             }
-            if (!plan_.one_layer() && node_claim(other, a).contains(cycle)) {
-                sources.push_back(carrier(topology_, plan_, other, a));
+            if (!own.one_layer() && node_claim(other, a).contains(cycle)) {
+                sources.push_back(carrier(topology_, own, other, a));
             }
         }
-        sort_by_delivery(sources, plan_.data, topology_, a, plan_.aggregator_count());
+        sort_by_delivery(sources, own.data, topology_, a, own.aggregator_count());
         input.taken_before = taken_[a];
         taken_[a] += static_cast<std::int64_t>(sources.size());
-        for (Rank const rank : sources) input.sources.push_back({rank, plan_.window_bytes});
+        for (Rank const rank : sources) input.sources.push_back({rank, own.window_bytes});
         return input;
     }
 
@@ -109,7 +121,7 @@ private:
     }
 
     Topology topology_;
-    Plan plan_;
+    std::vector<Plan> plans_;
     std::vector<std::vector<Claim>> claims_;      ///< By rank and aggregator.
     std::map<std::int32_t, std::int64_t> taken_;  ///< By aggregator: messages so far.
 };
@@ -122,19 +134,29 @@ inline WholeWorld interleaved_world(Rank ranks, Rank per_node, std::int32_t aggr
     constexpr Bytes page = 4096;
     Bytes const row = page, piece = row / ranks;
     std::vector<Request> requests;
+    std::vector<Summary> records;
     Summary all;
     for (Rank r = 0; r < ranks; ++r) {
         requests.push_back(interleaved_request(r, ranks, piece, aggregators * cycles, way));
         if (idle >> r & 1) requests.back().bytes = 0;
         Summary const mine = summarise(requests.back());
         all = r == 0 ? mine : merge(all, mine);
+        records.push_back(mine);
     }
     all.slot_bytes = page, all.slot_count = 2;
     all.hints = hints;
     all.hints.aggregator_count = aggregators;
     all.hints.write = all.hints.read = Strategy::two_phase;
-    Plan plan = make_plan(all, topology, {});
-    return {std::move(topology), std::move(plan), requests};
+    std::vector<Plan> plans;
+    for (Node node = 0; node < topology.node_count(); ++node) {
+        plans.push_back(make_plan(all, topology, {}));
+        if (!plans.back().needs_groups()) continue;
+        auto const first = static_cast<std::size_t>(topology.leader(node));
+        auto const locals = static_cast<std::size_t>(topology.local_count(node));
+        divide_by_groups(plans.back(), all, topology, node,
+                         std::span(records).subspan(first, locals), {});
+    }
+    return {std::move(topology), std::move(plans), requests};
 }
 
 }  // namespace sluice::testing
