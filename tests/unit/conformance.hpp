@@ -23,7 +23,7 @@ public:
         int interruptions = 0;            ///< EINTR before each success.
         int fail_at = -1;                 ///< Number of the request that fails.
         long result = 0;                  ///< What it gives.
-        bool refuse_bypass = false;       ///< EINVAL past the page cache.
+        int bypass_error = 0;             ///< Of requests past the page cache.
         bool refuse_open_bypass = false;  ///< So that the file is never opened this way.
         bool refuse_fallocate = false;
     };
@@ -40,7 +40,7 @@ public:
     long meet(Request const& request) override {
         std::lock_guard const lock(mutex_);
         if (request.bypass) ++bypassed_;
-        if (request.bypass && orders_.refuse_bypass) return -EINVAL;
+        if (request.bypass && orders_.bypass_error != 0) return -orders_.bypass_error;
         if (interrupted_ < orders_.interruptions) {
             ++interrupted_;
             return -EINTR;
@@ -93,8 +93,8 @@ private:
 };
 
 /// The bytes of a range, read past the storage that is tested.
-inline Memory content_of(std::string const& path) {
-    Memory content(static_cast<std::size_t>(std::filesystem::file_size(path)));
+inline Buffer content_of(std::string const& path) {
+    Buffer content(static_cast<std::size_t>(std::filesystem::file_size(path)));
     int const fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     std::size_t done = 0;
     while (done < content.size()) {
@@ -108,7 +108,7 @@ inline Memory content_of(std::string const& path) {
     return content;
 }
 
-inline std::string make_file(std::string const& path, Memory const& content) {
+inline std::string make_file(std::string const& path, Buffer const& content) {
     int const fd = open(path.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
     bool const whole =
         write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size());
@@ -119,7 +119,7 @@ inline std::string make_file(std::string const& path, Memory const& content) {
 /// One case's file, and what is asked of it.
 class Tester {
 public:
-    explicit Tester(Subject& subject, Memory const& content = pattern(10))
+    explicit Tester(Subject& subject, Buffer const& content = pattern(10))
         : subject_(subject),
           path_(make_file(subject.folder + "/file", content)) {
         is(!path_.empty(), "the folder takes files");
@@ -152,8 +152,8 @@ public:
         equal(all.status, Status::ok, "status of writing");
         equal(all.bytes, total_of(segments), "bytes written");
     }
-    void holds(Memory const& expected) {
-        Memory const found = content_of(path_);
+    void holds(Buffer const& expected) {
+        Buffer const found = content_of(path_);
         equal(found.size(), expected.size(), "size of the file");
         auto const common = std::min(found.size(), expected.size());
         for (std::size_t i = 0; i < common; ++i) {
@@ -193,7 +193,7 @@ public:
 
 private:
     static constexpr std::size_t page = 4096;
-    Memory memory_;
+    Buffer memory_;
     std::size_t skipped_ = 0;
 };
 
@@ -234,7 +234,7 @@ struct Expected {
     Offset end_of_file = endless;
 };
 
-inline Expected read_model(Memory const& model, std::vector<Segment> const& segments) {
+inline Expected read_model(Buffer const& model, std::vector<Segment> const& segments) {
     Expected expected;
     auto const size = static_cast<Offset>(model.size());
     for (Segment const& s : segments) {
@@ -250,7 +250,7 @@ inline Expected read_model(Memory const& model, std::vector<Segment> const& segm
     return expected;
 }
 
-inline void write_model(Memory& model, std::vector<Segment> const& segments) {
+inline void write_model(Buffer& model, std::vector<Segment> const& segments) {
     for (Segment const& s : segments) {
         auto const end = static_cast<std::size_t>(s.file_offset + s.length);
         if (model.size() < end) model.resize(end);
@@ -258,7 +258,7 @@ inline void write_model(Memory& model, std::vector<Segment> const& segments) {
     }
 }
 
-inline void run_step(Tester& tester, Step const& step, Memory& model, int number) {
+inline void run_step(Tester& tester, Step const& step, Buffer& model, int number) {
     Bytes memory_bytes = 0;
     for (Piece const& piece : step.pieces) memory_bytes += piece.memory_gap + piece.length;
     auto const room = static_cast<std::size_t>(memory_bytes);
@@ -284,7 +284,7 @@ inline void run_step(Tester& tester, Step const& step, Memory& model, int number
 
 /// Existing bytes, holes and new bytes: each step does what it does to a list of bytes.
 inline void run_script(Subject& subject, Script const& script) {
-    Memory model = pattern(static_cast<std::size_t>(script.size));
+    Buffer model = pattern(static_cast<std::size_t>(script.size));
     Tester tester(subject, model);
     int number = 0;
     for (Step const& step : script.steps) run_step(tester, step, model, number++);

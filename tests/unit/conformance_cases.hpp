@@ -18,7 +18,7 @@ inline void many_segments(Subject& subject) {
         auto memory = pattern(40'000, touching);
         auto const segments = pieces_of(memory, 16, touching);
         tester.write(segments);
-        Memory back(memory.size());
+        Buffer back(memory.size());
         ListTransfer read(Direction::read, pieces_of(back, 16, touching));
         tester.transfer(read);
         tester.equal(read.bytes, total_of(segments), "bytes read");
@@ -29,7 +29,7 @@ inline void many_segments(Subject& subject) {
 }
 
 inline void one_byte_pieces(Subject& subject) {
-    Memory model = pattern(9000);
+    Buffer model = pattern(9000);
     Tester tester(subject, model);
     auto memory = pattern(10'000, 5);
     std::vector<Segment> segments;
@@ -46,7 +46,7 @@ inline void one_byte_pieces(Subject& subject) {
 inline void misaligned(Subject& subject) {
     constexpr Offset places[] = {0, 1, 512, 4095, 4096, 4097};
     constexpr Bytes lengths[] = {1, 511, 4096, 4097, 8191, 12'289};
-    Memory model = pattern(30'000);
+    Buffer model = pattern(30'000);
     Tester tester(subject, model);
     Place memory(20'000);
     auto const content = pattern(20'000, 9);
@@ -108,7 +108,7 @@ inline void behind_the_end(Subject& subject) {
 inline void missing_file(Subject& subject) {
     Bell bell;
     auto const file = subject.open(subject.folder + "/none", AccessMode::both, bell.ringer());
-    Memory memory(10);
+    Buffer memory(10);
     for (int attempt = 0; attempt < 2; ++attempt) {
         ListTransfer read(Direction::read, {{0, memory.data(), 10}});
         file->start(read);
@@ -121,7 +121,7 @@ inline void missing_file(Subject& subject) {
 }
 
 inline void forbidden_directions(Subject& subject) {
-    Memory const content = pattern(10'000);
+    Buffer const content = pattern(10'000);
     Tester tester(subject, content);
     Place memory(10'000);
     tester.reopen(AccessMode::read);
@@ -169,7 +169,7 @@ inline void the_callers_thread_may_end(Subject& subject) {
 }
 
 inline void in_the_calling_thread(Subject& subject) {
-    Memory model = pattern(20'000);
+    Buffer model = pattern(20'000);
     Tester tester(subject, model);
     auto memory = pattern(9000, 4);
     std::vector<Segment> const one{{3000, memory.data(), 9000}};
@@ -194,16 +194,16 @@ inline void exclusive(Subject& subject) {
         tester.finish(*each);
         tester.equal(each->status, Status::ok, "status");
     }
-    Memory model = pattern(10);
+    Buffer model = pattern(10);
     write_model(model, pieces_of(memory, 10, 1));
     tester.holds(model);
 }
 
 inline void idle_files_end(Subject& subject) {
-    Memory const content = pattern(5000);
+    Buffer const content = pattern(5000);
     Tester tester(subject, content);
     for (int i = 0; i < 3; ++i) tester.reopen(AccessMode::both);  // Never used.
-    Memory back(5000);
+    Buffer back(5000);
     ListTransfer read(Direction::read, {{0, back.data(), 5000}});
     tester.transfer(read);
     tester.reopen(AccessMode::both);  // Used.
@@ -211,7 +211,7 @@ inline void idle_files_end(Subject& subject) {
 }
 
 inline void preallocated(Subject& subject) {
-    Memory model = pattern(5000);
+    Buffer model = pattern(5000);
     Tester tester(subject, model);
     tester.equal(tester.file().preallocate(100'001), Status::ok, "status");
     model.resize(100'001);

@@ -23,10 +23,10 @@ private:
     std::size_t at_ = 0;
 };
 
-using Memory = std::vector<std::byte>;
+using Buffer = std::vector<std::byte>;
 
-inline Memory pattern(std::size_t bytes, int seed = 1) {
-    Memory memory(bytes);
+inline Buffer pattern(std::size_t bytes, int seed = 1) {
+    Buffer memory(bytes);
     for (std::size_t i = 0; i < bytes; ++i) {
         memory[i] = static_cast<std::byte>(seed + static_cast<int>(i * 7 + (i >> 8)));
     }
@@ -34,7 +34,7 @@ inline Memory pattern(std::size_t bytes, int seed = 1) {
 }
 
 /// Pieces of `piece` bytes, apart in memory, that touch in the file in groups of `touching`.
-inline std::vector<Segment> pieces_of(Memory& memory, Bytes piece, int touching) {
+inline std::vector<Segment> pieces_of(Buffer& memory, Bytes piece, int touching) {
     std::vector<Segment> all;
     Offset at = 10;
     int in_group = 0;
@@ -46,8 +46,8 @@ inline std::vector<Segment> pieces_of(Memory& memory, Bytes piece, int touching)
     return all;
 }
 
-inline Memory expected_file(std::vector<Segment> const& segments) {
-    Memory file;
+inline Buffer expected_file(std::vector<Segment> const& segments) {
+    Buffer file;
     for (Segment const& s : segments) {
         auto const at = static_cast<std::size_t>(s.file_offset);
         file.resize(std::max(file.size(), at + static_cast<std::size_t>(s.length)));

@@ -16,7 +16,7 @@ namespace {
 
 /// A file in memory whose calls give short counts and fail on demand.
 struct FakeFile {
-    Memory bytes;
+    Buffer bytes;
     std::size_t most = SIZE_MAX;  ///< Bytes of one call.
     int interruptions = 0;        ///< EINTR before each success.
     int fail_at = -1;             ///< Number of the call that fails.
@@ -70,7 +70,7 @@ TEST(TransferAll, ShortCountsAndInterruptionsAreGoneOnWith) {
             EXPECT_EQ(write.bytes, total_of(segments));
             ASSERT_EQ(file.bytes, expected_file(segments)) << most << " " << touching;
 
-            Memory back(memory.size());
+            Buffer back(memory.size());
             ListTransfer read(Direction::read, pieces_of(back, 6, touching));
             transfer_all(read, std::ref(file));
             EXPECT_EQ(read.status, Status::ok);
@@ -103,7 +103,7 @@ TEST(TransferAll, TheNthCallFails) {
 TEST(TransferAll, ReadingStopsAtTheEndOfTheFile) {
     for (std::size_t const most : {std::size_t{7}, SIZE_MAX}) {
         FakeFile file{.bytes = pattern(100), .most = most};
-        Memory memory(400, std::byte{0xee});
+        Buffer memory(400, std::byte{0xee});
         ListTransfer read(Direction::read, {{40, memory.data(), 30},
                                             {80, memory.data() + 100, 50},
                                             {200, memory.data() + 200, 10}});

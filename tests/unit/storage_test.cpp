@@ -83,7 +83,7 @@ TEST_P(PosixFileTest, WritesAndReadsManySegments) {
         ListTransfer write(Direction::write, segments);
         EXPECT_EQ(transfer(file, write), Status::ok);
         EXPECT_EQ(write.bytes, total_of(segments));
-        Memory back(memory.size());
+        Buffer back(memory.size());
         ListTransfer read(Direction::read, pieces_of(back, 16, touching));
         EXPECT_EQ(transfer(file, read), Status::ok);
         EXPECT_EQ(expected_file(pieces_of(back, 16, touching)), expected_file(segments));
@@ -93,7 +93,7 @@ TEST_P(PosixFileTest, WritesAndReadsManySegments) {
 
 TEST_P(PosixFileTest, TellsWhereTheFileEnds) {
     PosixFile file(made(1000), AccessMode::read, way(), bell_.ringer());
-    Memory memory(500, std::byte{0xee});
+    Buffer memory(500, std::byte{0xee});
     ListTransfer read(Direction::read, {{900, memory.data(), 300}});
     EXPECT_EQ(transfer(file, read), Status::ok);
     EXPECT_EQ(read.bytes, 100);
@@ -103,7 +103,7 @@ TEST_P(PosixFileTest, TellsWhereTheFileEnds) {
 
 TEST_P(PosixFileTest, AMissingFile) {
     PosixFile file(folder_ + "/none", AccessMode::both, way(), bell_.ringer());
-    Memory memory(10);
+    Buffer memory(10);
     for (int attempt = 0; attempt < 2; ++attempt) {
         ListTransfer read(Direction::read, {{0, memory.data(), 10}});
         EXPECT_EQ(transfer(file, read), Status::no_such_file);
@@ -114,7 +114,7 @@ TEST_P(PosixFileTest, AMissingFile) {
 
 TEST_P(PosixFileTest, ForbiddenDirections) {
     auto const path = made(10);
-    Memory memory(10);
+    Buffer memory(10);
     PosixFile reader(path, AccessMode::read, way(), bell_.ringer());
     ListTransfer write(Direction::write, {{0, memory.data(), 10}});
     EXPECT_NE(transfer(reader, write), Status::ok);
@@ -128,7 +128,7 @@ TEST_P(PosixFileTest, NoPermission) {
     chmod(path.c_str(), 0);
     if (access(path.c_str(), R_OK) == 0) GTEST_SKIP() << "the superuser may read everything";
     PosixFile file(path, AccessMode::read, way(), bell_.ringer());
-    Memory memory(10);
+    Buffer memory(10);
     ListTransfer read(Direction::read, {{0, memory.data(), 10}});
     EXPECT_EQ(transfer(file, read), Status::access);
 }
@@ -197,7 +197,7 @@ TEST_P(PosixFileTest, ManyTransfersAtOnce) {
         file.start(*all.back());
     }
     for (auto const& transfer : all) bell_.wait_for(*transfer);
-    Memory back(memory.size());
+    Buffer back(memory.size());
     ListTransfer read(Direction::read, {{0, back.data(), static_cast<Bytes>(back.size())}});
     EXPECT_EQ(transfer(file, read), Status::ok);
     EXPECT_EQ(back, memory);
@@ -231,7 +231,7 @@ TEST_P(PosixFileTest, WritesUpToALimit) {
         EXPECT_EQ(transfer(file, write), Status::no_space);
         setrlimit(RLIMIT_FSIZE, &before);
         EXPECT_EQ(write.bytes, 2'500'000);
-        Memory back(memory.size());
+        Buffer back(memory.size());
         ListTransfer read(Direction::read, {{0, back.data(), static_cast<Bytes>(back.size())}});
         EXPECT_EQ(transfer(file, read), Status::ok);
         EXPECT_EQ(read.end_of_file, 2'500'000);
@@ -245,7 +245,7 @@ TEST_P(PosixFileTest, LongReadsAcrossTheEnd) {
     constexpr std::size_t size = 2'345'678;
     auto const path = made(size);
     PosixFile file(path, AccessMode::read, way(), bell_.ringer());
-    Memory memory(20 << 20, std::byte{0xee});
+    Buffer memory(20 << 20, std::byte{0xee});
     for (int i = 0; i < 3; ++i) {
         ListTransfer read(Direction::read, {{0, memory.data(), 20 << 20}});
         EXPECT_EQ(transfer(file, read), Status::ok);
@@ -271,7 +271,7 @@ TEST_P(PosixFileTest, ShortCounts) {
         close(fd);
     });
     PosixFile file(path, AccessMode::read, way(), bell_.ringer());
-    Memory memory(1000);
+    Buffer memory(1000);
     ListTransfer read(Direction::read, {{0, memory.data(), 1000}});
     EXPECT_EQ(transfer(file, read), Status::ok);
     EXPECT_EQ(read.bytes, 1000);

@@ -1,0 +1,158 @@
+// What becomes of the page cache: which pages of a file the system keeps, and which way requests
+// go past them.
+#include "engines.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+namespace sluice {
+namespace {
+
+constexpr Bytes mebibyte = Bytes{1} << 20;
+constexpr Bytes file_bytes = 32 * mebibyte;
+
+TEST(Bypass, whole_units_go_past_the_cache) {
+    constexpr Bytes unit = 16;
+    for (Offset offset = 0; offset < 40; ++offset) {
+        for (Bytes bytes = 1; bytes < 60; ++bytes) {
+            Front const front = front_of(offset, bytes, unit);
+            ASSERT_GT(front.bytes, 0);
+            ASSERT_LE(front.bytes, bytes);
+            if (front.bypass) {
+                ASSERT_EQ(offset % unit + front.bytes % unit, 0);
+                ASSERT_LT(bytes - front.bytes, unit) << "only the rest of a unit is left";
+            } else {  // No whole unit is in it.
+                ASSERT_LT((offset + front.bytes) / unit * unit, offset + unit);
+                bool const to_border = (offset + front.bytes) % unit == 0;
+                ASSERT_TRUE(to_border || front.bytes == bytes);
+            }
+        }
+    }
+}
+
+/// Bytes of the file that the system has in memory.
+Bytes resident_bytes(std::string const& path) {
+    auto const size = static_cast<std::size_t>(std::filesystem::file_size(path));
+    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    int const fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    void* const at = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
+    std::vector<unsigned char> pages((size + page - 1) / page);
+    EXPECT_EQ(mincore(at, size, pages.data()), 0);
+    munmap(at, size);
+    close(fd);
+    auto const there =
+        std::count_if(pages.begin(), pages.end(), [](auto p) { return (p & 1) != 0; });
+    return there * static_cast<Bytes>(page);
+}
+
+bool has_device(std::string const& path) {
+    struct statfs found{};
+    return statfs(path.c_str(), &found) == 0 && found.f_type != TMPFS_MAGIC &&
+           found.f_type != RAMFS_MAGIC;
+}
+
+class PagesOf : public ::testing::TestWithParam<Engine> {
+protected:
+    void SetUp() override {
+        if (auto const why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
+        if (!has_device(folder_.path())) GTEST_SKIP() << "these files are in memory only";
+        path_ = conformance::make_file(folder_.path() + "/file", {});
+        memory_ = std::make_unique<conformance::Place>(file_bytes);
+        std::memcpy(memory_->data(), content_.data(), content_.size());
+    }
+    /// In transfers of 1 MiB, each waited for.
+    void transfer_all_of(PosixFile& file, Direction way) {
+        for (Offset at = 0; at < file_bytes; at += mebibyte) {
+            ListTransfer one(way, {{at, memory_->data() + at, mebibyte}});
+            file.start(one);
+            bell_.wait_for(one);
+            EXPECT_EQ(one.status, Status::ok);
+        }
+    }
+    [[nodiscard]] std::unique_ptr<PosixFile> open_file() {
+        return std::make_unique<PosixFile>(path_, AccessMode::both, parts_.way(), bell_.ringer());
+    }
+    /// All, or at most so many.
+    void expect_kept(Bytes kept, Bytes most) const {
+        if (keeps()) {
+            EXPECT_GE(kept, file_bytes);
+        } else {
+            EXPECT_LE(kept, most);
+        }
+    }
+    [[nodiscard]] bool keeps() const { return GetParam().page_cache == PageCache::keep; }
+
+    TestFolder folder_;
+    std::string path_;
+    Buffer const content_ = pattern(file_bytes);
+    std::unique_ptr<conformance::Place> memory_;
+    conformance::Bell bell_;
+    EngineParts parts_{GetParam()};
+};
+
+TEST_P(PagesOf, what_was_written) {
+    auto file = open_file();
+    transfer_all_of(*file, Direction::write);
+    // Without being asked to, but not at once.
+    Bytes kept = resident_bytes(path_);
+    for (int i = 0; !keeps() && i < 100 && kept > PageDropper::backlog + 2 * mebibyte; ++i) {
+        usleep(50'000);
+        kept = resident_bytes(path_);
+    }
+    expect_kept(kept, PageDropper::backlog + 2 * mebibyte);
+    EXPECT_EQ(file->sync(), Status::ok);
+    expect_kept(resident_bytes(path_), 64 * 1024);
+    EXPECT_TRUE(conformance::content_of(path_) == content_);
+}
+
+TEST_P(PagesOf, what_was_read) {
+    {
+        auto const file = open_file();
+        transfer_all_of(*file, Direction::write);
+        EXPECT_EQ(file->sync(), Status::ok);
+    }
+    int const fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    fsync(fd);
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    close(fd);
+    std::memset(memory_->data(), 0, file_bytes);
+    auto file = open_file();
+    transfer_all_of(*file, Direction::read);
+    EXPECT_EQ(std::memcmp(memory_->data(), content_.data(), file_bytes), 0);
+    file.reset();
+    expect_kept(resident_bytes(path_), 64 * 1024);
+}
+
+INSTANTIATE_TEST_SUITE_P(all, PagesOf, ::testing::ValuesIn(all_engines()),
+                         [](auto const& of) { return of.param.name(); });
+
+/// Bytes written through one way are seen by the other at once, in both directions, in one page and
+/// in neighbouring ones.
+TEST(Bypass, both_ways_see_the_same_bytes) {
+    TestFolder const folder;
+    auto const path = conformance::make_file(folder.path() + "/file", pattern(1 << 20));
+    WorkerPool pool(0);
+    PosixFile bypassing(path, AccessMode::both, {.pool = pool, .page_cache = PageCache::bypass},
+                        [] {});
+    PosixFile keeping(path, AccessMode::both, {.pool = pool}, [] {});
+    Buffer model = pattern(1 << 20);
+    conformance::Place memory(1 << 20), back(1 << 20);
+    for (int i = 0; i < 200; ++i) {
+        Offset const begin = (i * 7919) % 900'000;
+        Bytes const length = 1 + (i * 4241) % 100'000;
+        auto const content = pattern(static_cast<std::size_t>(length), i);
+        std::memcpy(memory.data(), content.data(), content.size());
+        ListTransfer write(Direction::write, {{begin, memory.data(), length}});
+        (i % 2 == 0 ? bypassing : keeping).run(write);
+        ASSERT_EQ(write.bytes, length);
+        conformance::write_model(model, {{begin, memory.data(), length}});
+        ListTransfer read(Direction::read, {{0, back.data(), 1 << 20}});
+        (i % 3 == 0 ? bypassing : keeping).run(read);
+        ASSERT_EQ(std::memcmp(back.data(), model.data(), model.size()), 0) << i;
+    }
+}
+
+}  // namespace
+}  // namespace sluice
