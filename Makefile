@@ -12,7 +12,7 @@ tools := build/env/tools/bin
 run := python3 tests/run.py
 sources = $(shell find src include tests examples -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
-.PHONY: build demo test test-unit test-mpi test-mpis test-long test-nodes \
+.PHONY: build demo test test-unit test-mpi test-mpis test-long test-nodes test-device \
         test-suites lint format clean help \
         environment
 .PRECIOUS: build/%/build.ninja
@@ -40,6 +40,10 @@ test-long: environment         ## more ranks and repetitions, and "50 of 50": se
 
 test-nodes: build-mpich build-openmpi ## tests across 2 and 4 hosts: see docs/nodes.md
 	@python3 tests/nodes/run.py || test $$? = 77  # skipped
+
+test-device: build-$(variant)  ## emulated devices against their profiles, by fio: see docs/device.md
+	@for check in files check; do \
+	    python3 tests/device/$$check.py || test $$? = 77 || exit 1; done  # 77: skipped
 
 test-suites: environment       ## real programs' own tests, without and with Sluice: see README
 	@python3 tests/suites/run.py

@@ -73,6 +73,16 @@ struct Preset {
 
 constexpr Preset presets[] = {{"knl", knl}, {"power9", power9}, {"ethernet", ethernet}};
 
+std::optional<DeviceProfile> take_storage_device(Description& description) {
+    auto const name = description.take("machine.device");
+    if (!name || *name == "none") return std::nullopt;
+    auto device = device_named(*name);
+    if (!device && *name != "own") description.fail("there is no device '" + *name + "'");
+    if (!device) device = DeviceProfile{};
+    take_device(description, *device);
+    return device;
+}
+
 }  // namespace
 
 std::span<MachineKey const> machine_keys() noexcept { return keys; }
@@ -105,6 +115,7 @@ Machine take_machine(Description& description) {
             },
             key.field);
     }
+    machine.device = take_storage_device(description);
     if (machine.rank_count > 0) machine.set_ranks(machine.rank_count);
     if (machine.nodes < 1 || machine.ranks_per_node < 1)
         description.fail("a machine needs a node with a rank");
@@ -123,6 +134,7 @@ std::string describe(Machine const& machine) {
             key.field);
         text += line;
     }
+    if (machine.device) text += "device = \"" + machine.device->name + "\"\n";
     return text;
 }
 

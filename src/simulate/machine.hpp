@@ -2,9 +2,10 @@
 // queues, the speed of processors, and storage. Times are in seconds.
 #pragma once
 #include "core/choice.hpp"
+#include "core/description.hpp"
+#include "core/device.hpp"
 #include "core/extent.hpp"
 #include "core/topology.hpp"
-#include "core/description.hpp"
 
 #include <span>
 #include <string>
@@ -33,6 +34,7 @@ struct Machine {
     double storage_start_seconds = 1e-4;  ///< Of each request to the file.
     double storage_byte_seconds = 1e-9;   ///< Of one server.
     std::int32_t storage_servers = 4;     ///< Requests served at once; 0: any number.
+    std::optional<DeviceProfile> device;  ///< In the place of these servers: one for all ranks.
 
     [[nodiscard]] Rank ranks() const noexcept {
         return rank_count > 0 ? rank_count : nodes * ranks_per_node;
@@ -61,7 +63,8 @@ struct MachineKey {
 [[nodiscard]] std::span<MachineKey const> machine_keys() noexcept;
 [[nodiscard]] std::vector<std::string> machine_names();
 
-/// Takes "machine.preset" and the other keys of the section out. Complains to the description.
+/// Takes "machine.preset" and the other keys of the section out, and where "machine.device" names a
+/// device, or a section [device] describes one, those too. Complains to the description.
 [[nodiscard]] Machine take_machine(Description& description);
 
 /// A preset; the plain machine for an unknown name.

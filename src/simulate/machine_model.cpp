@@ -18,6 +18,7 @@ MachineModel::MachineModel(Machine const& machine)
         port.capacity = capacity;
         return std::vector<Port>(index(count), port);
     };
+    if (machine.device) device_.emplace(*machine.device);
     out_ = in_ = ports(machine.ranks(), machine.ports);
     card_out_ = card_in_ = ports(machine.nodes, machine.card_ports);
 }
@@ -94,8 +95,15 @@ void MachineModel::release(Port& port) {
     }
 }
 
-double MachineModel::transfer_end(std::int64_t calls, Bytes bytes) {
-    double const seconds = static_cast<double>(calls) * machine_.storage_start_seconds +
+double MachineModel::transfer_end(std::span<DeviceAccess const> calls) {
+    if (device_) {
+        double end = time_->now();
+        for (DeviceAccess const& call : calls) end = device_->serve(end, call);
+        return end;
+    }
+    Bytes bytes = 0;
+    for (DeviceAccess const& call : calls) bytes += call.bytes;
+    double const seconds = static_cast<double>(calls.size()) * machine_.storage_start_seconds +
                            static_cast<double>(bytes) * machine_.storage_byte_seconds;
     if (servers_.empty()) return time_->now() + seconds;
     std::pop_heap(servers_.begin(), servers_.end(), std::greater<>());

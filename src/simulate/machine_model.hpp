@@ -17,7 +17,7 @@ public:
     }
     double wake_seconds() override { return machine_.wake_seconds; }
     double transfer_begin() override { return time_->now(); }
-    double transfer_end(std::int64_t calls, Bytes bytes) override;
+    double transfer_end(std::span<DeviceAccess const> calls) override;
     [[nodiscard]] double processor_seconds(Bytes copied, std::int64_t pieces) const override {
         return static_cast<double>(copied) * machine_.copy_byte_seconds +
                static_cast<double>(pieces) * machine_.piece_seconds;
@@ -57,7 +57,8 @@ private:
     std::vector<Port> out_, in_, card_out_, card_in_;
     std::vector<Flight> flights_;
     std::uint64_t next_order_ = 0;
-    std::vector<double> servers_;  ///< When each is free: a heap, the earliest first.
+    std::vector<double> servers_;        ///< When each is free: a heap, the earliest first.
+    std::optional<DeviceClock> device_;  ///< Takes the place of the servers.
 };
 
 }  // namespace sluice::simulated

@@ -1,6 +1,7 @@
 // When things happen in a simulated machine. A model decides; the twins of the ports
 // (simulate/world.hpp) move the bytes.
 #pragma once
+#include "core/device.hpp"
 #include "simulate/mail.hpp"
 #include "simulate/time.hpp"
 
@@ -23,7 +24,7 @@ public:
     /// When a transfer between memory and the file that is asked for now moves its bytes, and when
     /// one that moves them now ends.
     virtual double transfer_begin() = 0;
-    virtual double transfer_end(std::int64_t calls, Bytes bytes) = 0;
+    virtual double transfer_end(std::span<DeviceAccess const> calls) = 0;
     /// How long a rank's processor needs for copies, and for looking at pieces of a layout.
     [[nodiscard]] virtual double processor_seconds(Bytes copied, std::int64_t pieces) const = 0;
 };
@@ -40,7 +41,7 @@ public:
     [[nodiscard]] bool leaves_at_once(Bytes, bool) const override { return false; }
     double wake_seconds() override { return time_->draw_seconds(delay_seconds_); }
     double transfer_begin() override { return time_->now() + wake_seconds(); }
-    double transfer_end(std::int64_t, Bytes) override { return time_->now(); }
+    double transfer_end(std::span<DeviceAccess const>) override { return time_->now(); }
     [[nodiscard]] double processor_seconds(Bytes, std::int64_t) const override { return 0; }
 
 private:

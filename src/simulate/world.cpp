@@ -117,25 +117,32 @@ private:
 
 class World::RankStorage final : public Storage {
 public:
-    RankStorage(World& world, Rank self, File& file) : world_(world), self_(self), file_(file) {}
+    RankStorage(World& world, Rank self, File& file, std::uint64_t number)
+        : world_(world),
+          self_(self),
+          file_(file),
+          file_number_(number) {}
     void run(Transfer& what) override {
-        calls_ = 0;
+        calls_.clear();
         transfer_all(what, [this](Direction way, iovec const* vectors, int count, Offset offset) {
-            ++calls_;
-            return transfer(file_, world_.time_, way, vectors, count, offset);
+            long const bytes = transfer(file_, world_.time_, way, vectors, count, offset);
+            calls_.push_back({way, file_number_, offset, std::max(bytes, 0L)});
+            return bytes;
         });
     }
     void start(Transfer& what) override {
         Pause const pause(world_);
         world_.ask_for_transfer(self_, *this, what);
     }
-    [[nodiscard]] std::int64_t calls() const noexcept { return calls_; }  ///< Of the last run().
+    /// Of the last run().
+    [[nodiscard]] std::span<DeviceAccess const> calls() const noexcept { return calls_; }
 
 private:
     World& world_;
     Rank self_;
     File& file_;
-    std::int64_t calls_ = 0;
+    std::uint64_t file_number_;
+    std::vector<DeviceAccess> calls_;
 };
 
 struct World::RankState {
@@ -194,7 +201,8 @@ void World::add_rank(Rank r) {
         site->reserve = [bytes = shape_.slot_bytes](std::int32_t, Bytes) { return bytes; };
         rank->streams.push_back(std::make_unique<Stream>(*site));
         rank->sites.push_back(std::move(site));
-        rank->storages.push_back(std::make_unique<RankStorage>(*this, r, files_[index(s)]));
+        rank->storages.push_back(
+            std::make_unique<RankStorage>(*this, r, files_[index(s)], index(s)));
     }
     ranks_.push_back(std::move(rank));
 }
@@ -306,7 +314,7 @@ void World::ask_for_transfer(Rank rank, RankStorage& storage, Transfer& what) {
 void World::begin_transfer(std::size_t number) {
     auto const& [rank, storage, what] = pending_[number];
     storage->run(*what);
-    double const end = model_->transfer_end(storage->calls(), what->bytes);
+    double const end = model_->transfer_end(storage->calls());
     if (end <= time_.now()) return finish_transfer(number);
     time_.at(end, *this, static_cast<std::uint32_t>(Event::transferred), number);
 }

@@ -1,4 +1,5 @@
 // `sluice bench exchange`: the kernels of the exchange against each other, in simulation.
+#include "ports/device_file.hpp"
 #include "tools/command.hpp"
 #include "tools/simulate/exchange.hpp"
 
@@ -22,6 +23,7 @@ int usage() {
                  "  --bytes SIZE        of each rank (16K)\n"
                  "  --piece SIZE        of strided (256)\n"
                  "  --window SIZE       cb_buffer_size (128K)\n"
+                 "  --device NAME       storage: hdd, ssd, nvm or a description's file\n"
                  "  --read              instead of writes\n"
                  "  --check             compare all bytes with those of a serial model\n"
                  "  --json FILE         append lines of JSON\n");
@@ -47,6 +49,12 @@ bool take(ExchangeOptions& options, std::string const& name, std::string const& 
     if (name == "--piece") return take_size(value, options.piece_bytes);
     if (name == "--window") return take_size(value, options.window_bytes);
     if (name == "--json") return (options.json = std::fopen(value.c_str(), "ae")) != nullptr;
+    if (name == "--device") {
+        std::string why;
+        options.device = find_device(value, why);
+        if (!options.device) std::fprintf(stderr, "sluice bench exchange: %s\n", why.c_str());
+        return options.device.has_value();
+    }
     if (name == "--machines") {
         options.machines = words(value);
         return std::all_of(options.machines.begin(), options.machines.end(),

@@ -133,8 +133,9 @@ def measure(folder, access, depth, way, wanted, args):
         waits.append(wait / wanted[1])
         if within(best_of(speeds)) and (depth > 1 or within(best_of(waits))):
             break
-    row = {"access": access, "depth": depth, "way": way, "mb_s": round(best_of(speeds) * wanted[0], 3),
-           "mb_s_profile": wanted[0], "mb_s_ratio": round(best_of(speeds), 3), "tries": len(speeds)}
+    row = {"access": access, "depth": depth, "way": way,
+           "mb_s": round(best_of(speeds) * wanted[0], 3), "mb_s_profile": wanted[0],
+           "mb_s_ratio": round(best_of(speeds), 3), "tries": len(speeds)}
     passed = within(best_of(speeds)) and max(speeds) <= 1 + TOLERANCE
     if depth == 1:  # deeper queues wait for the device, and for each other
         row |= {"us": round(best_of(waits) * wanted[1], 1), "us_profile": wanted[1],

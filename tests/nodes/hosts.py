@@ -20,6 +20,7 @@ INSIDE = "SLUICE_NODES_INSIDE"
 NETWORK = "10.77.0"
 TOOLS = ("ip", "tc", "unshare", "nsenter", "mount")
 SKIPPED = 77
+STORAGE_PORT = 7788
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -102,6 +103,7 @@ class Host:
         self.number = number
         self.address = f"{NETWORK}.{number}"
         self.link = f"port{number}"  # the bridge's end
+        self.programs = []
         self.keeper = subprocess.Popen(
             ["unshare", "--net", "--mount", "--ipc", "--uts", "--pid", "--fork",
              "--kill-child=SIGKILL", "--mount-proc", "sh", "-ec",
@@ -129,16 +131,34 @@ class Host:
     def do(self, *words):
         return run("nsenter", "-t", self.first, "-a", "--", *words)
 
+    def begin(self, ready, *words):
+        """Starts a program that goes on, once it has said a line with this word first."""
+        program = subprocess.Popen(
+            ["nsenter", "-t", str(self.first), "-a", "--", *(str(word) for word in words)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        line = program.stdout.readline().decode().strip()
+        if not line.startswith(ready):
+            raise RuntimeError(f"{words[0]} on {self.address}: {line or 'see above'}")
+        self.programs.append(program)
+
     def bytes_on_wire(self):
         """(sent, received) by the host, from the counters of the bridge's end of its link."""
         counters = Path(f"/sys/class/net/{self.link}/statistics")
         return tuple(int((counters / f"{way}_bytes").read_text()) for way in ("rx", "tx"))
 
 
-class Hosts:
-    """A bridge with so many hosts, and a file system in memory that all of them see."""
+def device_command():
+    """A build's `sluice` that can serve a device; it needs no MPI."""
+    for tool in sorted((ROOT / "build").glob("*/libexec/sluice-device")):
+        return tool.parents[1] / "bin" / "sluice"
+    raise RuntimeError("no build has libexec/sluice-device: see docs/device.md")
 
-    def __init__(self, count, rate):
+
+class Hosts:
+    """A bridge with so many hosts, and files that all of them see: in memory, or on a device of
+    this profile that one host more serves over its link."""
+
+    def __init__(self, count, rate, storage=""):
         run("mount", "-t", "sysfs", "none", "/sys")
         # One folder for all runs: what each mounts there is seen by its own hosts only.
         self.folder = ROOT / "build" / "tmp" / "nodes"
@@ -153,6 +173,20 @@ class Hosts:
         run("ip", "link", "set", "bridge0", "up")
         self.hosts = [Host(number, rate, self.folder) for number in range(1, count + 1)]
         self.addresses = [host.address for host in self.hosts]
+        self.storage = None
+        if storage:
+            self.storage = Host(count + 1, rate, self.folder)
+            self.serve(device_command(), storage)
+
+    def serve(self, sluice, profile):
+        """The storage host serves, the others mount over the folder of files, which each has in
+        mounts of its own. All of it ends with the hosts."""
+        place = f"{self.storage.address}:{STORAGE_PORT}"
+        if Path(profile).exists():
+            profile = Path(profile).resolve()
+        self.storage.begin("serving", sluice, "device", "--profile", profile, "--serve", place)
+        for host in self.hosts:
+            host.begin("mounted", sluice, "device", "--connect", place, "--mount", self.files)
 
     def write_agent(self):
         """What a launcher calls in place of rsh: AGENT HOST WORDS... Temporary files that are named
@@ -170,10 +204,14 @@ class Hosts:
         return [host.bytes_on_wire() for host in self.hosts]
 
     def close(self):
-        for host in self.hosts:
+        every = [*self.hosts, *([self.storage] if self.storage else [])]
+        for host in every:
             host.keeper.kill()
             host.keeper.wait()
-        for host in self.hosts:
+            for program in host.programs:
+                program.wait()
+                program.stdout.close()
+        for host in every:
             subprocess.run(["ip", "link", "delete", host.link], capture_output=True, check=False)
         run("ip", "link", "delete", "bridge0")
         run("umount", "-l", self.folder)

@@ -2,6 +2,7 @@
 """Runs the MPI test programs across hosts in network namespaces: `make test-nodes`.
 
     run.py                        all tests: 2 and 4 hosts, MPICH and Open MPI
+    run.py --storage-node hdd     the patterns on files of a device that one host more serves
     run.py --hosts 2 --ranks-per-host 2 --mpi mpich -- PROGRAM WORDS...
                                   one program; {files} in a word is the folder that all hosts see
 
@@ -56,6 +57,11 @@ def tests_of(mpi, hosts, per_host):
                                    "--seconds", 20])
     if hosts > 2 and per_host > 1:
         yield from tests_of_kernels(mpi, seed)
+
+
+def tests_of_storage(*_):
+    """Bytes, and what they cost, on files that are a network away."""
+    yield Test("patterns", ["mpi/patterns_test", "--large-mib", "5"])
 
 
 def tests_of_kernels(mpi, seed):
@@ -114,11 +120,14 @@ def do_test(test, hosts, per_host, mpi, args):
 
 
 @contextlib.contextmanager
-def made_hosts(count, rate):
-    hosts = network.Hosts(count, rate)
+def made_hosts(count, args):
+    hosts = network.Hosts(count, args.rate, args.storage_node)
     try:
-        print(f"{count} hosts, each link {rate or 'not shaped'}; files in {hosts.files}: a tmpfs "
-              "that was mounted before the hosts were made, so all see it", flush=True)
+        where = (f"on the device {args.storage_node}, which {hosts.storage.address} serves"
+                 if hosts.storage else
+                 "a tmpfs that was mounted before the hosts were made, so all see it")
+        print(f"{count} hosts, each link {args.rate or 'not shaped'}; files in {hosts.files}: "
+              f"{where}", flush=True)
         yield hosts
     finally:
         hosts.close()
@@ -127,10 +136,12 @@ def made_hosts(count, rate):
 def run_tests(args):
     passed = failed = 0
     begin = time.monotonic()
-    for count, per_host in ((2, 2), (4, 1), (4, 2)):
-        with made_hosts(count, args.rate) as hosts:
+    shapes = ((2, 2),) if args.storage_node else ((2, 2), (4, 1), (4, 2))
+    tests = tests_of_storage if args.storage_node else tests_of
+    for count, per_host in shapes:
+        with made_hosts(count, args) as hosts:
             for mpi in args.mpi.split(","):
-                for test in tests_of(mpi, count, per_host):
+                for test in tests(mpi, count, per_host):
                     if args.only not in test.name:
                         continue
                     if do_test(test, hosts, per_host, mpi, args):
@@ -143,7 +154,7 @@ def run_tests(args):
 
 
 def run_program(args):
-    with made_hosts(args.hosts, args.rate) as hosts:
+    with made_hosts(args.hosts, args) as hosts:
         code, output, taken, on_wire = start(hosts, args.ranks_per_host, args.mpi, args.program,
                                              args.seconds)
         print(output, end="")
@@ -156,6 +167,8 @@ def parse_arguments():
     parser.add_argument("--mpi", default="mpich,openmpi", help="of " + ",".join(launch.LAUNCHERS))
     parser.add_argument("--rate", default="1gbit",
                         help="of each link, as tc reads it; empty: not shaped")
+    parser.add_argument("--storage-node", default="", metavar="PROFILE",
+                        help="files on a device that one host more serves: hdd, ssd, nvm, a file")
     parser.add_argument("--only", default="", help="tests with this in their name")
     parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
     parser.add_argument("-v", "--verbose", action="store_true")

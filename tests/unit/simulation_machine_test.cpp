@@ -57,6 +57,45 @@ TEST(SimulatedMachine, PartsAddUpToTheTimeOfTheSlowestRank) {
     EXPECT_GT(outcome.largest.metadata, 0);
 }
 
+TEST(SimulatedMachine, OnADeviceTimeIsThatOfTheDevice) {
+    for (DeviceProfile const& profile : device_profiles()) {
+        Machine machine = small("power9", 4, 4);
+        machine.device = profile;
+        for (auto const way : {Direction::write, Direction::read}) {
+            Bytes const bytes = Bytes{1} << 20;
+            Outcome const outcome = run(experiment(machine, 4096, bytes, way));
+            ASSERT_EQ(outcome.fault, "") << profile.name;
+            double const least =
+                16 * static_cast<double>(bytes) * costs_of(profile, way).byte_seconds;
+            EXPECT_GE(outcome.seconds, least) << profile.name;
+            // Two-phase makes long accesses of short pieces: few of them seek.
+            EXPECT_LE(outcome.seconds, 2 * least + 0.1) << profile.name;
+        }
+    }
+}
+
+TEST(SimulatedMachine, DevicesOfDescriptions) {
+    auto const device_of = [](std::string const& text, std::string& error) {
+        Description description;
+        description.add(text);
+        auto const machine = take_machine(description);
+        error = description.error();
+        return machine.device;
+    };
+    std::string error;
+    EXPECT_FALSE(device_of("[machine]\npreset = knl\n", error));
+    EXPECT_EQ(error, "");
+    EXPECT_EQ(device_of("[machine]\ndevice = ssd\n[device]\nqueue_depth = 8\n", error)->queue_depth,
+              8);
+    EXPECT_EQ(error, "");
+    EXPECT_EQ(device_of("[machine]\ndevice = own\n[device]\npreset = hdd\n", error)->name, "hdd");
+    EXPECT_EQ(error, "");
+    device_of("[machine]\ndevice = tape\n", error);
+    EXPECT_NE(error.find("tape"), std::string::npos);
+    device_of("[device]\nqueue_depth = 8\n", error);  // Of no device that is used.
+    EXPECT_NE(error, "");
+}
+
 TEST(SimulatedMachine, FourThousandRanks) {
     Outcome const outcome = run(experiment(small("knl", 64, 64), 256, 4096, Direction::write));
     EXPECT_EQ(outcome.fault, "");

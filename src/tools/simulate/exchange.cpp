@@ -43,6 +43,7 @@ Scenario scenario_of(ExchangeOptions const& options, std::string const& machine,
     Scenario scenario;
     scenario.machine = simulated::machine_named(machine).value();
     scenario.machine.set_ranks(ranks);
+    scenario.machine.device = options.device;
     scenario.pattern.name = pattern;
     scenario.pattern.bytes = options.bytes;
     scenario.pattern.piece_bytes = options.piece_bytes;

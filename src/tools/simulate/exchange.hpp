@@ -15,6 +15,7 @@ struct ExchangeOptions {
     Bytes piece_bytes = 256;        ///< strided.
     Bytes window_bytes = Bytes{128} << 10;
     Direction direction = Direction::write;
+    std::optional<DeviceProfile> device;  ///< In the place of the machines' own storage.
     bool throttles = false, kernels = false, planning = false;
     bool checked = false;
     std::FILE* json = nullptr;

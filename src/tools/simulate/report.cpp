@@ -89,6 +89,7 @@ std::string json(Scenario const& scenario, simulated::Outcome const& outcome,
                 describe(scenario.direction), outcome.bytes,
                 describe(scenario.hints.metadata).c_str(), describe(scenario.hints.data).c_str(),
                 describe(scenario.hints.throttle).c_str(), outcome.seconds);
+    if (machine.device) line += text_of(", \"device\": \"%s\"", machine.device->name.c_str());
     for (auto const& [field, name, meaning] : part_names) {
         line += text_of(", \"%s\": %.9g, \"%s_mean\": %.9g", name, outcome.largest.*field, name,
                         outcome.sum.*field / machine.ranks());

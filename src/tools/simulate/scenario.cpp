@@ -11,6 +11,10 @@ namespace {
 
 constexpr ScenarioKey keys[] = {
     {"machine.preset", "numbers to begin with: knl, power9 or ethernet"},
+    {"machine.device",
+     "storage: hdd, ssd, nvm, own (the section [device]) or a description's file; none: the "
+     "machine's own servers"},
+    {"device.NAME", "a number of the device: see sluice device --list"},
     {"pattern.name", "contiguous, strided, block3d, btio, irregular, e3sm, flash or sparse"},
     {"pattern.bytes", "of each rank; rounded to what the pattern can tile with"},
     {"pattern.piece_bytes", "strided, sparse; irregular: on average"},
@@ -56,6 +60,18 @@ std::optional<std::string> read_all(std::FILE* file, int (*close)(std::FILE*)) {
     return close(file) == 0 && complete ? std::optional(text) : std::nullopt;
 }
 
+/// A device's file becomes part of the description, which may change its numbers.
+void read_device(Description& description) {
+    auto const name = description.take("machine.device");
+    if (!name) return;
+    bool const known = *name == "none" || *name == "own" || device_named(*name);
+    auto const text = known ? std::nullopt : read_text(*name);
+    auto const changed = description.take_section("device");
+    if (text) description.add(*text);
+    for (auto const& [key, value] : changed) description.set("device." + key + "=" + value);
+    description.set("machine.device=" + (text ? "own" : *name));
+}
+
 }  // namespace
 
 std::span<ScenarioKey const> scenario_keys() noexcept { return keys; }
@@ -84,6 +100,7 @@ void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
 
 Scenario take_scenario(Description& description) {
     Scenario scenario;
+    read_device(description);
     scenario.machine = simulated::take_machine(description);
     take_pattern(description, scenario);
     auto seed = static_cast<std::int64_t>(scenario.seed);

@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""The file system of `sluice device` by ordinary calls: in memory and over a directory, with and
+without page cache, with errors on order, and served to two mounts over TCP. Part of `make
+test-device`; without FUSE it ends with exit code 77."""
+import errno
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import check
+
+FAST = "[device]\nread_bandwidth = 4e9\nwrite_bandwidth = 4e9\nqueue_depth = 8\n"
+
+
+class Files(unittest.TestCase):
+    options = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="emulated-files-")
+        root = Path(cls.folder.name)
+        (root / "fast.toml").write_text(FAST)
+        (root / "over").mkdir()
+        words = [str(word).replace("OVER", str(root / "over")) for word in cls.options]
+        cls.mount = check.mounted(check.command(), str(root / "fast.toml"), *words)
+        cls.at = cls.mount.__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.mount.__exit__(None, None, None)
+        cls.folder.cleanup()
+
+    def descriptor(self, name, flags=os.O_RDWR | os.O_CREAT):
+        fd = os.open(self.at / name, flags)
+        self.addCleanup(os.close, fd)
+        return fd
+
+
+class InMemory(Files):
+    cached = False
+
+    def test_names(self):
+        folder = self.at / "names"
+        (folder / "deep").mkdir(parents=True)
+        (folder / "a").write_text("hello")
+        (folder / "a").rename(folder / "deep" / "b")
+        (folder / "link").symlink_to("deep/b")
+        os.link(folder / "deep" / "b", folder / "hard")
+        self.assertEqual((folder / "link").read_text(), "hello")
+        self.assertEqual((folder / "hard").stat().st_nlink, 2)
+        self.assertEqual(sorted(os.listdir(folder)), ["deep", "hard", "link"])
+        with self.assertRaises(OSError) as raised:
+            os.rmdir(folder / "deep")
+        self.assertEqual(raised.exception.errno, errno.ENOTEMPTY)
+        (folder / "other").write_text("gone")
+        os.replace(folder / "hard", folder / "other")
+        self.assertEqual((folder / "other").read_text(), "hello")
+        for name in ("link", "other", "deep/b"):
+            (folder / name).unlink()
+        (folder / "deep").rmdir()
+        folder.rmdir()
+        self.assertFalse(folder.exists())
+
+    def test_many_names(self):
+        folder = self.at / "many"
+        folder.mkdir()
+        for i in range(500):
+            (folder / f"a name that is long enough for several replies {i}").touch()
+        self.assertEqual(len(os.listdir(folder)), 500)
+
+    def test_open_files_outlive_their_names(self):
+        fd = self.descriptor("unlinked")
+        os.write(fd, b"still there")
+        os.unlink(self.at / "unlinked")
+        self.assertEqual(os.pread(fd, 100, 0), b"still there")
+
+    def test_ends_and_holes(self):
+        fd = self.descriptor("holes")
+        os.ftruncate(fd, 10 << 20)
+        os.pwrite(fd, b"x" * 5000, 3 << 20)
+        os.fsync(fd)
+        self.assertEqual(os.fstat(fd).st_size, 10 << 20)
+        self.assertLess(os.fstat(fd).st_blocks * 512, 2 << 20)
+        self.assertEqual(os.pread(fd, 3, (3 << 20) - 1), b"\0xx")
+        os.ftruncate(fd, (3 << 20) + 2)
+        os.ftruncate(fd, (3 << 20) + 10)  # what was cut off reads as zero
+        self.assertEqual(os.pread(fd, 100, 3 << 20), b"xx" + bytes(8))
+        self.assertEqual(os.pread(fd, 100, 20 << 20), b"")
+        os.truncate(self.at / "holes", 0)
+        self.assertEqual(os.fstat(fd).st_size, 0)
+        with open(self.at / "holes", "wb") as again:  # O_TRUNC
+            again.write(b"new")
+        self.assertEqual(os.pread(fd, 100, 0), b"new")
+
+    def test_append(self):
+        fd = self.descriptor("append", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        for _ in range(3):
+            os.write(fd, b"abc")
+        self.assertEqual((self.at / "append").read_bytes(), b"abcabcabc")
+
+    def test_large_unaligned(self):
+        data = bytes(i * 7 % 251 for i in range(1 << 16)) * 50
+        fd = self.descriptor("large")
+        self.assertEqual(os.pwrite(fd, data, 12345), len(data))
+        self.assertEqual(os.pread(fd, len(data), 12345), data)
+
+    def test_direct(self):
+        fd = self.descriptor("direct", os.O_RDWR | os.O_CREAT | os.O_DIRECT)
+        page = mmap.mmap(-1, 8192)
+        page.write(b"y" * 8192)
+        self.assertEqual(os.pwritev(fd, [page], 4096), 8192)
+        back = mmap.mmap(-1, 8192)
+        self.assertEqual(os.preadv(fd, [back], 4096), 8192)
+        self.assertEqual(bytes(back), bytes(page))
+
+    def test_attributes(self):
+        path = self.at / "attributes"
+        path.touch()
+        path.chmod(0o640)
+        os.utime(path, ns=(10**18, 10**18 + 5))
+        self.assertEqual(path.stat().st_mode & 0o7777, 0o640)
+        self.assertEqual(path.stat().st_mtime_ns, 10**18 + 5)
+        space = os.statvfs(path)
+        self.assertLess(0, space.f_bavail)
+        self.assertLessEqual(space.f_bavail, space.f_blocks)
+
+    def test_mapping(self):
+        fd = self.descriptor("mapped")
+        os.ftruncate(fd, 8192)
+        if not self.cached:
+            with self.assertRaises(OSError) as raised:
+                mmap.mmap(fd, 8192)
+            self.assertEqual(raised.exception.errno, errno.ENODEV)
+            return
+        with mmap.mmap(fd, 8192) as memory:
+            memory[5000:5003] = b"abc"
+            memory.flush()
+        self.assertEqual(os.pread(fd, 5, 4999), b"\0abc\0")
+
+    def test_programs_run_from_it(self):
+        program = self.at / "true"
+        program.write_bytes(Path("/bin/true").read_bytes())
+        program.chmod(0o755)
+        self.assertEqual(subprocess.run([program], check=False).returncode, 0)
+
+
+class CachedInMemory(InMemory):
+    options = ("--page-cache", "on")
+    cached = True
+
+
+class OverDirectory(InMemory):
+    options = ("--over", "OVER")
+
+    def test_files_are_the_directorys(self):
+        (self.at / "kept").write_text("bytes")
+        self.assertEqual((Path(self.folder.name) / "over" / "kept").read_text(), "bytes")
+
+
+class CachedOverDirectory(OverDirectory):
+    options = ("--over", "OVER", "--page-cache", "on")
+    cached = True
+
+    def test_files_are_the_directorys(self):
+        fd = self.descriptor("kept")
+        os.write(fd, b"bytes")
+        os.fsync(fd)
+        self.assertEqual((Path(self.folder.name) / "over" / "kept").read_text(), "bytes")
+
+
+class Faults(Files):
+    options = ("--faults", "write:ENOSPC:after=3:times=1,write:short:after=4:times=1,"
+               "read:EIO:every=3,read:EINTR:after=1:times=1,fsync:EDQUOT,create:EROFS:after=1")
+
+    def outcome(self, function, *words):
+        try:
+            return function(*words)
+        except OSError as error:
+            return errno.errorcode[error.errno]
+
+    def test_they_hit_in_order(self):
+        fd = self.descriptor("file")
+        self.assertEqual([self.outcome(os.pwrite, fd, b"a" * 100, 0) for _ in range(6)],
+                         [100, 100, 100, "ENOSPC", 50, 100])
+        read = [self.outcome(lambda: len(os.pread(fd, 100, 0))) for _ in range(4)]
+        # Python itself goes on after EINTR: the second read is two.
+        self.assertEqual(read, ["EIO", 100, "EIO", 100])
+        self.assertEqual(self.outcome(os.fsync, fd), "EDQUOT")
+        self.assertEqual(self.outcome(os.mkdir, self.at / "folder"), "EROFS")
+
+
+class Capacity(Files):
+    options = ("--capacity", "4M")
+
+    def test_a_full_device(self):
+        fd = self.descriptor("full")
+        with self.assertRaises(OSError) as raised:
+            for i in range(8):
+                os.pwrite(fd, bytes(1 << 20), i << 20)
+        self.assertEqual(raised.exception.errno, errno.ENOSPC)
+        os.ftruncate(fd, 0)
+        self.assertEqual(os.pwrite(fd, bytes(1 << 20), 0), 1 << 20)
+
+
+class Served(unittest.TestCase):
+    def start(self, ready, *words):
+        program = subprocess.Popen([check.command(), "device", *words], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.stderr.close)
+        self.addCleanup(program.wait, 10)
+        self.addCleanup(program.terminate)
+        line = program.stdout.readline()
+        self.assertTrue(line.startswith(ready), line or program.stderr.read())
+        return program, line.split()[1].rstrip(":")
+
+    def mount(self, address):
+        folder = tempfile.TemporaryDirectory(prefix="emulated-served-")
+        self.addCleanup(folder.cleanup)
+        return self.start("mounted", "--connect", address, "--mount", folder.name)
+
+    def test_two_mounts_see_the_same(self):
+        server, address = self.start("serving", "--profile", "nvm", "--serve", "127.0.0.1:0")
+        (_, one), (other_mount, other) = self.mount(address), self.mount(address)
+        Path(one, "file").write_text("one")
+        self.assertEqual(Path(other, "file").read_text(), "one")
+        data = os.urandom(3 << 20)
+        Path(other, "file").write_bytes(data)
+        self.assertEqual(Path(one, "file").stat().st_size, len(data))
+        self.assertEqual(Path(one, "file").read_bytes(), data)
+        Path(one, "file").unlink()
+        self.assertFalse(Path(other, "file").exists())
+        server.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(10), 0)
+        self.assertEqual(other_mount.wait(10), 1)
+        self.assertIn("ended", other_mount.stderr.read())
+        self.assertFalse(os.path.ismount(other))
+
+    def test_the_server_forgets_who_left(self):
+        _, address = self.start("serving", "--profile", "nvm", "--serve", "127.0.0.1:0")
+        client, folder = self.mount(address)
+        Path(folder, "file").write_text("stays")
+        open_file = Path(folder, "file").open()
+        self.addCleanup(open_file.close)
+        client.kill()
+        client.wait()
+        subprocess.run(["umount", "-l", folder], check=False, capture_output=True)
+        _, again = self.mount(address)
+        self.assertEqual(Path(again, "file").read_text(), "stays")
+
+    def test_nobody_serves(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([check.command(), "device", "--connect", "127.0.0.1:9", "--mount",
+                                   folder], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no connection to 127.0.0.1:9", done.stderr)
+
+
+class Words(unittest.TestCase):
+    def refused(self, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([check.command(), "device", "--mount", folder, *words], text=True,
+                                  capture_output=True, check=False, timeout=20)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        return done.stderr
+
+    def test_what_cannot_be(self):
+        self.assertIn("which device", self.refused())
+        self.assertIn("tape", self.refused("--profile", "tape"))
+        self.assertIn("expected read", self.refused("--profile", "hdd", "--faults", "paint:EIO"))
+        self.assertIn("nowhere", self.refused("--profile", "hdd", "--over", "/nowhere"))
+
+
+def main():
+    try:
+        with check.mounted(check.command(), "nvm"):
+            pass
+    except check.Skip as why:
+        print(f"skipped: {why}")
+        return check.SKIPPED
+    return 0 if unittest.main(exit=False, verbosity=1).result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
