@@ -76,6 +76,13 @@ bool take_from_rank_0(FileHints& hints, Team const& team, std::string const& pat
     return chosen.places != 0;
 }
 
+bool everywhere(bool here, Team const& team) {
+    int const mine = here ? 1 : 0;
+    int least = 0;
+    PMPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, team.communicator);
+    return least != 0;
+}
+
 std::vector<Rank> agreed_aggregators(Placement const& placement, Team const& team) {
     auto const hosts = hosts_of(team);
     std::vector<Rank> ranks;

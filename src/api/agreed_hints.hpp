@@ -15,4 +15,7 @@ bool take_from_rank_0(FileHints& hints, Team const& team, std::string const& pat
 /// Collective.
 [[nodiscard]] std::vector<Rank> agreed_aggregators(Placement const& placement, Team const& team);
 
+/// Whether all ranks say so. Collective.
+[[nodiscard]] bool everywhere(bool here, Team const& team);
+
 }  // namespace sluice

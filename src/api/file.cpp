@@ -53,11 +53,19 @@ bool aio_granted() {
     return granted;
 }
 
+bool may_call_mpi() {
+    if (thread_multiple()) return true;
+    warn("sluice_storage=mpi needs MPI_THREAD_MULTIPLE, which this MPI or program does not give: "
+         "ask for it in MPI_Init_thread, or set SLUICE_STORAGE=mpi; storage threads serve");
+    return false;
+}
+
 /// `auto` said in full: what measured best. What the system refuses is `threads`.
 FileHints with_engine(FileHints hints) {
     if (hints.storage == StorageEngine::automatic) hints.storage = StorageEngine::threads;
     bool const refused = (hints.storage == StorageEngine::uring && !storage_ring(hints)) ||
-                         (hints.storage == StorageEngine::aio && !aio_granted());
+                         (hints.storage == StorageEngine::aio && !aio_granted()) ||
+                         (hints.storage == StorageEngine::mpi && !may_call_mpi());
     if (refused) hints.storage = StorageEngine::threads;
     return hints;
 }
@@ -74,25 +82,40 @@ AccessMode access_mode(int amode) noexcept {
     return amode & MPI_MODE_WRONLY ? AccessMode::write : AccessMode::both;
 }
 
+std::unique_ptr<StoredFile> stored_file(FileNames const& names, int amode, FileHints const& hints,
+                                        Team const& team) {
+    AccessMode const mode = access_mode(amode);
+    auto const ring = [] { Progress::instance().ring(); };
+    std::unique_ptr<StoredFile> by_path;
+    if (names.path) {
+        by_path = std::make_unique<PosixFile>(*names.path, mode, posix_way(hints), ring);
+    }
+    if (hints.storage != StorageEngine::mpi) return by_path;
+    return std::make_unique<MpiFile>(names.mpi, mode, MpiWay{team.communicator, storage_threads()},
+                                     std::move(by_path), ring);
+}
+
 /// Drivers of the MPI whose files POSIX calls reach just as well.
 constexpr std::string_view posix_drivers[] = {"ufs", "nfs", "xfs", "lustre", "gpfs", "panfs"};
-
-/// The file's name without the prefix that names a driver of the MPI ("ufs:data"); nothing where
-/// only that driver reaches it.
-std::optional<std::string> posix_name(std::string const& name) {
-    auto const colon = name.find(':');
-    bool const prefixed = colon != std::string::npos && colon >= 2 && name.find('/') > colon;
-    if (!prefixed) return name;
-    auto const driver = std::string_view(name).substr(0, colon);
-    bool const known = std::find(std::begin(posix_drivers), std::end(posix_drivers), driver) !=
-                       std::end(posix_drivers);
-    return known ? std::optional(name.substr(colon + 1)) : std::nullopt;
-}
 
 std::string absolute(std::string const& name) {
     if (!name.empty() && name[0] == '/') return name;
     char here[PATH_MAX];
     return getcwd(here, sizeof here) ? std::string(here) + "/" + name : name;
+}
+
+/// The path is the name without the prefix that names a driver of the MPI ("ufs:data"). What a path
+/// says is made independent of the working folder, as it may be opened later.
+FileNames names_of(std::string const& name) {
+    auto const colon = name.find(':');
+    bool const prefixed = colon != std::string::npos && colon >= 2 && name.find('/') > colon;
+    if (!prefixed) return {absolute(name), absolute(name)};
+    auto const driver = std::string_view(name).substr(0, colon);
+    bool const known = std::find(std::begin(posix_drivers), std::end(posix_drivers), driver) !=
+                       std::end(posix_drivers);
+    if (!known) return {name, std::nullopt};
+    auto const path = absolute(name.substr(colon + 1));
+    return {name.substr(0, colon + 1) + path, path};
 }
 
 Lookup lookup_in(MPI_Info info) {
@@ -107,15 +130,14 @@ Lookup lookup_in(MPI_Info info) {
 
 }  // namespace
 
-File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& place,
-           std::string its_path, int its_amode, FileHints its_hints)
+File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& place, FileNames names,
+           int its_amode, FileHints its_hints)
     : handle(mpi_handle),
       team(std::move(its_team)),
-      path(std::move(its_path)),
+      name(names.path.value_or(names.mpi)),
       amode(its_amode),
       hints(with_engine(its_hints)),
-      storage(std::make_unique<PosixFile>(path, access_mode(amode), posix_way(hints),
-                                          [] { Progress::instance().ring(); })),
+      storage(stored_file(names, amode, hints, *team)),
       place_(place) {}
 
 File::~File() = default;
@@ -197,10 +219,10 @@ void File::completed(Operation const& operation) {
     s.busy_seconds += std::max(0.0, operation.ended() - std::max(operation.started(), busy_until_));
     busy_until_ = std::max(busy_until_, operation.ended());
     s.tally += operation.tally();
-    if (settings().log > 1 && !(plan == s.last_plan)) note(path + ": " + describe(plan));
+    if (settings().log > 1 && !(plan == s.last_plan)) note(name + ": " + describe(plan));
     s.last_plan = plan;
     if (operation.survey().hints_differ) {
-        warn(path + ": hints differ between ranks; those of rank 0 are used");
+        warn(name + ": hints differ between ranks; those of rank 0 are used");
     }
 }
 
@@ -251,17 +273,17 @@ OwnHints::~OwnHints() {
 
 void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
                    MPI_File handle) {
-    auto const reachable = posix_name(name);
-    if (!settings().enabled || !reachable || (amode & MPI_MODE_SEQUENTIAL)) return;
+    if (!settings().enabled || (amode & MPI_MODE_SEQUENTIAL)) return;
+    FileNames const names = names_of(name);
     auto const team = Team::of(communicator);
     if (!team) return;
-    std::string const path = absolute(*reachable);
-    bool const placed = take_from_rank_0(hints, *team, path);
+    bool const placed = take_from_rank_0(hints, *team, names.path.value_or(names.mpi));
     if (hints.disabled) return;
+    if (!names.path && !everywhere(with_engine(hints).storage == StorageEngine::mpi, *team)) return;
     StreamPlace* const place = team->take_stream(placed ? agreed_aggregators(hints.placement, *team)
                                                         : std::vector<Rank>{});
     if (!place) return warn("too many files of one communicator are open: the MPI serves the rest");
-    add_file(std::make_shared<File>(handle, team, *place, path, amode, hints));
+    add_file(std::make_shared<File>(handle, team, *place, names, amode, hints));
     note(std::string("serves ") + name);
 }
 

@@ -4,7 +4,7 @@
 #include "api/team.hpp"
 #include "api/view.hpp"
 #include "core/settings.hpp"
-#include "ports/posix.hpp"
+#include "ports/mpi_file.hpp"
 
 #include <memory>
 #include <mpi.h>
@@ -25,7 +25,7 @@ class Access;
 
 class File {
 public:
-    File(MPI_File handle, std::shared_ptr<Team> team, StreamPlace& place, std::string path,
+    File(MPI_File handle, std::shared_ptr<Team> team, StreamPlace& place, FileNames names,
          int amode, FileHints hints);
     ~File();
 
@@ -57,7 +57,7 @@ public:
 
     MPI_File const handle;
     std::shared_ptr<Team> const team;
-    std::string const path;
+    std::string const name;  ///< As the system knows it, or else the MPI.
     int const amode;
     FileHints hints;
     FileView view;

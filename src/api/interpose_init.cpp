@@ -38,11 +38,13 @@ bool memory_can_be_shared() {
     return settings().shared_memory && SharedMemory::create(windows_of_a_file).has_value();
 }
 
-/// On one node nothing of ours calls MPI from another thread; between nodes the helper does.
+/// On one node nothing of ours calls MPI from another thread; between nodes the helper does, and
+/// for the MPI's own files the storage threads.
 bool needs_multiple() {
     Settings const& s = settings();
     bool const one = on_one_node() && s.ranks_per_node == 0 && memory_can_be_shared();
-    return s.enabled && !s.progress_in_calls && !one;
+    bool const helper_calls = !s.progress_in_calls && !one;
+    return s.enabled && (helper_calls || s.hints.storage == StorageEngine::mpi);
 }
 
 /// `world` is null in a session.
@@ -71,6 +73,7 @@ void finalizing() {
     for (auto const& file : open_files()) file->drain();
     reap(true);
     if (!last) return;
+    for (auto const& file : open_files()) file->storage->release();
     print_statistics();
     Progress::stop();
     Team::forget_all();

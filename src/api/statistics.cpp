@@ -72,7 +72,7 @@ void collect_statistics(File const& file) {
     MPI_Comm const communicator = file.team->communicator;
     PMPI_Reduce(&mine, &most, sizeof most / sizeof(double), MPI_DOUBLE, MPI_MAX, 0, communicator);
     PMPI_Reduce(&part, &total, sizeof total / sizeof(double), MPI_DOUBLE, MPI_SUM, 0, communicator);
-    if (file.team->self == 0) lines().push_back(formatted(s, most, total, file.path));
+    if (file.team->self == 0) lines().push_back(formatted(s, most, total, file.name));
 }
 
 void print_statistics() {

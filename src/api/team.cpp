@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t streams_at_most = 128;  ///< Files of a communicator open at once.
 constexpr int tag_never_used = 32767;         ///< Every MPI grants it; streams use fewer.
 
-std::atomic<bool> thread_multiple{false};
+std::atomic<bool> multiple_granted{false};
 
 /// All teams, for the messages that are due.
 struct Teams {
@@ -118,7 +118,8 @@ MPI_Comm split_by_node(MPI_Comm communicator) {
 
 }  // namespace
 
-void set_thread_multiple(bool multiple) noexcept { thread_multiple = multiple; }
+void set_thread_multiple(bool multiple) noexcept { multiple_granted = multiple; }
+bool thread_multiple() noexcept { return multiple_granted; }
 
 std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
     void* held = nullptr;
@@ -203,7 +204,7 @@ bool Team::set_up() {
     topology = std::make_unique<Topology>(names);
 
     // Without a helper all calls of MPI are made where the program makes its own.
-    bool const may_call = thread_multiple || settings().progress_in_calls;
+    bool const may_call = thread_multiple() || settings().progress_in_calls;
     int mine[2]{cores_available(), may_call ? 1 : 0}, least[2]{};
     PMPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, communicator);
     Node const own_node = topology->node_of(self);

@@ -73,7 +73,8 @@ private:
     Bytes memory_left_ = 0;
 };
 
-/// What MPI_Query_thread said; nodes exchange messages from the helper only with multiple.
+/// What MPI_Query_thread said; other threads of ours call MPI only with multiple.
 void set_thread_multiple(bool multiple) noexcept;
+[[nodiscard]] bool thread_multiple() noexcept;
 
 }  // namespace sluice

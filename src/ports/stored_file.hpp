@@ -10,6 +10,8 @@ public:
     virtual Status sync() = 0;
     /// Backs the first `bytes` of the file with storage; what they hold stays. Blocks.
     virtual Status preallocate(Bytes bytes) = 0;
+    /// Gives back what belongs to the MPI, which may end then. No transfer follows.
+    virtual void release() {}
 };
 
 }  // namespace sluice
