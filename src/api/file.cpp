@@ -5,6 +5,8 @@
 #include "api/agreed_hints.hpp"
 #include "api/environment.hpp"
 #include "ports/aio.hpp"
+#include "ports/device_file.hpp"
+#include "ports/emulated.hpp"
 #include "ports/uring.hpp"
 
 #include <climits>
@@ -82,10 +84,22 @@ AccessMode access_mode(int amode) noexcept {
     return amode & MPI_MODE_WRONLY ? AccessMode::write : AccessMode::both;
 }
 
-std::unique_ptr<StoredFile> stored_file(FileNames const& names, int amode, FileHints const& hints,
-                                        Team const& team) {
+/// Null unless SLUICE_DEVICE names one: then all files of the process are on it.
+EmulatedDevice* emulated_device() {
+    static auto* const only = []() -> EmulatedDevice* {
+        if (settings().device == "none") return nullptr;
+        std::string why;
+        auto const profile = find_device(settings().device, why);
+        if (!profile) warn("SLUICE_DEVICE: " + why + "; no device is emulated");
+        return profile ? new EmulatedDevice(*profile) : nullptr;
+    }();
+    return only;
+}
+
+/// `ring` is called after each transfer.
+std::unique_ptr<StoredFile> engine_file(FileNames const& names, int amode, FileHints const& hints,
+                                        Team const& team, std::function<void()> const& ring) {
     AccessMode const mode = access_mode(amode);
-    auto const ring = [] { Progress::instance().ring(); };
     std::unique_ptr<StoredFile> by_path;
     if (names.path) {
         by_path = std::make_unique<PosixFile>(*names.path, mode, posix_way(hints), ring);
@@ -93,6 +107,17 @@ std::unique_ptr<StoredFile> stored_file(FileNames const& names, int amode, FileH
     if (hints.storage != StorageEngine::mpi) return by_path;
     return std::make_unique<MpiFile>(names.mpi, mode, MpiWay{team.communicator, storage_threads()},
                                      std::move(by_path), ring);
+}
+
+std::unique_ptr<StoredFile> stored_file(FileNames const& names, int amode, FileHints const& hints,
+                                        Team const& team) {
+    auto const open = [&](std::function<void()> const& ring) {
+        return engine_file(names, amode, hints, team, ring);
+    };
+    auto const ring = [] { Progress::instance().ring(); };
+    EmulatedDevice* const device = emulated_device();
+    if (!device) return open(ring);
+    return std::make_unique<EmulatedFile>(*device, names.path.value_or(names.mpi), open, ring);
 }
 
 /// Drivers of the MPI whose files POSIX calls reach just as well.

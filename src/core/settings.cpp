@@ -24,6 +24,8 @@ constexpr Knob environment[] = {
     {"SLUICE_STORAGE_THREADS", "2",
      "threads of a rank that wait for the device (0: the calls themselves do)"},
     {"SLUICE_STORAGE", "auto", "the hint sluice_storage of files that have none"},
+    {"SLUICE_DEVICE", "none",
+     "hdd, ssd, nvm or a file: transfers take as long as on this device; see sluice device --list"},
     {"SLUICE_AFFINITY", "inherit",
      "cores of the library's threads; spread: off those of the ranks; or a list such as 2,4-7"},
     {"SLUICE_SLICE", "0", "microseconds of a scheduler slice of the library's threads (0: as is)"},
@@ -196,6 +198,7 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
     set_engine(s.hints, reader.word("SLUICE_STORAGE", engines).value_or(0));
     s.hints = hints_of_all(lookup("SLUICE_HINTS").value_or("none"), s.hints, complaints);
+    s.device = lookup("SLUICE_DEVICE").value_or("none");
     s.affinity = reader.affinity("SLUICE_AFFINITY");
     s.slice_microseconds = std::min<Bytes>(number("SLUICE_SLICE"), 1000000);
     return s;

@@ -47,6 +47,7 @@ struct Settings {
     std::int64_t view_pieces = 0;  ///< Views of more pieces are not given to the MPI.
     double stall_seconds = 0;      ///< 0: no watchdog.
     int storage_threads = 2;
+    std::string device = "none";          ///< Emulated, by name or description.
     FileHints hints;                      ///< Of files that say nothing else.
     Affinity affinity;                    ///< Of the library's own threads.
     std::int64_t slice_microseconds = 0;  ///< Of the same; 0: as the system has it.

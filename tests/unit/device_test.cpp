@@ -1,7 +1,7 @@
 // The arithmetic of devices: the bandwidths and latencies that a profile states come out of the
 // clock; profiles as text; rules of faults.
 #include "core/device.hpp"
-#include "core/faults.hpp"
+#include "core/fault_rules.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -185,7 +185,7 @@ std::vector<int> hits(std::string const& text, FaultPlace place, int count) {
     std::string error;
     auto const rules = parse_faults(text, error);
     EXPECT_TRUE(rules) << error;
-    Faults faults(rules.value_or(std::vector<FaultRule>{}));
+    FaultRules faults(rules.value_or(std::vector<FaultRule>{}));
     std::vector<int> all;
     for (int i = 0; i < count; ++i) {
         Fault const fault = faults.next(place);
@@ -194,7 +194,7 @@ std::vector<int> hits(std::string const& text, FaultPlace place, int count) {
     return all;
 }
 
-TEST(Faults, HitWhatTheySay) {
+TEST(FaultRules, HitWhatTheySay) {
     using All = std::vector<int>;
     EXPECT_EQ(hits("write:ENOSPC:after=2", FaultPlace::write, 5),
               (All{-1, -1, ENOSPC, ENOSPC, ENOSPC}));
@@ -205,7 +205,7 @@ TEST(Faults, HitWhatTheySay) {
     EXPECT_EQ(hits("all:EINTR:times=1", FaultPlace::sync, 2), (All{EINTR, -1}));
 }
 
-TEST(Faults, WhatIsNotUnderstood) {
+TEST(FaultRules, WhatIsNotUnderstood) {
     for (std::string const text :
          {"", "write", "write:", "write:EWHAT", "paint:EIO", "write:EIO:after", "write:EIO:after=",
           "write:EIO:after=x", "write:EIO:every=0", "fsync:short", "write:EIO,", "write:EIO:a=1"}) {

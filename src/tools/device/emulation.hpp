@@ -2,7 +2,7 @@
 // be done, its faults hit some. Thread-safe; knows nothing of FUSE.
 #pragma once
 #include "core/device.hpp"
-#include "core/faults.hpp"
+#include "core/fault_rules.hpp"
 #include "tools/device/store.hpp"
 
 #include <cerrno>
@@ -68,7 +68,7 @@ private:
 
     std::mutex mutex_;
     DeviceClock clock_;
-    Faults faults_;
+    FaultRules faults_;
 };
 
 }  // namespace sluice::device

@@ -25,10 +25,10 @@ struct Fault {
 };
 
 /// Rules, and how often what they hit came. Not thread-safe.
-class Faults {
+class FaultRules {
 public:
-    Faults() = default;
-    explicit Faults(std::vector<FaultRule> rules);
+    FaultRules() = default;
+    explicit FaultRules(std::vector<FaultRule> rules);
     /// The next call of this place; the first rule that hits decides, all count.
     Fault next(FaultPlace place);
     [[nodiscard]] bool empty() const noexcept { return rules_.empty(); }

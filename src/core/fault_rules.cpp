@@ -1,5 +1,5 @@
-// Reading and counting of rules. See faults.hpp.
-#include "core/faults.hpp"
+// Reading and counting of rules. See fault_rules.hpp.
+#include "core/fault_rules.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -61,11 +61,11 @@ bool set_number(std::string const& text, FaultRule& rule) {
 
 }  // namespace
 
-Faults::Faults(std::vector<FaultRule> rules) {
+FaultRules::FaultRules(std::vector<FaultRule> rules) {
     for (FaultRule const& rule : rules) rules_.push_back({rule, 0, 0});
 }
 
-Fault Faults::next(FaultPlace place) {
+Fault FaultRules::next(FaultPlace place) {
     Fault fault;
     for (Counted& counted : rules_) {
         FaultRule const& rule = counted.rule;
