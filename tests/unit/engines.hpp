@@ -34,6 +34,9 @@ inline std::vector<Engine> all_engines() {
 inline std::string why_not(Engine const& engine) {
     if (engine.engine == StorageEngine::uring && !Uring::available()) return "no io_uring here";
     if (engine.engine == StorageEngine::aio && !has_aio()) return "no POSIX AIO here";
+#ifdef __SANITIZE_THREAD__
+    if (engine.engine == StorageEngine::aio) return "the C library's threads have no sanitizer";
+#endif
     return "";
 }
 
