@@ -46,6 +46,7 @@ private:
     }
 
     bool begin(Part& part) {
+        if (route_.faults && route_.faults->refusal(Faults::Ability::aio) != 0) return false;
         iovec const& range = part.batch.vectors()[0];
         part.block = {};
         part.block.aio_fildes = part.batch.fd();

@@ -26,6 +26,7 @@ public:
         int bypass_error = 0;             ///< Of requests past the page cache.
         bool refuse_open_bypass = false;  ///< So that the file is never opened this way.
         bool refuse_fallocate = false;
+        bool refuse_aio = false;  ///< Every second request.
     };
     void set(Orders const& orders) {
         std::lock_guard const lock(mutex_);
@@ -51,15 +52,16 @@ public:
     }
     int refusal(Ability ability) override {
         std::lock_guard const lock(mutex_);
-        bool const refused =
-            ability == Ability::fallocate ? orders_.refuse_fallocate : orders_.refuse_open_bypass;
+        bool refused = orders_.refuse_open_bypass;
+        if (ability == Ability::fallocate) refused = orders_.refuse_fallocate;
+        if (ability == Ability::aio) refused = orders_.refuse_aio && ++aio_requests_ % 2 == 0;
         return refused ? EOPNOTSUPP : 0;
     }
 
 private:
     std::mutex mutex_;
     Orders orders_;
-    int requests_ = 0, interrupted_ = 0, bypassed_ = 0;
+    int requests_ = 0, interrupted_ = 0, bypassed_ = 0, aio_requests_ = 0;
 };
 
 /// The storage that is tested.
