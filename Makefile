@@ -41,7 +41,7 @@ test-long: environment         ## more ranks and repetitions, and "50 of 50": se
 test-nodes: build-mpich build-openmpi ## tests across 2 and 4 hosts: see docs/nodes.md
 	@python3 tests/nodes/run.py || test $$? = 77  # skipped
 
-test-device: build-$(variant)  ## emulated devices against their profiles, by fio: see docs/device.md
+test-device: build-$(variant)  ## emulated devices against their profiles, by fio: docs/device.md
 	@for check in files check; do \
 	    python3 tests/device/$$check.py || test $$? = 77 || exit 1; done  # 77: skipped
 
