@@ -123,6 +123,13 @@ std::unique_ptr<StoredFile> stored_file(FileNames const& names, int amode, FileH
 /// Drivers of the MPI whose files POSIX calls reach just as well.
 constexpr std::string_view posix_drivers[] = {"ufs", "nfs", "xfs", "lustre", "gpfs", "panfs"};
 
+/// Open MPI's own component for files takes such a name as it stands, and its ROMIO does not.
+#ifdef OPEN_MPI
+constexpr bool drivers_are_known = false;
+#else
+constexpr bool drivers_are_known = true;
+#endif
+
 std::string absolute(std::string const& name) {
     if (!name.empty() && name[0] == '/') return name;
     char here[PATH_MAX];
@@ -136,8 +143,9 @@ FileNames names_of(std::string const& name) {
     bool const prefixed = colon != std::string::npos && colon >= 2 && name.find('/') > colon;
     if (!prefixed) return {absolute(name), absolute(name)};
     auto const driver = std::string_view(name).substr(0, colon);
-    bool const known = std::find(std::begin(posix_drivers), std::end(posix_drivers), driver) !=
-                       std::end(posix_drivers);
+    bool const known = drivers_are_known &&
+                       std::find(std::begin(posix_drivers), std::end(posix_drivers), driver) !=
+                           std::end(posix_drivers);
     if (!known) return {name, std::nullopt};
     auto const path = absolute(name.substr(colon + 1));
     return {name.substr(0, colon + 1) + path, path};
