@@ -75,23 +75,26 @@ struct Subject {
     OrderedFaults* faults = nullptr;               ///< Null: none can be ordered.
 };
 
-/// Waits for transfers as a rank does: the file rings.
+/// Waits for transfers as a rank does: the file rings, perhaps a little after this is gone.
 class Bell {
 public:
     [[nodiscard]] std::function<void()> ringer() {
-        return [this] {
-            std::lock_guard const lock(mutex_);
-            rung_.notify_all();
+        return [shared = shared_] {
+            std::lock_guard const lock(shared->mutex);
+            shared->rung.notify_all();
         };
     }
     void wait_for(Transfer const& transfer) {
-        std::unique_lock lock(mutex_);
-        rung_.wait(lock, [&] { return transfer.done.load(); });
+        std::unique_lock lock(shared_->mutex);
+        shared_->rung.wait(lock, [&] { return transfer.done.load(); });
     }
 
 private:
-    std::mutex mutex_;
-    std::condition_variable rung_;
+    struct Shared {
+        std::mutex mutex;
+        std::condition_variable rung;
+    };
+    std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };
 
 /// The bytes of a range, read past the storage that is tested.
