@@ -66,7 +66,7 @@ def tests_of_storage(*_):
 
 def tests_of_kernels(mpi, seed):
     """The hints that tests/mpi/run.py tries on one node."""
-    for run in runner.kernel_runs(mpi):
+    for run in runner.LEVELS["kernels"](mpi):
         seed += 100
         hints = run.settings["SLUICE_HINTS"]
         yield Test(f"random programs, {hints}",

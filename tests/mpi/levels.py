@@ -1,0 +1,168 @@
+"""What tests/mpi/run.py runs: the levels, each a list of runs for an MPI."""
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Run:
+    """One start of mpiexec."""
+    mpi: str
+    program: str
+    ranks: int
+    ranks_per_node: int = 0   # 0: as the machine is
+    options: list = field(default_factory=list)
+    seconds: int = 150
+    settings: dict = field(default_factory=dict)  # further environment variables
+
+    def title(self):
+        node = f" {self.ranks_per_node}/node" if self.ranks_per_node else ""
+        options = "".join(" " + word for word in self.options)
+        settings = "".join(f" {name}={value}" for name, value in self.settings.items())
+        return f"{self.mpi} {self.program} {self.ranks} ranks{node}{options}{settings}"
+
+
+def quick_runs(mpi):
+    """Every program, with few ranks and the corners of the rest: about two minutes an MPI."""
+    small = ["--large-mib", "10"]
+    alone = {"SLUICE_SHARED_MEMORY": "off"}
+    calls = {"SLUICE_PROGRESS": "calls"}
+    # Windows of several stripes; windows that are a part of one.
+    striped = "striping_unit=4096;striping_factor=3;cb_nodes=3;cb_buffer_size=16384"
+    stripes = "sluice_domains=cyclic;striping_unit=65536;cb_nodes=3;cb_buffer_size=16384"
+    balanced = "sluice_domains=balanced;cb_nodes=3;cb_buffer_size=16384"
+    placed = "sluice_aggregators=3,1;cb_nodes=2"
+    own_views = {"SLUICE_VIEW_PIECES": "0"}
+    one_layer = ("sluice_exchange_data=one-layer,pairwise;sluice_throttle=1;cb_nodes=3;"
+                 "sluice_exchange_metadata=one-layer,spread-out,synchronous")
+    # With few ranks a node the library itself takes one layer.
+    two_layer = {"SLUICE_HINTS": "sluice_exchange_data=two-layer"}
+    return [
+        Run(mpi, "abi_test", 1),
+        Run(mpi, "abi_test", 3, 2),
+        Run(mpi, "abi_persistent_test", 1),
+        Run(mpi, "abi_persistent_test", 3, 2),
+        Run(mpi, "abi_persistent_test", 4),
+        Run(mpi, "abi_persistent_test", 2, 0, [], 150, {"SLUICE_PROGRESS": "calls"}),
+        Run(mpi, "patterns_test", 1, 0, small),
+        Run(mpi, "patterns_test", 2, 0, ["--large-mib", "24"]),
+        Run(mpi, "patterns_test", 3, 1, small),
+        Run(mpi, "patterns_test", 4, 2, small, 150, two_layer),
+        Run(mpi, "patterns_test", 4, 0, [*small, "--only", "/all,/iat_all"], 150, alone),
+        Run(mpi, "patterns_test", 8, 0, ["--only", "/all,/iat_all", "--large-mib", "5"]),
+        Run(mpi, "patterns_test", 2, 0, small, 150, own_views),
+        Run(mpi, "patterns_test", 4, 2, [*small, "--only", "/all,/iat_all", "--hints", striped]),
+        Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iall,/at_all", "--hints", stripes]),
+        Run(mpi, "patterns_test", 4, 2, [*small, "--only", "/all,/iat_all", "--hints", placed]),
+        Run(mpi, "patterns_test", 3, 2, [*small, "--only", "/all,/iat_all", "--hints", balanced]),
+        Run(mpi, "patterns_test", 2, 1, [*small, "--only", "/iall,/at_begin"], 150, calls),
+        Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iat_all,/begin"], 150,
+            {**calls, "SLUICE_STORAGE_THREADS": "0"}),
+        Run(mpi, "patterns_test", 4, 1, [*small, "--only", "/all,/iat_all"], 150,
+            {"SLUICE_HINTS": one_layer}),
+        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight"], 150,
+            {"SLUICE_HINTS": one_layer}),
+        Run(mpi, "outstanding_test", 1),
+        Run(mpi, "outstanding_test", 2, 1),
+        Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),
+        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large"], 150, two_layer),
+        Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, alone),
+        Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"], 150, calls),
+        Run(mpi, "legal_test", 3, 0, [], 150, calls),
+        Run(mpi, "legal_test", 1),
+        Run(mpi, "legal_test", 2, 1),
+        Run(mpi, "legal_test", 3, 2, ["--thread-level", "3"]),
+        Run(mpi, "legal_test", 4, 0, ["--thread-level", "0"]),
+        Run(mpi, "threads_test", 2),
+        Run(mpi, "threads_test", 3, 2, [], 150, {"SLUICE_AFFINITY": "spread"}),
+        Run(mpi, "threads_test", 2, 0, [], 150,
+            {"SLUICE_AFFINITY": "0", "SLUICE_SLICE": "300", "SLUICE_STORAGE": "uring"}),
+        Run(mpi, "errors_test", 1),
+        Run(mpi, "errors_test", 3),
+        Run(mpi, "errors_test", 4, 2),
+        Run(mpi, "errors_test", 4, 2, [], 150, two_layer),
+        Run(mpi, "datatypes_test", 2),
+        Run(mpi, "datatypes_test", 3, 2, ["--thread-level", "3"], 150, {"SLUICE_CACHE": "0"}),
+        Run(mpi, "large_count_test", 2),
+        Run(mpi, "large_count_test", 3, 1),
+        Run(mpi, "large_view_test", 2, 0, ["--large-mib", "2100", "--only", "iat_all"]),
+        Run(mpi, "large_view_test", 3, 0, ["--only", "billion"]),
+        *quick_storage_runs(mpi),
+    ]
+
+
+# Who moves the bytes, and what becomes of the page cache.
+ENGINES = {
+    "threads": {},
+    "uring": {"SLUICE_STORAGE": "uring"},
+    "aio": {"SLUICE_STORAGE": "aio"},
+    "mpi": {"SLUICE_STORAGE": "mpi"},
+    "direct": {"SLUICE_STORAGE": "direct"},
+    "uring, direct": {"SLUICE_STORAGE": "uring", "SLUICE_HINTS": "sluice_page_cache=bypass"},
+    "aio, direct": {"SLUICE_STORAGE": "aio", "SLUICE_HINTS": "sluice_page_cache=bypass"},
+    "drop": {"SLUICE_HINTS": "sluice_page_cache=drop"},
+}
+
+
+def quick_storage_runs(mpi):
+    """A little of each engine; errors of the MPI's own file."""
+    few = ["--only", "/iall", "--large-mib", "4"]
+    runs = [Run(mpi, "patterns_test", 4, 0, few, 150, ENGINES[name])
+            for name in ("uring", "aio", "mpi", "direct", "drop")]
+    return runs + [
+        Run(mpi, "errors_test", 4, 0, ["--only", "full_disk,/iat_all"], 150, ENGINES["mpi"]),
+        Run(mpi, "mpi_file_test", 1, 0, ["--thread-level", "3", "--skip", "two_gib"]),
+    ]
+
+
+def storage_runs(mpi):
+    """Every engine, by 4 ranks."""
+    runs = []
+    for settings in ENGINES.values():
+        runs += [
+            Run(mpi, "patterns_test", 4, 0, ["--large-mib", "10"], 400, settings),
+            Run(mpi, "outstanding_test", 4, 0, ["--skip", "/large,/eight"], 300, settings),
+            Run(mpi, "errors_test", 4, 0, [], 300, settings),
+        ]
+    return runs + [Run(mpi, "mpi_file_test", ranks, 0, ["--thread-level", "3"])
+                   for ranks in (1, 4)]
+
+
+def kernel_runs(mpi):
+    """Every kernel, in one layer and in two, on 8 ranks of several nodes."""
+    runs = []
+    for kernel in ("ascending", "pairwise", "spread-out", "balanced", "balanced,by-rank",
+                   "ascending,synchronous"):
+        for layers in ("one-layer", "two-layer"):
+            other = "two-layer" if layers == "one-layer" else "one-layer"
+            hints = [f"sluice_exchange_data={layers},{kernel}",
+                     f"sluice_exchange_metadata={other if len(runs) % 4 else layers},{kernel}",
+                     f"sluice_throttle={('0', '1', '3,batches', '32')[len(runs) % 4]}",
+                     f"sluice_local_aggregators={len(runs) % 3}", "cb_nodes=5"]
+            runs.append(Run(mpi, "patterns_test", 8, (2, 3, 1)[len(runs) % 3],
+                            ["--only", "/all,/iat_all", "--large-mib", "5"], 400,
+                            {"SLUICE_HINTS": ";".join(hints)}))
+    return runs
+
+
+def long_runs(mpi):
+    """All combinations, with repetition where order and time matter."""
+    runs = kernel_runs(mpi) + storage_runs(mpi)
+    runs += [Run(mpi, program, ranks, 0, [], 300)
+             for program in ("abi_test", "abi_persistent_test") for ranks in (1, 2, 8)]
+    for ranks in (1, 2, 3, 4, 8):
+        for ranks_per_node in (0, 1, 2):
+            for program in ("patterns_test", "outstanding_test", "legal_test", "errors_test",
+                            "large_count_test", "datatypes_test"):
+                repeat = ["--repeat", "3"] if program == "outstanding_test" else []
+                for progress in ("thread", "calls"):
+                    runs.append(Run(mpi, program, ranks, ranks_per_node, repeat, 900,
+                                    {"SLUICE_PROGRESS": progress}))
+    runs += [Run(mpi, "large_view_test", ranks, 0, ["--large-mib", "2100"], 600)
+             for ranks in (1, 2, 4)]
+    for level in ("0", "1", "2", "3"):
+        runs.append(Run(mpi, "legal_test", 3, 0, ["--thread-level", level], 300))
+        runs.append(Run(mpi, "outstanding_test", 3, 0, ["--thread-level", level], 300))
+    return runs
+
+
+LEVELS = {"quick": quick_runs, "long": long_runs, "kernels": kernel_runs,
+          "storage": storage_runs}
