@@ -26,7 +26,7 @@ IMPURE_HEADERS = {"thread", "future", "ctime", "fstream", "filesystem", "csignal
 IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b"
 # Programs that the runner in the folder compiles by itself, see tests/small_programs.py.
 SMALL_PROGRAMS = ("tests/durability/", "tests/coexistence/", "tests/overhead/", "tests/fortran/",
-                  "tests/suites/")
+                  "tests/suites/", "tests/old/")
 SEES_MPI = ("src/api/", "src/ports/mpi", "src/tools/bench/", "tests/mpi/", "tests/nodes/",
             "examples/", "include/sluice/", *SMALL_PROGRAMS)
 

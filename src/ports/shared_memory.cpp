@@ -57,16 +57,6 @@ int open_memfd_file() noexcept {
 #endif
 }
 
-/// A file that has no name, or loses it at once where the file system knows no others.
-int open_unnamed(std::string const& folder) noexcept {
-    int const fd = open(folder.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0) return fd;
-    std::string path = folder + "/sluice-XXXXXX";
-    int const named = mkostemp(path.data(), O_CLOEXEC);
-    if (named >= 0) unlink(path.c_str());
-    return named;
-}
-
 /// An atomic "or" of nothing, done by the kernel: it backs a page without changing it, and a lack
 /// of memory is an error of the call, where a program's own access would end it with a signal.
 bool back_page(std::byte* at) noexcept {
@@ -91,6 +81,15 @@ bool tells_of_room(int error) noexcept {
 }
 
 }  // namespace
+
+int open_unnamed(std::string const& folder) {
+    int const fd = open(folder.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0) return fd;
+    std::string path = folder + "/sluice-XXXXXX";
+    int const named = mkostemp(path.data(), O_CLOEXEC);
+    if (named >= 0) unlink(path.c_str());
+    return named;
+}
 
 SharedMemory::SharedMemory(SharedMemory&& other) noexcept { *this = std::move(other); }
 
@@ -127,7 +126,7 @@ bool SharedMemory::open_memfd(std::size_t bytes) noexcept {
     return fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(bytes)) == 0 && map(bytes, true);
 }
 
-bool SharedMemory::open_in(std::string const& folder, std::size_t bytes) noexcept {
+bool SharedMemory::open_in(std::string const& folder, std::size_t bytes) {
     release();
     fd_ = open_unnamed(folder);
     return fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(bytes)) == 0 && map(bytes, true);

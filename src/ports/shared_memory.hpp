@@ -19,6 +19,9 @@ struct SharedMemoryName {
     std::uint64_t device = 0, inode = 0;  ///< Against a process that only has the same number.
 };
 
+/// A file in the folder that has no name, or loses it at once; -1 where there can be none.
+int open_unnamed(std::string const& folder);
+
 /// Address space over shared memory; pages come into being when they are reserved or touched.
 class SharedMemory {
 public:
@@ -51,7 +54,7 @@ public:
 private:
     bool map(std::size_t bytes, bool shared) noexcept;
     bool open_memfd(std::size_t bytes) noexcept;
-    bool open_in(std::string const& folder, std::size_t bytes) noexcept;
+    bool open_in(std::string const& folder, std::size_t bytes);
     bool make_file(std::size_t bytes);
     void release() noexcept;
 

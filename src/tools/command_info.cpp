@@ -1,7 +1,7 @@
 // `sluice info`: what is here, and what can be set.
 #include "core/settings.hpp"
+#include "ports/features.hpp"
 #include "ports/quiet_thread.hpp"
-#include "ports/uring.hpp"
 #include "tools/command.hpp"
 
 #include <cstdio>
@@ -9,7 +9,6 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <sstream>
-#include <sys/mman.h>
 #include <unistd.h>
 
 namespace sluice {
@@ -17,12 +16,6 @@ namespace {
 
 void line(char const* name, std::string const& value) {
     std::printf("  %-24s %s\n", name, value.c_str());
-}
-
-bool memfd_works() {
-    int const fd = memfd_create("sluice", MFD_CLOEXEC);
-    if (fd >= 0) close(fd);
-    return fd >= 0;
 }
 
 /// Asks the library's MPI for its name. The library is loaded, MPI is not initialised.
@@ -96,22 +89,31 @@ void print_threads() {
     line("scheduler slices", slices());
 }
 
+void print_features(std::vector<Feature> const& features) {
+    for (Feature const& one : features) {
+        line(one.name.c_str(), one.here ? "yes" : "no: " + one.instead);
+    }
+}
+
 }  // namespace
 
-int command_info(int, char**) {
+int command_info(int argc, char** argv) {
     std::string const root = installation();
     std::printf("sluice %s\n", SLUICE_VERSION);
     print_libraries();
     line("cores", or_unknown(process_cores()) + " of " + or_unknown(online_cores()));
     std::printf("\nfeatures\n");
-    line("node-shared memory",
-         memfd_works() ? "yes (memfd)" : "no: ranks of a node exchange messages");
-    line("storage", "POSIX with a thread pool");
-    line("storage by io_uring", Uring::available() ? "yes" : "no: the thread pool serves");
     print_threads();
     line("between nodes", "MPI point-to-point");
     line("sluice bench", found(root + "/libexec/sluice-bench"));
     line("emulated device (FUSE)", found(root + "/libexec/sluice-device"));
+    std::printf("\nwhat the system has, and what serves in place of what it has not\n");
+    print_features(system_features());
+    std::string const folder = argc > 0 ? argv[0] : ".";
+    std::printf("\nwhat the file system of %s has\n", folder.c_str());
+    auto const found = folder_features(folder);
+    if (found.empty()) line("not known", "no file can be made there");
+    print_features(found);
     print_knobs("environment variables, with their defaults", environment_knobs(), true);
     print_knobs("hints of MPI_File_open, set_view and set_info, with their defaults", hint_knobs(),
                 false);

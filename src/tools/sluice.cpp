@@ -33,7 +33,7 @@ constexpr Command commands[] = {
      "devices; "
      "see sluice device --help",
      sluice::command_device},
-    {"info", "info", "version, MPI, features, environment variables and hints",
+    {"info", "info [FOLDER]", "version, MPI, features, environment variables and hints",
      sluice::command_info},
 };
 
