@@ -2,6 +2,7 @@
 #include "ports/posix.hpp"
 
 #include "ports/aio.hpp"
+#include "ports/range_lock.hpp"
 #include "ports/uring.hpp"
 
 #include <cerrno>
@@ -142,25 +143,11 @@ void PosixFile::run_now(Transfer& transfer) {
     transfer_all(transfer, route);
 }
 
-/// The lock belongs to the descriptor, so that other handles of this process wait too, and those
-/// of an MPI that locks ranges in atomic mode.
 void PosixFile::run_exclusive(Transfer& transfer, Route const& route) {
     std::lock_guard const one_at_a_time(exclusive_mutex_);
-    struct flock range{};
-    // A read lock needs a descriptor that reads, a write lock one that writes.
-    range.l_type = transfer.direction == Direction::write ? F_WRLCK : F_RDLCK;
-    range.l_whence = SEEK_SET;
-    range.l_start = transfer.exclusive.begin;
-    range.l_len = transfer.exclusive.bytes();
-    int locked = 0;
-    while ((locked = fcntl(route.fd, F_OFD_SETLKW, &range)) != 0 && errno == EINTR) continue;
-    if (locked != 0) {
-        transfer.status = status_of_errno(errno);
-        return;
-    }
-    transfer_all(transfer, route);
-    range.l_type = F_UNLCK;
-    fcntl(route.fd, F_OFD_SETLK, &range);
+    RangeLock const lock(route.fd, transfer.direction, transfer.exclusive);
+    transfer.status = lock.status();
+    if (transfer.status == Status::ok) transfer_all(transfer, route);
 }
 
 void PosixFile::serve_by_aio(Transfer& transfer) {
@@ -214,7 +201,9 @@ Status PosixFile::preallocate(Bytes bytes) {
     if (Status const status = open_once(); status != Status::ok || bytes == 0) return status;
     int error = way_.faults ? way_.faults->refusal(Faults::Ability::fallocate) : 0;
     if (error == 0) error = allocate(route_.fd, bytes);
-    if (error == EOPNOTSUPP || error == ENOSYS) error = fill_behind_end(route_.fd, bytes);
+    // EPERM: also what a container says to calls that it forbids.
+    if (error == EOPNOTSUPP || error == ENOSYS || error == EPERM)
+        error = fill_behind_end(route_.fd, bytes);
     written_ = true;
     return status_of_errno(error);
 }

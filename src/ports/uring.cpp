@@ -39,6 +39,17 @@ struct Flight {
     std::size_t under_way = 0;
 };
 
+/// Linux 5.1 had rings, but requests without vectors, and a way to ask for them, came with 5.6.
+bool knows_requests(io_uring& ring) noexcept {
+    io_uring_probe* const probe = io_uring_get_probe_ring(&ring);
+    if (!probe) return false;
+    bool all = true;
+    for (int const request : {IORING_OP_READ, IORING_OP_WRITE, IORING_OP_READV, IORING_OP_WRITEV})
+        all = all && io_uring_opcode_supported(probe, request) != 0;
+    io_uring_free_probe(probe);
+    return all;
+}
+
 /// Its ring belongs to the thread that made it.
 class Ring {
 public:
@@ -48,6 +59,10 @@ public:
         unsigned const flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN;
         works_ = io_uring_queue_init(ring_entries, &ring_, flags) == 0 ||
                  io_uring_queue_init(ring_entries, &ring_, 0) == 0;
+        if (works_ && !knows_requests(ring_)) {
+            io_uring_queue_exit(&ring_);
+            works_ = false;
+        }
         if (!works_ || workers <= 0) return;
         unsigned limits[2]{static_cast<unsigned>(workers), 0};  // Files and others; 0: as it is.
         io_uring_register_iowq_max_workers(&ring_, limits);
@@ -237,7 +252,7 @@ private:
     std::thread thread_;
 };
 
-bool Uring::available() noexcept { return Ring(0).works(); }
+bool Uring::available() { return Loop(0).works(); }
 
 std::unique_ptr<Uring> Uring::make(int workers) {
     auto loop = std::make_unique<Loop>(workers);
@@ -258,7 +273,7 @@ double Uring::processor_seconds() noexcept { return loop_->processor_seconds(); 
 namespace sluice {
 
 class Uring::Loop {};
-bool Uring::available() noexcept { return false; }
+bool Uring::available() { return false; }
 std::unique_ptr<Uring> Uring::make(int) { return nullptr; }
 void Uring::start(Route const&, Transfer&, std::function<void()>) {}
 double Uring::processor_seconds() noexcept { return 0; }

@@ -14,7 +14,7 @@ namespace sluice {
 class Uring {
 public:
     /// Whether this build has liburing and the system grants a ring now.
-    [[nodiscard]] static bool available() noexcept;
+    [[nodiscard]] static bool available();
     /// `workers`: threads of the kernel that may wait for the device at once. Null where io_uring
     /// is not available.
     [[nodiscard]] static std::unique_ptr<Uring> make(int workers);

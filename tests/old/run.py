@@ -139,10 +139,10 @@ class Tester:
         return output, why or self.lacking(log, output)
 
     def tests(self, case, mpi):
-        some = ["--only", "/all,/iat_all,/begin", "--large-mib", "5"]
+        some = ["--only", "/all,/iat_all,/begin,atomic", "--large-mib", "5"]
         order = ["--skip", "/large,/eight"]
         if self.args.short:
-            some = ["--only", "contiguous/,strided/,overlap", "--large-mib", "5"]
+            some = ["--only", "contiguous/,strided/,overlap,atomic", "--large-mib", "5"]
             order = ["--only", "/three,/two_files,freed"]
         yield "sluice info", lambda: self.check_info(case, mpi)
         yield "patterns", lambda: self.check_program(case, mpi, "patterns_test", *some,
