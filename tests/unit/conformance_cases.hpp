@@ -152,6 +152,47 @@ inline void many_at_once(Subject& subject) {
     tester.holds(memory);
 }
 
+/// As ranks do: neighbours in the file, which share pages, at the same time through handles of
+/// their own; each then reads what the others wrote.
+inline void several_handles(Subject& subject) {
+    constexpr std::size_t handles = 3;
+    constexpr Bytes piece = 5000, memory_bytes = 100 * piece;
+    Buffer model = pattern(2'000'000);
+    Tester tester(subject, model);
+    std::vector<std::unique_ptr<StoredFile>> files;
+    std::vector<Buffer> memories;
+    for (std::size_t h = 0; h < handles; ++h) {
+        files.push_back(subject.open(tester.path(), AccessMode::both, tester.bell().ringer()));
+        memories.push_back(pattern(memory_bytes, static_cast<int>(60 * h)));
+    }
+    for (Offset shift = 0; shift < 3000; shift += 1000) {
+        std::vector<std::unique_ptr<ListTransfer>> all;
+        for (std::size_t h = 0; h < handles; ++h) {
+            std::vector<Segment> segments;
+            for (Offset i = 0; i < 100; ++i) {
+                Offset const place = i * static_cast<Offset>(handles) + static_cast<Offset>(h);
+                segments.push_back({shift + place * piece, memories[h].data() + i * piece, piece});
+            }
+            write_model(model, segments);
+            all.push_back(std::make_unique<ListTransfer>(Direction::write, segments));
+        }
+        for (std::size_t h = 0; h < handles; ++h) files[h]->start(*all[h]);
+        for (auto const& each : all) {
+            tester.finish(*each);
+            tester.equal(each->status, Status::ok, "status");
+        }
+        for (auto const& file : files) {
+            Buffer back(model.size());
+            ListTransfer read(Direction::read, {{0, back.data(), static_cast<Bytes>(back.size())}});
+            file->start(read);
+            tester.finish(read);
+            tester.is(back == model, "every handle reads what all wrote");
+            tester.equal(file->sync(), Status::ok, "status of the sync");
+        }
+        tester.holds(model);
+    }
+}
+
 inline void the_callers_thread_may_end(Subject& subject) {
     Tester tester(subject);
     auto memory = pattern(4 << 20);
@@ -276,6 +317,7 @@ inline std::vector<Case> const& cases() {
         {"missing_file", missing_file},
         {"forbidden_directions", forbidden_directions},
         {"many_at_once", many_at_once},
+        {"several_handles", several_handles},
         {"the_callers_thread_may_end", the_callers_thread_may_end},
         {"in_the_calling_thread", in_the_calling_thread},
         {"exclusive", exclusive},
