@@ -13,7 +13,7 @@ run := python3 tests/run.py
 sources = $(shell find src include tests examples -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .PHONY: build demo test test-unit test-mpi test-mpis test-long test-nodes test-device \
-        test-suites lint format clean help \
+        test-suites test-old test-gluster lint format clean help \
         environment
 .PRECIOUS: build/%/build.ninja
 .DEFAULT_GOAL := build
@@ -47,6 +47,12 @@ test-device: build-$(variant)  ## emulated devices against their profiles, by fi
 
 test-suites: environment       ## real programs' own tests, without and with Sluice: see README
 	@python3 tests/suites/run.py
+
+test-old: build-mpich build-openmpi ## tests with system calls refused: see docs/systems.md
+	@python3 tests/old/run.py || test $$? = 77  # skipped
+
+test-gluster: build-mpich build-openmpi build-asan ## tests on GlusterFS: see docs/gluster.md
+	@python3 tests/gluster/run.py || test $$? = 77  # skipped
 
 lint: environment              ## format, layers and sizes, spelling, clang-tidy
 	@$(run) lint
