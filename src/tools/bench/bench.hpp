@@ -40,7 +40,9 @@ struct Options {
                                      "two-layer+spread-out", "two-layer+balanced"};
     std::vector<std::string> throttles{"0", "1", "2", "4", "8", "16", "32", "64"};
     std::string throttled_kernel = "one-layer+balanced";
-    std::string link;  ///< What is known of the network, such as "1gbit"; for the record.
+    /// Mode domains: as the hints say it; groups:2 is with sluice_groups.
+    std::vector<std::string> divisions{"even", "cyclic", "balanced", "groups", "groups:2", "none"};
+    std::string link, device;  ///< What is known of them, such as "1gbit"; for the record.
     std::string directory = ".", json;
     std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
     bool no_peer = false, keep = false, progress = false;

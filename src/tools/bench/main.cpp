@@ -33,7 +33,7 @@ std::vector<std::string> names_and_all(std::vector<std::string> names) {
     return names;
 }
 
-/// Options of mode exchange alone.
+/// Options of modes exchange and domains alone.
 void declare_exchange(CLI::App& app, Options& o) {
     auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
         app.add_option(name, into, help)->delimiter(',');
@@ -46,7 +46,11 @@ void declare_exchange(CLI::App& app, Options& o) {
     app.add_option("--throttled-kernel", o.throttled_kernel,
                    "exchange: which kernel the throttles are tried with (default: "
                    "one-layer+balanced)");
+    words("--division", o.divisions,
+          "domains: words of the hint sluice_domains, groups:2 (groups of a node), or none "
+          "(independent; default: all of them)");
     app.add_option("--link", o.link, "what is known of the network, for the record");
+    app.add_option("--device", o.device, "what is known of the storage, for the record");
 }
 
 void declare(CLI::App& app, Options& o) {

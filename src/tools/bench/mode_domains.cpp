@@ -6,21 +6,19 @@
 namespace sluice::bench {
 namespace {
 
-Variant division(std::string const& name, std::vector<std::string> more = {}) {
-    std::vector<std::string> hints{"sluice_domains=" + name, "romio_cb_write=enable",
-                                   "romio_cb_read=enable"};
-    std::string full = name;
-    for (auto const& hint : more) full += ", " + hint;
-    hints.insert(hints.end(), more.begin(), more.end());
-    return {full, "-", hints};
+/// "groups:2" of the command line, as hints.
+Variant division(std::string const& words) {
+    if (words == "none") return {words, "-", {"romio_cb_write=disable", "romio_cb_read=disable"}};
+    auto const colon = words.find(':');
+    std::vector<std::string> hints{"sluice_domains=" + words.substr(0, colon),
+                                   "romio_cb_write=enable", "romio_cb_read=enable"};
+    if (colon != std::string::npos) hints.push_back("sluice_groups=" + words.substr(colon + 1));
+    return {words, "-", hints};
 }
 
 std::vector<Variant> variants_of(Run const& run) {
     std::vector<Variant> variants{{library_chooses, "-", {}}};
-    for (auto const* const name : {"even", "cyclic", "balanced", "groups"})
-        variants.push_back(division(name));
-    variants.push_back(division("groups", {"sluice_groups=2"}));
-    variants.push_back({"none", "-", {"romio_cb_write=disable", "romio_cb_read=disable"}});
+    for (auto const& words : run.options.divisions) variants.push_back(division(words));
     if (!run.options.no_peer) variants.push_back({own_calls, "-", {"sluice=disable"}});
     return variants;
 }

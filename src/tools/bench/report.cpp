@@ -153,6 +153,7 @@ Report::Report(Run const& run, std::string command_line)
     else
         identity_.add("sluice_version", sluice);
     if (!run.options.link.empty()) identity_.add("link", run.options.link);
+    if (!run.options.device.empty()) identity_.add("device", run.options.device);
     identity_.add("command", command_line);
     note(text_of("%d ranks on %d nodes, %u cores; %s", run.ranks, node_count(),
                  std::thread::hardware_concurrency(), mpi.c_str()));
