@@ -29,6 +29,8 @@ def quick_runs(mpi):
     striped = "striping_unit=4096;striping_factor=3;cb_nodes=3;cb_buffer_size=16384"
     stripes = "sluice_domains=cyclic;striping_unit=65536;cb_nodes=3;cb_buffer_size=16384"
     balanced = "sluice_domains=balanced;cb_nodes=3;cb_buffer_size=16384"
+    groups = "sluice_domains=groups;cb_buffer_size=16384"
+    own_groups = {"SLUICE_HINTS": "sluice_domains=groups;sluice_groups=2;cb_nodes=4"}
     placed = "sluice_aggregators=3,1;cb_nodes=2"
     own_views = {"SLUICE_VIEW_PIECES": "0"}
     one_layer = ("sluice_exchange_data=one-layer,pairwise;sluice_throttle=1;cb_nodes=3;"
@@ -53,6 +55,8 @@ def quick_runs(mpi):
         Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iall,/at_all", "--hints", stripes]),
         Run(mpi, "patterns_test", 4, 2, [*small, "--only", "/all,/iat_all", "--hints", placed]),
         Run(mpi, "patterns_test", 3, 2, [*small, "--only", "/all,/iat_all", "--hints", balanced]),
+        Run(mpi, "patterns_test", 4, 2, [*small, "--only", "/all,/iall", "--hints", groups]),
+        Run(mpi, "outstanding_test", 4, 2, ["--only", "/three,/two_files"], 150, own_groups),
         Run(mpi, "patterns_test", 2, 1, [*small, "--only", "/iall,/at_begin"], 150, calls),
         Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iat_all,/begin"], 150,
             {**calls, "SLUICE_STORAGE_THREADS": "0"}),
