@@ -30,7 +30,7 @@ TOLERANCE = 0.10
 SKIPPED = 77
 LOG_MS = 100
 # A file of nothing but holes takes no memory to read, however random; what is written does.
-READ_MIB, WRITE_MIB = 4096, 1024
+READ_MIB, WRITE_MIB, IN_ORDER_MIB = 4096, 1024, 256
 
 
 class Skip(Exception):
@@ -88,13 +88,24 @@ def median_bandwidth(log, depth):
     return statistics.median(whole) * 1024 / 1e6
 
 
+def test_file(folder, order, way):
+    """(path, MiB) of a file for accesses of this kind."""
+    path = folder / f"{order}-{way}"
+    size = READ_MIB if way == "read" else IN_ORDER_MIB if order == "sequential" else WRITE_MIB
+    if path.exists():
+        return path, size
+    with open(path, "wb", buffering=0) as file:
+        if size == IN_ORDER_MIB:  # The first touch of memory takes as long as a fast device.
+            for _ in range(size):
+                file.write(bytes(1 << 20))
+        file.truncate(size << 20)
+    return path, size
+
+
 def fio(folder, access, depth, way, seconds):
     """(median MB/s, median latency in us) of one run."""
     order, block = access.split()
-    size = READ_MIB if way == "read" else WRITE_MIB
-    path = folder / way
-    with open(path, "a+b") as file:
-        file.truncate(size << 20)
+    path, size = test_file(folder, order, way)
     words = ["fio", "--name=case", f"--filename={path}", f"--bs={block}",
              f"--rw={'rand' if order == 'random' else ''}{way}", "--ioengine=psync", "--thread",
              f"--numjobs={depth}", "--group_reporting", "--fallocate=none", "--time_based",

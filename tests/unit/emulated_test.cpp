@@ -1,7 +1,7 @@
 // Storage on an emulated device, in virtual time and in that of the system.
-#include "list_transfer.hpp"
+#include "conformance_faults.hpp"
+#include "engines.hpp"
 #include "ports/emulated.hpp"
-#include "ports/posix.hpp"
 
 #include <gtest/gtest.h>
 
@@ -148,6 +148,52 @@ TEST_F(Emulated, ManyTransfersFromManyThreadsInTheTimeOfTheSystem) {
     EXPECT_EQ(back, memory);
     while (rings_ < threads * each) std::this_thread::yield();
 }
+
+// ---- What every storage does, on a device -------------------------------------------------------
+
+class OnDevice : public ::testing::TestWithParam<std::tuple<Engine, conformance::Case>> {};
+
+TEST_P(OnDevice, conforms) {
+    auto const& [engine, what] = GetParam();
+    if (auto const why = why_not(engine); !why.empty()) GTEST_SKIP() << why;
+    if (std::string(what.name) == "more_than_two_gibibytes")
+        GTEST_SKIP() << "once is enough: conformance_test";
+    std::string error;
+    auto const fast = device_described("[device]\nread_bandwidth = 1e11\nwrite_bandwidth = 1e11\n"
+                                       "latency_seconds = 1e-5\nqueue_depth = 4\n",
+                                       error);
+    TestFolder const folder;
+    conformance::OrderedFaults faults;
+    EngineParts parts(engine);
+    EmulatedDevice device(fast.value());
+    conformance::Subject subject{
+        .open =
+            [&](std::string const& path, AccessMode mode, std::function<void()> finished) {
+                auto const open_below = [&](std::function<void()> moved) {
+                    return std::make_unique<PosixFile>(path, mode, parts.way(&faults),
+                                                       std::move(moved));
+                };
+                return std::make_unique<EmulatedFile>(device, path, open_below,
+                                                      std::move(finished));
+            },
+        .folder = folder.path(),
+        .fail = [](std::string const& text) { ADD_FAILURE() << text; },
+        .faults = &faults};
+    what.run(subject);
+}
+
+std::vector<conformance::Case> all_cases() {
+    auto all = conformance::cases();
+    all.insert(all.end(), conformance::fault_cases().begin(), conformance::fault_cases().end());
+    return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(all, OnDevice,
+                         ::testing::Combine(::testing::ValuesIn(all_engines()),
+                                            ::testing::ValuesIn(all_cases())),
+                         [](auto const& of) {
+                             return std::get<0>(of.param).name() + "_" + std::get<1>(of.param).name;
+                         });
 
 }  // namespace
 }  // namespace sluice
