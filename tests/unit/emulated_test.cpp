@@ -59,7 +59,7 @@ TEST_F(Emulated, ATransferIsDoneWhenTheDeviceIs) {
     EmulatedDevice device(slow(), &clock);
     WorkerPool at_once(0);
     auto const file = open(device, at_once);
-    Memory memory = pattern(100'000);
+    Buffer memory = pattern(100'000);
     ListTransfer transfer(Direction::write, {{0, memory.data(), 100'000}});
     file->start(transfer);  // The bytes are in the file, the device is not done: 10 ms + 100 ms.
     EXPECT_EQ(std::filesystem::file_size(path_), 100'000U);
@@ -79,7 +79,7 @@ TEST_F(Emulated, SegmentsThatTouchAreOneAccess) {
     EmulatedDevice device(slow(), &clock);
     WorkerPool at_once(0);
     auto const file = open(device, at_once);
-    Memory memory = pattern(3000);
+    Buffer memory = pattern(3000);
     ListTransfer transfer(Direction::write, {{0, memory.data(), 1000},
                                              {1000, memory.data() + 1000, 1000},
                                              {5000, memory.data() + 2000, 1000}});
@@ -93,7 +93,7 @@ TEST_F(Emulated, AReadBehindTheEndCostsWhatItBrings) {
     WorkerPool at_once(0);
     std::ofstream(path_) << std::string(500, 'x');
     auto const file = open(device, at_once);
-    Memory memory(4000);
+    Buffer memory(4000);
     ListTransfer transfer(Direction::read, {{0, memory.data(), 4000}});
     file->start(transfer);
     EXPECT_NEAR(device.advance(), 0.01 + 0.0005, 1e-9);
@@ -108,7 +108,7 @@ TEST_F(Emulated, ErrorsComeBack) {
     WorkerPool pool(1);
     std::filesystem::remove(path_);
     auto const file = open(device, pool);
-    Memory memory(10);
+    Buffer memory(10);
     ListTransfer transfer(Direction::read, {{0, memory.data(), 10}});
     file->run(transfer);
     EXPECT_NE(transfer.status, Status::ok);
@@ -124,7 +124,7 @@ TEST_F(Emulated, ManyTransfersFromManyThreadsInTheTimeOfTheSystem) {
     WorkerPool pool(2);
     constexpr int threads = 4, each = 25;
     constexpr Bytes piece = 4096;
-    Memory memory = pattern(threads * each * piece);
+    Buffer memory = pattern(threads * each * piece);
     auto const file = open(device, pool);
     auto const begin = device.now();
     std::vector<std::future<void>> all;
@@ -142,7 +142,7 @@ TEST_F(Emulated, ManyTransfersFromManyThreadsInTheTimeOfTheSystem) {
     for (auto& one : all) one.get();
     EXPECT_GE(device.now() - begin, 0.8 * each * 1e-4);
     EXPECT_EQ(file->sync(), Status::ok);
-    Memory back(memory.size());
+    Buffer back(memory.size());
     ListTransfer reading(Direction::read, {{0, back.data(), static_cast<Bytes>(back.size())}});
     file->run(reading);
     EXPECT_EQ(back, memory);
