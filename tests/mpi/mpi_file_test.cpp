@@ -47,10 +47,10 @@ void conforms(conformance::Case const& what, bool by_path, char const* prefix) {
 /// lock: better no atomic mode than one that is none.
 void no_path_no_lock() {
     auto const name = check::path("lock" + std::to_string(check::rank()));
-    conformance::make_file(name, sluice::Memory(100));
+    conformance::make_file(name, sluice::Buffer(100));
     sluice::WorkerPool pool(pool_threads);
     MpiFile file(name, sluice::AccessMode::both, {MPI_COMM_WORLD, pool}, nullptr, [] {});
-    sluice::Memory memory(10);
+    sluice::Buffer memory(10);
     sluice::ListTransfer write(sluice::Direction::write, {{0, memory.data(), 10}});
     write.exclusive = {0, 10};
     file.run(write);
@@ -60,10 +60,10 @@ void no_path_no_lock() {
 /// A handle that was given back serves no more, and says so.
 void released() {
     auto const name = check::path("released" + std::to_string(check::rank()));
-    conformance::make_file(name, sluice::Memory(100));
+    conformance::make_file(name, sluice::Buffer(100));
     sluice::WorkerPool pool(pool_threads);
     MpiFile file(name, sluice::AccessMode::both, {MPI_COMM_WORLD, pool}, nullptr, [] {});
-    sluice::Memory memory(10, std::byte{7});
+    sluice::Buffer memory(10, std::byte{7});
     sluice::ListTransfer before(sluice::Direction::write, {{0, memory.data(), 10}});
     file.run(before);
     check::is_true(before.status == sluice::Status::ok, "works");
@@ -77,10 +77,10 @@ void released() {
 /// A file that was opened to be read, and one that is not there.
 void refused() {
     auto const name = check::path("refused" + std::to_string(check::rank()));
-    sluice::Memory const content(100, std::byte{3});
+    sluice::Buffer const content(100, std::byte{3});
     conformance::make_file(name, content);
     sluice::WorkerPool pool(pool_threads);
-    sluice::Memory memory(10);
+    sluice::Buffer memory(10);
     for (bool const there : {true, false}) {
         MpiFile file(there ? name : name + ".not", sluice::AccessMode::read, {MPI_COMM_WORLD, pool},
                      nullptr, [] {});
