@@ -161,6 +161,7 @@ private:
             }
         }
         std::fflush(stdout);
+        if (json_) std::fflush(json_);
     }
 
     struct Line {
