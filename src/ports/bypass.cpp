@@ -70,10 +70,23 @@ std::unique_ptr<Bypass> Bypass::open(std::string const& path, int flags, int fd,
         close(direct);
         return nullptr;
     }
-    return std::unique_ptr<Bypass>(new Bypass(direct, demands->offset, demands->memory));
+    return std::unique_ptr<Bypass>(new Bypass(direct, fd, demands->offset, demands->memory));
+}
+
+Bypass::Bypass(int fd, int cached_fd, Bytes unit, Bytes memory_unit) noexcept
+    : fd_(fd),
+      cached_fd_(cached_fd),
+      unit_(unit),
+      memory_unit_(memory_unit) {
+    posix_fadvise(cached_fd_, 0, 0, POSIX_FADV_RANDOM);
 }
 
 Bypass::~Bypass() { close(fd_); }
+
+void Bypass::refused() noexcept {
+    granted_ = false;
+    posix_fadvise(cached_fd_, 0, 0, POSIX_FADV_NORMAL);
+}
 
 bool Bypass::reaches(iovec const* vectors, int count) const noexcept {
     std::uintptr_t bits = 0;

@@ -33,7 +33,8 @@ struct BypassTally {
 
 class Bypass {
 public:
-    /// Opens the file of `fd` once more. Null where the system refuses.
+    /// Opens the file of `fd` once more. Null where the system refuses. Nothing is read ahead
+    /// through `fd` from now on: what goes that way all the same is less than a page.
     [[nodiscard]] static std::unique_ptr<Bypass> open(std::string const& path, int flags, int fd,
                                                       Faults* faults);
     ~Bypass();
@@ -52,17 +53,14 @@ public:
     /// ends fills all of the memory, with zeros behind the end.
     [[nodiscard]] Front before_end(Offset offset, Front front) const noexcept;
 
-    void refused() noexcept { granted_ = false; }
+    void refused() noexcept;
     void count(bool bypassed, bool bounced) noexcept;
     [[nodiscard]] BypassTally tally() const noexcept { return {bypassed_, bounced_, cached_}; }
 
 private:
-    Bypass(int fd, Bytes unit, Bytes memory_unit) noexcept
-        : fd_(fd),
-          unit_(unit),
-          memory_unit_(memory_unit) {}
+    Bypass(int fd, int cached_fd, Bytes unit, Bytes memory_unit) noexcept;
 
-    int const fd_;
+    int const fd_, cached_fd_;
     Bytes const unit_, memory_unit_;
     std::atomic<bool> granted_{true};
     std::atomic<std::int64_t> bypassed_{0}, bounced_{0}, cached_{0};

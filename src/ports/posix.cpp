@@ -102,8 +102,6 @@ Status PosixFile::open_once() {
     if (way_.page_cache == PageCache::bypass) {
         bypass_ = Bypass::open(path_, flags, fd, way_.faults);
         route_.bypass = bypass_.get();
-        // What goes through the cache all the same is less than a page: nothing is read ahead.
-        if (bypass_) posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
     } else if (way_.page_cache == PageCache::drop) {
         dropper_ = std::make_shared<PageDropper>(fd);
     }
