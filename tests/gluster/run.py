@@ -26,8 +26,10 @@ BUILD = ROOT / "build"
 TESTS = ROOT / "tests"
 # Each in the folder that SLUICE_TEST_DIR names.
 UNIT_TESTS = ("conformance*_test.cpp", "storage_test.cpp")
+# GlusterFS's own fault with sharded files: see docs/gluster.md.
+NOT_SHARDED = "-*bypass*:*fallocate_is_refused*"
 FEW = ["--only", "/all,/iat_all", "--large-mib", "5"]
-SEVERAL = ["--skip", "/large,/eight"]
+SEVERAL = ["--only", "wait_forward/three,freed"]
 
 
 def mpi_runs(mpi):
@@ -46,11 +48,11 @@ def mpi_runs(mpi):
 class Tests:
     """What passed and what failed, one line each."""
 
-    def __init__(self, files, args):
-        self.files, self.args = files, args
+    def __init__(self, volumes, args):
+        self.files, self.whole, self.args = volumes.sharded, volumes.whole, args
         self.passed, self.failed = 0, []
         self.mpi_arguments = runner.parse_arguments(
-            ["--dir", str(files), "--patience", str(args.patience)])
+            ["--dir", str(self.files), "--patience", str(args.patience)])
 
     def count(self, name, passed):
         self.passed += passed
@@ -83,8 +85,10 @@ class Tests:
         for pattern in UNIT_TESTS:
             for source in sorted((TESTS / "unit").glob(pattern)):
                 program = BUILD / "asan" / "tests" / "unit" / source.stem
-                self.command(f"{source.stem} asan", [program, "--gtest_brief=1"], 300,
-                             {"SLUICE_TEST_DIR": str(self.files)})
+                for folder, tests in ((self.whole, "*"), (self.files, NOT_SHARDED)):
+                    self.command(f"{source.stem} asan, {folder.name}",
+                                 [program, "--gtest_brief=1", f"--gtest_filter={tests}"], 900,
+                                 {"SLUICE_TEST_DIR": str(folder)})
 
     def programs(self, mpi):
         for run in mpi_runs(mpi):
@@ -103,8 +107,8 @@ class Tests:
         self.command(f"bench, blocking, {mpi}", words, 300, MPIS[mpi].settings, show=True)
 
 
-def run_tests(files, args):
-    tests = Tests(files, args)
+def run_tests(volumes, args):
+    tests = Tests(volumes, args)
     tests.units()
     for mpi in args.mpi.split(","):
         tests.programs(mpi)
@@ -131,13 +135,13 @@ def main():
     args = parse_arguments()
     hosts.enter(volume.missing)
     begin = time.monotonic()
-    gluster = volume.Volume()
+    gluster = volume.Volumes()
     try:
         print(f"{gluster.version()}: 2 bricks in memory, shards of {volume.SHARD}, mounted by FUSE "
-              f"at {gluster.files} after {time.monotonic() - begin:.1f} s", flush=True)
+              f"at {gluster.sharded} after {time.monotonic() - begin:.1f} s", flush=True)
         if args.program:
-            return run_program(gluster.files, args.program)
-        tests = run_tests(gluster.files, args)
+            return run_program(gluster.sharded, args.program)
+        tests = run_tests(gluster, args)
         for name in tests.failed:
             print(f"failed: {name}")
         print(f"tests on GlusterFS: {tests.passed} passed, {len(tests.failed)} failed, "
