@@ -60,8 +60,9 @@ def cases():
     return [
         Case("no io_uring: Linux before 5.1", "io_uring", info=(threads,), settings=URING),
         Case("io_uring forbidden", "io_uring=EPERM", info=(threads,), settings=URING),
-        Case("io_uring without what Linux 5.6 added", "io_uring_register=EINVAL", settings=URING),
-        Case("no eventfd", "eventfd", settings=URING),
+        Case("io_uring without what Linux 5.6 added", "io_uring_register=EINVAL",
+             info=(threads,), settings=URING),
+        Case("no eventfd", "eventfd", info=(threads,), settings=URING),
         Case("no memfd: Linux before 3.17", "memfd_create", info=(no_memfd + in_shm,),
              log=(in_shm,)),
         Case("memfd forbidden, no fallocate", "memfd_create=EPERM fallocate=EOPNOTSUPP",
