@@ -35,7 +35,9 @@ bool on_one_node() {
 /// Where the system refuses, each rank is a node of its own.
 bool memory_can_be_shared() {
     constexpr std::size_t windows_of_a_file = std::size_t{64} << 20;  // Of a few ranks.
-    return settings().shared_memory && SharedMemory::create(windows_of_a_file).has_value();
+    if (!settings().shared_memory) return false;
+    auto const memory = SharedMemory::create(windows_of_a_file);
+    return memory && memory->reserve({0, 1});  // As the bell of each process is.
 }
 
 /// On one node nothing of ours calls MPI from another thread; between nodes the helper does, and
