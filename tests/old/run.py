@@ -104,7 +104,7 @@ class Tester:
         return {**os.environ, **MPIS[mpi].settings, **case.settings, "TMPDIR": str(self.scratch),
                 "SLUICE_LOG": "2", "SLUICE_STALL": "20"}
 
-    def run(self, case, mpi, words, each=True):
+    def run(self, case, mpi, words, each=True, seconds=120):
         """Returns (exit code or None when out of time, output)."""
         filter_program = compiled(mpi, HERE / "without.c")
         around = [filter_program, *case.without.split(), "--"] if case.without else []
@@ -113,7 +113,7 @@ class Tester:
         mark = uuid.uuid4().hex
         environment = {**self.environment(case, mpi), runner.MARK: mark}
         found = runner.execute([str(word) for word in command], environment,
-                               120 * self.args.patience, mark)
+                               seconds * self.args.patience, mark)
         runner.end_processes(mark)
         return found
 
@@ -153,9 +153,11 @@ class Tester:
     def works_plain(self, case, mpi):
         """Whether the MPI itself does, and what it says if not."""
         code, output = self.run(case, mpi, self.program(
-            mpi, "patterns_test", "--plain", "--only", "contiguous/all"))
+            mpi, "patterns_test", "--plain", "--only", "contiguous/all"),
+                                seconds=40)
         lines = [line for line in output.splitlines() if line.strip()] or ["nothing is said"]
-        return code == 0, f"exit code {code}, {lines[0][:70]}"
+        ended = "out of time" if code is None else f"exit code {code}"
+        return code == 0, f"{ended}, {lines[0][:70]}"
 
     def do_case(self, case, mpi):
         works, why_not = self.works_plain(case, mpi)
