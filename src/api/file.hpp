@@ -1,10 +1,8 @@
 // Open files: what the library knows of an MPI_File. The MPI keeps its own handle and the
 // individual file pointer; this keeps the view, the hints, the stream and the descriptor.
 #pragma once
-#include "api/team.hpp"
+#include "api/storages.hpp"
 #include "api/view.hpp"
-#include "core/settings.hpp"
-#include "ports/mpi_file.hpp"
 
 #include <memory>
 #include <mpi.h>
@@ -78,9 +76,6 @@ private:
 void add_file(std::shared_ptr<File> file);
 void remove_file(MPI_File handle);
 [[nodiscard]] std::vector<std::shared_ptr<File>> open_files();
-
-/// Seconds of processor time that this process's storage threads have used.
-[[nodiscard]] double storage_seconds();
 
 /// Opens: called after the MPI has opened the file. Collective over `communicator`.
 void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
