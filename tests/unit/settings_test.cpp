@@ -125,6 +125,7 @@ TEST(Settings, EachIsRead) {
 TEST(Settings, NonsenseIsToldAndIgnored) {
     Settings const plain = ReadSettings(Table{}).settings;
     for (Knob const& knob : environment_knobs()) {
+        if (std::string(knob.name) == "SLUICE_DEVICE") continue;  // Any text may name a file.
         for (char const* const text : nonsense) {
             ReadSettings const read(Table{{knob.name, text}});
             EXPECT_EQ(read.complaints.size(), 1u) << knob.name << "=" << text;
