@@ -2,7 +2,9 @@
 // the device; names and attributes are free of charge.
 #include "tools/device/operations.hpp"
 
+#include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <linux/fuse.h>
 
 #ifndef FOPEN_NOFLUSH
@@ -104,7 +106,6 @@ void setattr(fuse_req_t request, fuse_ino_t inode, struct stat* wanted, int whic
     reply_attributes(request, error, now);
 }
 
-/// Also creates: with no `create` operation Linux calls mknod, then open.
 void mknod(fuse_req_t request, fuse_ino_t parent, char const* name, mode_t mode, dev_t) {
     if (failed(request, client_of(request).emulation.fault(FaultPlace::create))) return;
     Found found;
@@ -151,19 +152,84 @@ void rename(fuse_req_t request, fuse_ino_t parent, char const* name, fuse_ino_t 
     fuse_reply_err(request, store_of(request).rename(parent, name, target_parent, target, flags));
 }
 
-/// Written out because libfuse before 3.15 cannot ask for parallel direct writes. With the page
-/// cache, closing a file flushes it no more than on a local file system.
-void open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
-    Client& client = client_of(request);
-    if (failed(request, client.emulation.fault(FaultPlace::open))) return;
-    fuse_open_out reply{};
+fuse_attr wire_attributes(struct stat const& from) {
+    fuse_attr to{};
+    to.ino = from.st_ino;
+    to.size = static_cast<std::uint64_t>(from.st_size);
+    to.blocks = static_cast<std::uint64_t>(from.st_blocks);
+    to.atime = static_cast<std::uint64_t>(from.st_atim.tv_sec);
+    to.mtime = static_cast<std::uint64_t>(from.st_mtim.tv_sec);
+    to.ctime = static_cast<std::uint64_t>(from.st_ctim.tv_sec);
+    to.atimensec = static_cast<std::uint32_t>(from.st_atim.tv_nsec);
+    to.mtimensec = static_cast<std::uint32_t>(from.st_mtim.tv_nsec);
+    to.ctimensec = static_cast<std::uint32_t>(from.st_ctim.tv_nsec);
+    to.mode = from.st_mode;
+    to.nlink = static_cast<std::uint32_t>(from.st_nlink);
+    to.uid = from.st_uid;
+    to.gid = from.st_gid;
+    to.blksize = static_cast<std::uint32_t>(from.st_blksize);
+    return to;
+}
+
+/// The answers to open and create are written out because libfuse before 3.15 cannot ask for
+/// parallel direct writes. With the page cache, closing a file flushes it no more than on a local
+/// file system.
+int open_file(Client& client, fuse_ino_t inode, int flags, fuse_open_out& reply) {
     std::uint64_t handle = 0;
-    if (int const error = store_of(request).open(inode, info->flags, handle); error != 0)
-        return void(fuse_reply_err(request, error));
+    if (int const error = client.emulation.store->open(inode, flags, handle); error != 0)
+        return error;
     client.opened(handle);
     reply.fh = handle;
     reply.open_flags = client.page_cache ? FOPEN_KEEP_CACHE | FOPEN_NOFLUSH
                                          : FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES;
+    return 0;
+}
+
+void open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
+    Client& client = client_of(request);
+    if (failed(request, client.emulation.fault(FaultPlace::open))) return;
+    fuse_open_out reply{};
+    if (int const error = open_file(client, inode, info->flags, reply); error != 0)
+        return void(fuse_reply_err(request, error));
+    fuse_reply_buf(request, reinterpret_cast<char const*>(&reply), sizeof reply);
+}
+
+/// Makes the file, or finds the one that another host has made since the kernel looked for it.
+int make_or_find(Store& store, fuse_ino_t parent, char const* name, mode_t mode, Owner owner,
+                 int flags, Found& found) {
+    for (;;) {
+        int const error = store.make(parent, name, mode, owner, found);
+        if (error != EEXIST || (flags & O_EXCL) != 0) return error;
+        int const lost = store.lookup(parent, name, found);
+        if (lost != ENOENT) return lost;  // Else it is gone again.
+    }
+}
+
+void create(fuse_req_t request, fuse_ino_t parent, char const* name, mode_t mode,
+            fuse_file_info* info) {
+    Client& client = client_of(request);
+    if (failed(request, client.emulation.fault(FaultPlace::create))) return;
+    if (failed(request, client.emulation.fault(FaultPlace::open))) return;
+    Found found;
+    int const error = make_or_find(*client.emulation.store, parent, name, mode | S_IFREG,
+                                   owner_of(request), info->flags, found);
+    if (error != 0) return void(fuse_reply_err(request, error));
+    client.referred(found.inode);
+    struct {
+        fuse_entry_out entry;
+        fuse_open_out opened;
+    } reply{};
+    // Making it was creating; what is left is opening.
+    int const refused =
+        open_file(client, found.inode, info->flags & ~(O_CREAT | O_EXCL), reply.opened);
+    if (refused != 0) {
+        client.forget(found.inode, 1);
+        return void(fuse_reply_err(request, refused));
+    }
+    reply.entry.nodeid = found.inode;
+    auto const seconds = client.attributes_seconds;
+    reply.entry.entry_valid = reply.entry.attr_valid = static_cast<std::uint64_t>(seconds);
+    reply.entry.attr = wire_attributes(found.attributes);
     fuse_reply_buf(request, reinterpret_cast<char const*>(&reply), sizeof reply);
 }
 
@@ -253,7 +319,7 @@ fuse_lowlevel_ops operations() {
     all.getattr = getattr, all.setattr = setattr, all.mknod = mknod, all.mkdir = mkdir;
     all.symlink = symlink, all.readlink = readlink, all.link = link;
     all.unlink = unlink, all.rmdir = rmdir, all.rename = rename;
-    all.open = open, all.release = release, all.read = read, all.write = write;
+    all.open = open, all.create = create, all.release = release, all.read = read, all.write = write;
     all.fsync = fsync, all.readdir = readdir, all.statfs = statfs;
     return all;
 }
