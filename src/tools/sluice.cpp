@@ -19,7 +19,7 @@ constexpr Command commands[] = {
      "--abi: for an interpreter with an MPI module of the standard ABI",
      sluice::command_run},
     {"bench", "bench [OPTION ...]",
-     "compare with the MPI's own I/O, paired; under mpiexec; see sluice bench --help",
+     "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines",
      sluice::command_bench},
     {"simulate", "simulate [FILE.toml] [--set KEY=VALUE ...]",
      "a call of thousands of ranks in virtual time, from a description of machine and pattern; "
