@@ -29,7 +29,8 @@ void Client::forget(Inode inode, std::uint64_t count) {
         auto const found = references_.find(inode);
         if (found == references_.end()) return;
         count = std::min(count, found->second);
-        if ((found->second -= count) == 0) references_.erase(found);
+        found->second -= count;
+        if (found->second == 0) references_.erase(found);
     }
     emulation.store->forget(inode, count);
 }

@@ -5,6 +5,7 @@
 #include "tools/storage/workload.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <ctime>
 #include <fcntl.h>
 #include <mpi.h>
@@ -32,8 +33,8 @@ struct Quartiles {
 Quartiles quartiles_of(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     auto const at = [&](double share) {
-        return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) +
-                                               0.5)];
+        auto const place = std::lround(share * static_cast<double>(values.size() - 1));
+        return values[static_cast<std::size_t>(place)];
     };
     return {at(0.5), at(0.25), at(0.75)};
 }
