@@ -75,7 +75,7 @@ class Volumes:
         # Writes under way together leave a sharded file with a wrong size: docs/gluster.md.
         self.make(self.sharded, {"features.shard": "on", "features.shard-block-size": SHARD,
                                  "performance.write-behind": "off"})
-        self.make(self.whole, {})
+        self.make(self.whole, {"performance.write-behind": "off"})
 
     def make(self, mount, options):
         bricks = [self.folder / f"{mount.name}-brick{number}" for number in (1, 2)]

@@ -84,8 +84,10 @@ TEST_P(AnyTransfers, do_what_they_do_to_a_list_of_bytes) {
     TestFolder const folder;
     OrderedFaults faults;
     EngineParts parts(GetParam());
-    Subject subject =
-        subject_of(parts, faults, folder.path(), [](std::string const& text) { RC_FAIL(text); });
+    Subject subject = subject_of(parts, faults, folder.path(), [](std::string const& text) {
+        std::fprintf(stderr, "%s\n", text.c_str());  // RapidCheck shows the case alone.
+        RC_FAIL(text);
+    });
     bool const held = rc::check([&] {
         Script script;
         script.size = *rc::gen::inRange<Bytes>(0, 60'000);
