@@ -1,6 +1,6 @@
 // The commands behind `sluice`: each gets the arguments after its name and returns an exit code.
 #pragma once
-#include <string>
+#include "tools/installation.hpp"
 
 namespace sluice {
 
@@ -12,8 +12,6 @@ int command_info(int argc, char** argv);
 int command_simulate(int argc, char** argv);
 int command_explain(int argc, char** argv);
 
-/// The folder above the one that this command lies in: lib/ and libexec/ are in it.
-std::string installation();
 /// The file of the library: that for programs of the standard ABI, or that of the MPI's own.
 std::string library(bool abi);
 

@@ -53,15 +53,6 @@ std::string library(bool abi) {
     return installation() + (abi ? "/lib/libsluice_abi.so" : "/lib/libsluice.so");
 }
 
-std::string installation() {
-    char path[PATH_MAX];
-    ssize_t const length = readlink("/proc/self/exe", path, sizeof path - 1);
-    std::string self(path, length > 0 ? static_cast<std::size_t>(length) : 0);
-    for (int up = 0; up < 2; ++up)
-        self.resize(self.rfind('/') == std::string::npos ? 0 : self.rfind('/'));
-    return self;
-}
-
 int command_run(int argc, char** argv) {
     bool const forced = argc > 0 && std::strcmp(argv[0], "--abi") == 0;
     if (forced) --argc, ++argv;

@@ -1,7 +1,8 @@
 // Mounting. See target.hpp.
 #include "tools/storage/target.hpp"
 
-#include <climits>
+#include "tools/installation.hpp"
+
 #include <csignal>
 #include <cstdlib>
 #include <sys/wait.h>
@@ -10,16 +11,6 @@
 
 namespace sluice::tools {
 namespace {
-
-/// bin/sluice of the installation that this program is in, in libexec/.
-std::string command() {
-    char path[PATH_MAX];
-    ssize_t const length = readlink("/proc/self/exe", path, sizeof path - 1);
-    std::string self(path, length > 0 ? static_cast<std::size_t>(length) : 0);
-    for (int up = 0; up < 2; ++up)
-        self.resize(self.rfind('/') == std::string::npos ? 0 : self.rfind('/'));
-    return self + "/bin/sluice";
-}
 
 /// The first line that the child writes; empty when it ends before.
 std::string first_line(int fd) {
@@ -49,7 +40,7 @@ Target Target::device(std::string const& profile) {
         target.missing_ = "no temporary folder";
         return target;
     }
-    std::string program = command();
+    std::string program = installation() + "/bin/sluice";
     target.server_ = fork();
     if (target.server_ == 0) {
         dup2(ends[1], STDOUT_FILENO);
