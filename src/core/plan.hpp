@@ -28,7 +28,7 @@ struct Plan {
     Domains division = Domains::even;  ///< How the span is divided.
     Bytes stripe_bytes = 0;            ///< Of cyclic domains; 0: a domain is one stretch.
     std::vector<Span> domains;         ///< Of each aggregator: from its first byte to its last.
-    Groups groups;                     ///< Division::groups: each node's own, as are its domains.
+    Groups groups;                     ///< Domains::groups: each node's own, as are its domains.
     char const* reason = "";           ///< Why this strategy, for people.
     // How messages get from node to node; as they are here with one node, where there are none.
     Delivery metadata, data;
