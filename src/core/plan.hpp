@@ -3,6 +3,7 @@
 // asking. Next stage: core/claims.hpp (which cycles concern whom), then core/schedule.hpp.
 #pragma once
 #include "core/choice.hpp"
+#include "core/cost_model.hpp"
 #include "core/groups.hpp"
 #include "core/summary.hpp"
 #include "core/topology.hpp"
@@ -73,6 +74,8 @@ struct Plan {
 struct PlanLimits {
     std::int32_t aggregator_count = 1;  ///< When no hint says otherwise.
     Costs costs{};
+    std::int32_t cores_a_node = 1;                  ///< That the ranks of a node may use.
+    std::shared_ptr<MachineProfile const> machine;  ///< Null: not measured; rules decide.
 };
 
 /// The rank that serves aggregator `a`; of a plan by groups it is one of the plan's own node.
