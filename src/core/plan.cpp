@@ -58,7 +58,7 @@ bool is_sparse(Summary const& all, std::int64_t count) noexcept {
 bool can_go_apart(Summary const& all, Topology const& topology) noexcept {
     std::int32_t const aggregators = all.hints.aggregator_count, nodes = topology.node_count();
     bool const free = !topology.is_placed() && (aggregators == 0 || aggregators >= nodes);
-    bool const known = all.unproven == 0 && all.stretches > 0;
+    bool const known = all.unsketched == 0 && all.stretches > 0;
     return nodes > 1 && free && known && all.bytes / all.stretches >= apart_bytes_min;
 }
 

@@ -74,8 +74,8 @@ struct Plan {
 struct PlanLimits {
     std::int32_t aggregator_count = 1;  ///< When no hint says otherwise.
     Costs costs{};
-    std::int32_t cores_a_node = 1;                  ///< That the ranks of a node may use.
-    std::shared_ptr<MachineProfile const> machine;  ///< Null: not measured; rules decide.
+    std::int32_t cores_a_node = 1;                    ///< That the ranks of a node may use.
+    std::shared_ptr<MachineProfile const> machine{};  ///< Null: not measured; rules decide.
 };
 
 /// The rank that serves aggregator `a`; of a plan by groups it is one of the plan's own node.
@@ -98,9 +98,11 @@ struct PlanLimits {
     return hints.window_bytes > 0 ? hints.window_bytes : window_bytes_default;
 }
 
-/// The window that ranks count for the choice of kernels; 0: there is no choice.
-[[nodiscard]] inline Bytes counted_bytes(Hints const& hints, Topology const& topology) noexcept {
-    return topology.node_count() == 1 ? 0 : wished_window_bytes(hints);
+/// What the survey is to find out. Nodes exchange what they cover in any case: only on one node a
+/// proof saves anything.
+[[nodiscard]] inline Scope scope_of(Hints const& hints, Topology const& topology) noexcept {
+    bool const several = topology.node_count() > 1;
+    return {several ? wished_window_bytes(hints) : 0, !several, several};
 }
 
 /// `all` is the merged summary of all ranks, `weights` those of all ranks over its span. Without

@@ -10,6 +10,11 @@ Span join(Span a, Span b) noexcept {
     return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
+Load join(Load const& a, Load const& b) noexcept {
+    return {a.bytes + b.bytes, std::max(a.bytes_most, b.bytes_most), a.pieces + b.pieces,
+            std::max(a.pieces_most, b.pieces_most), a.ranks + b.ranks};
+}
+
 }  // namespace
 
 Recall agreed(Recall a, Recall b) noexcept {
@@ -17,23 +22,27 @@ Recall agreed(Recall a, Recall b) noexcept {
     return a.operation == Recall::any ? b : Recall{};
 }
 
-Summary summarise(Request const& request, Bytes counted_bytes) {
+Load load_of(Request const& request) noexcept {
+    if (request.bytes <= 0) return {};
+    std::int64_t const pieces = piece_count(request);
+    return {request.bytes, request.bytes, pieces, pieces, 1};
+}
+
+Summary summarise(Request const& request, Scope scope) {
     Summary s;
     s.operation = request.direction == Direction::write ? 1 : 2;
     if (request.bytes <= 0) return s;
     s.span = span_of(request);
-    s.bytes = request.bytes;
-    s.pieces = piece_count(request);
-    if (counted_bytes > 0) s.touched = blocks_touched(request, counted_bytes);
+    s.bytes = s.bytes_most = request.bytes;
+    s.pieces = s.pieces_most = piece_count(request);
+    if (scope.counted_bytes > 0) s.touched = blocks_touched(request, scope.counted_bytes);
     s.alignment = alignment_bits(request);
-    if (counted_bytes > 0) {
-        // Nodes exchange what they cover in any case: only on one node a proof saves anything.
+    if (scope.stretches) {
         auto const borders = sketch(request);
-        s.unproven = borders ? 0 : 1;
+        s.unsketched = borders ? 0 : 1;
         if (borders) s.sketch = *borders;
-        return s;
     }
-    auto const print = fingerprint(request);
+    auto const print = scope.coverage ? fingerprint(request) : std::nullopt;
     s.unproven = print ? 0 : 1;
     if (print) s.fingerprint = *print;
     return s;
@@ -46,6 +55,9 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.span = join(lower.span, higher.span);
     s.bytes = lower.bytes + higher.bytes;
     s.pieces = lower.pieces + higher.pieces;
+    s.bytes_most = std::max(lower.bytes_most, higher.bytes_most);
+    s.pieces_most = std::max(lower.pieces_most, higher.pieces_most);
+    s.direct = join(lower.direct, higher.direct);
     s.touched = lower.touched + higher.touched;
     s.stretches = lower.stretches + higher.stretches;
     s.sketch += higher.sketch;
@@ -53,6 +65,7 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.fingerprint = lower.fingerprint + higher.fingerprint;
     s.recall = agreed(lower.recall, higher.recall);
     s.unproven = lower.unproven | higher.unproven;
+    s.unsketched = lower.unsketched | higher.unsketched;
     s.end_of_file = std::min(lower.end_of_file, higher.end_of_file);
     s.slot_bytes = std::min(lower.slot_bytes, higher.slot_bytes);
     s.slot_count = std::min(lower.slot_count, higher.slot_count);
@@ -61,6 +74,8 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.interleaved = lower.interleaved | higher.interleaved | (meets ? 1 : 0);
     s.pending = lower.pending | higher.pending;
     s.hints_differ = lower.hints_differ | higher.hints_differ | (lower.hints != higher.hints);
+    s.disturbed = lower.disturbed | higher.disturbed;
+    s.storage_seconds = std::max(lower.storage_seconds, higher.storage_seconds);
     s.ranks = lower.ranks + higher.ranks;
     return s;
 }

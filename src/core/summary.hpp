@@ -49,15 +49,29 @@ struct Recall {
 /// What both recall; none where they differ. Associative.
 [[nodiscard]] Recall agreed(Recall a, Recall b) noexcept;
 
+/// Bytes that ranks move each for themselves.
+struct Load {
+    Bytes bytes = 0, bytes_most = 0;  ///< Of all, and of the rank with the most.
+    std::int64_t pieces = 0, pieces_most = 0;
+    std::int64_t ranks = 0;  ///< That have any.
+    bool operator==(Load const&) const = default;
+};
+
+/// Of one rank.
+[[nodiscard]] Load load_of(Request const& request) noexcept;
+
 /// One rank's record, or several ranks' merged. Trivially copyable: it travels as bytes.
 struct Summary {
-    Span span;                   ///< Of the bytes that want an exchange; may be empty.
-    Bytes bytes = 0;             ///< Wanted by all, without the direct ones.
-    std::int64_t pieces = 0;     ///< Of the file, of the exchanged bytes.
-    std::int64_t touched = 0;    ///< Windows with wanted bytes, of each rank; see blocks_touched().
-    std::int64_t stretches = 0;  ///< That the ranks of a node want together; of all nodes.
+    Span span;                 ///< Of the bytes that want an exchange; may be empty.
+    Bytes bytes = 0;           ///< Wanted by all, without the direct ones.
+    std::int64_t pieces = 0;   ///< Of the file, of the exchanged bytes.
+    std::int64_t touched = 0;  ///< Windows with wanted bytes, of each rank; see blocks_touched().
+    Bytes bytes_most = 0;      ///< Of the rank with the most.
+    std::int64_t pieces_most = 0;
+    std::int64_t stretches = 0;   ///< That the ranks of a node want together; of all nodes.
+    Load direct;                  ///< What went or goes straight to the file.
     std::uint64_t alignment = 0;  ///< See Layout::alignment_bits().
-    // Of the exchanged bytes. One node asks for the fingerprint, several for the sketch.
+    // Of the exchanged bytes, where the scope asks for them.
     Fingerprint fingerprint;
     Sketch sketch;                 ///< Until the ranks of a node are merged: see close_node().
     Recall recall;                 ///< See core/plan_cache.hpp.
@@ -70,14 +84,24 @@ struct Summary {
     std::uint8_t interleaved = 0;  ///< A rank's span begins before a lower rank's ends.
     std::uint8_t pending = 0;      ///< A direct transfer is still under way.
     std::uint8_t hints_differ = 0;
-    std::uint8_t unproven = 0;  ///< Of some rank's bytes the fingerprint or sketch is not known.
+    std::uint8_t unproven = 0;    ///< Of some rank's bytes the fingerprint is not known.
+    std::uint8_t unsketched = 0;  ///< The same of the sketch.
+    std::uint8_t disturbed = 0;   ///< Other operations were under way beside this one.
+    double storage_seconds = 0;   ///< In which the slowest rank had transfers under way.
     std::uint32_t ranks = 1;
     bool operator==(Summary const&) const = default;
 };
 
+/// What is asked of a summary beside what every plan needs.
+struct Scope {
+    Bytes counted_bytes = 0;  ///< The window that Summary::touched counts; 0: nobody asks.
+    bool coverage = true;     ///< The fingerprint: a single node gains from a proof.
+    bool stretches =
+        false;  ///< The sketch: to see what nodes, or the model, gain from an exchange.
+};
+
 /// The record of one rank that asks for an exchange.
-/// `counted_bytes`: the window that Summary::touched counts; 0: nobody asks, on a single node.
-[[nodiscard]] Summary summarise(Request const& request, Bytes counted_bytes = 0);
+[[nodiscard]] Summary summarise(Request const& request, Scope scope = {});
 
 /// The record of `lower` ranks followed by `higher` ones. Associative.
 [[nodiscard]] Summary merge(Summary const& lower, Summary const& higher) noexcept;

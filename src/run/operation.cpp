@@ -44,7 +44,8 @@ bool Operation::wants_direct() const {
 }
 
 Summary Operation::own_summary() const {
-    Summary s = summarise(state_.exchanged(), counted_bytes(call_.hints, *site_.topology));
+    Summary s = summarise(state_.exchanged(), scope_of(call_.hints, *site_.topology));
+    if (state_.direct) s.direct = load_of(state_.request);
     s.recall = stream_.plans.recall(state_.exchanged());
     s.hints = call_.hints;
     s.status = state_.status;

@@ -67,7 +67,7 @@ Summary node_of_turns(Rank ranks, Offset begin, Bytes piece, Bytes row, std::int
         std::vector<Run> const tile{{begin + r * piece, piece, 0, 1}};
         request.view.filetype = std::make_shared<Layout const>(tile, row);
         request.bytes = piece * rows;
-        Summary const mine = summarise(request, mebibyte);
+        Summary const mine = summarise(request, {mebibyte, false, true});
         all = r == 0 ? mine : merge(all, mine);
     }
     close_node(all);
@@ -80,7 +80,7 @@ RC_GTEST_PROP(Sketch, WhatTouchesIsOneStretch, ()) {
     auto const piece = *rc::gen::inRange<Bytes>(1, 5000);
     auto const begin = *rc::gen::inRange<Offset>(0, 1 << 30);
     auto const all = node_of_turns(ranks, begin, piece, ranks * piece, 50);
-    RC_ASSERT(all.unproven == 0);
+    RC_ASSERT(all.unsketched == 0);
     RC_ASSERT(all.stretches <= 2);  // Two borders in one counter may count for four.
 }
 
@@ -101,7 +101,7 @@ TEST(Sketch, CountsStretchesWithoutBias) {
 
 TEST(Sketch, IsNotKnownOfTooManyPieces) {
     auto const all = node_of_turns(1, 0, 1, 2, 100'000);
-    EXPECT_EQ(all.unproven, 1);
+    EXPECT_EQ(all.unsketched, 1);
 }
 
 /// Two nodes of two ranks that take turns in stretches of `stretch` bytes.

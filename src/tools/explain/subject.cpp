@@ -68,11 +68,10 @@ Summary Subject::summary_of(Request const& request, Rank rank) {
     if (direct) ++direct_ranks_;
     if (request.bytes == 0) ++empty_ranks_;
     Request const& exchanged = direct ? nothing(request.direction) : request;
-    Summary summary = summarise(exchanged, counted_bytes(question_.scenario.hints, topology_));
-    // Several nodes do not prove coverage; who reads this wants to know of holes all the same.
-    auto const print = fingerprint(exchanged);
-    if (!print) summary.unproven = 1;
-    if (print) summary.fingerprint = *print;
+    Scope scope = scope_of(question_.scenario.hints, topology_);
+    scope.coverage = true;  // Who reads this wants to know of holes also where nodes do not ask.
+    Summary summary = summarise(exchanged, scope);
+    if (direct) summary.direct = load_of(request);
     return summary;
 }
 
