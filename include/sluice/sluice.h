@@ -44,6 +44,10 @@ typedef struct sluice_statistics {
     double message_seconds;  /**< A message was on its way to or from another node, or awaited. */
     long long messages;      /**< Sent to other nodes, without those of survey and agreement. */
     long long message_bytes; /**< Their lengths, added up. */
+    /* Where the machine is known (SLUICE_PROFILE): the cost model against the clock. */
+    long long priced_operations; /**< Of which it said how long they take. */
+    double estimated_seconds;    /**< What it said, added up. */
+    double priced_seconds;       /**< What they took on this rank, from the call to its end. */
 } sluice_statistics;
 
 /** Reads the statistics of an open file on this rank.

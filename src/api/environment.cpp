@@ -71,18 +71,19 @@ void leave_preload() {
 int world_rank() noexcept { return rank_in_world; }
 void set_world_rank(int rank) noexcept { rank_in_world = rank; }
 
+void say(std::string const& text) { std::fprintf(stderr, "sluice: %s\n", text.c_str()); }
+
 void warn(std::string const& text, bool always) {
     static std::mutex mutex;
     static std::set<std::string> said;
     if (settings().log < 1 || (!always && world_rank() != 0)) return;
     std::lock_guard const lock(mutex);
     if (!said.insert(text).second && !always) return;
-    std::fprintf(stderr, "sluice: %s\n", text.c_str());
+    say(text);
 }
 
 void note(std::string const& text) {
-    if (settings().log < 2 || world_rank() != 0) return;
-    std::fprintf(stderr, "sluice: %s\n", text.c_str());
+    if (settings().log > 1 && world_rank() == 0) say(text);
 }
 
 }  // namespace sluice

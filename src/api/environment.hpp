@@ -14,6 +14,8 @@ void leave_preload();
 
 /// A warning on stderr, by rank 0 only unless `always`; each text once. Never blocks on MPI.
 void warn(std::string const& text, bool always = false);
+/// Without a condition: something that was asked for.
+void say(std::string const& text);
 /// A line for SLUICE_LOG=2.
 void note(std::string const& text);
 

@@ -5,6 +5,8 @@
 #include "api/agreed_hints.hpp"
 #include "api/environment.hpp"
 
+#include <cmath>
+#include <cstdio>
 #include <unordered_map>
 
 namespace sluice {
@@ -120,11 +122,38 @@ void File::completed(Operation const& operation) {
     s.busy_seconds += std::max(0.0, operation.ended() - std::max(operation.started(), busy_until_));
     busy_until_ = std::max(busy_until_, operation.ended());
     s.tally += operation.tally();
+    if (operation.decision().priced) foretell(operation);
     if (settings().log > 1 && !(plan == s.last_plan)) note(name + ": " + describe(plan));
     s.last_plan = plan;
     if (operation.survey().hints_differ) {
         warn(name + ": hints differ between ranks; those of rank 0 are used");
     }
+}
+
+/// Notes how far the cost model was off.
+void File::foretell(Operation const& operation) {
+    Estimate const& estimate = operation.decision().estimate;
+    double const took = operation.ended() - operation.started();
+    statistics_.priced.add(estimate.total, took);
+    if (!settings().each_operation || team->self != 0) return;
+    Tally const& tally = operation.tally();
+    char measured[160];
+    std::snprintf(measured, sizeof measured,
+                  "took %.3g ms: stages before the data %.3g, copies %.3g, messages %.3g, "
+                  "storage %.3g",
+                  took * 1e3, (tally.survey + tally.claims + tally.agreement) * 1e3,
+                  tally.copies * 1e3, tally.messages * 1e3, tally.transfers * 1e3);
+    say(name + ": operation " + std::to_string(operation.number()) + ": " +
+        describe(operation.plan().direction) + " " + describe(operation.decision().way) +
+        "\n  estimated " + describe(estimate) + "\n  " + measured);
+}
+
+void Foretold::add(double estimate, double took) noexcept {
+    operations += 1;
+    estimated += estimate, measured += took;
+    if (estimate <= 0 || took <= 0) return;
+    double const ratio = estimate / took;
+    if (std::abs(std::log(ratio)) > std::abs(std::log(worst))) worst = ratio;
 }
 
 std::shared_ptr<File> find_file(MPI_File handle) {

@@ -9,6 +9,15 @@
 
 namespace sluice {
 
+/// The cost model against the clock; seconds.
+struct Foretold {
+    std::int64_t operations = 0;  ///< That were priced.
+    double estimated = 0, measured = 0;
+    double worst = 1;  ///< The ratio of the two that was farthest from 1.
+
+    void add(double estimate, double took) noexcept;
+};
+
 /// Sums of one file, of one rank. Seconds are of the wall clock.
 struct FileStatistics {
     std::int64_t operations = 0, writes = 0, reads = 0;
@@ -16,7 +25,8 @@ struct FileStatistics {
     double blocked_seconds = 0;  ///< The program was inside our calls.
     double busy_seconds = 0;     ///< At least one operation was under way.
     Tally tally;                 ///< Of all operations.
-    Plan last_plan;              ///< Of the operation that was completed last.
+    Foretold priced;
+    Plan last_plan;  ///< Of the operation that was completed last.
 };
 
 class Access;
@@ -64,6 +74,8 @@ public:
     std::unique_ptr<StoredFile> const storage;
 
 private:
+    void foretell(Operation const& operation);
+
     StreamPlace& place_;
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;

@@ -3,6 +3,8 @@
 
 #include "api/file.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdio>
 
@@ -29,7 +31,9 @@ char const* sluice_version(void) { return SLUICE_VERSION; }
 int sluice_file_statistics(MPI_File handle, sluice_statistics* to) {
     constexpr std::size_t first_size = offsetof(sluice_statistics, storage_seconds);
     constexpr std::size_t second_size = offsetof(sluice_statistics, survey_seconds);
-    if (!to || (to->size != first_size && to->size != second_size && to->size != sizeof *to)) {
+    constexpr std::size_t third_size = offsetof(sluice_statistics, priced_operations);
+    constexpr std::array sizes{first_size, second_size, third_size, sizeof *to};
+    if (!to || std::find(sizes.begin(), sizes.end(), to->size) == sizes.end()) {
         return MPI_ERR_ARG;
     }
     auto const file = sluice::find_file(handle);
@@ -43,7 +47,12 @@ int sluice_file_statistics(MPI_File handle, sluice_statistics* to) {
     to->busy_seconds = from.busy_seconds;
     to->helper_seconds = sluice::Progress::instance().helper_seconds();
     if (to->size > first_size) to->storage_seconds = sluice::storage_seconds();
-    if (to->size == sizeof *to) set_tally(from.tally, *to);
+    if (to->size > second_size) set_tally(from.tally, *to);
+    if (to->size > third_size) {
+        to->priced_operations = from.priced.operations;
+        to->estimated_seconds = from.priced.estimated;
+        to->priced_seconds = from.priced.measured;
+    }
     return MPI_SUCCESS;
 }
 

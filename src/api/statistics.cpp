@@ -15,7 +15,7 @@ std::vector<std::string>& lines() {
 
 /// What is reduced over the ranks of a file.
 struct Most {
-    double blocked, busy, survey, claims, exchange, agreement, copies, transfers, messages;
+    double blocked, busy, survey, claims, exchange, agreement, copies, transfers, messages, priced;
 };
 struct Total {
     double bytes, helper, storage, messages, message_bytes;
@@ -38,6 +38,18 @@ std::string parts(Most const& most, Total const& total) {
     return all;
 }
 
+/// A wrong model should be seen.
+std::string foretold(Foretold const& priced, Most const& most) {
+    if (priced.operations == 0) return "";
+    char text[256];
+    std::snprintf(text, sizeof text,
+                  "  cost model: %.3f s expected, %.3f s taken by %lld operations; farthest off: "
+                  "%.2f of the time taken\n",
+                  priced.estimated, most.priced, static_cast<long long>(priced.operations),
+                  priced.worst);
+    return text;
+}
+
 std::string formatted(FileStatistics const& s, Most const& most, Total const& total,
                       std::string const& path) {
     double const hidden = most.busy > 0 ? std::max(0.0, 1 - most.blocked / most.busy) : 0;
@@ -53,7 +65,8 @@ std::string formatted(FileStatistics const& s, Most const& most, Total const& to
     for (auto at = plan.find('\n'); at != std::string::npos; at = plan.find('\n', at + 3)) {
         plan.replace(at, 1, "\n  ");
     }
-    return path + "\n" + text + parts(most, total) + "  last plan: " + plan;
+    return path + "\n" + text + parts(most, total) + foretold(s.priced, most) +
+           "  last plan: " + plan;
 }
 
 }  // namespace
@@ -62,8 +75,8 @@ void collect_statistics(File const& file) {
     if (!settings().statistics) return;
     FileStatistics const s = file.statistics();
     Tally const& t = s.tally;
-    Most const mine{s.blocked_seconds, s.busy_seconds, t.survey,    t.claims,  t.exchange,
-                    t.agreement,       t.copies,       t.transfers, t.messages};
+    Most const mine{s.blocked_seconds, s.busy_seconds, t.survey,    t.claims,   t.exchange,
+                    t.agreement,       t.copies,       t.transfers, t.messages, s.priced.measured};
     Total const part{static_cast<double>(s.bytes), Progress::instance().helper_seconds(),
                      storage_seconds(), static_cast<double>(t.messages_sent),
                      static_cast<double>(t.bytes_sent)};

@@ -2,11 +2,8 @@
 // cycles. A pure function of what all ranks agreed on, so every rank makes the same plan without
 // asking. Next stage: core/claims.hpp (which cycles concern whom), then core/schedule.hpp.
 #pragma once
-#include "core/choice.hpp"
-#include "core/cost_model.hpp"
+#include "core/decision.hpp"
 #include "core/groups.hpp"
-#include "core/summary.hpp"
-#include "core/topology.hpp"
 
 #include <span>
 #include <string>
@@ -14,14 +11,12 @@
 
 namespace sluice {
 
-inline constexpr Bytes window_bytes_default = Bytes{1} << 20;  ///< In the last cache of a core.
-inline constexpr Bytes stripe_bytes_default = 4096;            ///< A page.
-
 /// One entry per aggregator that has work; equal on all ranks; cheap to keep, compare and print.
 struct Plan {
     Direction direction = Direction::write;
     Strategy strategy = Strategy::independent;
     Bytes window_bytes = 0;       ///< Of the file, in one cycle of one aggregator.
+    Bytes sieve_bytes = 0;        ///< Gaps of up to this length are read along.
     Bytes granule_bytes = 1;      ///< What one bit of a coverage stands for.
     std::int32_t slot_count = 1;  ///< Windows of one aggregator that are under way at once.
     Span span;                    ///< From the first to the last byte wanted.
@@ -70,14 +65,6 @@ struct Plan {
     bool operator==(Plan const&) const = default;
 };
 
-/// What the machine has to offer; equal on all ranks.
-struct PlanLimits {
-    std::int32_t aggregator_count = 1;  ///< When no hint says otherwise.
-    Costs costs{};
-    std::int32_t cores_a_node = 1;                    ///< That the ranks of a node may use.
-    std::shared_ptr<MachineProfile const> machine{};  ///< Null: not measured; rules decide.
-};
-
 /// The rank that serves aggregator `a`; of a plan by groups it is one of the plan's own node.
 [[nodiscard]] inline Rank aggregator(Topology const& topology, Plan const& plan,
                                      std::int32_t a) noexcept {
@@ -93,27 +80,18 @@ struct PlanLimits {
     return topology.carrier(node, a, plan.local_aggregators);
 }
 
-/// The window that these hints ask for, before memory and stripes have their say.
-[[nodiscard]] inline Bytes wished_window_bytes(Hints const& hints) noexcept {
-    return hints.window_bytes > 0 ? hints.window_bytes : window_bytes_default;
-}
-
-/// What the survey is to find out. Nodes exchange what they cover in any case: only on one node a
-/// proof saves anything.
-[[nodiscard]] inline Scope scope_of(Hints const& hints, Topology const& topology) noexcept {
-    bool const several = topology.node_count() > 1;
-    return {several ? wished_window_bytes(hints) : 0, !several, several};
-}
-
 /// `all` is the merged summary of all ranks, `weights` those of all ranks over its span. Without
 /// weights, a plan that needs them is made all but for its domains.
-[[nodiscard]] Plan make_plan(Summary const& all, Topology const& topology, PlanLimits limits,
+[[nodiscard]] Plan make_plan(Decision const& decision, Summary const& all, Topology const& topology,
+                             Costs const& costs, Weights const* weights = nullptr);
+[[nodiscard]] Plan make_plan(Summary const& all, Topology const& topology, PlanLimits const& limits,
                              Weights const* weights = nullptr);
 
 /// Completes a plan that needs groups, for one node: `records` are those that its ranks brought to
 /// the survey, in their order on the node. Equal on all ranks of the node.
+/// `aggregators` are those that were decided on, of all nodes.
 void divide_by_groups(Plan& plan, Summary const& all, Topology const& topology, Node node,
-                      std::span<Summary const> records, PlanLimits limits);
+                      std::span<Summary const> records, std::int32_t aggregators);
 
 /// Stable text, for people and golden tests.
 [[nodiscard]] std::string describe(Plan const& plan);

@@ -10,7 +10,9 @@ namespace {
 constexpr Knob environment[] = {
     {"SLUICE", "on", "off: every call goes to the MPI"},
     {"SLUICE_LOG", "1", "0: silent, 1: warnings, 2: what is decided, once a file"},
-    {"SLUICE_STATS", "0", "1: rank 0 prints a summary of each file when MPI is finalized"},
+    {"SLUICE_STATS", "0",
+     "1: rank 0 prints a summary of each file when MPI is finalized; 2: also what each operation "
+     "was estimated to take and took, where the machine is known"},
     {"SLUICE_PROGRESS", "thread", "calls: no helper thread, progress only inside MPI calls"},
     {"SLUICE_CHAIN", "off", "on: calls go on to the next preloaded library, not to the MPI"},
     {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
@@ -185,7 +187,9 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     Settings s;
     s.enabled = reader.word("SLUICE", {"on", "off"}).value_or(0) == 0;
     s.log = static_cast<int>(std::min<Bytes>(number("SLUICE_LOG"), 2));
-    s.statistics = number("SLUICE_STATS") != 0;
+    Bytes const statistics = number("SLUICE_STATS");
+    s.statistics = statistics != 0;
+    s.each_operation = statistics > 1;
     s.progress_in_calls = reader.word("SLUICE_PROGRESS", {"thread", "calls"}).value_or(0) == 1;
     s.chain = reader.word("SLUICE_CHAIN", {"off", "on"}).value_or(0) == 1;
     s.memory_bytes = number("SLUICE_MEMORY");

@@ -38,6 +38,7 @@ struct Settings {
     bool enabled = true;
     int log = 1;  ///< 0 silent, 1 warnings, 2 what is decided.
     bool statistics = false;
+    bool each_operation = false;      ///< Also a line of the cost model for each.
     bool progress_in_calls = false;   ///< No helper thread.
     bool chain = false;               ///< Calls go on to the next preloaded library.
     Bytes memory_bytes = 0;           ///< Staging memory of this node for one communicator.

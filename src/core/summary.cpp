@@ -72,6 +72,7 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.status = agreed(lower.status, higher.status);
     if (lower.operation != higher.operation) s.status = agreed(s.status, Status::mismatch);
     s.interleaved = lower.interleaved | higher.interleaved | (meets ? 1 : 0);
+    s.waiting = lower.waiting & higher.waiting;
     s.pending = lower.pending | higher.pending;
     s.hints_differ = lower.hints_differ | higher.hints_differ | (lower.hints != higher.hints);
     s.disturbed = lower.disturbed | higher.disturbed;

@@ -78,17 +78,19 @@ struct Summary {
     Offset end_of_file = endless;  ///< Where a read found the file to end, if it did.
     Hints hints;
     Bytes slot_bytes = endless;  ///< Staging memory that every node has for one slot.
+    double storage_seconds = 0;  ///< In which the slowest rank had transfers under way.
     std::int32_t slot_count = 1 << 20;
     Status status = Status::ok;
-    std::uint32_t operation = 0;   ///< Direction and kind of call; equal on all ranks.
+    std::uint32_t operation = 0;  ///< Direction and kind of call; equal on all ranks.
+    std::uint32_t ranks = 1;
     std::uint8_t interleaved = 0;  ///< A rank's span begins before a lower rank's ends.
+    std::uint8_t waiting = 1;      ///< All callers wait, and serve the file themselves.
     std::uint8_t pending = 0;      ///< A direct transfer is still under way.
     std::uint8_t hints_differ = 0;
     std::uint8_t unproven = 0;    ///< Of some rank's bytes the fingerprint is not known.
     std::uint8_t unsketched = 0;  ///< The same of the sketch.
     std::uint8_t disturbed = 0;   ///< Other operations were under way beside this one.
-    double storage_seconds = 0;   ///< In which the slowest rank had transfers under way.
-    std::uint32_t ranks = 1;
+    std::uint8_t unused = 0;  ///< Keeps the record free of unnamed bytes.
     bool operator==(Summary const&) const = default;
 };
 
@@ -96,8 +98,7 @@ struct Summary {
 struct Scope {
     Bytes counted_bytes = 0;  ///< The window that Summary::touched counts; 0: nobody asks.
     bool coverage = true;     ///< The fingerprint: a single node gains from a proof.
-    bool stretches =
-        false;  ///< The sketch: to see what nodes, or the model, gain from an exchange.
+    bool stretches = false;   ///< The sketch: nodes, or the model, ask what an exchange gains.
 };
 
 /// The record of one rank that asks for an exchange.

@@ -333,7 +333,8 @@ void Effects::finish_message(Op const& op, Message const& message) {
 
 std::unique_ptr<Transfer> Effects::slot_transfer(Op const& op, Direction way) const {
     Window const window = state_.window(op);
-    if (!state_.plan.covered) return std::make_unique<SlotTransfer>(way, slot(op), window);
+    if (!state_.plan.covered)
+        return std::make_unique<SlotTransfer>(way, slot(op), window, state_.plan.sieve_bytes);
     return std::make_unique<WholeTransfer>(way, slot(op).data, window,
                                            state_.plan.wanted(op.aggregator));
 }
@@ -342,7 +343,8 @@ void Effects::start_transfer(Op const& op, Effect& effect) {
     Memory const memory = op.kind == OpKind::write ? op.source : op.target;
     Direction const way = op.kind == OpKind::write ? Direction::write : Direction::read;
     if (memory == Memory::user) {
-        effect.transfer = std::make_unique<UserTransfer>(state_.request, state_.user);
+        effect.transfer =
+            std::make_unique<UserTransfer>(state_.request, state_.user, state_.plan.sieve_bytes);
     } else {
         effect.transfer = slot_transfer(op, way);
     }
@@ -366,7 +368,7 @@ void Effects::finish_transfer(Op const& op, Transfer const& transfer) {
     state_.transfers.end(site_.clock->now());
     Memory const memory = op.kind == OpKind::write ? op.source : op.target;
     if (memory == Memory::user) {
-        state_.direct_bytes += transfer.bytes;
+        state_.direct_bytes += static_cast<UserTransfer const&>(transfer).wanted_bytes();
         return;
     }
     if (op.kind == OpKind::write) return;

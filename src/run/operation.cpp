@@ -40,20 +40,23 @@ Operation::Operation(Site& site, StreamState& stream, Call call, std::int64_t nu
 
 bool Operation::wants_direct() const {
     Request const& r = state_.request;
-    return sluice::wants_direct(r, call_.hints, call_.storage->direct_piece_bytes(r.direction));
+    auto const rule = direct_rule(site_.limits, r.direction, site_.topology->rank_count(),
+                                  call_.storage->direct_piece_bytes(r.direction));
+    return sluice::wants_direct(r, call_.hints, rule);
 }
 
 Summary Operation::own_summary() const {
-    Summary s = summarise(state_.exchanged(), scope_of(call_.hints, *site_.topology));
+    Summary s = summarise(state_.exchanged(), scope_of(call_.hints, *site_.topology, site_.limits));
     if (state_.direct) s.direct = load_of(state_.request);
     s.recall = stream_.plans.recall(state_.exchanged());
     s.hints = call_.hints;
     s.status = state_.status;
     s.end_of_file = state_.end_of_file;
     if (state_.direct) s.pending = !direct_done_;
+    s.waiting = call_.may_block;
     if (site_.leads()) {
         Hints const& h = call_.hints;
-        auto const wish = wished_window_bytes(h);
+        auto const wish = wished_window_bytes(h, site_.limits);
         auto const many =
             h.aggregator_count > 0 ? h.aggregator_count : site_.limits.aggregator_count;
         auto const slots = std::min(std::max<std::int32_t>(many, h.group_count),
@@ -70,6 +73,8 @@ void Operation::start() {
         state_.direct = wants_direct();
     }
     enter(Stage::survey);
+    alone_ = stream_.under_way++ == 0;
+    stream_.newest = state_.operation;
     start_survey();
     if (state_.direct && !direct_done_) start_direct();
 }
@@ -175,10 +180,23 @@ bool Operation::step(Ahead const& ahead) {
     return false;
 }
 
+/// From operations that are complete on all ranks when this one begins: from the same everywhere.
+void Operation::learn() {
+    auto& lessons = stream_.lessons;
+    while (!lessons.empty() && lessons.front().operation + operations_under_way <= number()) {
+        Lesson const& lesson = lessons.front();
+        stream_.correction.learn(lesson.direction, lesson.strategy, lesson.estimated,
+                                 lesson.measured);
+        lessons.pop_front();
+    }
+}
+
 bool Operation::end_survey(Ahead const& ahead) {
     if (!ahead.planned) return false;  // Cycle numbers go on in the stream's order.
     survey_ = state_.records[0];
-    state_.plan = make_plan(survey_, *site_.topology, site_.limits);
+    learn();
+    decision_ = decide(survey_, *site_.topology, site_.limits, stream_.correction);
+    state_.plan = make_plan(decision_, survey_, *site_.topology, site_.limits.costs);
     bool const failed = survey_.status != Status::ok;
     if (survey_.pending == 0 && (survey_.bytes == 0 || failed)) {
         finish();
@@ -211,7 +229,7 @@ void Operation::divide_by_groups() {
         records.push_back(site_.window.record(Channel::survey, state_.operation, local));
     }
     sluice::divide_by_groups(state_.plan, survey_, *site_.topology, site_.node(), records,
-                             site_.limits);
+                             decision_.way.aggregators);
 }
 
 /// Where in the span the bytes are, which the survey does not tell.
@@ -230,7 +248,8 @@ void Operation::start_weighing() {
 void Operation::end_weighing() {
     stream_.weighed.resize(index(board_count));
     stream_.weighed[index(state_.operation % board_count)] = state_.weighing->sums;
-    state_.plan = make_plan(survey_, *site_.topology, site_.limits, &state_.weighing->all);
+    state_.plan =
+        make_plan(decision_, survey_, *site_.topology, site_.limits.costs, &state_.weighing->all);
     state_.weighing.reset();
     start_work();
 }
@@ -351,6 +370,8 @@ void Operation::start_agreement() {
     outcome.hints = call_.hints;
     outcome.status = agreed(state_.status, survey_.status);
     outcome.end_of_file = state_.end_of_file;
+    outcome.storage_seconds = state_.transfers.seconds();
+    outcome.disturbed = !alone_ || stream_.newest != state_.operation;
     state_.records[0] = outcome;
     control_left_ = 1;
     executor_.admit(
@@ -361,6 +382,12 @@ void Operation::start_agreement() {
 void Operation::finish() {
     Summary const& outcome = state_.records[0];
     result_ = outcome.status;
+    --stream_.under_way;
+    bool const agreed = stage_ == Stage::agreement;
+    if (agreed && decision_.priced && outcome.disturbed == 0 && result_ == Status::ok) {
+        stream_.lessons.push_back({state_.operation, state_.plan.direction, state_.plan.strategy,
+                                   decision_.estimate.storage, outcome.storage_seconds});
+    }
     if (result_ == Status::ok) {
         bool const cut = state_.request.direction == Direction::read && !state_.direct &&
                          outcome.end_of_file < endless;

@@ -4,6 +4,7 @@
 #pragma once
 #include "run/executor.hpp"
 
+#include <deque>
 #include <functional>
 
 namespace sluice {
@@ -25,6 +26,14 @@ struct Call {
     std::function<std::shared_ptr<Layout const>()> find_memory;
 };
 
+/// What one operation tells of the machine's profile. All of it was agreed on.
+struct Lesson {
+    std::int64_t operation;
+    Direction direction;
+    Strategy strategy;
+    double estimated, measured;  ///< Seconds of storage.
+};
+
 /// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks, but
 /// for what belongs to the node.
 struct StreamState {
@@ -33,6 +42,10 @@ struct StreamState {
     PlanCache plans;
     std::int64_t board_uses[4][board_count]{};  ///< Surveys, agreements, claims, weights.
     std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
+    Correction correction;         ///< Of the profile.
+    std::deque<Lesson> lessons;    ///< Not learnt yet, in the order of operations.
+    int under_way = 0;             ///< Operations that have begun on this rank.
+    std::int64_t newest = -1;      ///< The last one of them.
 };
 
 /// What the operations ahead in the stream still have to do first, on this rank.
@@ -74,6 +87,8 @@ public:
     [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
     /// An earlier operation's claims served this one.
     [[nodiscard]] bool reused_plan() const noexcept { return reused_plan_; }
+    /// What was decided, and what it was expected to cost.
+    [[nodiscard]] Decision const& decision() const noexcept { return decision_; }
     [[nodiscard]] Summary const& survey() const noexcept { return survey_; }
     [[nodiscard]] std::int64_t number() const noexcept { return state_.operation; }
     [[nodiscard]] double started() const noexcept { return started_; }  ///< When it was called.
@@ -96,6 +111,7 @@ private:
     bool step(Ahead const& ahead);
     void enter(Stage next);
     void start_survey();
+    void learn();
     bool end_survey(Ahead const& ahead);
     void divide_by_groups();
     void start_weighing();
@@ -121,6 +137,8 @@ private:
     Executor executor_;
     Stage stage_ = Stage::waiting;
     Summary survey_;
+    Decision decision_;
+    bool alone_ = false;  ///< No other operation of the stream was under way when it began.
     bool reused_plan_ = false;
     bool direct_done_ = false;
     std::vector<Lane> lanes_;               ///< By aggregator.

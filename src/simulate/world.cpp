@@ -198,6 +198,8 @@ void World::add_rank(Rank r) {
         site->work = this;
         site->limits.aggregator_count = shape_.aggregators;
         site->limits.costs = shape_.costs;
+        site->limits.machine = shape_.machine;
+        site->limits.cores_a_node = shape_.ranks_per_node;
         site->reserve = [bytes = shape_.slot_bytes](std::int32_t, Bytes) { return bytes; };
         rank->streams.push_back(std::make_unique<Stream>(*site));
         rank->sites.push_back(std::move(site));

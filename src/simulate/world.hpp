@@ -31,6 +31,7 @@ struct WorldShape {
     double delay_seconds = 1e-3;    ///< Upper bound of every drawn delay.
     std::int32_t stream_count = 1;  ///< Files that each rank has open.
     Costs costs{};                  ///< What the ranks believe that messages cost.
+    std::shared_ptr<MachineProfile const> machine{};  ///< What they believe of all the rest.
 };
 
 /// Told when a rank's own work begins and ends, without that of the twins: for who measures what

@@ -141,7 +141,7 @@ TEST(Groups, APlanIsMadeOfTheRecordsOfItsNode) {
         all.hints.group_count = static_cast<std::uint8_t>(groups);
         Plan plan = make_plan(all, topology, {4});
         ASSERT_TRUE(plan.needs_groups());
-        divide_by_groups(plan, all, topology, 1, records, {4});
+        divide_by_groups(plan, all, topology, 1, records, 4);
         EXPECT_FALSE(plan.needs_groups());
         EXPECT_EQ(plan.groups.count(), groups);
         EXPECT_EQ(plan.aggregator_count(), std::max(2, groups));  // Four on two nodes.

@@ -28,17 +28,20 @@ Subject::Subject(Question question)
     : question_(std::move(question)),
       topology_(node_names(question_.scenario.machine)),
       node_(question_.rank < 0 ? 0 : topology_.node_of(question_.rank)) {
-    survey_all();
     auto const& machine = question_.scenario.machine;
-    PlanLimits const limits{aggregators_usual(topology_, machine.ranks_per_node),
-                            simulated::costs_of(machine)};
-    plan_ = make_plan(survey_, topology_, limits);
-    if (plan_.needs_groups()) divide_by_groups(plan_, survey_, topology_, node_, records_, limits);
+    limits_ = {aggregators_usual(topology_, machine.ranks_per_node), simulated::costs_of(machine),
+               machine.ranks_per_node};
+    survey_all();
+    Decision const decision = decide(survey_, topology_, limits_);
+    plan_ = make_plan(decision, survey_, topology_, limits_.costs);
+    if (plan_.needs_groups()) {
+        divide_by_groups(plan_, survey_, topology_, node_, records_, decision.way.aggregators);
+    }
     if (plan_.needs_weights()) {
         Weights weights;
         for (Rank r = 0; r < topology_.rank_count(); ++r)
             weights += weigh(exchanged(r), survey_.span);
-        plan_ = make_plan(survey_, topology_, limits, &weights);
+        plan_ = make_plan(decision, survey_, topology_, limits_.costs, &weights);
     }
     if (plan_.strategy == Strategy::two_phase) claim_all();
 }
@@ -48,14 +51,19 @@ Request Subject::request_of(Rank rank) const {
     return patterns::make_request(s.pattern, rank, topology_.rank_count(), s.direction);
 }
 
+bool Subject::goes_direct(Request const& request) const {
+    auto const rule =
+        direct_rule(limits_, request.direction, topology_.rank_count(), direct_piece_bytes_usual);
+    return wants_direct(request, question_.scenario.hints, rule);
+}
+
 Request Subject::exchanged(Rank rank) const {
     Request request = request_of(rank);
-    bool const direct = wants_direct(request, question_.scenario.hints, direct_piece_bytes_usual);
-    return direct ? nothing(request.direction) : request;
+    return goes_direct(request) ? nothing(request.direction) : request;
 }
 
 Bytes Subject::wanted_window_bytes() const noexcept {
-    return wished_window_bytes(question_.scenario.hints);
+    return wished_window_bytes(question_.scenario.hints, limits_);
 }
 
 Summary Subject::summary_of(Request const& request, Rank rank) {
@@ -64,11 +72,11 @@ Summary Subject::summary_of(Request const& request, Rank rank) {
     widen(pieces_, pieces, rank == 0);
     all_bytes_ += request.bytes;
     all_pieces_ += pieces;
-    bool const direct = wants_direct(request, question_.scenario.hints, direct_piece_bytes_usual);
+    bool const direct = goes_direct(request);
     if (direct) ++direct_ranks_;
     if (request.bytes == 0) ++empty_ranks_;
     Request const& exchanged = direct ? nothing(request.direction) : request;
-    Scope scope = scope_of(question_.scenario.hints, topology_);
+    Scope scope = scope_of(question_.scenario.hints, topology_, limits_);
     scope.coverage = true;  // Who reads this wants to know of holes also where nodes do not ask.
     Summary summary = summarise(exchanged, scope);
     if (direct) summary.direct = load_of(request);

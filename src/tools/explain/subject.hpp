@@ -59,6 +59,7 @@ public:
 
 private:
     [[nodiscard]] Request request_of(Rank rank) const;
+    [[nodiscard]] bool goes_direct(Request const& request) const;
     [[nodiscard]] Request exchanged(Rank rank) const;
     void survey_all();
     void weigh_all();
@@ -70,6 +71,7 @@ private:
 
     Question question_;
     Topology topology_;
+    PlanLimits limits_;
     Node node_;                     ///< Whose groups are told.
     std::vector<Summary> records_;  ///< Of its ranks.
     Summary survey_;
