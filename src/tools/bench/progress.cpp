@@ -11,10 +11,14 @@ void Progress::expect(int steps) {
     begun_ = 0;
 }
 
+void Progress::part(std::string const& label) const {
+    if (way_ == Way::lines) std::fprintf(stderr, "%s\n", label.c_str());
+}
+
 void Progress::step(std::string const& label) {
     constexpr int width = 30;
     int const done = std::min(begun_++, expected_);
-    if (!shown_ || expected_ <= 0) return;
+    if (way_ != Way::bar || expected_ <= 0) return;
     auto const full = std::size_t(done * width / expected_);
     auto const bar = std::string(full, '#') + std::string(std::size_t(width) - full, '.');
     std::fprintf(stderr, "\r\033[K[%s] %3d %%  %s", bar.c_str(), 100 * done / expected_,
@@ -23,7 +27,7 @@ void Progress::step(std::string const& label) {
 }
 
 void Progress::wipe() const {
-    if (!shown_) return;
+    if (way_ != Way::bar) return;
     std::fprintf(stderr, "\r\033[K");
     std::fflush(stderr);
 }

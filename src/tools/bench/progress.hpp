@@ -1,5 +1,5 @@
-// How far the program is: a bar on standard error, drawn by rank 0 when that is a terminal or when
-// it was asked for.
+// How far a program that measures is: a bar on standard error, drawn by rank 0 when that is a
+// terminal or when it was asked for; else, where it is wanted, a line for each part.
 #pragma once
 #include <string>
 
@@ -7,7 +7,12 @@ namespace sluice::bench {
 
 class Progress {
 public:
-    explicit Progress(bool shown) : shown_(shown) {}
+    enum class Way { none, lines, bar };
+    explicit Progress(Way way) : way_(way) {}
+    explicit Progress(bool shown) : Progress(shown ? Way::bar : Way::none) {}
+
+    /// A part of the program begins: a line of its own where there is no bar.
+    void part(std::string const& label) const;
 
     /// A mode begins that will take `steps`.
     void expect(int steps);
@@ -17,7 +22,7 @@ public:
     void wipe() const;
 
 private:
-    bool shown_;
+    Way way_;
     int expected_ = 0, begun_ = 0;
 };
 
