@@ -1,4 +1,4 @@
-// `sluice run` and `sluice bench`: set the preload and become the program.
+// `sluice run`, `sluice bench` and `sluice calibrate`: set the preload and become the program.
 #include "tools/command.hpp"
 #include "tools/elf.hpp"
 
@@ -77,6 +77,23 @@ int command_bench(int argc, char** argv) {
     std::string program = installation() + "/libexec/sluice-bench";
     if (!switched_off() && !preload(library(false))) return 1;
     --argv;  // The name "bench" makes room for the program's.
+    argv[0] = program.data();
+    return become(argv);
+}
+
+/// What an earlier profile says must not shape the calls that are measured.
+int command_calibrate(int, char** argv) {
+    std::string program = installation() + "/libexec/sluice-calibrate";
+    if (access(program.c_str(), X_OK) != 0) {
+        std::fprintf(stderr,
+                     "sluice calibrate: %s is missing: it was built without an MPI or CLI11 "
+                     "(libcli11-dev). Install them and build again\n",
+                     program.c_str());
+        return 1;
+    }
+    if (!switched_off() && !preload(library(false))) return 1;
+    setenv("SLUICE_PROFILE", "none", 1);
+    --argv;  // The name "calibrate" makes room for the program's.
     argv[0] = program.data();
     return become(argv);
 }

@@ -21,6 +21,10 @@ constexpr Command commands[] = {
     {"bench", "bench [OPTION ...]",
      "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines",
      sluice::command_bench},
+    {"calibrate", "calibrate [--dir FOLDER] [OPTION ...]",
+     "measure this machine and the file system of a folder, for the library's decisions; under "
+     "mpiexec; see sluice calibrate --help",
+     sluice::command_calibrate},
     {"simulate", "simulate [FILE.toml] [--set KEY=VALUE ...]",
      "a call of thousands of ranks in virtual time, from a description of machine and pattern; "
      "see sluice simulate --keys",

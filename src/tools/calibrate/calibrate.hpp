@@ -1,0 +1,75 @@
+// What the parts of sluice-calibrate share: options, the ranks, how to give up. Every part fills
+// its numbers of the profile; all are collective over MPI_COMM_WORLD.
+#pragma once
+#include "core/engine.hpp"
+#include "core/machine.hpp"
+#include "tools/bench/progress.hpp"
+#include "tools/bench/timing.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sluice::calibrate {
+
+struct Options {
+    std::string directory = ".";
+    std::string out;      ///< Empty: where the library looks for it.
+    double seconds = 20;  ///< Of all measurements, more or less.
+    PageCache page_cache = PageCache::keep;
+    Bytes file_bytes = Bytes{256} << 20;  ///< At most.
+    bool progress = false;
+};
+
+/// One run of the program.
+struct Job {
+    Options options;
+    int rank = 0, ranks = 1;
+    std::vector<int> nodes;  ///< By rank: the lowest rank of its node.
+    bench::Progress* progress = nullptr;
+
+    [[nodiscard]] int node() const { return nodes[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] bool one_node() const;
+    /// Ranks of the node of rank 0, ranks of other nodes.
+    [[nodiscard]] std::vector<int> near() const;
+    [[nodiscard]] std::vector<int> far() const;
+};
+
+/// Rank 0's value, on all ranks.
+double of_rank_0(double value);
+
+/// Ends the job with a message; scratch files are removed.
+[[noreturn]] void give_up(std::string const& why);
+
+/// A file that is removed when it goes out of scope, when the job is given up, and at signals that
+/// end the program; by rank 0. At most two at once.
+class Scratch {
+public:
+    Scratch(Job const& job, std::string const& folder, char const* name);
+    ~Scratch();
+    Scratch(Scratch const&) = delete;
+    Scratch& operator=(Scratch const&) = delete;
+    [[nodiscard]] std::string const& path() const noexcept { return path_; }
+
+private:
+    std::string path_;
+    bool mine_;
+};
+
+/// Times of requests to the storage under the options' directory.
+struct StorageFacts {
+    Bytes file_bytes = 0;
+    bool in_page_cache = false;  ///< The system keeps the file in memory.
+    int turns = 0;               ///< How often each point was timed.
+};
+StorageFacts measure_storage(Job const& job, double seconds, MachineProfile& profile);
+
+/// Messages of the MPI within and between nodes.
+void measure_messages(Job const& job, double seconds, MachineProfile& profile);
+
+/// Copies, planning, and waking each other: of processors and memory.
+void measure_work(Job const& job, double seconds, MachineProfile& profile);
+
+/// Collective calls of the library.
+void measure_calls(Job const& job, double seconds, MachineProfile& profile);
+
+}  // namespace sluice::calibrate

@@ -1,0 +1,89 @@
+// Ranks, scratch files and the end of a job that fails. See calibrate.hpp.
+#include "tools/calibrate/calibrate.hpp"
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <mpi.h>
+#include <unistd.h>
+
+namespace sluice::calibrate {
+namespace {
+
+constexpr std::size_t path_most = 4096;
+/// Read by the signal handler; an empty one is free.
+std::array<std::array<char, path_most>, 2> scratch_paths;
+
+void remove_all() noexcept {
+    for (auto const& path : scratch_paths)
+        if (path[0] != 0) unlink(path.data());
+}
+
+void end_by_signal(int number) {
+    remove_all();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void watch_signals() {
+    for (int const number : {SIGINT, SIGTERM, SIGHUP}) signal(number, end_by_signal);
+}
+
+}  // namespace
+
+bool Job::one_node() const { return far().empty(); }
+
+std::vector<int> Job::near() const {
+    std::vector<int> found;
+    for (int r = 0; r < ranks; ++r)
+        if (nodes[static_cast<std::size_t>(r)] == nodes.front()) found.push_back(r);
+    return found;
+}
+
+std::vector<int> Job::far() const {
+    std::vector<int> found;
+    for (int r = 0; r < ranks; ++r)
+        if (nodes[static_cast<std::size_t>(r)] != nodes.front()) found.push_back(r);
+    return found;
+}
+
+double of_rank_0(double value) {
+    bench::check(MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD), "MPI_Bcast");
+    return value;
+}
+
+void give_up(std::string const& why) {
+    std::fprintf(stderr, "sluice calibrate: %s\n", why.c_str());
+    remove_all();
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    std::abort();
+}
+
+Scratch::Scratch(Job const& job, std::string const& folder, char const* name)
+    : mine_(job.rank == 0) {
+    auto const process = static_cast<long>(of_rank_0(static_cast<double>(getpid())));
+    path_ = folder + "/calibrate-" + name + "-" + std::to_string(process);
+    if (!mine_) return;
+    if (path_.size() >= path_most) give_up("the name of the folder is too long: " + folder);
+    watch_signals();
+    int const fd = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0) give_up("cannot make " + path_ + ": " + std::strerror(errno));
+    close(fd);
+    for (auto& path : scratch_paths) {
+        if (path[0] != 0) continue;
+        std::memcpy(path.data(), path_.c_str(), path_.size() + 1);
+        return;
+    }
+}
+
+Scratch::~Scratch() {
+    if (!mine_) return;
+    unlink(path_.c_str());
+    for (auto& path : scratch_paths)
+        if (path_ == path.data()) path[0] = 0;
+}
+
+}  // namespace sluice::calibrate

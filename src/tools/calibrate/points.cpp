@@ -1,0 +1,101 @@
+// Arithmetic of places. See points.hpp.
+#include "tools/calibrate/points.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+namespace sluice::calibrate {
+namespace {
+
+constexpr Bytes kibibyte = 1024;
+constexpr Bytes all_sizes[] = {4 * kibibyte,   16 * kibibyte,   64 * kibibyte,
+                               256 * kibibyte, 1024 * kibibyte, point_bytes_most};
+constexpr Bytes few_sizes[] = {4 * kibibyte, 64 * kibibyte, 1024 * kibibyte, point_bytes_most};
+constexpr double golden = 0.6180339887498949;
+
+double fraction(double value) noexcept { return value - std::floor(value); }
+
+/// Between 0 and 1, another one for each point and turn.
+double begin_of(Point const& point, std::uint64_t turn) noexcept {
+    std::uint64_t mixed = turn * 64 + static_cast<std::uint64_t>(point.clients) * 4 +
+                          (point.random ? 2 : 0) + (point.way == Direction::read ? 1 : 0);
+    mixed = (mixed << 32) + static_cast<std::uint64_t>(point.bytes);
+    for (int i = 0; i < 3; ++i) {  // Each bit comes to depend on all others.
+        mixed = (mixed ^ (mixed >> 31)) * 0x9E3779B97F4A7C15U;
+    }
+    constexpr double two_to_64 = 18446744073709551616.0;
+    return static_cast<double>(mixed) / two_to_64;
+}
+
+/// Which of `count` slots lies at this share of them.
+std::int64_t slot_at(double share, std::int64_t count) noexcept {
+    auto const slot = static_cast<std::int64_t>(share * static_cast<double>(count));
+    return std::clamp<std::int64_t>(slot, 0, count - 1);
+}
+
+}  // namespace
+
+std::vector<Point> points_of(Bytes file_bytes, bool slow) {
+    std::vector<Bytes> sizes(std::begin(all_sizes), std::end(all_sizes));
+    if (slow) sizes.assign(std::begin(few_sizes), std::end(few_sizes));
+    std::vector<Point> points;
+    for (Bytes const bytes : sizes) {
+        for (std::int32_t clients = 1; clients <= clients_most; clients *= 2) {
+            constexpr Bytes requests_least = 2;
+            if (requests_least * bytes * clients > file_bytes) continue;
+            for (Direction const way : {Direction::write, Direction::read})
+                for (bool const random : {false, true})
+                    points.push_back({way, random, bytes, clients});
+        }
+    }
+    return points;
+}
+
+std::vector<Point> shuffled(std::vector<Point> points, std::uint64_t turn) {
+    std::mt19937_64 source(turn + 1);
+    for (std::size_t left = points.size(); left > 1; --left)
+        std::swap(points[left - 1], points[static_cast<std::size_t>(source() % left)]);
+    return points;
+}
+
+Offset place_of(Point const& point, Bytes file_bytes, std::int32_t client, std::int64_t request,
+                std::uint64_t turn) noexcept {
+    if (point.random) {
+        double const number = static_cast<double>(request * point.clients + client);
+        double const share = fraction(begin_of(point, turn) + number * golden);
+        return slot_at(share, file_bytes / point.bytes) * point.bytes;
+    }
+    std::int64_t const slots = file_bytes / point.clients / point.bytes;
+    std::int64_t const slot = (slot_at(begin_of(point, turn), slots) + request) % slots;
+    return (client * slots + slot) * point.bytes;
+}
+
+std::int64_t requests_for(Point const& point, double request_seconds, double seconds) noexcept {
+    // Of sequential ones the first is not timed: it goes to where the stretch begins.
+    std::int64_t const least = point.random ? 1 : 2;
+    constexpr std::int64_t most = 1 << 16;
+    if (request_seconds <= 0) return least;
+    double const wanted = std::min(seconds / request_seconds, static_cast<double>(most));
+    return std::max(least, static_cast<std::int64_t>(wanted));
+}
+
+RequestCosts costs_of(std::vector<std::pair<Point, double>> const& measured, Direction way,
+                      bool random) {
+    std::map<std::int32_t, std::map<Bytes, double>> by_clients;
+    for (auto const& [point, seconds] : measured) {
+        if (point.way == way && point.random == random)
+            by_clients[point.clients][point.bytes] = seconds;
+    }
+    RequestCosts costs;
+    for (auto const& [clients, curve] : by_clients) {
+        RequestCosts::Depth depth;
+        depth.clients = clients;
+        for (auto const& [bytes, seconds] : curve) depth.one.points.push_back({bytes, seconds});
+        costs.depths.push_back(std::move(depth));
+    }
+    return costs;
+}
+
+}  // namespace sluice::calibrate

@@ -1,0 +1,160 @@
+// Requests to the storage: every point in turn, again and again, until the time is over. See
+// calibrate.hpp.
+#include "core/regression.hpp"
+#include "tools/calibrate/clients.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <map>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace sluice::calibrate {
+namespace {
+
+constexpr Bytes file_bytes_least = Bytes{32} << 20;
+
+/// At most a quarter of what is free; whole requests.
+Bytes room_for(Options const& options) {
+    std::error_code unknown;
+    auto const space = std::filesystem::space(options.directory, unknown);
+    Bytes bytes = options.file_bytes;
+    if (!unknown) bytes = std::min(bytes, static_cast<Bytes>(space.available / 4));
+    bytes = bytes / point_bytes_most * point_bytes_most;
+    if (bytes < 2 * point_bytes_most)
+        give_up("there is no room for a file in " + options.directory);
+    return bytes;
+}
+
+/// Whether most of the file's pages are in memory.
+bool is_in_page_cache(std::string const& path, Bytes bytes) {
+    int const fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    auto const length = static_cast<std::size_t>(bytes);
+    void* const memory = mmap(nullptr, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
+    if (memory == MAP_FAILED) return false;
+    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> pages((length + page - 1) / page);
+    bool const known = mincore(memory, length, pages.data()) == 0;
+    munmap(memory, length);
+    auto const here = std::count_if(pages.begin(), pages.end(), [](auto p) { return p & 1; });
+    return known && 2 * static_cast<std::size_t>(here) > pages.size();
+}
+
+class Measurement {
+public:
+    Measurement(Job const& job, Clients& clients, Bytes file_bytes, double end)
+        : job_(job),
+          clients_(clients),
+          file_bytes_(file_bytes),
+          end_(end),
+          slow_(is_slow()),
+          points_(points_of(file_bytes, slow_)) {}
+
+    /// Returns how often each point was timed.
+    int run() {
+        job_.progress->expect(static_cast<int>(points_.size()) * turns_wanted);
+        double const left = of_rank_0(end_ - bench::now());
+        trial_seconds_ = left / static_cast<double>(points_.size()) / (turns_wanted + 1);
+        int turn = 0;
+        for (bool goes_on = true; goes_on; ++turn) {
+            double const begin = bench::now();
+            for (Point const& point : shuffled(points_, static_cast<std::uint64_t>(turn)))
+                time(point, turn);
+            double const now = bench::now();
+            goes_on = of_rank_0(now + (now - begin) < end_ ? 1 : 0) > 0 && turn + 1 < turns_most;
+        }
+        job_.progress->wipe();
+        return turn;
+    }
+
+    void tell(MachineProfile& profile) const {
+        std::vector<std::pair<Point, double>> medians;
+        for (auto const& [point, seconds] : seconds_)
+            medians.emplace_back(point, median_of(seconds));
+        for (Direction const way : {Direction::write, Direction::read}) {
+            auto const at = static_cast<std::size_t>(way);
+            profile.sequential[at] = costs_of(medians, way, false);
+            profile.random[at] = costs_of(medians, way, true);
+        }
+    }
+
+private:
+    static constexpr int turns_wanted = 4, turns_most = 12;
+
+    /// Milliseconds a request leave no time for all sizes.
+    bool is_slow() {
+        constexpr double slow_seconds = 2e-3;
+        Point const probe{Direction::read, true, 4096, 1};
+        constexpr std::int64_t requests = 3;
+        return clients_.time(probe, file_bytes_, requests, 0) / requests > slow_seconds;
+    }
+
+    void time(Point const& point, int turn) {
+        job_.progress->step("storage: " + label(point));
+        auto const at = static_cast<std::uint64_t>(turn);
+        if (!estimates_.contains(point)) estimate(point);
+        double const request_seconds = once(point, trial_seconds_, at);
+        estimates_[point] = request_seconds;
+        seconds_[point].push_back(request_seconds);
+    }
+
+    /// What a request takes is not known yet: first a short trial, then longer ones where it was
+    /// too short to tell. At other places than those that are timed later.
+    void estimate(Point const& point) {
+        constexpr std::uint64_t other_places = 1000;
+        constexpr double enough = 8;
+        estimates_[point] = 0;
+        for (std::uint64_t again = 0; again < 3; ++again) {
+            estimates_[point] = once(point, trial_seconds_ / enough, other_places + again);
+            if (estimates_[point] * enough > trial_seconds_) return;
+        }
+    }
+
+    /// Seconds of one request.
+    double once(Point const& point, double seconds, std::uint64_t turn) {
+        std::int64_t const requests = requests_for(point, estimates_[point], seconds);
+        return clients_.time(point, file_bytes_, requests, turn) / static_cast<double>(requests);
+    }
+
+    static std::string label(Point const& point) {
+        return std::string(describe(point.way)) + (point.random ? " random " : " sequential ") +
+               std::to_string(point.bytes / 1024) + "K, clients " + std::to_string(point.clients);
+    }
+
+    Job const& job_;
+    Clients& clients_;
+    Bytes const file_bytes_;
+    double const end_;  ///< When there is no time left.
+    bool const slow_;
+    std::vector<Point> const points_;
+    double trial_seconds_ = 0;
+    std::map<Point, double> estimates_;
+    std::map<Point, std::vector<double>> seconds_;
+};
+
+}  // namespace
+
+StorageFacts measure_storage(Job const& job, double seconds, MachineProfile& profile) {
+    StorageFacts facts;
+    double const begin = bench::now();
+    Scratch const scratch(job, job.options.directory, "storage");
+    bench::wait_for_all();
+    Clients clients(job, scratch.path(), job.options.page_cache);
+    job.progress->part("storage: writing a file");
+    Bytes const room = static_cast<Bytes>(of_rank_0(static_cast<double>(room_for(job.options))));
+    facts.file_bytes = clients.fill(room, std::min(room, file_bytes_least), seconds / 4);
+    job.progress->part("storage: timing requests");
+    Measurement measurement(job, clients, facts.file_bytes, begin + seconds);
+    facts.turns = measurement.run();
+    measurement.tell(profile);
+    facts.in_page_cache = job.options.page_cache == PageCache::keep &&
+                          is_in_page_cache(scratch.path(), facts.file_bytes);
+    bench::wait_for_all();
+    return facts;
+}
+
+}  // namespace sluice::calibrate
