@@ -12,10 +12,15 @@ struct Maker {
 };
 
 constexpr std::array makers{
-    Maker{"contiguous", contiguous}, Maker{"strided", strided},
-    Maker{"block3d", block3d},       Maker{"btio", btio},
-    Maker{"irregular", irregular},   Maker{"e3sm", e3sm},
-    Maker{"flash", flash},           Maker{"sparse", sparse},
+    Maker{"contiguous", contiguous},
+    Maker{"strided", strided},
+    Maker{"block3d", block3d},
+    Maker{"btio", btio},
+    Maker{"irregular", irregular},
+    Maker{"random", random},
+    Maker{"e3sm", e3sm},
+    Maker{"flash", flash},
+    Maker{"sparse", sparse},
 };
 
 Maker const* maker_of(std::string const& name) noexcept {

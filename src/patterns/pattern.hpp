@@ -17,8 +17,8 @@ inline constexpr Bytes word_bytes = 8;
 struct PatternSpec {
     std::string name = "strided";  ///< One of pattern_names().
     Bytes bytes = Bytes{1} << 20;  ///< Of each rank, rounded to what the pattern can tile with.
-    Bytes piece_bytes = 4096;      ///< strided, sparse; irregular: on average.
-    std::uint64_t seed = 1;        ///< irregular.
+    Bytes piece_bytes = 4096;      ///< strided, sparse, random; irregular: on average.
+    std::uint64_t seed = 1;        ///< irregular, random.
     Decomposition decomposition;   ///< e3sm: made from the text of a decomposition file.
     int decomposition_number = 3;  ///< e3sm: which one of the text.
 };
@@ -30,6 +30,7 @@ struct PatternSpec {
 /// btio        NAS BT-IO: a 3-D array in p x p x p cells for p x p ranks, each with p cells along a
 ///             diagonal; 5 doubles a point.
 /// irregular   pieces of different lengths at places without an order.
+/// random      every block of the file belongs to a rank drawn by lot, as many to each.
 /// e3sm        a captured decomposition, repeated for more ranks than it has, copy after copy, and
 ///             folded for fewer, neighbours together. Many variables follow each other in the file.
 /// flash       FLASH-IO: 24 variables, a block of each for every rank, in one call, as PnetCDF's

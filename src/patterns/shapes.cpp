@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace sluice::patterns {
 namespace {
@@ -149,6 +150,59 @@ Shape irregular(Place const& place) {
     Shape shape;
     shape.pieces = std::move(extents).take();
     shape.extent = rows * row_words * word_bytes;
+    return shape;
+}
+
+namespace {
+
+/// Some order of the numbers below `count`: a Feistel network of four passes over as many bits as
+/// they need, taken again while what it gives is not below.
+class Shuffle {
+public:
+    Shuffle(std::uint64_t seed, std::uint64_t count) noexcept : seed_(seed), count_(count) {
+        while (std::uint64_t{1} << (2 * half_) < count) ++half_;
+    }
+
+    [[nodiscard]] std::uint64_t operator()(std::uint64_t number) const noexcept {
+        do number = once(number);
+        while (number >= count_);
+        return number;
+    }
+
+private:
+    [[nodiscard]] std::uint64_t once(std::uint64_t number) const noexcept {
+        constexpr std::int64_t passes = 4;
+        std::uint64_t const mask = (std::uint64_t{1} << half_) - 1;
+        std::uint64_t high = number >> half_, low = number & mask;
+        for (std::int64_t pass = 0; pass < passes; ++pass) {
+            auto const drawn = scattered(seed_, static_cast<std::int64_t>(low) * passes + pass);
+            high = std::exchange(low, high ^ (drawn & mask));
+        }
+        return high << half_ | low;
+    }
+
+    std::uint64_t seed_, count_;
+    int half_ = 0;  ///< Bits.
+};
+
+}  // namespace
+
+/// Tickets in the order of ranks, as many to each, are drawn from an urn: a rank finds its own
+/// blocks alone.
+Shape random(Place const& place) {
+    Bytes const block = words_in(place.spec.piece_bytes) * word_bytes;
+    auto const each = static_cast<std::uint64_t>(at_least_one(place.spec.bytes / block));
+    auto const count = each * static_cast<std::uint64_t>(place.ranks);
+    Shuffle const draw(place.spec.seed, count);
+    std::vector<std::uint64_t> own(each);
+    for (std::uint64_t i = 0; i < each; ++i)
+        own[i] = draw(static_cast<std::uint64_t>(place.rank) * each + i);
+    std::sort(own.begin(), own.end());
+    Extents extents;
+    for (auto const number : own) extents.add({static_cast<Offset>(number) * block, block, 0, 1});
+    Shape shape;
+    shape.pieces = std::move(extents).take();
+    shape.extent = static_cast<Offset>(count) * block;
     return shape;
 }
 

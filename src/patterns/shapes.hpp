@@ -22,6 +22,7 @@ struct Place {
 [[nodiscard]] Shape block3d(Place const& place);
 [[nodiscard]] Shape btio(Place const& place);
 [[nodiscard]] Shape irregular(Place const& place);
+[[nodiscard]] Shape random(Place const& place);
 [[nodiscard]] Shape e3sm(Place const& place);
 [[nodiscard]] Shape flash(Place const& place);
 [[nodiscard]] Shape sparse(Place const& place);

@@ -226,6 +226,31 @@ TEST(patterns, irregular_has_no_order) {
     EXPECT_NE(owners(spec, ranks), owners(other, ranks));
 }
 
+/// Whom a block belongs to tells nothing of the next one's owner.
+TEST(patterns, random_blocks_have_owners_by_lot) {
+    auto const spec = spec_of("random", 1 << 14);
+    for (Rank const ranks : {2, 3, 4, 16}) {
+        SCOPED_TRACE(ranks);
+        auto const all = owners(spec, ranks);
+        constexpr std::size_t words = 8, blocks = 256;  // Of a block; of a rank.
+        ASSERT_EQ(all.size(), words * blocks * static_cast<std::size_t>(ranks));
+        std::vector<std::size_t> own(static_cast<std::size_t>(ranks));
+        std::size_t same = 0;
+        for (std::size_t at = 0; at < all.size(); at += words) {
+            own.at(static_cast<std::size_t>(all[at])) += 1;
+            for (std::size_t word = 1; word < words; ++word) EXPECT_EQ(all[at + word], all[at]);
+            if (at > 0 && all[at] == all[at - words]) ++same;
+        }
+        for (auto const count : own) EXPECT_EQ(count, blocks);
+        EXPECT_GT(same, blocks * 3 / 4);  // One in `ranks` of `ranks` times so many.
+        EXPECT_LT(same, blocks * 5 / 4);
+        auto other = spec;
+        other.seed = 2;
+        EXPECT_NE(all, owners(other, ranks));
+        EXPECT_EQ(all, owners(spec, ranks));
+    }
+}
+
 TEST(patterns, sparse_is_uneven_and_has_holes) {
     for (Rank const ranks : {64, 1024}) {
         auto const spec = spec_of("sparse", 1 << 14);

@@ -133,8 +133,8 @@ std::map<std::string, Maker> const& makers() {
     static std::map<std::string, Maker> const all{
         {"contiguous", contiguous_tile}, {"strided", strided_tile},
         {"block3d", block3d_tile},       {"btio", btio_tile},
-        {"irregular", listed_tile},      {"e3sm", listed_tile},
-        {"flash", contiguous_tile}};
+        {"irregular", listed_tile},      {"random", listed_tile},
+        {"e3sm", listed_tile},           {"flash", contiguous_tile}};
     return all;
 }
 
@@ -157,7 +157,7 @@ MPI_Datatype type_of_pieces(std::vector<Piece> const& pieces, std::uint64_t exte
 
 std::vector<std::string> const& pattern_names() {
     static std::vector<std::string> const names{"contiguous", "strided", "block3d", "btio",
-                                                "irregular",  "e3sm",    "flash"};
+                                                "irregular",  "random",  "e3sm",    "flash"};
     return names;
 }
 
