@@ -19,8 +19,8 @@ struct Options {
     std::vector<std::string> patterns{"all"};
     std::vector<std::string> directions{"write", "read"};
     std::vector<std::uint64_t> bytes;  ///< Of one rank; none: what the mode finds suitable.
-    std::uint64_t piece = 64;          ///< Bytes of a piece, strided and irregular.
-    std::uint64_t pattern_seed = 1;    ///< Of the irregular pattern.
+    std::uint64_t piece = 64;          ///< Bytes of a piece, strided, irregular and random.
+    std::uint64_t pattern_seed = 1;    ///< Of the irregular and random patterns.
     std::string decomposition;         ///< Path; empty: the one that was installed.
     int decomposition_number = 3;
     int repeat = 7, warmup = 1;
@@ -42,8 +42,11 @@ struct Options {
                                      "two-layer+spread-out", "two-layer+balanced"};
     std::vector<std::string> throttles{"0", "1", "2", "4", "8", "16", "32", "64"};
     std::string throttled_kernel = "one-layer+balanced";
-    /// Mode domains: as the hints say it; groups:2 is with sluice_groups.
-    std::vector<std::string> divisions{"even", "cyclic", "balanced", "groups", "groups:2", "none"};
+    /// Modes domains, choice: as the hints say it; groups:2 is with sluice_groups. None: the
+    /// mode's own.
+    std::vector<std::string> divisions;
+    std::vector<std::uint64_t> aggregators{1, 2, 4};  ///< Mode choice.
+    std::vector<std::uint64_t> windows{256 << 10, 1 << 20, 4 << 20};
     std::string link, device;  ///< What is known of them, such as "1gbit"; for the record.
     std::string directory = ".", json;
     std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
@@ -123,6 +126,7 @@ void mode_outstanding(Run& run);
 void mode_compare(Run& run);
 void mode_exchange(Run& run);
 void mode_domains(Run& run);
+void mode_choice(Run& run);
 void mode_checkpoint(Run& run);
 
 }  // namespace sluice::bench

@@ -36,7 +36,7 @@ constexpr std::array<std::pair<char const*, double Sample::*>, 8> quantities{
      {"sent_bytes", &Sample::sent_bytes}}};
 
 /// Collective.
-void add(sluice_statistics const& s, Sample& sample) {
+template <typename Statistics> void add(Statistics const& s, Sample& sample) {
     sample.metadata = max_over_ranks(s.survey_seconds + s.claims_seconds);
     sample.data = max_over_ranks(s.exchange_seconds);
     sample.agreement = max_over_ranks(s.agreement_seconds);
@@ -45,21 +45,13 @@ void add(sluice_statistics const& s, Sample& sample) {
     sample.messages = max_over_ranks(s.message_seconds);
     sample.sent = double(sum_over_ranks(std::uint64_t(s.messages)));
     sample.sent_bytes = double(sum_over_ranks(std::uint64_t(s.message_bytes)));
-}
-
-std::vector<double> values_of(Trial const& trial, double Sample::* quantity) {
-    std::vector<double> values;
-    for (auto const& sample : trial.samples) values.push_back(sample.*quantity);
-    return values;
+    if constexpr (requires { s.priced_operations; })
+        if (s.priced_operations > 0) sample.estimated = s.estimated_seconds;
 }
 
 std::string median_text(Trial const& trial, double Sample::* quantity) {
     auto const median = bench::summary_of(values_of(trial, quantity)).median;
     return median < 0 ? "-" : text_of_seconds(median);
-}
-
-Summary summary_of(Trial const& trial, double Sample::* quantity) {
-    return bench::summary_of(values_of(trial, quantity));
 }
 
 double median_of(Exchanged const& all, std::string const& variant) {
@@ -87,12 +79,31 @@ void record(Run const& run, Exchanged const& all, Trial const& trial) {
 
 }  // namespace
 
+std::vector<double> values_of(Trial const& trial, double Sample::* quantity) {
+    std::vector<double> values;
+    for (auto const& sample : trial.samples) values.push_back(sample.*quantity);
+    return values;
+}
+
+Summary summary_of(Trial const& trial, double Sample::* quantity) {
+    return bench::summary_of(values_of(trial, quantity));
+}
+
 OpenFile::OpenFile(Run const& run, std::string const& path,
                    std::vector<std::string> const& own_hints)
     : hints(run.options.hints, own_hints) {
     check(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, hints.info,
                         &handle),
           "MPI_File_open");
+}
+
+std::vector<std::string> division_hints(std::string const& words) {
+    if (words == "none") return {"romio_cb_write=disable", "romio_cb_read=disable"};
+    auto const colon = words.find(':');
+    std::vector<std::string> hints{"sluice_domains=" + words.substr(0, colon),
+                                   "romio_cb_write=enable", "romio_cb_read=enable"};
+    if (colon != std::string::npos) hints.push_back("sluice_groups=" + words.substr(colon + 1));
+    return hints;
 }
 
 WireCounters wire_counters() {

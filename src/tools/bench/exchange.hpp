@@ -1,6 +1,8 @@
-// Modes exchange and domains: one access under several sets of hints in turn. What is tried, what
-// one access tells, and the report. See mode_exchange.cpp, mode_domains.cpp.
+// Modes exchange, domains and choice: one access under several sets of hints in turn. What is
+// tried, what one access tells, and the report. See mode_exchange.cpp, mode_domains.cpp and
+// mode_choice.cpp.
 #pragma once
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -17,12 +19,6 @@ struct Variant {
     std::vector<std::string> hints;
 };
 
-/// What the variants of a mode differ in: head of a column and name in records.
-struct Subject {
-    char const* mode;
-    char const* variant;
-};
-
 /// Seconds of the slowest rank; below zero what nobody tells of the MPI's own calls. Copies,
 /// transfers and messages are inside of the stages.
 struct Sample {
@@ -33,13 +29,32 @@ struct Sample {
     double messages = -1;                ///< One was on its way or awaited.
     double sent = -1, sent_bytes = -1;   ///< Messages to other nodes, by all ranks.
     double wire_bytes = 0;               ///< Of the node that sent or received most.
+    double estimated = -1;               ///< What the library expected of the call.
 };
 
 struct Trial {
     Variant variant;
     std::vector<Sample> samples;
-    std::string plan;  ///< The last one, in words.
+    std::string plan{};  ///< The last one, in words.
     std::uint64_t wrong = 0;
+    double fastest = HUGE_VAL;  ///< Seconds, the warm-up included.
+};
+
+/// A variant that took more than so many times as long as the fastest is measured in the first
+/// turns only.
+struct Patience {
+    double times = 0;  ///< 0: without end.
+    int turns = 0;
+};
+
+struct Exchanged;
+void report_exchange(Run& run, Exchanged const& exchanged);
+
+struct Subject {
+    char const* mode;
+    char const* variant;  ///< What the variants differ in: head of a column and name in records.
+    void (*report)(Run& run, Exchanged const& exchanged) = report_exchange;
+    Patience patience{};
 };
 
 /// One pattern in one direction, all variants.
@@ -71,9 +86,13 @@ double most_moved(WireCounters const& before, WireCounters const& after);
 /// Collective. Adds what the library tells of the only operations on this file.
 void observe(MPI_File file, Sample& sample, std::string& plan);
 
-/// All patterns and directions of the options, each with all variants.
-void measure_variants(Run& run, Subject subject, std::vector<Variant> const& variants);
+/// "groups:2" of the command line, as hints; "none": no exchange.
+std::vector<std::string> division_hints(std::string const& words);
 
-void report_exchange(Run& run, Exchanged const& exchanged);
+/// All patterns and directions of the options, each with all variants.
+void measure_variants(Run& run, Subject const& subject, std::vector<Variant> const& variants);
+
+std::vector<double> values_of(Trial const& trial, double Sample::* quantity);
+Summary summary_of(Trial const& trial, double Sample::* quantity);
 
 }  // namespace sluice::bench

@@ -19,6 +19,7 @@ std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
                                                   {"compare", mode_compare},
                                                   {"exchange", mode_exchange},
                                                   {"domains", mode_domains},
+                                                  {"choice", mode_choice},
                                                   {"checkpoint", mode_checkpoint},
                                                   {"nonblocking", mode_nonblocking},
                                                   {"independent", mode_independent},
@@ -33,7 +34,7 @@ std::vector<std::string> names_and_all(std::vector<std::string> names) {
     return names;
 }
 
-/// Options of modes exchange and domains alone.
+/// Options of modes exchange, domains and choice alone.
 void declare_exchange(CLI::App& app, Options& o) {
     auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
         app.add_option(name, into, help)->delimiter(',');
@@ -48,9 +49,32 @@ void declare_exchange(CLI::App& app, Options& o) {
                    "one-layer+balanced)");
     words("--division", o.divisions,
           "domains: words of the hint sluice_domains, groups:2 (groups of a node), or none "
-          "(independent; default: all of them)");
+          "(independent; default: all of them). choice: even (the default), cyclic, balanced, "
+          "groups");
+    app.add_option("--aggregators", o.aggregators, "choice: of candidates (default: 1,2,4)")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber);
+    app.add_option("--window", o.windows, "choice: of candidates (default: 256K,1M,4M)")
+        ->delimiter(',')
+        ->transform(CLI::AsSizeValue(false));
     app.add_option("--link", o.link, "what is known of the network, for the record");
     app.add_option("--device", o.device, "what is known of the storage, for the record");
+}
+
+/// Which bytes of the file are whose.
+void declare_patterns(CLI::App& app, Options& o) {
+    app.add_option("--pattern", o.patterns,
+                   "contiguous, strided, block3d, btio, irregular, random, e3sm, flash, or all "
+                   "(the default)")
+        ->delimiter(',')
+        ->check(CLI::IsMember(names_and_all(pattern_names())));
+    app.add_option("--piece", o.piece,
+                   "bytes of a piece, strided, irregular and random (default: 64)")
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--seed", o.pattern_seed, "of the irregular and random patterns (default: 1)");
+    app.add_option("--decomposition", o.decomposition,
+                   "file of the e3sm pattern, text or .gz (default: E3SM's F case, 16 ranks)");
+    app.add_option("--decomposition-number", o.decomposition_number, "which one (default: 3)");
 }
 
 void declare(CLI::App& app, Options& o) {
@@ -61,22 +85,13 @@ void declare(CLI::App& app, Options& o) {
     for (auto const& [name, run] : modes) mode_names.push_back(name);
     words("--mode", o.modes,
           "blocking (the default), nonblocking, independent, small, open, overlap, outstanding, "
-          "checkpoint, compare, exchange, domains, or all but the last three")
+          "checkpoint, compare, exchange, domains, choice, or all but the last four")
         ->check(CLI::IsMember(names_and_all(mode_names)));
-    words("--pattern", o.patterns,
-          "contiguous, strided, block3d, btio, irregular, e3sm, flash, or all (the default)")
-        ->check(CLI::IsMember(names_and_all(pattern_names())));
     words("--direction", o.directions, "write, read (default: both)")
         ->check(CLI::IsMember({"write", "read"}));
     app.add_option("--bytes", o.bytes, "bytes of one rank (default: 16M; mode small: 4K,16K,64K)")
         ->delimiter(',')
         ->transform(CLI::AsSizeValue(false));
-    app.add_option("--piece", o.piece, "bytes of a piece, strided and irregular (default: 64)")
-        ->transform(CLI::AsSizeValue(false));
-    app.add_option("--seed", o.pattern_seed, "of the irregular pattern (default: 1)");
-    app.add_option("--decomposition", o.decomposition,
-                   "file of the e3sm pattern, text or .gz (default: E3SM's F case, 16 ranks)");
-    app.add_option("--decomposition-number", o.decomposition_number, "which one (default: 3)");
     app.add_option("--repeat", o.repeat, "measurements of each side (default: 7)")
         ->check(CLI::PositiveNumber);
     app.add_option("--warmup", o.warmup, "unmeasured turns before them (default: 1)")
@@ -133,6 +148,7 @@ struct Parsed {
 Parsed parse(int argc, char** argv, Options& options) {
     CLI::App app("Compares Sluice with the MPI library's own collective file I/O.", "sluice-bench");
     declare(app, options);
+    declare_patterns(app, options);
     declare_exchange(app, options);
     try {
         app.parse(argc, argv);
@@ -144,7 +160,8 @@ Parsed parse(int argc, char** argv, Options& options) {
     if (options.modes == std::vector<std::string>{"all"}) {
         options.modes.clear();
         for (auto const& [name, run] : modes) {
-            bool const long_one = name == "compare" || name == "exchange" || name == "domains";
+            bool const long_one =
+                name == "compare" || name == "exchange" || name == "domains" || name == "choice";
             if (!long_one) options.modes.push_back(name);
         }
     }

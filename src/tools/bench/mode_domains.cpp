@@ -6,19 +6,14 @@
 namespace sluice::bench {
 namespace {
 
-/// "groups:2" of the command line, as hints.
-Variant division(std::string const& words) {
-    if (words == "none") return {words, "-", {"romio_cb_write=disable", "romio_cb_read=disable"}};
-    auto const colon = words.find(':');
-    std::vector<std::string> hints{"sluice_domains=" + words.substr(0, colon),
-                                   "romio_cb_write=enable", "romio_cb_read=enable"};
-    if (colon != std::string::npos) hints.push_back("sluice_groups=" + words.substr(colon + 1));
-    return {words, "-", hints};
-}
+std::vector<std::string> const all_divisions{"even",   "cyclic",   "balanced",
+                                             "groups", "groups:2", "none"};
 
 std::vector<Variant> variants_of(Run const& run) {
     std::vector<Variant> variants{{library_chooses, "-", {}}};
-    for (auto const& words : run.options.divisions) variants.push_back(division(words));
+    auto const& asked = run.options.divisions;
+    for (auto const& words : asked.empty() ? all_divisions : asked)
+        variants.push_back({words, "-", division_hints(words)});
     if (!run.options.no_peer) variants.push_back({own_calls, "-", {"sluice=disable"}});
     return variants;
 }

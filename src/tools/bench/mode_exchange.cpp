@@ -1,5 +1,5 @@
 // Mode exchange: one access through a view with each kernel of the exchange between nodes, each
-// throttle, the library's own choice, and the MPI's own call, in turn: A B C, C B A, ... Every
+// throttle, the library's own choice, and the MPI's own call, in turn: A B C, B A C, ... Every
 // access has a file that is newly opened and a part of the pattern that the access before did not
 // have, so that no claims are remembered: metadata are exchanged each time.
 #include "exchange.hpp"
@@ -45,14 +45,16 @@ std::vector<Variant> variants_of(Run const& run) {
 /// One pattern in one direction.
 class Exchange {
 public:
-    Exchange(Run& run, std::string const& name, bool writes, std::vector<Variant> const& variants)
+    Exchange(Run& run, std::string const& name, bool writes, std::vector<Variant> const& variants,
+             Patience patience)
         : run_(run),
           writes_(writes),
+          patience_(patience),
           label_(name + (writes ? " write" : " read")),
           path_(run.path[0] + "-exchange") {
         for (int shift = 0; shift < std::min(run.ranks, shifts_at_most); ++shift)
             patterns_.push_back(std::make_unique<Pattern>(run, name, run.bytes(), shift));
-        for (auto const& variant : variants) trials_.push_back({variant, {}, "", 0});
+        for (auto const& variant : variants) trials_.push_back({variant, {}});
         if (!writes) provide_file();
     }
 
@@ -60,15 +62,14 @@ public:
         auto const& o = run_.options;
         for (int turn = -o.warmup; turn < o.repeat; ++turn)
             for (std::size_t i = 0; i < trials_.size(); ++i) {
-                // Whoever comes later finds warmer caches.
-                auto const at = turn % 2 == 0 ? i : trials_.size() - 1 - i;
-                auto& trial = trials_[at];
+                auto& trial = trials_[place_in(turn, i)];
                 run_.progress->step(
                     text_of("%s: %d of %d, ", label_.c_str(), std::max(turn + 1, 1), o.repeat) +
                     trial.variant.name + " " + trial.variant.throttle);
-                if (trial.variant.name == own_calls && turn >= peer_repeats) continue;
+                if (is_given_up(trial, turn)) continue;
                 auto const sample = access(trial);
                 if (turn >= 0) trial.samples.push_back(sample);
+                trial.fastest = std::min(trial.fastest, sample.seconds);
             }
         run_.progress->wipe();
         if (!run_.options.keep) remove_file(run_, path_);
@@ -80,6 +81,23 @@ public:
 private:
     Pattern const& next_pattern() {
         return *patterns_[std::size_t(accesses_++) % patterns_.size()];
+    }
+
+    /// Each turn begins with another one, and every second goes the other way: who comes first or
+    /// later, and after whom, is not to decide.
+    [[nodiscard]] std::size_t place_in(int turn, std::size_t i) const {
+        constexpr std::size_t step = 3;
+        auto const count = trials_.size(), number = std::size_t(turn + run_.options.warmup);
+        return ((number % 2 == 0 ? i : count - 1 - i) + number * step) % count;
+    }
+
+    /// All ranks know the same times.
+    [[nodiscard]] bool is_given_up(Trial const& trial, int turn) const {
+        if (trial.variant.name == own_calls && turn >= peer_repeats) return true;
+        if (patience_.times <= 0 || turn < patience_.turns) return false;
+        double fastest = trial.fastest;
+        for (auto const& other : trials_) fastest = std::min(fastest, other.fastest);
+        return trial.fastest > patience_.times * fastest;
     }
 
     /// What reads find does not depend on who reads which part.
@@ -114,6 +132,7 @@ private:
 
     Run& run_;
     bool writes_;
+    Patience patience_;
     std::string label_, path_;
     std::vector<std::unique_ptr<Pattern>> patterns_;  ///< By shift.
     std::vector<Trial> trials_;
@@ -122,7 +141,7 @@ private:
 
 }  // namespace
 
-void measure_variants(Run& run, Subject subject, std::vector<Variant> const& variants) {
+void measure_variants(Run& run, Subject const& subject, std::vector<Variant> const& variants) {
     auto const names = patterns_of(run);
     auto const& o = run.options;
     auto const turns = std::size_t(o.warmup) + std::size_t(o.repeat);
@@ -130,9 +149,9 @@ void measure_variants(Run& run, Subject subject, std::vector<Variant> const& var
     if (!run.served) run.report->note("without Sluice all lines are the MPI's own");
     for (auto const& name : names)
         for (auto const& direction : o.directions) {
-            Exchange exchange(run, name, direction == "write", variants);
+            Exchange exchange(run, name, direction == "write", variants, subject.patience);
             auto const bytes = exchange.access_bytes();
-            report_exchange(run, {name, direction, bytes, exchange.measure(), subject});
+            subject.report(run, {name, direction, bytes, exchange.measure(), subject});
         }
 }
 
