@@ -47,6 +47,15 @@ struct Options {
     std::vector<std::string> divisions;
     std::vector<std::uint64_t> aggregators{1, 2, 4};  ///< Mode choice.
     std::vector<std::uint64_t> windows{256 << 10, 1 << 20, 4 << 20};
+    // Mode app:
+    std::vector<std::string> applications{"ior"};
+    std::vector<std::string> ways{"posix",      "mpi-individual", "mpi-collective",
+                                  "individual", "collective",     "auto"};
+    std::uint64_t transfer = std::uint64_t{1} << 20;  ///< Bytes of one call.
+    int parts = 0;                                    ///< Segments, matrices, queries; 0: as usual.
+    std::vector<std::string> collective_hints;        ///< key=value, of the collective ways.
+    std::string cgroup;        ///< Folder; each process joins when its memory is set up.
+    std::string cache;         ///< What is known of the page cache; for the record.
     std::string link, device;  ///< What is known of them, such as "1gbit"; for the record.
     std::string directory = ".", json;
     std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
@@ -128,5 +137,6 @@ void mode_exchange(Run& run);
 void mode_domains(Run& run);
 void mode_choice(Run& run);
 void mode_checkpoint(Run& run);
+void mode_app(Run& run);
 
 }  // namespace sluice::bench

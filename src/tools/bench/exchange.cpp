@@ -8,8 +8,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sluice/sluice.h"
-
 namespace sluice::bench {
 namespace {
 
@@ -36,21 +34,33 @@ constexpr std::array<std::pair<char const*, double Sample::*>, 8> quantities{
      {"sent_bytes", &Sample::sent_bytes}}};
 
 /// Collective.
-template <typename Statistics> void add(Statistics const& s, Sample& sample) {
-    sample.metadata = max_over_ranks(s.survey_seconds + s.claims_seconds);
-    sample.data = max_over_ranks(s.exchange_seconds);
-    sample.agreement = max_over_ranks(s.agreement_seconds);
-    sample.copies = max_over_ranks(s.copy_seconds);
-    sample.transfers = max_over_ranks(s.transfer_seconds);
-    sample.messages = max_over_ranks(s.message_seconds);
-    sample.sent = double(sum_over_ranks(std::uint64_t(s.messages)));
-    sample.sent_bytes = double(sum_over_ranks(std::uint64_t(s.message_bytes)));
-    if constexpr (requires { s.priced_operations; })
-        if (s.priced_operations > 0) sample.estimated = s.estimated_seconds;
+void add(sluice_statistics const& s, sluice_statistics const& before, Sample& sample) {
+    auto const slowest = [&](auto... part) {
+        return max_over_ranks(((s.*part - before.*part) + ...));
+    };
+    using All = sluice_statistics;
+    sample.metadata = slowest(&All::survey_seconds, &All::claims_seconds);
+    sample.data = slowest(&All::exchange_seconds);
+    sample.agreement = slowest(&All::agreement_seconds);
+    sample.copies = slowest(&All::copy_seconds);
+    sample.transfers = slowest(&All::transfer_seconds);
+    sample.messages = slowest(&All::message_seconds);
+    sample.sent = double(sum_over_ranks(std::uint64_t(s.messages - before.messages)));
+    sample.sent_bytes =
+        double(sum_over_ranks(std::uint64_t(s.message_bytes - before.message_bytes)));
+    if (s.priced_operations > before.priced_operations) {
+        sample.estimated = s.estimated_seconds - before.estimated_seconds;
+    }
+}
+
+std::vector<double> values_of(std::vector<Sample> const& samples, double Sample::* quantity) {
+    std::vector<double> values;
+    for (auto const& sample : samples) values.push_back(sample.*quantity);
+    return values;
 }
 
 std::string median_text(Trial const& trial, double Sample::* quantity) {
-    auto const median = bench::summary_of(values_of(trial, quantity)).median;
+    auto const median = bench::summary_of(values_of(trial.samples, quantity)).median;
     return median < 0 ? "-" : text_of_seconds(median);
 }
 
@@ -66,11 +76,7 @@ void record(Run const& run, Exchanged const& all, Trial const& trial) {
     line.add("pattern", all.pattern).add("direction", all.direction);
     line.add(all.subject.variant, trial.variant.name).add("throttle", trial.variant.throttle);
     line.add_integer("bytes_per_rank", all.bytes).add("unit", "s");
-    line.add("total", summary_of(trial, &Sample::seconds));
-    line.add("total_samples", values_of(trial, &Sample::seconds));
-    for (auto const& [name, quantity] : quantities)
-        if (auto const told = summary_of(trial, quantity); told.min >= 0) line.add(name, told);
-    line.add("wire_bytes", summary_of(trial, &Sample::wire_bytes));
+    add_samples(line, trial.samples);
     if (double const own = median_of(all, own_calls); own > 0)
         line.add("own_over_this", own / summary_of(trial, &Sample::seconds).median);
     line.add("plan", trial.plan).add_integer("wrong_bytes", trial.wrong);
@@ -121,15 +127,30 @@ double most_moved(WireCounters const& before, WireCounters const& after) {
     return double(std::max(after.sent - before.sent, after.received - before.received));
 }
 
-void observe(MPI_File file, Sample& sample, std::string& plan) {
+sluice_statistics statistics_of(MPI_File file) {
     auto* const tell = loaded<decltype(sluice_file_statistics)>("sluice_file_statistics");
-    auto* const describe = loaded<decltype(sluice_file_plan)>("sluice_file_plan");
     sluice_statistics statistics{};
     statistics.size = sizeof statistics;
-    if (tell != nullptr && tell(file, &statistics) == MPI_SUCCESS) add(statistics, sample);
+    if (tell == nullptr || tell(file, &statistics) != MPI_SUCCESS) return {};
+    return statistics;
+}
+
+void observe(MPI_File file, Sample& sample, std::string& plan, sluice_statistics const& before) {
+    auto* const describe = loaded<decltype(sluice_file_plan)>("sluice_file_plan");
+    auto const statistics = statistics_of(file);
+    if (statistics.size != 0) add(statistics, before, sample);
     std::array<char, 4096> text{};
     if (describe != nullptr && describe(file, text.data(), text.size()) == MPI_SUCCESS)
         plan = text.data();
+}
+
+void add_samples(Json& line, std::vector<Sample> const& samples) {
+    line.add("total", summary_of(values_of(samples, &Sample::seconds)));
+    line.add("total_samples", values_of(samples, &Sample::seconds));
+    for (auto const& [name, quantity] : quantities)
+        if (auto const told = summary_of(values_of(samples, quantity)); told.min >= 0)
+            line.add(name, told);
+    line.add("wire_bytes", summary_of(values_of(samples, &Sample::wire_bytes)));
 }
 
 void report_exchange(Run& run, Exchanged const& exchanged) {

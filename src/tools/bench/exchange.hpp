@@ -8,6 +8,7 @@
 
 #include "contender.hpp"
 #include "report.hpp"
+#include "sluice/sluice.h"
 
 namespace sluice::bench {
 
@@ -83,8 +84,13 @@ struct WireCounters {
 WireCounters wire_counters();
 double most_moved(WireCounters const& before, WireCounters const& after);
 
-/// Collective. Adds what the library tells of the only operations on this file.
-void observe(MPI_File file, Sample& sample, std::string& plan);
+/// What the library tells of this file so far; zeros of the MPI's own.
+sluice_statistics statistics_of(MPI_File file);
+/// Collective. Adds what the library tells of the operations on this file since `before`.
+void observe(MPI_File file, Sample& sample, std::string& plan,
+             sluice_statistics const& before = {});
+/// Median and ends of what was measured and told, each under its name.
+void add_samples(Json& line, std::vector<Sample> const& samples);
 
 /// "groups:2" of the command line, as hints; "none": no exchange.
 std::vector<std::string> division_hints(std::string const& words);

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "patterns.hpp"
+#include "patterns/applications.hpp"
 #include "report.hpp"
 
 namespace {
@@ -16,6 +17,7 @@ namespace {
 using namespace sluice::bench;
 
 std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
+                                                  {"app", mode_app},
                                                   {"compare", mode_compare},
                                                   {"exchange", mode_exchange},
                                                   {"domains", mode_domains},
@@ -77,6 +79,31 @@ void declare_patterns(CLI::App& app, Options& o) {
     app.add_option("--decomposition-number", o.decomposition_number, "which one (default: 3)");
 }
 
+/// Options of mode app alone.
+void declare_app(CLI::App& app, Options& o) {
+    auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
+        return app.add_option(name, into, help)->delimiter(',');
+    };
+    words("--application", o.applications,
+          "app: ior (the default), ior-random, ior-ordered, hacc, madbench, s3asim")
+        ->check(CLI::IsMember(sluice::patterns::application_names()));
+    words("--way", o.ways,
+          "app: posix, mpi-individual, mpi-collective (the MPI's own), individual, collective, "
+          "auto (Sluice; default: all)")
+        ->check(CLI::IsMember(
+            {"posix", "mpi-individual", "mpi-collective", "individual", "collective", "auto"}));
+    app.add_option("--transfer", o.transfer, "app: bytes of one call (default: 1M)")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 30));
+    app.add_option("--parts", o.parts,
+                   "app: segments of ior (2), matrices of madbench (8), queries of s3asim (100)");
+    words("--collective-hint", o.collective_hints, "app: key=value, of the collective ways");
+    app.add_option("--cgroup", o.cgroup,
+                   "app: a folder of cgroups that each process joins when its own memory is set "
+                   "up; so a limit there is one of the page cache");
+    app.add_option("--cache", o.cache, "what is known of the page cache, for the record");
+}
+
 void declare(CLI::App& app, Options& o) {
     auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
         return app.add_option(name, into, help)->delimiter(',');
@@ -85,7 +112,7 @@ void declare(CLI::App& app, Options& o) {
     for (auto const& [name, run] : modes) mode_names.push_back(name);
     words("--mode", o.modes,
           "blocking (the default), nonblocking, independent, small, open, overlap, outstanding, "
-          "checkpoint, compare, exchange, domains, choice, or all but the last four")
+          "checkpoint, compare, exchange, domains, choice, app, or all but the last five")
         ->check(CLI::IsMember(names_and_all(mode_names)));
     words("--direction", o.directions, "write, read (default: both)")
         ->check(CLI::IsMember({"write", "read"}));
@@ -150,6 +177,7 @@ Parsed parse(int argc, char** argv, Options& options) {
     declare(app, options);
     declare_patterns(app, options);
     declare_exchange(app, options);
+    declare_app(app, options);
     try {
         app.parse(argc, argv);
     } catch (CLI::ParseError const& error) {
@@ -160,8 +188,8 @@ Parsed parse(int argc, char** argv, Options& options) {
     if (options.modes == std::vector<std::string>{"all"}) {
         options.modes.clear();
         for (auto const& [name, run] : modes) {
-            bool const long_one =
-                name == "compare" || name == "exchange" || name == "domains" || name == "choice";
+            bool const long_one = name == "compare" || name == "exchange" || name == "domains" ||
+                                  name == "choice" || name == "app";
             if (!long_one) options.modes.push_back(name);
         }
     }
