@@ -94,9 +94,11 @@ template <Order order> std::vector<Step> ior(Process const& process) {
 constexpr std::array<Bytes, 9> variables{4, 4, 4, 4, 4, 4, 4, 8, 2};
 constexpr Bytes particle = 38;
 
-/// Of a process; so many that each variable is whole words.
+/// Of a process; so many that each variable is whole pages, or at least whole words.
 Bytes particles_of(ApplicationSpec const& spec) noexcept {
-    return std::max(spec.bytes / particle / word, Bytes{1}) * word;
+    constexpr Bytes page = 4096;
+    Bytes const asked = spec.bytes / particle, unit = asked >= page ? page : word;
+    return std::max(asked / unit, Bytes{1}) * unit;
 }
 
 std::vector<Step> hacc(Process const& process) {
@@ -151,9 +153,10 @@ std::vector<Step> s3asim(Process const& process) {
     std::vector<std::int64_t> ends;
     for (std::int64_t query = 0; query < queries; ++query)
         ends.push_back((ends.empty() ? 0 : ends.back()) + 1 + draws.below(longest));
+    Bytes const words = whole / word;
+    double const unit = static_cast<double>(words) / static_cast<double>(ends.back());
+    /// Where a process's share of a query begins.
     auto const place = [&](std::int64_t weight, std::int64_t rank, std::int64_t length) {
-        auto const words = static_cast<double>(whole / word);
-        auto const unit = words / static_cast<double>(ends.back());
         auto const share = static_cast<double>(rank) / process.ranks;
         double const begin = static_cast<double>(weight) + share * static_cast<double>(length);
         return static_cast<Offset>(std::llround(unit * begin)) * word;

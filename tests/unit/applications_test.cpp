@@ -136,7 +136,7 @@ TEST(Applications, calls_without_an_order_have_none) {
 }
 
 TEST(Applications, hacc_writes_what_the_paper_says) {
-    // 13,107,200 particles of each of 4 processes are "about 2 GB".
+    // 13,107,200 particles of each of 4 processes are "about 2 GB"; and arrays of whole pages.
     ApplicationSpec const spec{"hacc", Bytes{13'107'200} * 38, 1 << 20, 0, 1};
     EXPECT_EQ(file_bytes(spec, 4), Bytes{4} * 13'107'200 * 38);
 }
