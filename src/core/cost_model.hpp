@@ -21,12 +21,14 @@ struct Workload {
     double bytes = 0, pieces = 0;
     double bytes_most = 0, pieces_most = 0;  ///< Of the rank with the most.
     double span = 0;
-    double touched = 0;    ///< Windows with wanted bytes, summed over ranks; 0: not known.
+    double touched = 0;  ///< Windows with wanted bytes, summed over ranks; 0: not known.
+    double counted_bytes = 1 << 20;  ///< The length of these windows.
     double stretches = 0;  ///< That the ranks of a node want together; of all nodes. 0: not known.
     bool covered = false;  ///< Each byte of the span is wanted once.
     bool interleaved = false;
     double cores_a_node = 1;  ///< That this program may use.
     bool repeats = false;     ///< An earlier call's claims can be used again.
+    bool blocking = true;     ///< Callers wait, so they serve the file themselves, in between.
 };
 
 [[nodiscard]] Workload workload_of(Summary const& all, Topology const& topology,
@@ -56,8 +58,24 @@ struct Estimate {
     bool operator==(Estimate const&) const = default;
 };
 
+/// What operations told of the profile: factors on its storage times. Kept by each stream, changed
+/// only by values that all ranks agreed on.
+struct Correction {
+    static constexpr double most = 4;  ///< A factor stays between 1 / most and most.
+
+    std::array<double, 2> sequential{1, 1}, random{1, 1};  ///< By Direction.
+
+    /// The storage of one operation took `measured` seconds where `estimated`, with this
+    /// correction, were expected.
+    void learn(Direction direction, Strategy strategy, double estimated, double measured) noexcept;
+    [[nodiscard]] double factor(Direction direction, Strategy strategy) const noexcept;
+    bool operator==(Correction const&) const = default;
+};
+
+/// The storage's part is as the profile says it, times the correction.
 [[nodiscard]] Estimate price(Candidate const& candidate, Workload const& work,
-                             MachineProfile const& machine) noexcept;
+                             MachineProfile const& machine,
+                             Correction const& correction = {}) noexcept;
 
 struct Priced {
     Candidate candidate;
@@ -74,11 +92,12 @@ struct Freedom {
 
 /// All ways that are left open, priced, the cheapest first. Never empty.
 [[nodiscard]] std::vector<Priced> price_all(Workload const& work, MachineProfile const& machine,
-                                            Freedom const& freedom);
+                                            Freedom const& freedom,
+                                            Correction const& correction = {});
 /// The first of price_all(). Among candidates within `margin` of the cheapest the one that comes
 /// first in a fixed order, so that noise in a profile does not decide.
 [[nodiscard]] Priced choose(Workload const& work, MachineProfile const& machine,
-                            Freedom const& freedom);
+                            Freedom const& freedom, Correction const& correction = {});
 
 /// When a rank sends its bytes straight to the file, before it asks the others: no plan could be
 /// faster. From a measured profile.
@@ -95,24 +114,6 @@ struct DirectRule {
 /// The windows worth having on this machine: from the size on at which longer requests to the
 /// storage gain nothing much.
 [[nodiscard]] Bytes window_bytes(MachineProfile const& machine, Direction direction) noexcept;
-
-/// What operations told of the profile: factors on its storage times. Kept by each stream, changed
-/// only by values that all ranks agreed on.
-struct Correction {
-    static constexpr double most = 4;  ///< A factor stays between 1 / most and most.
-
-    std::array<double, 2> sequential{1, 1}, random{1, 1};  ///< By Direction.
-
-    /// The storage of one operation took `measured` seconds where `estimated`, with this
-    /// correction, were expected.
-    void learn(Direction direction, Strategy strategy, double estimated, double measured) noexcept;
-    [[nodiscard]] double factor(Direction direction, Strategy strategy) const noexcept;
-    bool operator==(Correction const&) const = default;
-};
-
-/// price() with the storage's part times the correction.
-[[nodiscard]] Estimate price(Candidate const& candidate, Workload const& work,
-                             MachineProfile const& machine, Correction const& correction) noexcept;
 
 [[nodiscard]] std::string describe(Candidate const& candidate);
 [[nodiscard]] std::string describe(Estimate const& estimate);

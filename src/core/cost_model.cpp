@@ -1,0 +1,286 @@
+// Seconds of one candidate: independent, and two-phase. See cost_model.hpp; docs/model.md says what
+// the terms are. price_all() and choose() are in core/candidates.cpp, rules and text in
+// core/cost_rules.cpp.
+#include "core/cost_model.hpp"
+
+#include "core/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sluice {
+namespace {
+
+constexpr double gap_bytes_read = 64 * 1024;  ///< That aggregators read along: run/transfers.cpp.
+constexpr double sieve_request_bytes = 1 << 20;
+/// Of the way from equal shares to all bytes in one, where nobody knows where the bytes are.
+constexpr double unevenness = 0.1;
+constexpr double weight_shares = 64;     ///< Bytes are known for each: core/weights.hpp.
+constexpr double empty_cycle = 1.0 / 3;  ///< Of a cycle's cost, where nobody wants anything.
+constexpr double messages_at_once = 16;
+
+std::size_t index(Direction direction) noexcept { return static_cast<std::size_t>(direction); }
+
+/// The same, without what no workload can be.
+Workload sound(Workload const& given) noexcept {
+    Workload w = given;
+    w.ranks = std::max(1.0, w.ranks);
+    w.nodes = std::clamp(w.nodes, 1.0, w.ranks);
+    w.bytes = std::max(0.0, w.bytes);
+    w.pieces = std::max(1.0, w.pieces);
+    w.bytes_most = std::clamp(w.bytes_most, w.bytes / w.ranks, w.bytes);
+    w.pieces_most = std::clamp(w.pieces_most, std::max(1.0, w.pieces / w.ranks), w.pieces);
+    w.span = std::max(1.0, w.span);
+    w.cores_a_node = std::max(1.0, w.cores_a_node);
+    return w;
+}
+
+/// A collective call until something is moved, and the agreement after it.
+double call_seconds(Workload const& w, MachineProfile const& m) noexcept {
+    return m.operation + (w.nodes > 1 ? m.operation_nodes * std::log2(w.nodes) : 0);
+}
+
+// ---- Independent ----------------------------------------------------------------------------
+
+/// From the first to the last byte of the rank with the most.
+double rank_span(Workload const& w) noexcept {
+    double const own = w.interleaved ? w.span : w.span * w.bytes_most / w.bytes;
+    return std::max(w.bytes_most, own);
+}
+
+double mean_gap(Workload const& w) noexcept {
+    return (rank_span(w) - w.bytes_most) / std::max(1.0, w.pieces_most - 1);
+}
+
+Estimate independent(Candidate const& c, Workload const& w, MachineProfile const& m,
+                     double factor) noexcept {
+    Estimate e;
+    e.planning = call_seconds(w, m) + w.pieces_most * m.plan_piece;
+    if (w.bytes > 0) {
+        double const clients = w.bytes / w.bytes_most;
+        auto const &sequential = m.sequential[index(w.direction)],
+                   &random = m.random[index(w.direction)];
+        if (w.pieces_most <= 1) {
+            e.storage = sequential.seconds(w.bytes_most, clients);
+        } else if (c.sieve_bytes > 0 && mean_gap(w) <= static_cast<double>(c.sieve_bytes)) {
+            double const requests = std::ceil(rank_span(w) / sieve_request_bytes);
+            e.storage = requests * sequential.seconds(rank_span(w) / requests, clients);
+            e.copies = w.bytes_most * m.copy_byte + w.pieces_most * m.copy_piece;
+        } else {
+            e.storage = w.pieces_most * random.seconds(w.bytes_most / w.pieces_most, clients);
+        }
+    }
+    e.storage *= factor;
+    e.total = e.planning + e.copies + e.storage;
+    return e;
+}
+
+// ---- Two-phase ------------------------------------------------------------------------------
+
+/// What the slowest aggregator has to do.
+struct Share {
+    double aggregators = 1;
+    double on_node = 1;        ///< Aggregators of the node with the most.
+    double windows = 1;        ///< With wanted bytes.
+    double empty_windows = 0;  ///< Without.
+    double bytes = 0;          ///< Wanted in one window; what two ranks want counts twice.
+    double pieces = 0;         ///< Of all ranks, in one window.
+    double requests = 1;       ///< To the storage for one window.
+    double random = 0;         ///< Of these, far from the one before.
+    double request_bytes = 0;
+    bool grouped = false;
+};
+
+/// From the first to the last byte that aggregators share: of all, or of one node.
+double shared_span(Workload const& w, bool grouped) noexcept {
+    bool const apart = w.stretches > 0 && w.stretches < 1.5 * w.nodes;
+    return grouped && apart ? std::min(w.span, w.bytes / w.nodes) : w.span;
+}
+
+/// Stretches of the file that aggregators ask the storage for: pieces of this density that lie
+/// anywhere touch each other that often.
+double merged_stretches(Workload const& w, bool grouped) noexcept {
+    if (w.covered || w.bytes >= w.span) return grouped ? w.stretches : 0;
+    double const merged = w.pieces * (1 - w.bytes / w.span);
+    if (w.stretches <= 0) return merged;
+    return grouped ? w.stretches : std::min(merged, w.stretches);
+}
+
+/// How much more than an equal share the slowest has.
+double excess(Domains domains, double aggregators, double density) noexcept {
+    if (domains == Domains::balanced) return 1 + aggregators / weight_shares / 2;
+    if (domains != Domains::even) return 1;
+    double const at_worst = std::min(aggregators, 1 / std::min(1.0, density));
+    return 1 + unevenness * (at_worst - 1);
+}
+
+void set_requests(Share& s, Workload const& w, double stretches) noexcept {
+    double const stored = s.bytes / std::max(1.0, w.bytes / w.span);
+    s.request_bytes = stored;
+    if (stretches <= 0) return;
+    double const spans = s.grouped ? w.nodes * shared_span(w, true) : w.span;
+    double const gap = std::max(0.0, spans - w.bytes) / stretches;
+    double const here = stretches / w.pieces * s.pieces;
+    if (w.direction == Direction::read && gap <= gap_bytes_read) {
+        s.request_bytes = stored + here * gap;
+        return;
+    }
+    s.requests = std::max(1.0, here);
+    s.random = here;
+    s.request_bytes = stored / s.requests;
+}
+
+Share share_of(Candidate const& c, Workload const& w) noexcept {
+    Share s;
+    s.grouped = c.domains == Domains::groups;
+    double const density = w.bytes / w.span;
+    s.aggregators = std::clamp<double>(c.aggregators, s.grouped ? w.nodes : 1, w.ranks);
+    s.on_node = std::ceil(s.aggregators / w.nodes);
+    double const sharing = s.grouped ? s.on_node : s.aggregators;
+    double const window = std::max(4096.0, static_cast<double>(c.window_bytes));
+    double const cycles = std::ceil(shared_span(w, s.grouped) / sharing / window);
+    double const slow = excess(c.domains, s.aggregators, density);
+    double const bytes = std::min(w.bytes, w.bytes / s.aggregators * slow);
+    double const pieces = std::max(1.0, w.pieces * bytes / w.bytes);
+    s.windows = std::max(1.0, std::min(cycles, std::ceil(pieces + bytes / window)));
+    s.empty_windows = std::max(0.0, cycles - s.windows);
+    s.bytes = bytes / s.windows;
+    s.pieces = pieces / s.windows;
+    set_requests(s, w, merged_stretches(w, s.grouped));
+    return s;
+}
+
+/// Seconds of what happens for one window of each aggregator at the same time.
+struct PerCycle {
+    double copies = 0;     ///< Of all ranks of a node, side by side on its cores.
+    double own = 0;        ///< Of the aggregator's own rank.
+    double packing = 0;    ///< At the sender of a message.
+    double link = 0;       ///< Bytes on the network of the busiest node.
+    double receiving = 0;  ///< By the aggregator.
+};
+
+void set_copies(PerCycle& r, Share const& s, Workload const& w, MachineProfile const& m) noexcept {
+    double const piece = m.copy_piece * (w.covered && w.nodes <= 1 ? 1 : 2);  // Marked, too.
+    auto const seconds = [&](double bytes, double pieces) {
+        return bytes * m.copy_byte + pieces * piece;
+    };
+    double const locals = std::ceil(w.ranks / w.nodes), each = s.aggregators / w.nodes;
+    double const in_window = std::max(1.0, s.bytes / std::max(1.0, w.bytes_most));
+    double const active =
+        w.interleaved ? locals : std::min(locals, std::max(1.0, each) * in_window);
+    double const side_by_side = std::min(active, w.cores_a_node);
+    double const slowest = seconds(w.bytes_most, w.pieces_most) / s.windows;
+    r.own = seconds(w.bytes, w.pieces) / w.ranks / s.windows;
+    r.copies = std::max(slowest, seconds(each * s.bytes, each * (s.pieces + 1)) / side_by_side);
+    r.copies += w.ranks > 1 ? m.wake : 0;
+}
+
+/// Ranks with bytes in one window, of all nodes.
+double ranks_in_window(Share const& s, Workload const& w, Candidate const& c) noexcept {
+    double const blocks = std::max(1.0, w.span / w.counted_bytes);
+    double const counted = w.touched > 0 ? std::max(1.0, w.touched / blocks) : w.ranks;
+    double const scaled = counted * static_cast<double>(c.window_bytes) / w.counted_bytes;
+    double const few = std::min(counted, std::max(scaled, s.pieces));
+    return std::clamp(scaled > counted ? scaled : few, 1.0, w.ranks);
+}
+
+void set_messages(PerCycle& r, Share const& s, Candidate const& c, Workload const& w,
+                  MachineProfile const& m) noexcept {
+    if (w.nodes <= 1 || s.grouped) return;
+    double const away = (w.nodes - 1) / w.nodes, bytes = s.bytes * away;
+    double const ranks = ranks_in_window(s, w, c) * away;
+    // Ranks that share a window are often neighbours, and so on one node, but not always.
+    double const nodes =
+        std::clamp(ranks / std::sqrt(w.ranks / w.nodes), std::min(1.0, ranks), w.nodes - 1);
+    bool const gathered = c.layers != Layers::one;
+    double const messages = gathered ? nodes : ranks;
+    double const turns = w.direction == Direction::read ? 2 : 1;  // What is wanted, and it.
+    double const queue = std::min(messages, messages_at_once) * m.queue;
+    if (gathered) r.packing = bytes / std::max(1.0, nodes) * m.copy_byte + m.wake;
+    r.link = bytes * s.on_node * m.between.byte;
+    r.receiving = turns * messages * (m.between.start + queue) + bytes * m.copy_byte +
+                  s.pieces * away * m.copy_piece;
+}
+
+double storage_seconds(Share const& s, Workload const& w, MachineProfile const& m,
+                       double clients) noexcept {
+    double const random = std::min(s.random, s.requests), sequential = s.requests - random;
+    double seconds = 0;
+    if (sequential > 0)
+        seconds += sequential * m.sequential[index(w.direction)].seconds(s.request_bytes, clients);
+    if (random > 0)
+        seconds += random * m.random[index(w.direction)].seconds(s.request_bytes, clients);
+    return seconds;
+}
+
+double planning_seconds(Candidate const& c, Share const& s, Workload const& w,
+                        MachineProfile const& m) noexcept {
+    double seconds =
+        call_seconds(w, m) + w.pieces_most * m.plan_piece + s.empty_windows * m.cycle * empty_cycle;
+    if (w.repeats) return seconds;
+    seconds += m.exchange;
+    if (w.nodes > 1 && !s.grouped) seconds += (w.nodes - 1) * m.between.start;
+    if (c.domains == Domains::balanced) seconds += call_seconds(w, m);  // One more reduction.
+    return seconds;
+}
+
+Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& m,
+                   double factor) noexcept {
+    Share const s = share_of(c, w);
+    PerCycle r;
+    set_copies(r, s, w, m);
+    set_messages(r, s, c, w, m);
+    double const messages = r.packing + r.link + r.receiving;
+    double const full = factor * storage_seconds(s, w, m, s.aggregators);
+    double pace = std::max({r.copies + r.packing, r.link, r.own + r.receiving, full + m.cycle});
+    double storage = full;
+    if (w.blocking) {
+        // A caller that waits serves the file itself, and does nothing else meanwhile; so not all
+        // aggregators have a request under way at any time, and each of these is faster.
+        double const between = m.cycle + r.own + r.link + r.receiving;
+        double const clients = 1 + (s.aggregators - 1) * full / (full + between);
+        double const eased = factor * storage_seconds(s, w, m, clients);
+        if (eased + between > full + m.cycle) storage = eased;  // Else the storage is the limit.
+        pace = std::max(pace, eased + between);
+    }
+    Estimate e;
+    e.planning = planning_seconds(c, s, w, m);
+    e.messages = s.windows * messages;
+    e.copies = s.windows * (r.copies + m.cycle);
+    e.storage = full + (s.windows - 1) * storage;
+    e.total = e.planning + r.copies + messages + m.cycle + full + (s.windows - 1) * pace;
+    return e;
+}
+
+}  // namespace
+
+Workload workload_of(Summary const& all, Topology const& topology,
+                     std::int32_t cores_a_node) noexcept {
+    Workload w;
+    w.direction = all.operation == 1 ? Direction::write : Direction::read;
+    w.ranks = topology.rank_count();
+    w.nodes = topology.node_count();
+    w.bytes = static_cast<double>(all.bytes);
+    w.pieces = static_cast<double>(all.pieces);
+    w.bytes_most = w.bytes / w.ranks;
+    w.pieces_most = w.pieces / w.ranks;
+    w.span = static_cast<double>(all.span.bytes());
+    w.touched = static_cast<double>(all.touched);
+    w.counted_bytes = static_cast<double>(wished_window_bytes(all.hints));
+    w.stretches = all.unproven == 0 ? static_cast<double>(all.stretches) : 0;
+    w.covered = w.nodes <= 1 && all.unproven == 0 && all.fingerprint == fingerprint(all.span);
+    w.interleaved = all.interleaved != 0;
+    w.cores_a_node = cores_a_node;
+    return w;
+}
+
+Estimate price(Candidate const& candidate, Workload const& work, MachineProfile const& machine,
+               Correction const& correction) noexcept {
+    Workload const w = sound(work);
+    double const factor = correction.factor(w.direction, candidate.strategy);
+    bool const exchanges = candidate.strategy == Strategy::two_phase && w.bytes > 0;
+    return exchanges ? two_phase(candidate, w, machine, factor)
+                     : independent(candidate, w, machine, factor);
+}
+
+}  // namespace sluice
