@@ -1,6 +1,6 @@
 // All ways that hints and memory leave open, priced. See cost_model.hpp.
 #include "core/cost_model.hpp"
-#include "core/plan.hpp"
+#include "core/decision.hpp"
 
 #include <algorithm>
 
@@ -105,6 +105,7 @@ void for_each_candidate(Workload const& w, MachineProfile const& machine, Freedo
     Candidate c;
     c.strategy = Strategy::two_phase;
     for (auto const count : counts) {
+        c.sieve_bytes = writes ? 0 : sieve_bytes(machine, count);
         for (auto const division : divisions) {
             bool const grouped = division == Domains::groups;
             if (grouped && count < w.nodes && count != *(counts.end() - 1)) continue;

@@ -3,7 +3,8 @@
 // core/cost_rules.cpp.
 #include "core/cost_model.hpp"
 
-#include "core/plan.hpp"
+#include "core/decision.hpp"
+#include "core/engine.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +12,6 @@
 namespace sluice {
 namespace {
 
-constexpr double gap_bytes_read = 64 * 1024;  ///< That aggregators read along: run/transfers.cpp.
-constexpr double sieve_request_bytes = 1 << 20;
 /// Of the way from equal shares to all bytes in one, where nobody knows where the bytes are.
 constexpr double unevenness = 0.1;
 constexpr double weight_shares = 64;     ///< Bytes are known for each: core/weights.hpp.
@@ -63,7 +62,8 @@ Estimate independent(Candidate const& c, Workload const& w, MachineProfile const
         if (w.pieces_most <= 1) {
             e.storage = sequential.seconds(w.bytes_most, clients);
         } else if (c.sieve_bytes > 0 && mean_gap(w) <= static_cast<double>(c.sieve_bytes)) {
-            double const requests = std::ceil(rank_span(w) / sieve_request_bytes);
+            // A range of memory for each piece, and one for each gap.
+            double const requests = std::ceil(2 * w.pieces_most / ranges_of_a_request);
             e.storage = requests * sequential.seconds(rank_span(w) / requests, clients);
             e.copies = w.bytes_most * m.copy_byte + w.pieces_most * m.copy_piece;
         } else {
@@ -114,14 +114,14 @@ double excess(Domains domains, double aggregators, double density) noexcept {
     return 1 + unevenness * (at_worst - 1);
 }
 
-void set_requests(Share& s, Workload const& w, double stretches) noexcept {
+void set_requests(Share& s, Workload const& w, double stretches, double gap_bytes) noexcept {
     double const stored = s.bytes / std::max(1.0, w.bytes / w.span);
     s.request_bytes = stored;
     if (stretches <= 0) return;
     double const spans = s.grouped ? w.nodes * shared_span(w, true) : w.span;
     double const gap = std::max(0.0, spans - w.bytes) / stretches;
     double const here = stretches / w.pieces * s.pieces;
-    if (w.direction == Direction::read && gap <= gap_bytes_read) {
+    if (w.direction == Direction::read && gap <= gap_bytes) {
         s.request_bytes = stored + here * gap;
         return;
     }
@@ -146,7 +146,7 @@ Share share_of(Candidate const& c, Workload const& w) noexcept {
     s.empty_windows = std::max(0.0, cycles - s.windows);
     s.bytes = bytes / s.windows;
     s.pieces = pieces / s.windows;
-    set_requests(s, w, merged_stretches(w, s.grouped));
+    set_requests(s, w, merged_stretches(w, s.grouped), static_cast<double>(c.sieve_bytes));
     return s;
 }
 
@@ -262,15 +262,17 @@ Workload workload_of(Summary const& all, Topology const& topology,
     w.nodes = topology.node_count();
     w.bytes = static_cast<double>(all.bytes);
     w.pieces = static_cast<double>(all.pieces);
-    w.bytes_most = w.bytes / w.ranks;
-    w.pieces_most = w.pieces / w.ranks;
+    w.bytes_most = static_cast<double>(all.bytes_most);
+    w.pieces_most = static_cast<double>(all.pieces_most);
     w.span = static_cast<double>(all.span.bytes());
     w.touched = static_cast<double>(all.touched);
-    w.counted_bytes = static_cast<double>(wished_window_bytes(all.hints));
-    w.stretches = all.unproven == 0 ? static_cast<double>(all.stretches) : 0;
+    w.counted_bytes = static_cast<double>(wished_window_bytes(all.hints, {}));
+    w.stretches = all.unsketched == 0 ? static_cast<double>(all.stretches) : 0;
     w.covered = w.nodes <= 1 && all.unproven == 0 && all.fingerprint == fingerprint(all.span);
     w.interleaved = all.interleaved != 0;
     w.cores_a_node = cores_a_node;
+    w.blocking = all.waiting != 0;
+    w.repeats = all.recall.is_one();
     return w;
 }
 

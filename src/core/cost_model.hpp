@@ -37,7 +37,7 @@ struct Workload {
 /// One way to do it. What a strategy does not have stays as it is here.
 struct Candidate {
     Strategy strategy = Strategy::independent;
-    /// Independent reads: gaps up to this length are read along (data sieving); 0: none.
+    /// Reads: gaps of up to this length are read along (data sieving); 0: none.
     Bytes sieve_bytes = 0;
     // Two-phase:
     Domains domains = Domains::even;

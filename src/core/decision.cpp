@@ -124,7 +124,8 @@ Decision by_model(Summary const& all, Topology const& topology, PlanLimits const
     decision.reason = reason ? reason : "it is estimated to be the fastest";
     if (all.bytes > 0) {
         auto const work = workload_of(all, topology, limits.cores_a_node);
-        auto const best = choose(work, *limits.machine, freedom_of(all, topology, limits));
+        auto const best =
+            choose(work, *limits.machine, freedom_of(all, topology, limits), correction);
         decision.way = best.candidate;
         decision.estimate = best.estimate;
         decision.way.window_bytes = fitting_window(decision.way.window_bytes, all);

@@ -21,4 +21,8 @@ enum class PageCache : std::uint8_t {
     bypass,  ///< Direct I/O; what is not aligned goes through the cache.
 };
 
+/// Ranges of memory that one request to the system names, at most. Pieces that touch in the file go
+/// in one request, as do those whose gaps are read along.
+inline constexpr int ranges_of_a_request = 256;
+
 }  // namespace sluice

@@ -90,7 +90,7 @@ struct Summary {
     std::uint8_t unproven = 0;    ///< Of some rank's bytes the fingerprint is not known.
     std::uint8_t unsketched = 0;  ///< The same of the sketch.
     std::uint8_t disturbed = 0;   ///< Other operations were under way beside this one.
-    std::uint8_t unused = 0;  ///< Keeps the record free of unnamed bytes.
+    std::uint8_t unused = 0;      ///< Keeps the record free of unnamed bytes.
     bool operator==(Summary const&) const = default;
 };
 

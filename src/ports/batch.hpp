@@ -2,6 +2,7 @@
 // each request goes, and what is made of its answer. The same for all engines: ports/posix.hpp,
 // ports/uring.hpp, ports/aio.hpp.
 #pragma once
+#include "core/engine.hpp"
 #include "ports/bypass.hpp"
 #include "ports/port.hpp"
 
@@ -71,7 +72,7 @@ public:
 
 private:
     friend class Segments;
-    static constexpr int vectors_max = 64;
+    static constexpr int vectors_max = ranges_of_a_request;
 
     void clear(Offset offset) noexcept;
     void add(Segment const& segment) noexcept;

@@ -252,7 +252,8 @@ TEST(candidates, obey_the_hints) {
     freedom.hints.data.layers = Layers::one;
     auto const all = price_all(work, machine, freedom);
     ASSERT_EQ(all.size(), 1U);
-    Candidate const expected{Strategy::two_phase, 0, Domains::balanced, 3, 102400, Layers::one};
+    Bytes const gaps = sieve_bytes(machine, 3);
+    Candidate const expected{Strategy::two_phase, gaps, Domains::balanced, 3, 102400, Layers::one};
     EXPECT_EQ(all.front().candidate, expected);
     freedom.hints.read = Strategy::independent;
     for (auto const& one : price_all(work, machine, freedom))

@@ -163,7 +163,7 @@ TEST_P(EnginePatterns, windows_give_the_same_file_and_need_no_bounce) {
         for (Offset at = 0; at < access.end(); at += window_bytes) {
             Span const span{at, std::min(at + window_bytes, access.end())};
             Slot const slot = filled(slots, cycle++ % 4, span, pieces);
-            SlotTransfer write(Direction::write, slot, Window(span));
+            SlotTransfer write(Direction::write, slot, Window(span), 0);
             file->start(write);
             finish(write);
         }

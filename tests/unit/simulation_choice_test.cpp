@@ -92,7 +92,8 @@ TEST_P(SimulatedChoice, AllRanksDecideAlikeAndEveryByteIsRight) {
                 if (way == Direction::read) std::ranges::fill(part.memory, std::byte{0});
                 operations.back().push_back(world.call(r, 0, free_call(part, seed)));
             }
-            if (seed % 3 != 0) ASSERT_EQ(world.run(), "");  // One at a time: they teach.
+            if (seed % 3 == 0) continue;
+            ASSERT_EQ(world.run(), "");  // One at a time: they teach.
         }
         ASSERT_EQ(world.run(), "");
         for (auto const& one : operations) expect_alike(one);
