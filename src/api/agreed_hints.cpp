@@ -15,6 +15,7 @@ struct Chosen {
     std::int32_t stripe_count = 0;
     std::int32_t disabled = 0, durable = 0;
     std::int32_t places = 0;  ///< Rank 0 has a placement of aggregators.
+    ProfileOffer profile;
 };
 
 bool knows_stripes(Hints const& hints) noexcept {
@@ -55,11 +56,12 @@ std::vector<Rank> obeyed(std::vector<Rank> ranks, char const* hint, Team const& 
 
 }  // namespace
 
-bool take_from_rank_0(FileHints& hints, Team const& team, std::string const& path) {
+FromRank0 take_from_rank_0(FileHints& hints, Team& team, std::string const& path) {
     Chosen chosen;
     if (team.self == 0) {
-        chosen = {hints.plan.stripe_bytes, hints.plan.stripe_count, hints.disabled, hints.durable,
-                  !hints.placement.empty()};
+        chosen = {hints.plan.stripe_bytes, hints.plan.stripe_count,  hints.disabled,
+                  hints.durable,           !hints.placement.empty(), {}};
+        if (!hints.disabled) chosen.profile = offer_profile(path);
         SystemAttributes system;
         auto const told =
             hints.disabled || knows_stripes(hints.plan) ? std::nullopt : striping_of(path, system);
@@ -73,7 +75,7 @@ bool take_from_rank_0(FileHints& hints, Team const& team, std::string const& pat
         hints.plan.stripe_bytes = chosen.stripe_bytes;
         hints.plan.stripe_count = chosen.stripe_count;
     }
-    return chosen.places != 0;
+    return {chosen.places != 0, take_profile(chosen.profile, team)};
 }
 
 bool everywhere(bool here, Team const& team) {

@@ -202,12 +202,13 @@ void register_file(MPI_Comm communicator, char const* name, int amode, FileHints
     FileNames const names = names_of(name);
     auto const team = Team::of(communicator);
     if (!team) return;
-    bool const placed = take_from_rank_0(hints, *team, names.path.value_or(names.mpi));
+    auto const from_rank_0 = take_from_rank_0(hints, *team, names.path.value_or(names.mpi));
     if (hints.disabled) return;
     if (!names.path && !everywhere(with_engine(hints).storage == StorageEngine::mpi, *team)) return;
-    StreamPlace* const place = team->take_stream(placed ? agreed_aggregators(hints.placement, *team)
-                                                        : std::vector<Rank>{});
+    StreamPlace* const place = team->take_stream(
+        from_rank_0.placed ? agreed_aggregators(hints.placement, *team) : std::vector<Rank>{});
     if (!place) return warn("too many files of one communicator are open: the MPI serves the rest");
+    place->set_machine(from_rank_0.machine);
     add_file(std::make_shared<File>(handle, team, *place, names, amode, hints));
     note(std::string("serves ") + name);
 }

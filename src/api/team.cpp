@@ -92,6 +92,10 @@ int cores_available() {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+Costs costs_of(MachineProfile const& m) noexcept {
+    return {m.between.start, m.between.byte, m.queue, m.copy_byte, m.wake};
+}
+
 int rank_in(MPI_Comm communicator) {
     int rank = 0;
     PMPI_Comm_rank(communicator, &rank);
@@ -214,6 +218,7 @@ bool Team::set_up() {
         return false;
     }
     limits_.aggregator_count = aggregators_usual(*topology, least[0]);
+    limits_.cores_a_node = least[0];
     shape_ = {topology->local_count(own_node), topology->aggregator_count_max(), slot_bytes_most};
     if (alone || !shared) {
         shape_.local_count = 1;
@@ -284,6 +289,14 @@ void Team::place_aggregators(StreamPlace& place, std::vector<Rank> const& aggreg
     place.placed = std::make_unique<Topology const>(topology->with_aggregators(aggregators));
     place.site.topology = place.placed.get();
     place.site.limits.aggregator_count = place.placed->aggregator_count_max();
+}
+
+/// Plans that it remembers were made for another machine.
+void StreamPlace::set_machine(std::shared_ptr<MachineProfile const> const& machine) {
+    if (site.limits.machine == machine) return;
+    site.limits.machine = machine;
+    site.limits.costs = machine ? costs_of(*machine) : Costs{};
+    stream->forget_plans();
 }
 
 void Team::add_stream() {

@@ -3,6 +3,7 @@
 // when that is freed, for the next one of the same ranks: libraries duplicate one for each file.
 #pragma once
 #include "api/node_memory.hpp"
+#include "api/profile.hpp"
 #include "api/progress.hpp"
 #include "ports/mpi.hpp"
 
@@ -19,6 +20,9 @@ struct StreamPlace {
     std::unique_ptr<Topology const> placed;  ///< With these aggregators.
     Bytes reserved_slot_bytes = 0;           ///< On a node's leader: backed by memory.
     std::int32_t reserved_aggregators = 0;
+
+    /// The next file is on this machine; null: on one that nobody measured. Only while unused.
+    void set_machine(std::shared_ptr<MachineProfile const> const& machine);
 };
 
 class Team {
@@ -47,6 +51,7 @@ public:
     Rank self = 0;
     MpiNetwork network;
     MPI_Comm communicator;
+    KnownProfiles profiles;  ///< The same on all ranks.
 
 private:
     static std::shared_ptr<Team> revive(MPI_Comm communicator);

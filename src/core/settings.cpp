@@ -28,6 +28,8 @@ constexpr Knob environment[] = {
     {"SLUICE_STORAGE", "auto", "the hint sluice_storage of files that have none"},
     {"SLUICE_DEVICE", "none",
      "hdd, ssd, nvm or a file: transfers take as long as on this device; see sluice device --list"},
+    {"SLUICE_PROFILE", "auto",
+     "file of the machine's profile, or none; auto: where sluice calibrate writes it"},
     {"SLUICE_AFFINITY", "inherit",
      "cores of the library's threads; spread: off those of the ranks; or a list such as 2,4-7"},
     {"SLUICE_SLICE", "0", "microseconds of a scheduler slice of the library's threads (0: as is)"},
@@ -203,6 +205,7 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     set_engine(s.hints, reader.word("SLUICE_STORAGE", engines).value_or(0));
     s.hints = hints_of_all(lookup("SLUICE_HINTS").value_or("none"), s.hints, complaints);
     s.device = lookup("SLUICE_DEVICE").value_or("none");
+    s.profile = lookup("SLUICE_PROFILE").value_or("auto");
     s.affinity = reader.affinity("SLUICE_AFFINITY");
     s.slice_microseconds = std::min<Bytes>(number("SLUICE_SLICE"), 1000000);
     return s;

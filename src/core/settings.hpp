@@ -49,6 +49,7 @@ struct Settings {
     double stall_seconds = 0;      ///< 0: no watchdog.
     int storage_threads = 2;
     std::string device = "none";          ///< Emulated, by name or description.
+    std::string profile = "auto";         ///< Of the machine: a file, none, or auto.
     FileHints hints;                      ///< Of files that say nothing else.
     Affinity affinity;                    ///< Of the library's own threads.
     std::int64_t slice_microseconds = 0;  ///< Of the same; 0: as the system has it.

@@ -1,6 +1,8 @@
 // `sluice info`: what is here, and what can be set.
+#include "core/machine.hpp"
 #include "core/settings.hpp"
 #include "ports/features.hpp"
+#include "ports/profile_place.hpp"
 #include "ports/quiet_thread.hpp"
 #include "tools/command.hpp"
 
@@ -95,6 +97,23 @@ void print_features(std::vector<Feature> const& features) {
     }
 }
 
+/// Which profile the library would load for a file in the folder, and whether it could.
+std::string profile_for(std::string const& folder) {
+    char const* const set = std::getenv("SLUICE_PROFILE");
+    std::string const wanted = set ? set : "auto";
+    if (wanted == "none") return "none: SLUICE_PROFILE says so";
+    std::string const path = wanted == "auto" ? profile_path(folder) : wanted;
+    if (path.empty()) return "none: no home folder, or an unknown file system";
+    if (wanted == "auto" && access(path.c_str(), F_OK) != 0)
+        return "none; sluice calibrate --dir " + folder + " writes " + path;
+    std::string error;
+    auto const text = text_of_file(path, error);
+    if (!text) return "none: " + error;
+    auto const machine = machine_described(*text, error);
+    if (!machine) return "none: " + path + ": " + error;
+    return path + " (" + (machine->is_measured() ? machine->measured : "not measured") + ")";
+}
+
 }  // namespace
 
 int command_info(int argc, char** argv) {
@@ -114,6 +133,7 @@ int command_info(int argc, char** argv) {
     auto const found = folder_features(folder);
     if (found.empty()) line("not known", "no file can be made there");
     print_features(found);
+    line("profile of the machine", profile_for(folder));
     print_knobs("environment variables, with their defaults", environment_knobs(), true);
     print_knobs("hints of MPI_File_open, set_view and set_info, with their defaults", hint_knobs(),
                 false);

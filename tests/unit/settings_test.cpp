@@ -106,6 +106,7 @@ TEST(Settings, EachIsRead) {
                                   {"SLUICE_STALL", "7"},
                                   {"SLUICE_STORAGE_THREADS", "5"},
                                   {"SLUICE_STORAGE", "uring"},
+                                  {"SLUICE_PROFILE", "machine.toml"},
                                   {"SLUICE_AFFINITY", "1,3-4"},
                                   {"SLUICE_SLICE", "300"}});
     EXPECT_TRUE(read.complaints.empty());
@@ -118,6 +119,7 @@ TEST(Settings, EachIsRead) {
     EXPECT_EQ(read.settings.stall_seconds, 7);
     EXPECT_EQ(read.settings.storage_threads, 5);
     EXPECT_EQ(read.settings.hints.storage, StorageEngine::uring);
+    EXPECT_EQ(read.settings.profile, "machine.toml");
     EXPECT_EQ(read.settings.affinity, parse_affinity("1,3-4"));
     EXPECT_EQ(read.settings.slice_microseconds, 300);
 }
@@ -125,7 +127,9 @@ TEST(Settings, EachIsRead) {
 TEST(Settings, NonsenseIsToldAndIgnored) {
     Settings const plain = ReadSettings(Table{}).settings;
     for (Knob const& knob : environment_knobs()) {
-        if (std::string(knob.name) == "SLUICE_DEVICE") continue;  // Any text may name a file.
+        // Any text may name a file.
+        if (std::string(knob.name) == "SLUICE_DEVICE") continue;
+        if (std::string(knob.name) == "SLUICE_PROFILE") continue;
         for (char const* const text : nonsense) {
             ReadSettings const read(Table{{knob.name, text}});
             EXPECT_EQ(read.complaints.size(), 1u) << knob.name << "=" << text;
