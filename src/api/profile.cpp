@@ -31,7 +31,7 @@ std::optional<std::string> understood_text(std::string const& path) {
     auto text = text_of_file(path, error);
     if (text && machine_described(*text, error)) return text;
     if (text) error = path + ": " + error;
-    warn("profile " + error + "; the library decides without a profile", true);
+    warn("profile " + error + "; the library decides without a profile");
     return std::nullopt;
 }
 

@@ -69,13 +69,12 @@ Bytes Clients::fill(Bytes bytes, Bytes bytes_least, double seconds) {
 }
 
 void Clients::walk(Point const& point, Bytes file_bytes, std::int32_t client, std::int64_t begin,
-                   std::int64_t end, std::uint64_t turn, std::byte* memory) {
+                   std::int64_t end, std::byte* memory) {
     for (std::int64_t i = begin; i < end; ++i)
-        request(point.way, place_of(point, file_bytes, client, i, turn), memory, point.bytes);
+        request(point.way, place_of(point, file_bytes, client, i, before_), memory, point.bytes);
 }
 
-double Clients::time(Point const& point, Bytes file_bytes, std::int64_t requests,
-                     std::uint64_t turn) {
+double Clients::time(Point const& point, Bytes file_bytes, std::int64_t requests) {
     std::int64_t const before = point.random ? 0 : 1;
     std::atomic<bool> started{false};
     std::atomic<int> ready{0};
@@ -84,11 +83,11 @@ double Clients::time(Point const& point, Bytes file_bytes, std::int64_t requests
         auto const client = job_.rank + static_cast<std::int32_t>(i) * job_.ranks;
         if (client >= point.clients) break;
         threads.emplace_back([&, client, memory = memory_[i].get()] {
-            walk(point, file_bytes, client, 0, before, turn, memory);
+            walk(point, file_bytes, client, 0, before, memory);
             ready.fetch_add(1);
             ready.notify_one();
             started.wait(false);
-            walk(point, file_bytes, client, before, before + requests, turn, memory);
+            walk(point, file_bytes, client, before, before + requests, memory);
         });
     }
     for (int seen = 0; (seen = ready.load()) < static_cast<int>(threads.size());) ready.wait(seen);
@@ -97,6 +96,7 @@ double Clients::time(Point const& point, Bytes file_bytes, std::int64_t requests
     started = true;
     started.notify_all();
     for (auto& thread : threads) thread.join();
+    before_ += (before + requests) * point.clients;
     return bench::span_over_ranks(begin, threads.empty() ? begin : bench::now());
 }
 

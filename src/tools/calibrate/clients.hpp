@@ -17,7 +17,7 @@ public:
 
     /// Seconds from the first request's begin to the last one's end. Sequential clients have asked
     /// for what lies before their first timed request.
-    double time(Point const& point, Bytes file_bytes, std::int64_t requests, std::uint64_t turn);
+    double time(Point const& point, Bytes file_bytes, std::int64_t requests);
 
     /// How the requests went, where the page cache is to be bypassed.
     [[nodiscard]] BypassTally bypass_tally() { return file_.bypass_tally(); }
@@ -31,12 +31,13 @@ private:
 
     void request(Direction way, Offset at, std::byte* memory, Bytes bytes);
     void walk(Point const& point, Bytes file_bytes, std::int32_t client, std::int64_t begin,
-              std::int64_t end, std::uint64_t turn, std::byte* memory);
+              std::int64_t end, std::byte* memory);
 
     Job const& job_;
     WorkerPool no_threads_{0};  ///< Clients wait for the device themselves.
     PosixFile file_;
     std::vector<Memory> memory_;  ///< Of this rank's clients.
+    std::int64_t before_ = 0;     ///< Requests of all clients in earlier trials.
 };
 
 }  // namespace sluice::calibrate

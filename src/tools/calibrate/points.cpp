@@ -17,18 +17,6 @@ constexpr double golden = 0.6180339887498949;
 
 double fraction(double value) noexcept { return value - std::floor(value); }
 
-/// Between 0 and 1, another one for each point and turn.
-double begin_of(Point const& point, std::uint64_t turn) noexcept {
-    std::uint64_t mixed = turn * 64 + static_cast<std::uint64_t>(point.clients) * 4 +
-                          (point.random ? 2 : 0) + (point.way == Direction::read ? 1 : 0);
-    mixed = (mixed << 32) + static_cast<std::uint64_t>(point.bytes);
-    for (int i = 0; i < 3; ++i) {  // Each bit comes to depend on all others.
-        mixed = (mixed ^ (mixed >> 31)) * 0x9E3779B97F4A7C15U;
-    }
-    constexpr double two_to_64 = 18446744073709551616.0;
-    return static_cast<double>(mixed) / two_to_64;
-}
-
 /// Which of `count` slots lies at this share of them.
 std::int64_t slot_at(double share, std::int64_t count) noexcept {
     auto const slot = static_cast<std::int64_t>(share * static_cast<double>(count));
@@ -57,18 +45,20 @@ std::vector<Point> shuffled(std::vector<Point> points, std::uint64_t turn) {
     std::mt19937_64 source(turn + 1);
     for (std::size_t left = points.size(); left > 1; --left)
         std::swap(points[left - 1], points[static_cast<std::size_t>(source() % left)]);
+    std::stable_partition(points.begin(), points.end(), [](Point const& p) { return p.random; });
     return points;
 }
 
 Offset place_of(Point const& point, Bytes file_bytes, std::int32_t client, std::int64_t request,
-                std::uint64_t turn) noexcept {
+                std::int64_t before) noexcept {
     if (point.random) {
-        double const number = static_cast<double>(request * point.clients + client);
-        double const share = fraction(begin_of(point, turn) + number * golden);
+        std::int64_t const number = before + request * point.clients + client;
+        double const share = fraction(static_cast<double>(number) * golden);
         return slot_at(share, file_bytes / point.bytes) * point.bytes;
     }
     std::int64_t const slots = file_bytes / point.clients / point.bytes;
-    std::int64_t const slot = (slot_at(begin_of(point, turn), slots) + request) % slots;
+    double const begin = fraction(static_cast<double>(before) * golden);
+    std::int64_t const slot = (slot_at(begin, slots) + request) % slots;
     return (client * slots + slot) * point.bytes;
 }
 

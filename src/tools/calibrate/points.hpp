@@ -20,15 +20,15 @@ inline constexpr std::int32_t clients_most = 8;
 [[nodiscard]] std::vector<Point> points_of(Bytes file_bytes, bool slow);
 
 /// The same in an order of its own for each turn, alike on all ranks: what disturbs the machine for
-/// a while then meets points of all kinds.
+/// a while then meets points of all kinds. Random ones come first: see place_of().
 [[nodiscard]] std::vector<Point> shuffled(std::vector<Point> points, std::uint64_t turn);
 
-/// Where a client's request goes. Sequential: each client has a stretch of its own, which it walks
-/// through. Random: all clients together go by the golden section, so that places close to each
-/// other in time are far apart in the file: neither the device nor the system takes them for a
-/// stream, though the file is small.
+/// Where a client's request goes; `before` counts the requests of all earlier trials. Sequential:
+/// each client has a stretch of its own, which it walks through. Random: all requests together go
+/// by the golden section, so that places close to each other in time are far apart in the file:
+/// neither the device nor the system takes them for a stream, though the file is small.
 [[nodiscard]] Offset place_of(Point const& point, Bytes file_bytes, std::int32_t client,
-                              std::int64_t request, std::uint64_t turn) noexcept;
+                              std::int64_t request, std::int64_t before) noexcept;
 
 /// Requests of each client that take about `seconds`, where one takes `request_seconds`.
 [[nodiscard]] std::int64_t requests_for(Point const& point, double request_seconds,

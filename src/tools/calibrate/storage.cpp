@@ -63,7 +63,7 @@ public:
         for (bool goes_on = true; goes_on; ++turn) {
             double const begin = bench::now();
             for (Point const& point : shuffled(points_, static_cast<std::uint64_t>(turn)))
-                time(point, turn);
+                time(point);
             double const now = bench::now();
             goes_on = of_rank_0(now + (now - begin) < end_ ? 1 : 0) > 0 && turn + 1 < turns_most;
         }
@@ -88,36 +88,36 @@ private:
     /// Milliseconds a request leave no time for all sizes.
     bool is_slow() {
         constexpr double slow_seconds = 2e-3;
+        constexpr int probes = 5;
         Point const probe{Direction::read, true, 4096, 1};
-        constexpr std::int64_t requests = 3;
-        return clients_.time(probe, file_bytes_, requests, 0) / requests > slow_seconds;
+        std::vector<double> each;
+        for (int i = 0; i < probes; ++i) each.push_back(clients_.time(probe, file_bytes_, 1));
+        return median_of(std::move(each)) > slow_seconds;
     }
 
-    void time(Point const& point, int turn) {
+    void time(Point const& point) {
         job_.progress->step("storage: " + label(point));
-        auto const at = static_cast<std::uint64_t>(turn);
         if (!estimates_.contains(point)) estimate(point);
-        double const request_seconds = once(point, trial_seconds_, at);
+        double const request_seconds = once(point, trial_seconds_);
         estimates_[point] = request_seconds;
         seconds_[point].push_back(request_seconds);
     }
 
     /// What a request takes is not known yet: first a short trial, then longer ones where it was
-    /// too short to tell. At other places than those that are timed later.
+    /// too short to tell.
     void estimate(Point const& point) {
-        constexpr std::uint64_t other_places = 1000;
         constexpr double enough = 8;
         estimates_[point] = 0;
-        for (std::uint64_t again = 0; again < 3; ++again) {
-            estimates_[point] = once(point, trial_seconds_ / enough, other_places + again);
+        for (int again = 0; again < 3; ++again) {
+            estimates_[point] = once(point, trial_seconds_ / enough);
             if (estimates_[point] * enough > trial_seconds_) return;
         }
     }
 
     /// Seconds of one request.
-    double once(Point const& point, double seconds, std::uint64_t turn) {
+    double once(Point const& point, double seconds) {
         std::int64_t const requests = requests_for(point, estimates_[point], seconds);
-        return clients_.time(point, file_bytes_, requests, turn) / static_cast<double>(requests);
+        return clients_.time(point, file_bytes_, requests) / static_cast<double>(requests);
     }
 
     static std::string label(Point const& point) {
