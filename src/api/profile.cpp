@@ -46,8 +46,10 @@ ProfileOffer number_of(std::vector<std::string>& texts, std::string text) {
 ProfileOffer read_once(Profiles& all, std::string const& path) {
     auto const [found, fresh] = all.by_path.try_emplace(path);
     if (!fresh) return found->second;
-    if (auto text = understood_text(path)) found->second = number_of(all.texts, std::move(*text));
-    return found->second;
+    auto text = understood_text(path);
+    if (!text) return {};
+    note("profile " + path);
+    return found->second = number_of(all.texts, std::move(*text));
 }
 
 /// Where somebody has calibrated: asked for once.
@@ -67,7 +69,6 @@ ProfileOffer offer_by_place(Profiles& all, std::string const& path) {
     if (!fresh) return found->second;
     std::string const place = profile_path(path);
     if (!place.empty() && access(place.c_str(), F_OK) == 0) found->second = read_once(all, place);
-    if (found->second.number > 0) note("profile " + place);
     return found->second;
 }
 

@@ -34,6 +34,12 @@ double median_of(std::vector<double> values) {
     return (values[middle - 1] + values[middle]) / 2;
 }
 
+double low_of(std::vector<double> values) {
+    if (values.empty()) return 0;
+    std::sort(values.begin(), values.end());
+    return values[(values.size() - 1) / 4];
+}
+
 StraightLine line_through(std::span<Sample const> samples) {
     Moments const m(samples);
     if (m.one <= 0) return {};

@@ -6,8 +6,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <fcntl.h>
 #include <unistd.h>
 
 namespace sluice {
@@ -48,14 +47,17 @@ std::string profile_path(std::string const& path) {
 }
 
 std::optional<std::string> text_of_file(std::string const& path, std::string& error) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (file) {
-        std::string text(std::istreambuf_iterator<char>(file), {});
-        if (errno == 0) return text;  // A folder opens, but has nothing to read.
+    std::string text;
+    std::array<char, 4096> part{};
+    int const fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? 1 : -1;
+    while (got > 0) {
+        got = read(fd, part.data(), part.size());
+        if (got > 0) text.append(part.data(), static_cast<std::size_t>(got));
     }
-    error = path + ": " + (errno != 0 ? std::strerror(errno) : "cannot be read");
-    return std::nullopt;
+    if (got < 0) error = path + ": " + std::strerror(errno);
+    if (fd >= 0) close(fd);
+    return got == 0 ? std::optional(std::move(text)) : std::nullopt;
 }
 
 }  // namespace sluice

@@ -52,15 +52,15 @@ class Place:
         return code, output, left
 
     def calibrate(self, *options, ranks=2):
-        words = [self.build / "bin" / "sluice", "calibrate", "--dir", self.files, "--seconds", 2,
-                 "--bytes", "16M", *options]
+        words = [self.build / "bin" / "sluice", "calibrate", "--dir", self.files, "--seconds",
+                 2 if ranks else 1, "--bytes", "16M", *options]
         return self.start(self.ranks(ranks, *words) if ranks else words)
 
     def program(self, prefix=(), **settings):
         """A test program that checks every byte it reads."""
         test = self.build / "tests" / "mpi" / "patterns_test"
         return self.start(self.ranks(2, *prefix, self.build / "bin" / "sluice", "run", test,
-                                     "--dir", self.files, "--only", "interleaved"),
+                                     "--dir", self.files, "--only", "strided/all"),
                           SLUICE_LOG="2", **settings)
 
     def scratch_files(self):
@@ -85,12 +85,14 @@ def faults_of_storage(storage):
                 yield f"{way} {kind}: sizes {sizes}"
             if set(costs) != {f"clients_{n}" for n in (1, 2, 4, 8)}:
                 yield f"{way} {kind}: {sorted(costs)}"
+            shortest = longest = 0  # Sums, since a single time may be spoiled by other programs.
             for clients, text in costs.items():
                 times = [seconds(word) for word in text.split()]
                 if len(times) != len(sizes) or min(times) <= 0:
                     yield f"{way} {kind} {clients}: {text}"
-                elif times[sizes.index("1M")] <= times[0]:
-                    yield f"{way} {kind} {clients}: 1M takes no longer than {sizes[0]}"
+                shortest, longest = shortest + times[0], longest + times[-1]
+            if shortest >= longest:
+                yield f"{way} {kind}: long requests take no longer than short ones"
 
 
 def faults_of_profile(path):
@@ -103,7 +105,7 @@ def faults_of_profile(path):
     yield from (f"{name} = {costs[name]}" for name in ("copy_byte", "plan_piece", "wake",
                                                        "operation") if costs[name] <= 0)
     within = {name: seconds(text) for name, text in profile["messages"]["within"].items()}
-    if within["start"] + 1e6 * within["byte"] <= within["start"]:
+    if within["start"] + within["byte"] <= 0:
         yield f"messages: {within}"
 
 
@@ -176,7 +178,7 @@ def case_folder(place):
 def case_alone(place):
     """One process without mpiexec; the profile goes where --out says."""
     out = place.folder / "alone.toml"
-    code, output, left = place.calibrate("--out", out, "--seconds", "1", ranks=0)
+    code, output, left = place.calibrate("--out", out, ranks=0)
     yield from ended(code, left)
     if "not measured" not in output:
         yield "does not say that messages were not measured"
@@ -196,7 +198,7 @@ def case_stopped(place):
     """A job that is ended leaves no files."""
     mark = uuid.uuid4().hex
     words = place.ranks(2, place.build / "bin" / "sluice", "calibrate", "--dir", place.files,
-                        "--seconds", 60, "--bytes", "16M")
+                        "--seconds", 10, "--bytes", "16M")
     job = subprocess.Popen(words, env=place.environment(mark), start_new_session=True,
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
@@ -205,7 +207,7 @@ def case_stopped(place):
         while not condition() and time.monotonic() < until:
             time.sleep(0.05)
         return condition()
-    if not wait_until(lambda: any(place.files.iterdir())):
+    if not wait_until(lambda: any(place.files.glob("calibrate-*"))):
         yield "no file is made"
     job.terminate()
     job.wait()

@@ -16,6 +16,19 @@ TEST(Median, OfFewValues) {
     EXPECT_EQ(median_of({9, 1, 2}), 2);
 }
 
+TEST(Low, IsTheEndOfTheFirstQuarter) {
+    EXPECT_EQ(low_of({}), 0);
+    EXPECT_EQ(low_of({3}), 3);
+    EXPECT_EQ(low_of({4, 3, 2, 1}), 1);
+    EXPECT_EQ(low_of({5, 4, 3, 2, 1}), 2);
+}
+
+RC_GTEST_PROP(Low, IsNotAboveTheMedian, (std::vector<double> values)) {
+    RC_PRE(!values.empty());
+    RC_ASSERT(low_of(values) <= median_of(values));
+    RC_ASSERT(std::count(values.begin(), values.end(), low_of(values)) > 0);
+}
+
 RC_GTEST_PROP(Median, LeavesAsManyBelowAsAbove, (std::vector<double> values)) {
     RC_PRE(!values.empty());
     double const middle = median_of(values);

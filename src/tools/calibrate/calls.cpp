@@ -52,15 +52,15 @@ public:
     /// Bytes that lie together in a window.
     [[nodiscard]] int stretch() const noexcept { return piece_bytes * ranks_; }
 
-    /// Seconds of a call in which each rank writes to so many windows; in the middle of all.
+    /// Seconds of a call in which each rank writes to so many windows, undisturbed.
     double seconds(int windows, double seconds) {
-        constexpr int turns = 7, batch_least = 4, batch_most = 2000;
+        constexpr int turns = 15, batch_least = 4, batch_most = 2000;
         double const guess = batch(windows, batch_least);
         int const calls = static_cast<int>(
             std::clamp(seconds / turns / guess, double{batch_least}, double{batch_most}));
         std::vector<double> each;
         for (int turn = 0; turn < turns; ++turn) each.push_back(batch(windows, calls));
-        return median_of(std::move(each));
+        return low_of(std::move(each));
     }
 
 private:
@@ -100,7 +100,7 @@ double write_seconds(std::string const& path, int bytes) {
         each.push_back((bench::now() - begin) / windows_most);
     }
     if (fd >= 0) close(fd);
-    return median_of(std::move(each));
+    return low_of(std::move(each));
 }
 
 /// The ranks of rank 0's node; none on the others.

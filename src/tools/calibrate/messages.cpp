@@ -29,7 +29,7 @@ void receive(std::vector<char>& memory, int bytes, int from) {
         "MPI_Recv");
 }
 
-/// Seconds of one message there, by half the way there and back; the middle of all repeats.
+/// Seconds of one message there, by half the way there and back; undisturbed, of all repeats.
 double one_way(Job const& job, Pair pair, int bytes, int repeats) {
     std::vector<char> memory(static_cast<std::size_t>(bytes));
     std::vector<double> seconds;
@@ -47,7 +47,7 @@ double one_way(Job const& job, Pair pair, int bytes, int repeats) {
         }
         seconds.push_back((bench::now() - begin) / 2);
     }
-    return bench::max_over_ranks(job.rank == pair.from ? median_of(std::move(seconds)) : 0);
+    return bench::max_over_ranks(job.rank == pair.from ? low_of(std::move(seconds)) : 0);
 }
 
 /// For as long as `seconds`, as far as a first trial can tell.
@@ -99,7 +99,7 @@ double byte_of_all(Job const& job, std::vector<int> const& senders, double secon
                        (static_cast<double>(senders.size()) * in_a_row * bytes));
         goes_on = of_rank_0(bench::now() - begin < seconds ? 1 : 0) > 0;
     }
-    return of_rank_0(median_of(std::move(each)));
+    return of_rank_0(low_of(std::move(each)));
 }
 
 /// What a message takes longer for each receive that waits before its own.

@@ -72,13 +72,12 @@ public:
     }
 
     void tell(MachineProfile& profile) const {
-        std::vector<std::pair<Point, double>> medians;
-        for (auto const& [point, seconds] : seconds_)
-            medians.emplace_back(point, median_of(seconds));
+        std::vector<std::pair<Point, double>> times;
+        for (auto const& [point, seconds] : seconds_) times.emplace_back(point, low_of(seconds));
         for (Direction const way : {Direction::write, Direction::read}) {
             auto const at = static_cast<std::size_t>(way);
-            profile.sequential[at] = costs_of(medians, way, false);
-            profile.random[at] = costs_of(medians, way, true);
+            profile.sequential[at] = costs_of(times, way, false);
+            profile.random[at] = costs_of(times, way, true);
         }
     }
 

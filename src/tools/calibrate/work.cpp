@@ -24,7 +24,7 @@ double processor_seconds() {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// The middle of what `action` takes, repeated for so long.
+/// What `action` takes undisturbed, repeated for so long.
 double seconds_of(std::function<void()> const& action, double seconds) {
     constexpr int least = 3;
     std::vector<double> each;
@@ -35,7 +35,7 @@ double seconds_of(std::function<void()> const& action, double seconds) {
         action();
         each.push_back(processor_seconds() - start);
     }
-    return median_of(std::move(each));
+    return low_of(std::move(each));
 }
 
 /// Pieces of these lengths on average, in no order that could be foretold; as a view of a file.
@@ -219,7 +219,7 @@ void measure_work(Job const& job, double seconds, MachineProfile& profile) {
         std::vector<double> each;
         for (int turn = 0; waking.is_possible() && turn < turns; ++turn)
             each.push_back(waking.seconds(repeats));
-        if (!each.empty()) profile.wake = median_of(std::move(each));
+        if (!each.empty()) profile.wake = low_of(std::move(each));
     }
     job.progress->wipe();
 }
