@@ -20,7 +20,8 @@ std::size_t index(Direction direction) noexcept { return static_cast<std::size_t
 /// nothing itself.
 double best_byte_seconds(RequestCosts const& sequential, Rank ranks) noexcept {
     double best = 0;
-    for (double clients = 1; clients <= ranks; clients *= 2) {
+    for (std::int64_t many = 1; many <= ranks; many *= 2) {
+        auto const clients = static_cast<double>(many);
         for (Bytes window = window_least; window <= window_most; window *= 2) {
             auto const bytes = static_cast<double>(window);
             double const each = sequential.seconds(bytes, clients) / (bytes * clients);
