@@ -23,6 +23,7 @@ constexpr Option options[] = {
     {"--direction", "pattern.direction", "write or read"},
     {"--ranks", "explain.ranks", "how many, on all nodes"},
     {"--ranks-per-node", "machine.ranks_per_node", "how many on each node"},
+    {"--machine", "explain.machine", "file of a machine's profile: see sluice calibrate"},
     {"--memory", "explain.memory", "staging memory of a node (256M): SLUICE_MEMORY"},
     {"--rank", "explain.rank", "whose steps are told"},
     {"--cycles", "explain.cycles", "how many cycles of it (1)"},
@@ -80,12 +81,24 @@ void set_ranks(Description& description, std::int32_t ranks, simulated::Machine&
     machine.nodes = ranks / each;
 }
 
+/// The profile that was asked for; null where none was, or where it cannot be read.
+std::shared_ptr<MachineProfile const> take_machine(Description& description) {
+    auto const path = description.take("explain.machine");
+    if (!path) return nullptr;
+    auto const text = tools::read_text(*path);
+    std::string error = "cannot be read";
+    auto machine = text ? machine_described(*text, error) : std::nullopt;
+    if (!machine) description.fail(*path + ": " + error);
+    return machine ? std::make_shared<MachineProfile const>(*std::move(machine)) : nullptr;
+}
+
 tools::Question take_question(Description& description) {
     tools::Question question;
     description.take("explain.memory", question.memory_bytes);
     description.take("explain.rank", question.rank);
     description.take("explain.cycles", question.cycles);
     description.take("explain.lines", question.lines);
+    question.machine = take_machine(description);
     std::int32_t ranks = 0;
     description.take("explain.ranks", ranks);
     question.scenario = tools::take_scenario(description);

@@ -2,6 +2,7 @@
 #include "tools/explain/text.hpp"
 
 #include "core/cycle_input.hpp"
+#include "cost_model_cases.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,6 +48,18 @@ TEST(explain, its_text_is_the_golden_one) {
                                        {"sluice_exchange_data", "two-layer,balanced"},
                                        {"sluice_throttle", "1"},
                                        {"cb_nodes", "2"}})));
+}
+
+TEST(explain, its_table_of_candidates_is_the_golden_one) {
+    Question question = question_of("strided", Direction::read, 2, 2, {});
+    question.lines = 6;
+    question.machine = std::make_shared<MachineProfile const>(cases::machine_with("nvm"));
+    std::string const text = explain(question);
+    auto const begin = text.find("Candidates"), end = text.find("\n\n", begin);
+    ASSERT_NE(begin, std::string::npos);
+    expect_golden("explain_candidates_nvm.txt", text.substr(begin, end + 1 - begin));
+    question.machine = nullptr;
+    EXPECT_EQ(explain(question).find("Candidates"), std::string::npos);
 }
 
 std::vector<Question> some_questions() {

@@ -30,7 +30,7 @@ Subject::Subject(Question question)
       node_(question_.rank < 0 ? 0 : topology_.node_of(question_.rank)) {
     auto const& machine = question_.scenario.machine;
     limits_ = {aggregators_usual(topology_, machine.ranks_per_node), simulated::costs_of(machine),
-               machine.ranks_per_node};
+               machine.ranks_per_node, question_.machine};
     survey_all();
     Decision const decision = decide(survey_, topology_, limits_);
     plan_ = make_plan(decision, survey_, topology_, limits_.costs);

@@ -8,10 +8,11 @@ namespace sluice::tools {
 
 struct Question {
     Scenario scenario;
-    Bytes memory_bytes = Bytes{256} << 20;  ///< Staging memory of a node: SLUICE_MEMORY.
-    Rank rank = -1;                         ///< Whose steps are told; -1: two that differ.
-    std::int64_t cycles = 1;                ///< Of each of them.
-    std::int32_t lines = 16;                ///< Of a list, at most.
+    Bytes memory_bytes = Bytes{256} << 20;          ///< Staging memory of a node: SLUICE_MEMORY.
+    Rank rank = -1;                                 ///< Whose steps are told; -1: two that differ.
+    std::int64_t cycles = 1;                        ///< Of each of them.
+    std::int32_t lines = 16;                        ///< Of a list, at most.
+    std::shared_ptr<MachineProfile const> machine;  ///< Null: as where nobody measured.
 };
 
 /// What one rank has, from the least to the most.
@@ -36,6 +37,7 @@ public:
     [[nodiscard]] Question const& question() const noexcept { return question_; }
     [[nodiscard]] Topology const& topology() const noexcept { return topology_; }
     [[nodiscard]] Summary const& survey() const noexcept { return survey_; }
+    [[nodiscard]] PlanLimits const& limits() const noexcept { return limits_; }
     /// By groups: as the node of the asked rank has it.
     [[nodiscard]] Plan const& plan() const noexcept { return plan_; }
     [[nodiscard]] Rank aggregator(std::int32_t a) const noexcept {

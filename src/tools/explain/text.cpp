@@ -3,6 +3,7 @@
 
 #include "core/cycle_input.hpp"
 #include "core/staging.hpp"
+#include "tools/explain/prices.hpp"
 #include "tools/explain/steps.hpp"
 #include "tools/simulate/report.hpp"
 
@@ -337,7 +338,7 @@ std::string totals_text(Subject const& subject) {
 
 std::string explain(Question const& question) {
     Subject const subject(question);
-    std::string text = pattern_text(subject) + decision_text(subject);
+    std::string text = pattern_text(subject) + decision_text(subject) + prices_text(subject);
     if (subject.plan().strategy != Strategy::two_phase) return text;
     return text + domains_text(subject) + order_of_messages(subject) + all_steps(subject) +
            totals_text(subject);
