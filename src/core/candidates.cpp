@@ -3,6 +3,7 @@
 #include "core/decision.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace sluice {
 namespace {
@@ -127,6 +128,15 @@ void for_each_candidate(Workload const& w, MachineProfile const& machine, Freedo
     }
 }
 
+bool cheaper(Priced const& one, Priced const& other) noexcept {
+    auto const key = [](Priced const& p) {
+        Candidate const& c = p.candidate;
+        return std::tuple(p.estimate.total, c.aggregators, c.sieve_bytes, c.domains, c.window_bytes,
+                          c.layers);
+    };
+    return key(one) < key(other);
+}
+
 }  // namespace
 
 std::vector<Priced> price_all(Workload const& work, MachineProfile const& machine,
@@ -136,9 +146,7 @@ std::vector<Priced> price_all(Workload const& work, MachineProfile const& machin
     for_each_candidate(work, machine, freedom, [&](Candidate const& candidate) {
         all.push_back({candidate, price(candidate, work, machine, correction)});
     });
-    std::stable_sort(all.begin(), all.end(), [](Priced const& a, Priced const& b) {
-        return a.estimate.total < b.estimate.total;
-    });
+    std::sort(all.begin(), all.end(), cheaper);
     return all;
 }
 
