@@ -129,6 +129,7 @@ def mpi_steps(long):
                          "long" if long else "quick")
         yield mpi_runner("coexistence", "coexistence/run.py", mpi)
         yield mpi_runner("calibrate", "calibrate/run.py", mpi)
+        yield mpi_runner("bench", "bench/run.py", mpi, limit=120)
         yield mpi_runner("old systems", "old/run.py", mpi, *([] if long else ["--short"]))
         if long:
             yield Step(f"50 times outstanding {mpi}",

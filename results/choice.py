@@ -1,0 +1,108 @@
+"""Tables of the library's own choice against all its candidates, from lines of `bench --mode choice --json`."""
+
+NOTE = """`results/measure choice`, on emulated devices ([device](device.md)) without page cache, each with the profile that
+`sluice calibrate` measured on it just before. Candidates: independent calls, always collective (`romio_cb_*` = `enable`,
+else no hints), and two-phase forced by hints with 1, 2 and 4 aggregators and windows of 256K, 1M and 4M (`even 2x1M`).
+All in turn, with *auto*, the library's own choice; ratios are medians of those of the same turn.
+
+- *Best*: the candidate with the shortest median. It is the best of a dozen medians, so it is a little too good by chance.
+- *auto / best*: asked is that auto chose the best, or at most 1.10. *~*: in a quarter of the turns or more auto was no slower.
+- *Same way*: auto / the candidate that is done in the same way; what is not 1.00 is noise.
+- *Against the better*: the better of always-collective and always-independent / auto; asked is at least 0.95.
+- *Error*: estimate / measured - 1, of what auto chose."""
+SUMMARY_NOTE = "Over the cases of the next table."
+WITHIN, AGAINST, WIN, MEAN, WORST = 1.10, 0.95, 1.3, 0.10, 0.25
+
+
+def case_of(line, mpi_of):
+    return (line.get("device", ""), line["ranks"], line["pattern"], line["direction"],
+            line["bytes_per_rank"], mpi_of(line))
+
+
+def newest(rows, mode, mpi_of, *more):
+    """The last line for each case."""
+    return {(*case_of(r, mpi_of), *(r[key] for key in more)): r for r in rows if r["mode"] == mode}
+
+
+def percent(part):
+    return "" if part is None else f"{100 * part:+.0f} %"
+
+
+def met(value):
+    return "yes" if value else "**no**"
+
+
+def most(verdicts, quantity, device):
+    """The largest ratio on a device, and where."""
+    found = max((r for r in verdicts if r.get("device") == device), default=None,
+                key=lambda r: r[quantity])
+    if found is None:
+        return 0, "not measured"
+    return found[quantity], (f"{found[quantity]:.2f} ({found['pattern']} {found['direction']}, "
+                             f"{found['ranks']} ranks, {found['bytes_per_rank'] >> 10} KiB a rank)")
+
+
+def is_close(verdict):
+    return verdict["chosen"] == verdict["best"] or verdict["chosen_over_best"] <= WITHIN
+
+
+def errors_of(rows):
+    return [abs(r["error"]) for r in rows if r["error"] is not None]
+
+
+def error_rows(what, errors):
+    if not errors:
+        return
+    mean, worst = sum(errors) / len(errors), max(errors)
+    yield [f"{what}: mean of {len(errors)}", f"{100 * mean:.1f} %", f"<= {100 * MEAN:.0f} %",
+           met(mean <= MEAN)]
+    yield [f"{what}: worst", f"{100 * worst:.0f} %", f"<= {100 * WORST:.0f} %", met(worst <= WORST)]
+
+
+def summary(verdicts, candidates):
+    """What was asked, what it came to, and whether it was met."""
+    count = len(verdicts)
+    within = [r for r in verdicts if is_close(r)]
+    fair = [r for r in verdicts if r["better_over_chosen"] >= AGAINST]
+    yield ["auto is the best or within 10 % of it", f"{len(within)} of {count}", "all",
+           met(len(within) == count)]
+    yield ["auto / best, the largest", f"{max(r['chosen_over_best'] for r in verdicts):.2f}", "", ""]
+    yield ["auto at least 0.95 of the better of always-collective and always-independent",
+           f"{len(fair)} of {count}", "all", met(len(fair) == count)]
+    yield ["the same, the least", f"{min(r['better_over_chosen'] for r in verdicts):.2f}",
+           f">= {AGAINST}", met(len(fair) == count)]
+    for quantity, other, device in (("collective_over_chosen", "always-collective", "nvm"),
+                                    ("independent_over_chosen", "always-independent", "hdd")):
+        value, text = most(verdicts, quantity, device)
+        yield [f"most against {other} on {device}", text, f">= {WIN}", met(value >= WIN)]
+    yield from error_rows("error of the estimate of auto", errors_of(verdicts))
+    yield from error_rows("error of the estimates of all candidates", errors_of(
+        r for r in candidates if r["candidate"] != "auto"))
+
+
+def verdict_row(verdict, seconds, size, mpi):
+    over_best, against = verdict["chosen_over_best"], verdict["better_over_chosen"]
+    text = f"{over_best:.2f}" + (" ~" if verdict["tie"] else "")
+    same = verdict.get("chosen_over_twin")
+    return [verdict.get("device", ""), f"{verdict['pattern']} {verdict['direction']}",
+            str(verdict["ranks"]), size(verdict["bytes_per_rank"]), mpi, verdict["best"],
+            seconds(verdict["best_seconds"]), verdict["chosen"],
+            text if is_close(verdict) else f"**{text}**", f"{same:.2f}" if same else "",
+            f"{against:.2f}" if against >= AGAINST else f"**{against:.2f}**",
+            f"{verdict['collective_over_chosen']:.2f}",
+            f"{verdict['independent_over_chosen']:.2f}", percent(verdict["error"])]
+
+
+def tables(rows, table, seconds, size, mpi_of):
+    verdicts = newest(rows, "choice verdict", mpi_of)
+    candidates = newest(rows, "choice", mpi_of, "candidate").values()
+    if not verdicts:
+        return ""
+    drawn = [verdict_row(verdict, seconds, size, key[-1])
+             for key, verdict in sorted(verdicts.items())]
+    return (table("The library's own choice: what is asked", SUMMARY_NOTE,
+                  ["what", "measured", "asked", "met"], summary(list(verdicts.values()), candidates)) +
+            table("The library's own choice: each case", NOTE,
+                  ["device", "what", "ranks", "a rank", "MPI", "best", "its time", "auto", "auto / best",
+                   "same way", "against the better", "collective / auto", "independent / auto",
+                   "error"], drawn))

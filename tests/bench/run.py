@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Mode choice of the bench, on a small access in memory: its contenders, their bytes, its verdict,
+and the tables that results/choice.py makes of its lines. Part of `make test`."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "results"), str(ROOT / "tests" / "mpi")]
+
+import choice  # noqa: E402
+from mpis import BUILD, MPIS  # noqa: E402
+
+FORCED = {f"even {count}x{window}" for count in (1, 2) for window in ("256K", "1M")}
+
+
+def table(title, _note, header, rows):
+    rows = list(rows)
+    assert all(len(row) == len(header) for row in rows), title
+    return "\n".join(" | ".join(row) for row in rows)
+
+
+class Choice(unittest.TestCase):
+    mpi = "mpich"
+
+    @classmethod
+    def setUpClass(cls):
+        mpi = MPIS[cls.mpi]
+        with tempfile.TemporaryDirectory(prefix="choice-") as folder:
+            into = Path(folder) / "lines.jsonl"
+            words = [mpi.mpiexec, "-n", "2", BUILD / mpi.build / "bin" / "sluice", "bench",
+                     *f"--mode choice --no-peer --pattern strided,random --piece 4K --bytes 512K "
+                     f"--window 256K,1M --repeat 3 --dir {folder} --json {into}".split()]
+            cls.result = subprocess.run([str(word) for word in words], text=True, timeout=100,
+                                        capture_output=True, check=False,
+                                        env={**os.environ, **mpi.settings})
+            cls.lines = [json.loads(text) for text in into.read_text().splitlines()]
+
+    def test_it_ends_well(self):
+        self.assertEqual(self.result.returncode, 0, self.result.stdout + self.result.stderr)
+
+    def test_contenders(self):
+        for pattern in ("strided", "random"):
+            for direction in ("write", "read"):
+                lines = {line["candidate"]: line for line in self.lines if line["mode"] == "choice"
+                         and (line["pattern"], line["direction"]) == (pattern, direction)}
+                self.assertEqual(set(lines), FORCED | {"auto", "collective", "independent"})
+                for name, line in lines.items():
+                    self.assertEqual(line["wrong_bytes"], 0, name)
+                    self.assertIn("independent" if name == "independent" else
+                                  "two-phase" if name != "auto" else direction, line["plan"])
+                    if name in FORCED:
+                        self.assertIn(f"{name[5]} aggregators", line["plan"])
+                        window = 2**18 if name.endswith("256K") else 2**20
+                        self.assertIn(f"windows of {window} bytes", line["plan"])
+
+    def test_verdicts(self):
+        verdicts = [line for line in self.lines if line["mode"] == "choice verdict"]
+        self.assertEqual(len(verdicts), 4)
+        for verdict in verdicts:
+            medians = {line["candidate"]: line["total"]["median"] for line in self.lines
+                       if line["mode"] == "choice" and line["candidate"] != "auto"
+                       and line["pattern"] == verdict["pattern"]
+                       and line["direction"] == verdict["direction"]}
+            self.assertEqual(verdict["best"], min(medians, key=medians.get))
+            self.assertIn(verdict["chosen"], {*medians, "another way"})
+
+    def test_tables(self):
+        text = choice.tables(self.lines, table, str, str, lambda line: line["mpi_library"])
+        self.assertIn("of 4", text)
+        for verdict in self.lines:
+            if verdict["mode"] == "choice verdict":
+                self.assertIn(f"{verdict['chosen_over_best']:.2f}", text)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mpi", default="mpich", choices=MPIS)
+    Choice.mpi = parser.parse_args().mpi
+    unittest.main(argv=[sys.argv[0], "-v"])
