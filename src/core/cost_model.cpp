@@ -12,6 +12,9 @@
 namespace sluice {
 namespace {
 
+/// A request that begins as many times its own length behind the last one, or less, costs no seek:
+/// devices have tracks and blocks, and systems read ahead.
+constexpr double near_lengths = 8;
 /// Of the way from equal shares to all bytes in one, where nobody knows where the bytes are.
 constexpr double unevenness = 0.1;
 constexpr double weight_shares = 64;     ///< Bytes are known for each: core/weights.hpp.
@@ -51,6 +54,19 @@ double mean_gap(Workload const& w) noexcept {
     return (rank_span(w) - w.bytes_most) / std::max(1.0, w.pieces_most - 1);
 }
 
+/// Of requests with such a gap before them on average, the part that is far from the last one: as
+/// many as where requests lie by chance. Those without a gap follow each other.
+double far_part(double gap, double length) noexcept {
+    return gap > 0 ? std::exp(-near_lengths * length / gap) : 0;
+}
+
+/// Pieces of ranks that interleave are asked for at about the same time, so that the gap before a
+/// piece is that which nobody wants.
+double gap_before_piece(Workload const& w) noexcept {
+    double const unwanted = std::max(0.0, w.span - w.bytes) / w.pieces;
+    return w.interleaved ? std::min(mean_gap(w), unwanted) : mean_gap(w);
+}
+
 Estimate independent(Candidate const& c, Workload const& w, MachineProfile const& m,
                      double factor) noexcept {
     Estimate e;
@@ -67,7 +83,10 @@ Estimate independent(Candidate const& c, Workload const& w, MachineProfile const
             e.storage = requests * sequential.seconds(rank_span(w) / requests, clients);
             e.copies = w.bytes_most * m.copy_byte + w.pieces_most * m.copy_piece;
         } else {
-            e.storage = w.pieces_most * random.seconds(w.bytes_most / w.pieces_most, clients);
+            double const piece = w.bytes_most / w.pieces_most;
+            double const far = far_part(gap_before_piece(w), piece);
+            e.storage = w.pieces_most * ((1 - far) * sequential.seconds(piece, clients) +
+                                         far * random.seconds(piece, clients));
         }
     }
     e.storage *= factor;
@@ -126,8 +145,8 @@ void set_requests(Share& s, Workload const& w, double stretches, double gap_byte
         return;
     }
     s.requests = std::max(1.0, here);
-    s.random = here;
     s.request_bytes = stored / s.requests;
+    s.random = here * far_part(gap, s.request_bytes);
 }
 
 Share share_of(Candidate const& c, Workload const& w) noexcept {
