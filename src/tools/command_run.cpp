@@ -68,6 +68,8 @@ int command_run(int argc, char** argv) {
 int command_bench(int argc, char** argv) {
     bool const simulated = argc > 0 && std::strcmp(argv[0], "exchange") == 0;
     if (simulated) return command_exchange(argc - 1, argv + 1);
+    bool const studies = argc > 0 && std::strcmp(argv[0], "nvm") == 0;
+    if (studies) return command_nvm(argc - 1, argv + 1);
     bool const storage = argc > 0 && std::strcmp(argv[0], "storage") == 0;
     if (storage) {  // The engines by themselves: nothing is preloaded.
         std::string engines = installation() + "/libexec/sluice-storage";

@@ -19,7 +19,8 @@ constexpr Command commands[] = {
      "--abi: for an interpreter with an MPI module of the standard ABI",
      sluice::command_run},
     {"bench", "bench [OPTION ...]",
-     "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines",
+     "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines; bench "
+     "nvm: the NVM paper's study",
      sluice::command_bench},
     {"calibrate", "calibrate [--dir FOLDER] [OPTION ...]",
      "measure this machine and the file system of a folder, for the library's decisions; under "

@@ -1,0 +1,348 @@
+"""What the paper found, and whether the lines of a study show it: seen, partly or not seen, why."""
+from dataclasses import dataclass
+
+import lines as study
+import model
+from paper import (COLLECTIVE_LOSS, DEVICES, HACC_LOSS, MEAN_ERROR, NVM_LOSS, POSIX_GAIN, PROFILE,
+                   WORST_ERROR)
+
+FAST = ("ssd", "nvm")
+SAME = 0.10  # what two measurements of one thing may differ by on a machine with other work
+
+
+@dataclass(frozen=True)
+class Finding:
+    what: str
+    verdict: str
+    paper: str
+    ours: str
+    why: str
+
+
+def verdict(conditions):
+    conditions = list(conditions)
+    return "seen" if all(conditions) else "partly" if any(conditions) else "not seen"
+
+
+def percents(values):
+    return ", ".join(f"{name} {100 * value:.1f} %" for name, value in values.items())
+
+
+def known(values):
+    """The dictionary without what was not measured."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def join(texts):
+    return " ".join(text for text in texts if text)
+
+
+# ---- Page cache -----------------------------------------------------------------------------
+
+
+def cache_matters_less(lines):
+    caches = lines.caches("hacc", "write")
+    losses = known({device: lines.loss("hacc", "write", device, caches[-1], caches[0])
+                    for device in DEVICES} if caches else {})
+    if len(losses) < len(DEVICES):
+        return None
+    ordered = losses["hdd"] > losses["ssd"] > losses["nvm"]
+    near = losses["nvm"] <= HACC_LOSS["nvm"] + SAME
+    return Finding(
+        "A small page cache costs HDD and SSD most of HACC-IO's bandwidth, NVM little",
+        verdict([ordered, near]), percents(HACC_LOSS), percents(losses),
+        join(["The order is the paper's." if ordered else "The order is another.",
+              "" if near else "NVM loses more: a write to the device goes through FUSE at no more than 900 MB/s here, "
+              "one to the page cache at the speed of memory; the paper's NVM has the speed of its memory."]))
+
+
+def large_cache_hides(lines):
+    caches = lines.caches("hacc", "write")
+    rates = known({device: lines.cached_rate("hacc", "write", device, caches[-1])
+                   for device in DEVICES} if caches else {})
+    if len(rates) < len(DEVICES):
+        return None
+    spread = max(rates.values()) / min(rates.values())
+    return Finding("With a large cache the devices make no difference (HACC-IO)",
+                   verdict([spread < 1.25]), "almost none",
+                   ", ".join(f"{name} {value:.0f} MB/s" for name, value in rates.items()),
+                   "All data stay in the cache; what is left is the cost of copies and pages."
+                   if spread < 1.25 else
+                   "The cache holds the data, but writing back begins meanwhile, and competes for the cores.")
+
+
+def nvm_is_best(lines):
+    wins = total = 0
+    for application, step in (("madbench", "W"), ("s3asim", "read")):
+        for cache in lines.caches(application, step):
+            rates = known({device: lines.cached_rate(application, step, device, cache)
+                           for device in DEVICES})
+            if len(rates) == len(DEVICES):
+                total += 1
+                wins += rates["nvm"] >= (1 - SAME) * max(rates.values())
+    if not total:
+        return None
+    return Finding("NVM is best at each size of the cache, MADBench2 (W) and S3aSim",
+                   verdict([wins == total, 2 * wins > total]), "always",
+                   f"best, or within {100 * SAME:.0f} % of it, in {wins} of {total} cases",
+                   "What the cache does not hold comes from the device.")
+
+
+def madbench_is_stable(lines):
+    caches = lines.caches("madbench", "W")
+    if not caches or 3 * caches[0] not in caches:
+        return None
+    losses = known({device: lines.loss("madbench", "W", device, caches[-1], 3 * caches[0])
+                    for device in DEVICES})
+    steady = [abs(loss) < 0.2 for loss in losses.values()]
+    return Finding(
+        "MADBench2 (W) is as fast with 3 GB of cache as with 11 GB", verdict(steady),
+        "stable: its 4 GB are more than the cache holds", percents(losses),
+        "As in the paper." if all(steady) else
+        "A working set that fits into the larger caches of the sweep is read from there, also what was written just before; the paper's "
+        "explanation, that 4 GB do not fit, holds for 3 GB only.")
+
+
+def streams_need_no_cache(lines):
+    losses = {}
+    for application, step in (("madbench", "W"), ("s3asim", "read")):
+        caches = lines.caches(application, step)
+        if caches and 3 * caches[0] in caches:
+            losses[application] = lines.loss(application, step, "nvm", 3 * caches[0], caches[0])
+    losses = known(losses)
+    if len(losses) < 2:
+        return None
+    return Finding(
+        "From 3 GB to 1 GB of cache on NVM, MADBench2 (W) loses much, S3aSim little",
+        verdict([losses["s3asim"] < losses["madbench"], abs(losses["s3asim"]) < 2 * SAME]),
+        percents(NVM_LOSS), percents(losses),
+        "S3aSim reads each byte once, so no cache helps; that the kernel has to find free pages costs something in a small one. "
+        "W reads what S wrote, and a cache below its working set has dropped that before.")
+
+
+# ---- POSIX and individual -------------------------------------------------------------------
+
+
+def gains(lines, setting):
+    """How much faster POSIX is than individual I/O, by device and step."""
+    found = {}
+    for device in DEVICES:
+        for step in study.STEPS:
+            ratio = lines.ratio(setting, device, step, "mpi-individual", "posix")
+            found[f"{device} {step}"] = None if ratio is None else ratio - 1
+    return known(found)
+
+
+def individual_on_one_node(lines):
+    found = gains(lines, (1, 4))
+    if not found:
+        return None
+    return Finding("On one node MPI's individual I/O costs next to nothing; most on NVM",
+                   verdict(abs(gain) < SAME for gain in found.values()),
+                   f"POSIX is {100 * POSIX_GAIN:.2f} % faster on NVM, the same on HDD and SSD",
+                   percents(found),
+                   "The MPI adds microseconds to each call, and a call of 1 MiB takes a millisecond or more on any of these devices; "
+                   "differences below 10 % are the noise of this machine.")
+
+
+def individual_across_nodes(lines):
+    found = gains(lines, lines.many()) if lines.many() else {}
+    if not found:
+        return None
+    return Finding("Across nodes there is no difference between POSIX and individual I/O",
+                   verdict(abs(gain) < SAME for gain in found.values()), "almost none", percents(found),
+                   "The wire is the limit, or the disk."
+                   if all(abs(gain) < SAME for gain in found.values()) else
+                   "The wire or the disk is the limit; where they differ, processes share the machine's cores with the network and the "
+                   "device's server, and come in another order each time.")
+
+
+# ---- Collective and individual --------------------------------------------------------------
+
+
+def advantages(lines, setting, devices, ways=("collective", "individual")):
+    """How much faster the first way is, by device and step."""
+    found = {}
+    for device in devices:
+        for step in study.STEPS:
+            ratio = lines.ratio(setting, device, step, ways[1], ways[0])
+            found[f"{device} {step}"] = None if ratio is None else ratio - 1
+    return known(found)
+
+
+OWN = ("mpi-collective", "mpi-individual")
+
+
+def both(lines, setting, devices):
+    """In words: Sluice's, then the MPI's own."""
+    own = advantages(lines, setting, devices, OWN)
+    text = "Sluice: " + percents(advantages(lines, setting, devices))
+    return text + (f"; the MPI's own: {percents(own)}" if own else "")
+
+
+def collective_wins_on_hdd(lines):
+    many = lines.many()
+    found = advantages(lines, many, ("hdd",)) if many else {}
+    if not found:
+        return None
+    return Finding(
+        "With several processes a node, collective I/O is faster on HDD", verdict(
+            gain > 0 for gain in found.values()),
+        "faster", both(lines, many, ("hdd",)),
+        "A disk follows 4 streams here. As many aggregators stay in order; more processes by themselves are a seek for each call.")
+
+
+def collective_alone_on_hdd(lines):
+    settings = lines.settings()
+    found = advantages(lines, settings[0], ("hdd",)) if len(settings) > 1 else {}
+    if not found:
+        return None
+    return Finding(
+        "With one process a node, collective I/O brings little, also on HDD",
+        verdict(gain < SAME for gain in found.values()), "little benefit",
+        both(lines, settings[0], ("hdd",)),
+        "Each process is an aggregator: there are as many streams without an exchange as with it.")
+
+
+def collective_loses_on_fast(lines):
+    settings = lines.settings()[:2]
+    found = {f"{setting[1] // setting[0]} a node, {name}": gain for setting in settings
+             for name, gain in advantages(lines, setting, FAST).items()}
+    if not found:
+        return None
+    own = {f"{setting[1] // setting[0]} a node, {name}": gain for setting in settings
+           for name, gain in advantages(lines, setting, FAST, OWN).items()}
+    wins = [name for name, gain in found.items() if gain > 0]
+    return Finding(
+        "On SSD and NVM collective I/O is always slower", verdict([gain < 0 for gain in found.values()]),
+        "always", f"Sluice: {percents(found)}; the MPI's own: {percents(own)}",
+        "Data cross the wire twice, and these devices do not mind the order of calls." if not wins else
+        "Data cross the wire twice, which costs what it costs in the paper; but " + ", ".join(wins) +
+        " is not slower: Sluice sends while it writes, and fewer processes wait for the device.")
+
+
+def worst_on_nvm(lines):
+    found = {}
+    for setting in lines.settings()[:2]:
+        for ways in (("collective", "individual"), OWN):
+            for name, gain in advantages(lines, setting, ("nvm",), ways).items():
+                found[f"{setting[1] // setting[0]} a node, {name.split()[1]}, {ways[0]}"] = gain
+    if not found:
+        return None
+    worst = min(found, key=found.get)
+    return Finding(
+        "The worst case of collective I/O on NVM", verdict([found[worst] < -0.1]),
+        f"{100 * COLLECTIVE_LOSS:.1f} % worse", f"{-100 * found[worst]:.1f} % worse ({worst})",
+        "A call of all processes waits for the slowest, after it has moved the data once more than needed.")
+
+
+def grows_with_processes(lines):
+    settings = lines.settings()
+    if len(settings) < 2:
+        return None
+    conditions, text = [], {}
+    for ways in (("collective", "individual"), OWN):
+        alone, many = (advantages(lines, setting, FAST, ways) for setting in settings[:2])
+        for name in set(alone) & set(many):
+            conditions.append(many[name] < alone[name])
+            text[f"{name}, {ways[0]}"] = many[name] - alone[name]
+    if not conditions:
+        return None
+    return Finding(
+        "On SSD and NVM collective I/O falls further behind with more processes a node",
+        verdict(conditions), "the difference is bigger with 4 processes a node",
+        f"so in {sum(conditions)} of {len(conditions)} cases; change of the advantage: " +
+        percents(dict(sorted(text.items()))),
+        "With one process a node an aggregator has most of its data already; with more, three quarters cross the wire to it.")
+
+
+# ---- Profile, model -------------------------------------------------------------------------
+
+
+def shares(lines, step):
+    found = {}
+    for device in DEVICES:
+        row = lines.app(lines.many(), device, step, "collective") if lines.many() else None
+        if row and "transfers" in row:
+            shuffle = row["messages"]["median"] + row["copies"]["median"]
+            found[device] = shuffle, shuffle / (shuffle + row["transfers"]["median"])
+    return found
+
+
+def share_rises(lines):
+    found = {step: shares(lines, step) for step in study.STEPS}
+    if any(len(one) < len(DEVICES) for one in found.values()):
+        return None
+    conditions = [one["hdd"][1] < min(one["ssd"][1], one["nvm"][1]) for one in found.values()]
+    text = {f"{device} {step}": one[device][1] for step, one in found.items() for device in DEVICES}
+    return Finding(
+        "The shuffle's share of the time rises from HDD to SSD and NVM", verdict(conditions),
+        percents({device: PROFILE[device]["share"] for device in DEVICES}), percents(text),
+        "The I/O is shorter, the shuffle is not. Here a message is also under way while its receiver waits for the device, which lengthens "
+        "what counts as shuffle on a slow one.")
+
+
+def shuffle_is_the_same(lines):
+    found = {step: shares(lines, step) for step in study.STEPS}
+    if any(len(one) < len(DEVICES) for one in found.values()):
+        return None
+    spreads = {step: max(v[0] for v in one.values()) / min(v[0] for v in one.values())
+               for step, one in found.items()}
+    return Finding(
+        "The shuffle takes as long on all three devices", verdict(v < 1.25 for v in spreads.values()),
+        "13.77, 14.32 and 14.19 ms an iteration",
+        ", ".join(f"longest / shortest, {step}: {value:.2f}" for step, value in spreads.items()),
+        "The same bytes cross the same wire." if max(spreads.values()) < 1.25 else
+        "The same bytes cross the same wire, but Sluice's messages and transfers are under way together: an aggregator that waits for its "
+        "disk takes the next message later, and that time counts as the message's. The paper's shuffle ends before its I/O begins.")
+
+
+def model_is_right(lines):
+    cases = [case for case in model.cases(lines) if case.direction == "write"]
+    texts, conditions = [], []
+    for name, of in (("the paper's equations", model.Case.error_of_equations),
+                     ("the library's model", model.Case.error_of_estimate)):
+        errors = model.errors(cases, of)
+        if errors:
+            texts.append(f"{name}: mean {100 * errors[0]:.1f} %, worst {100 * errors[1]:.1f} %")
+            conditions.append(errors[0] <= 0.10 and errors[1] <= 0.25)
+    if not conditions:
+        return None
+    return Finding(
+        "Five equations with measured parameters tell how long I/O takes (writes, "
+        f"{len(cases)} cases)", verdict(conditions),
+        f"mean {100 * MEAN_ERROR:.2f} %, worst {100 * WORST_ERROR:.1f} %", "; ".join(texts),
+        "Seen: a mean error of 10 % and a worst of 25 % at most. The equations know nothing of messages within a node, which are cheap here, nor of "
+        "shuffle and I/O at the same time, which Sluice has: they come out too long for collective calls.")
+
+
+def crossing(lines):
+    own, paper = model.own_tradeoff(lines), model.paper_tradeoff(lines)
+    if not paper:
+        return None
+
+    def pays(curve):
+        return [point.bytes for point in curve if point.benefit > point.cost]
+
+    def text(curves):
+        return ", ".join(f"{device} {'from ' + str(min(pays(curve)) // 1024) + ' KiB' if pays(curve) else 'never'}"
+                         for device, curve in curves.items())
+
+    conditions = [bool(pays(curves["hdd"])) and not pays(curves["ssd"]) and not pays(curves["nvm"])
+                  for curves in (paper, own) if len(curves) == len(DEVICES)]
+    return Finding(
+        "The benefit exceeds the shuffle's cost for large messages on HDD, never on SSD and NVM",
+        verdict(conditions), "HDD: not with 32 KB, but with 2 and 16 MB; SSD, NVM: never",
+        f"with the paper's parameters: {text(paper)}" + (f"; with ours: {text(own)}" if own else ""),
+        "Bandwidth in order and at random differ by the seeks of a disk, and by next to nothing behind the wire on the others.")
+
+
+ALL = (cache_matters_less, large_cache_hides, nvm_is_best, madbench_is_stable, streams_need_no_cache,
+       individual_on_one_node, individual_across_nodes, collective_wins_on_hdd,
+       collective_alone_on_hdd, collective_loses_on_fast, worst_on_nvm, grows_with_processes,
+       share_rises, shuffle_is_the_same, model_is_right, crossing)
+
+
+def all_of(lines):
+    """Those for which there are lines."""
+    return [finding for finding in (look(lines) for look in ALL) if finding]

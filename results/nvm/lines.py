@@ -1,0 +1,84 @@
+"""What the study's lines say, by subject. Used by the report and the pictures."""
+import json
+from pathlib import Path
+
+from paper import DEVICES
+
+WAYS = ("posix", "mpi-individual", "individual", "mpi-collective", "collective", "auto")
+STEPS = ("write", "read")
+
+
+class Lines:
+    """The newest line of each figure."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.cached, self.apps, self.models, self.paper = {}, {}, {}, {}
+        for row in rows:
+            if row["mode"] == "model" and row["source"] == "paper":
+                self.paper[row["device"]] = row
+            elif row["mode"] == "model":
+                self.models[row["nodes"], row["ranks"], row["device"], row["direction"]] = row
+            elif "cache" in row:
+                self.cached[row["application"], row["step"], row["device"], int(row["cache"])] = row
+            else:
+                self.apps[row["nodes"], row["ranks"], row["device"], row["step"], row["way"]] = row
+
+    # Page cache.
+
+    def caches(self, application, step):
+        return sorted({key[3] for key in self.cached if key[:2] == (application, step)})
+
+    def cached_rate(self, application, step, device, cache):
+        row = self.cached.get((application, step, device, cache))
+        return rate(row) if row else None
+
+    def loss(self, application, step, device, large, small):
+        """How much less bandwidth the small cache has; None if one was not measured."""
+        rates = [self.cached_rate(application, step, device, cache) for cache in (large, small)]
+        return 1 - rates[1] / rates[0] if all(rates) else None
+
+    # IOR.
+
+    def settings(self):
+        """(nodes, ranks) across nodes: as many ranks as nodes; the most; the most on fewer nodes."""
+        found = sorted({key[:2] for key in self.apps if key[0] > 1})
+        if not found:
+            return []
+        nodes = max(one[0] for one in found)
+        most = max(one for one in found if one[0] == nodes)
+        alone = [one for one in found if one == (nodes, nodes) and one != most]
+        fewer = [one for one in found if one[0] < nodes and one[1] == most[1]]
+        return [*alone, most, *fewer[-1:]]
+
+    def many(self):
+        """The setting of 16 processes on 4 nodes, or what stands for it."""
+        settings = self.settings()
+        nodes = max((one[0] for one in settings), default=0)
+        return max((one for one in settings if one[0] == nodes), default=None)
+
+    def app(self, setting, device, step, way):
+        return self.apps.get((*setting, device, step, way))
+
+    def seconds(self, setting, device, step, way):
+        row = self.app(setting, device, step, way)
+        return row["total"]["median"] if row else None
+
+    def ratio(self, setting, device, step, way, other):
+        """Time of `way` over that of `other`; None if one was not measured."""
+        times = [self.seconds(setting, device, step, one) for one in (way, other)]
+        return times[0] / times[1] if all(times) else None
+
+    def devices(self, setting):
+        return [device for device in DEVICES if any(key[:3] == (*setting, device) for key in self.apps)]
+
+
+def rate(row):
+    """MB/s of all ranks."""
+    return row["bytes"] / row["total"]["median"] / 1e6
+
+
+def read(path):
+    path = Path(path)
+    rows = [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
+    return Lines([row for row in rows if row["mode"] in ("app", "model")])

@@ -1,0 +1,82 @@
+"""Estimates beside what was measured (tables V and VI), and figure 11, from the study's lines."""
+from dataclasses import dataclass
+
+from paper import DEVICES
+
+WAYS = ("collective", "individual")
+
+
+@dataclass(frozen=True)
+class Case:
+    nodes: int
+    ranks: int
+    way: str  # of Sluice: with an exchange, and without
+    device: str
+    direction: str
+    measured: float  # seconds, of the program
+    equations: float | None  # by the paper's equations
+    estimate: float | None  # by the library's model
+    priced: float | None  # the operations that this is an estimate of
+
+    def error_of_equations(self):
+        return abs(self.equations / self.measured - 1) if self.equations else None
+
+    def error_of_estimate(self):
+        return abs(self.estimate / self.priced - 1) if self.estimate and self.priced else None
+
+
+def cases(lines):
+    """All that were measured: the settings with most ranks, those with more nodes first."""
+    settings = [setting for setting in lines.settings() if setting[1] == (lines.many() or (0, 0))[1]]
+    found = []
+    for setting in settings:
+        for way in WAYS:
+            for device in lines.devices(setting):
+                for direction in ("write", "read"):
+                    row = lines.app(setting, device, direction, way)
+                    if row:
+                        found.append(case_of(lines, setting, row, direction))
+    return found
+
+
+def case_of(lines, setting, row, direction):
+    equations = lines.models.get((*setting, row["device"], direction), {})
+    return Case(*setting, row["way"], row["device"], direction, row["total"]["median"],
+                equations.get(row["way"]), middle(row, "estimated"), middle(row, "priced"))
+
+
+def middle(row, quantity):
+    return row[quantity]["median"] if quantity in row else None
+
+
+def errors(some, of):
+    """(mean, worst) of the cases that have one; None if none has."""
+    values = [error for error in map(of, some) if error is not None]
+    return (sum(values) / len(values), max(values)) if values else None
+
+
+@dataclass(frozen=True)
+class Point:
+    bytes: int
+    cost: float  # seconds of the shuffle of one iteration
+    benefit: float  # seconds, individual - collective
+
+
+def points(row):
+    return [Point(int(size), cost, benefit) for size, cost, benefit in
+            zip(row["message_bytes"], row["cost"], row["benefit"])]
+
+
+def paper_tradeoff(lines):
+    """By device, with the paper's own parameters."""
+    return {device: points(lines.paper[device]) for device in DEVICES if device in lines.paper}
+
+
+def own_tradeoff(lines):
+    """By device, of writes with most processes, as calibrated here."""
+    found = {}
+    for device in DEVICES:
+        row = lines.models.get((*(lines.many() or (0, 0)), device, "write"))
+        if row:
+            found[device] = points(row)
+    return found

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Draws nvm-*.png from the study's lines: pictures.py LINES FOLDER. Wants matplotlib."""
+import pathlib
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402: the backend comes first
+
+import lines as study  # noqa: E402
+import model  # noqa: E402
+from paper import DEVICES, MIB, SCALE  # noqa: E402
+
+COLOURS = {"hdd": "#7f7f7f", "ssd": "#ff7f0e", "nvm": "#1f77b4"}
+MARKS = {"hdd": "o", "ssd": "s", "nvm": "^"}
+WAY_COLOURS = {"posix": "#2ca02c", "mpi-individual": "#b0b0b0", "individual": "#9ecae1",
+               "mpi-collective": "#7f7f7f", "collective": "#1f77b4", "auto": "#08306b"}
+CACHED = (("hacc", "write", "HACC-IO"), ("madbench", "W", "MADBench2, W"),
+          ("s3asim", "read", "S3aSim"))
+
+
+def plain(axes):
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", linewidth=0.4, alpha=0.5)
+
+
+def draw_caches(lines, folder):
+    shown = [one for one in CACHED if lines.caches(*one[:2])]
+    if not shown:
+        return None
+    figure, all_axes = plt.subplots(1, len(shown), figsize=(3.3 * len(shown), 3.2),
+                                    layout="constrained", squeeze=False)
+    for axes, (application, step, name) in zip(all_axes[0], shown):
+        caches = lines.caches(application, step)
+        for device in DEVICES:
+            points = [(cache / MIB, lines.cached_rate(application, step, device, cache))
+                      for cache in caches]
+            points = [point for point in points if point[1]]
+            axes.plot(*zip(*points), color=COLOURS[device], marker=MARKS[device], markersize=4,
+                      label=device)
+        axes.set_title(name, fontsize=10, loc="left")
+        axes.set_yscale("log")
+        axes.set_xticks([cache / MIB for cache in caches])
+        axes.tick_params(labelsize=7)
+        axes.set_xlabel(f"page cache, MiB ({1024 // SCALE}: 1 GB of the paper)", fontsize=8)
+        axes.set_ylabel("MB/s, 4 processes", fontsize=8)
+        plain(axes)
+    all_axes[0][0].legend(fontsize=8, frameon=False)
+    return save(figure, folder / "nvm-page-cache.png")
+
+
+def draw_bars(axes, lines, setting, step, ways):
+    devices = lines.devices(setting)
+    width = 0.8 / len(ways)
+    for place, way in enumerate(ways):
+        rows = [lines.app(setting, device, step, way) for device in devices]
+        heights = [study.rate(row) if row else 0 for row in rows]
+        left = [x + (place - (len(ways) - 1) / 2) * width for x in range(len(devices))]
+        bars = axes.bar(left, heights, width, color=WAY_COLOURS[way], label=way)
+        axes.bar_label(bars, [f"{height:.0f}" if height else "" for height in heights], fontsize=6,
+                       padding=1, rotation=90)
+    axes.set_xticks(range(len(devices)), devices)
+    axes.tick_params(labelsize=8)
+    axes.margins(y=0.18)
+    axes.set_title(f"{step}, {title_of(setting)}", fontsize=9, loc="left")
+    axes.set_ylabel("MB/s, all processes", fontsize=8)
+    plain(axes)
+
+
+def title_of(setting):
+    nodes, ranks = setting
+    return f"{ranks} processes, one node" if nodes == 1 else f"{nodes} nodes x {ranks // nodes}"
+
+
+def draw_settings(lines, folder, settings, ways, name):
+    settings = [setting for setting in settings if setting and lines.devices(setting)]
+    if not settings:
+        return None
+    figure, axes = plt.subplots(2, len(settings), figsize=(4.4 * len(settings), 5.2),
+                                layout="constrained", squeeze=False)
+    for row, step in enumerate(study.STEPS):
+        for column, setting in enumerate(settings):
+            draw_bars(axes[row][column], lines, setting, step, ways)
+    handles, labels = axes[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(ways), fontsize=8,
+                  frameon=False)
+    return save(figure, folder / name)
+
+
+def draw_tradeoff(lines, folder):
+    panels = [(where, curves) for where, curves in
+              (("the paper's cluster", model.paper_tradeoff(lines)),
+               ("here", model.own_tradeoff(lines))) if curves]
+    if not panels:
+        return None
+    figure, all_axes = plt.subplots(len(panels), 3, figsize=(9.6, 2.6 * len(panels)),
+                                    layout="constrained", squeeze=False)
+    for row, (where, curves) in zip(all_axes, panels):
+        for axes, device in zip(row, DEVICES):
+            if device not in curves:
+                axes.set_visible(False)
+                continue
+            sizes = [point.bytes for point in curves[device]]
+            axes.plot(sizes, [1e3 * point.cost for point in curves[device]], color="#d62728",
+                      marker="o", markersize=3, label="cost of the shuffle")
+            axes.plot(sizes, [1e3 * point.benefit for point in curves[device]], color="#1f77b4",
+                      marker="s", markersize=3, label="benefit: individual - collective")
+            axes.set_xscale("log", base=2)
+            axes.set_yscale("symlog", linthresh=1)
+            axes.axhline(0, color="black", linewidth=0.5)
+            ticks = sizes[::3]
+            axes.set_xticks(ticks, [f"{size // 1024}K" if size < MIB else f"{size // MIB}M"
+                                    for size in ticks])
+            axes.tick_params(labelsize=7)
+            axes.set_title(f"{device}, {where}", fontsize=9, loc="left")
+            axes.set_ylabel("ms, one iteration", fontsize=8)
+            plain(axes)
+    all_axes[0][0].legend(fontsize=7, frameon=False)
+    return save(figure, folder / "nvm-tradeoff.png")
+
+
+def draw_model(lines, folder):
+    cases = [case for case in model.cases(lines) if case.direction == "write"]
+    if not cases:
+        return None
+    figure, axes = plt.subplots(figsize=(9, 3.2), layout="constrained")
+    kinds = (("measured", "#404040", lambda case: case.measured),
+             ("the paper's equations", "#ff7f0e", lambda case: case.equations),
+             ("the library's model", "#1f77b4", lambda case: case.estimate))
+    width = 0.27
+    for place, (name, colour, value) in enumerate(kinds):
+        heights = [value(case) or 0 for case in cases]
+        axes.bar([x + (place - 1) * width for x in range(len(cases))], heights, width, color=colour,
+                 label=name)
+    axes.set_xticks(range(len(cases)), [f"{case.device}\n{case.way}\n{case.nodes} nodes"
+                                        for case in cases])
+    axes.tick_params(labelsize=7)
+    axes.set_ylabel("seconds, writes", fontsize=8)
+    axes.legend(fontsize=8, frameon=False)
+    plain(axes)
+    return save(figure, folder / "nvm-model.png")
+
+
+def save(figure, path):
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+    return path
+
+
+def draw(lines, folder):
+    """All pictures for which there are lines; their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    many = lines.many()
+    drawn = [draw_caches(lines, folder),
+             draw_settings(lines, folder, [(1, 4), many], study.WAYS[:3], "nvm-individual.png"),
+             draw_settings(lines, folder, lines.settings()[:2], study.WAYS[1:],
+                           "nvm-collective.png"),
+             draw_model(lines, folder), draw_tradeoff(lines, folder)]
+    return [path for path in drawn if path]
+
+
+def main():
+    for path in draw(study.read(sys.argv[1]), pathlib.Path(sys.argv[2])):
+        print(f"{path}: {path.stat().st_size // 1024} KiB")
+
+
+if __name__ == "__main__":
+    main()

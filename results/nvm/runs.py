@@ -1,0 +1,194 @@
+"""The measurements of the study. Each appends lines to a file of JSON lines; report.py reads them."""
+import contextlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import tools
+from paper import (BANDWIDTH, CACHE_GB, DEVICES, FIGURE_11_AGGREGATORS, FIGURE_11_PROCESSES, MEGABYTE,
+                   MIB, PAPER_BYTES, PAPER_WINDOW, SCALE, START)
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured."""
+    cache_bytes: int  # of a rank, in each program of the page cache's sweep
+    caches: tuple  # in bytes
+    cache_repeats: int
+    node_bytes: int  # of a rank, IOR on one node
+    bytes: int  # of a rank, IOR across nodes
+    repeats: int
+    per_host: int  # ranks
+    calibration: float  # seconds
+
+    @property
+    def settings(self):
+        """(hosts, ranks a host) across nodes; figures 9 and 10, tables V and VI."""
+        return ((4, 1), (4, self.per_host), (2, 2 * self.per_host))
+
+
+FULL = Size(32 * MIB, tuple(gb * 1024 * MIB // SCALE for gb in CACHE_GB), 2, 16 * MIB, 8 * MIB, 3, 4,
+            12)
+QUICK = Size(8 * MIB, tuple(gb * 256 * MIB // SCALE for gb in (1, 3, 11)), 1, 4 * MIB, 2 * MIB, 1, 2,
+             3)
+
+TRANSFER = MIB  # of IOR; windows of collective calls are as long, as in the paper
+SMALL_TRANSFER = MIB // 4
+RATE = "1gbit"
+INDIVIDUAL = ("posix", "mpi-individual", "individual")
+
+
+class Study:
+    def __init__(self, json_file, folder, quick, progress):
+        self.json, self.folder, self.progress = Path(json_file), Path(folder), progress
+        self.size = QUICK if quick else FULL
+
+    def record(self, line):
+        with open(self.json, "a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def app(self, folder, device, *options):
+        """Words of a run of sluice-bench."""
+        return [tools.command(), "bench", "--mode", "app", "--dir", folder, "--device", device,
+                "--json", self.json, "--thread-level", "multiple", *options]
+
+
+# ---- Page cache -----------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def cgroup():
+    """One of this run's own; no process may be left in it at the end."""
+    tools.need_cgroup()
+    folder = tools.CGROUPS / f"nvm-study-{os.getpid()}"
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        folder.rmdir()
+
+
+def let_it_hold_dirty_pages(folder):
+    """FUSE may by default hold a hundredth of the machine's dirty pages: writers would wait for
+    the device long before the cache is full. A local file system's share is what this mount gets."""
+    device = os.stat(folder).st_dev
+    settings = Path(f"/sys/class/bdi/{os.major(device)}:{os.minor(device)}")
+    for name, value in (("strict_limit", "0"), ("max_ratio", "100")):
+        try:
+            (settings / name).write_text(value)
+        except OSError as why:
+            raise tools.Missing(f"{settings / name} of the kernel (Linux 6.2) and root") from why
+
+
+def caches(study):
+    """Figures 4 to 6: 4 processes of one node with less and less page cache."""
+    size = study.size
+    for device in DEVICES:
+        with tools.mounted(device, "--page-cache", "on") as folder, cgroup() as group:
+            let_it_hold_dirty_pages(folder)
+            for limit in size.caches:
+                study.progress.step(f"page cache: {device}, {limit // MIB} MiB")
+                (group / "memory.limit_in_bytes").write_text(str(limit))
+                tools.run([tools.mpiexec(), "-n", 4, *study.app(
+                    folder, device, "--application", "hacc,madbench,s3asim", "--way",
+                    "mpi-individual", "--bytes", size.cache_bytes, "--transfer", SMALL_TRANSFER,
+                    "--warmup", 0, "--repeat", size.cache_repeats, "--cgroup", group, "--cache",
+                    limit)], 300)
+
+
+# ---- One node -------------------------------------------------------------------------------
+
+
+def one_node(study):
+    """Figure 7: IOR with 4 processes on a device without page cache."""
+    for device in DEVICES:
+        study.progress.step(f"one node: {device}")
+        with tools.mounted(device) as folder:
+            tools.run([tools.mpiexec(), "-n", 4, *study.app(
+                folder, device, "--way", ",".join(INDIVIDUAL), "--bytes", study.size.node_bytes,
+                "--transfer", TRANSFER, "--warmup", 1, "--repeat", 2 * study.size.repeats + 1)], 600)
+
+
+# ---- Across nodes ---------------------------------------------------------------------------
+
+
+def across(hosts, per_host, device, program, seconds, settings=None):
+    return tools.run(["python3", tools.NODES, "--hosts", hosts, "--ranks-per-host", per_host,
+                      "--rate", RATE, "--mpi", tools.mpi(), "--storage-node", device, "--seconds",
+                      seconds, "--", *program], seconds + 60, settings=settings or {})
+
+
+def profile_of(study, hosts, per_host, device):
+    return (study.folder / "profiles" / f"{hosts}x{per_host}-{device}.toml").resolve()
+
+
+def calibrate(study, hosts, per_host, device):
+    """A profile of this setting, as the library reads it; whether there is one."""
+    out = profile_of(study, hosts, per_host, device)
+    if not (tools.installation() / "libexec" / "sluice-calibrate").exists():
+        return False
+    study.progress.step(f"calibrate: {hosts} hosts x {per_host}, {device}")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    across(hosts, per_host, device, [tools.command(), "calibrate", "--dir", "{files}", "--out", out,
+                                     "--seconds", study.size.calibration], 300)
+    return True
+
+
+def setting(study, hosts, per_host, device):
+    """Figures 8 to 10, tables II, V, VI: IOR on hosts whose storage is on one host more."""
+    calibrated = calibrate(study, hosts, per_host, device)
+    study.progress.step(f"across nodes: {hosts} hosts x {per_host}, {device}")
+    hints = f"cb_nodes={hosts},cb_config_list=*:1,cb_buffer_size={TRANSFER}"
+    profile = profile_of(study, hosts, per_host, device)
+    across(hosts, per_host, device, study.app(
+        "{files}", device, "--link", RATE, "--bytes", study.size.bytes, "--transfer", TRANSFER,
+        "--warmup", 0, "--repeat", study.size.repeats, "--collective-hint", hints), 600,
+        {"SLUICE_PROFILE": str(profile)} if calibrated else {})
+    if calibrated:
+        model(study, hosts, per_host, device, profile)
+
+
+def equations(study, line, words):
+    """Records what the paper's equations say."""
+    study.record(json.loads(tools.run([tools.command(), "bench", "nvm", "model", *words], 60)) | line)
+
+
+def model(study, hosts, per_host, device, profile):
+    """Of this setting, with what was calibrated in it."""
+    for direction in ("write", "read"):
+        equations(study, {"mode": "model", "source": "here", "device": device, "nodes": hosts}, [
+            "--profile", profile, "--direction", direction, "--ranks", hosts * per_host,
+            "--aggregators", hosts, "--bytes", study.size.bytes * hosts * per_host, "--window",
+            TRANSFER, "--transfer", TRANSFER])
+
+
+def tradeoff(study):
+    """Figure 11 with the paper's own parameters."""
+    for device, (sequential, random) in BANDWIDTH.items():
+        equations(study, {"mode": "model", "source": "paper", "device": device, "nodes": 4}, [
+            "--start", START, "--megabyte", MEGABYTE, "--sequential", sequential, "--random", random,
+            "--ranks", FIGURE_11_PROCESSES, "--aggregators", FIGURE_11_AGGREGATORS, "--bytes",
+            PAPER_BYTES, "--window", PAPER_WINDOW])
+
+
+def settings_of(parts, size):
+    """Which settings the parts need, by part."""
+    alone, many, halved = size.settings
+    wanted = {"posix": {many}, "collective": {alone, many}, "profile": {many},
+              "model": {many, halved}, "tradeoff": {many}}
+    return [one for one in size.settings if any(one in wanted.get(part, ()) for part in parts)]
+
+
+def settings(study, parts):
+    tools.need_hosts()
+    for hosts, per_host in settings_of(parts, study.size):
+        for device in DEVICES:
+            setting(study, hosts, per_host, device)
+
+
+def steps_of(parts, size):
+    """How many there will be, for the progress."""
+    calibrated = 2 if (tools.installation() / "libexec" / "sluice-calibrate").exists() else 1
+    return (len(DEVICES) * len(size.caches) * ("cache" in parts) + len(DEVICES) * ("posix" in parts) +
+            calibrated * len(DEVICES) * len(settings_of(parts, size)))
