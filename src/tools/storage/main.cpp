@@ -2,7 +2,7 @@
 // what else the machine does meets all of them. One rank; MPI is there for the engine `mpi`.
 #include "tools/storage/engines.hpp"
 #include "tools/storage/target.hpp"
-#include "tools/storage/workload.hpp"
+#include "tools/storage/exercise.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -39,7 +39,7 @@ Quartiles quartiles_of(std::vector<double> values) {
     return {at(0.5), at(0.25), at(0.75)};
 }
 
-/// One engine's times of a workload, a repetition each.
+/// One engine's times of an exercise, a repetition each.
 struct Times {
     std::vector<double> write, read;
     [[nodiscard]] std::vector<double> const& of(Direction way) const {
@@ -75,7 +75,7 @@ public:
             std::printf("\n%s: left out: no room for a file\n", target.name().c_str());
             return;
         }
-        for (Workload const& workload : workloads()) measure(target, workload);
+        for (Exercise const& exercise : exercises()) measure(target, exercise);
         unlink(path_.c_str());
     }
 
@@ -94,8 +94,8 @@ private:
     }
 
     /// Both directions over the same bytes; what was written is what must be read.
-    void run(Engine& engine, Workload const& workload, int transfers, Times& times) {
-        Trial trial(workload, options_.file_bytes, transfers, ++generation_);
+    void run(Engine& engine, Exercise const& exercise, int transfers, Times& times) {
+        Trial trial(exercise, options_.file_bytes, transfers, ++generation_);
         auto const file = engine.open(path_, trial.ringer());
         times.write.push_back(trial.run(*file, Direction::write, generation_));
         times.read.push_back(trial.run(*file, Direction::read, generation_));
@@ -105,47 +105,47 @@ private:
     }
 
     /// So many that the baseline is busy for the time asked for.
-    int transfers_for(Workload const& workload) {
-        int transfers = 2 * workload.under_way;
+    int transfers_for(Exercise const& exercise) {
+        int transfers = 2 * exercise.under_way;
         for (;;) {
             Times times;
-            run(*engines_.front(), workload, transfers, times);
+            run(*engines_.front(), exercise, transfers, times);
             double const seconds = std::min(times.write.back(), times.read.back());
-            bool const whole_file = transfers * workload.transfer_bytes >= options_.file_bytes;
+            bool const whole_file = transfers * exercise.transfer_bytes >= options_.file_bytes;
             if (seconds >= options_.seconds || whole_file) return transfers;
             transfers *= 2;
         }
     }
 
-    void measure(Target const& target, Workload const& workload) {
-        progress(target, workload, 0);
-        int const transfers = transfers_for(workload);
+    void measure(Target const& target, Exercise const& exercise) {
+        progress(target, exercise, 0);
+        int const transfers = transfers_for(exercise);
         std::vector<Times> times(engines_.size());
         for (int turn = 0; turn < options_.repeat; ++turn) {
-            progress(target, workload, turn);
+            progress(target, exercise, turn);
             for (std::size_t i = 0; i < engines_.size(); ++i) {
                 std::size_t const next = (i + static_cast<std::size_t>(turn)) % engines_.size();
-                run(*engines_[next], workload, transfers, times[next]);
+                run(*engines_[next], exercise, transfers, times[next]);
             }
         }
         if (shows_progress()) std::fprintf(stderr, "\r%60s\r", "");
         for (Direction const way : {Direction::write, Direction::read})
-            report(target, workload, way, transfers, times);
+            report(target, exercise, way, transfers, times);
     }
 
     [[nodiscard]] static bool shows_progress() { return isatty(STDERR_FILENO) == 1; }
 
-    void progress(Target const& target, Workload const& workload, int turn) const {
+    void progress(Target const& target, Exercise const& exercise, int turn) const {
         if (!shows_progress()) return;
-        std::fprintf(stderr, "\r%s, %s: %d of %d   ", target.name().c_str(), workload.name, turn,
+        std::fprintf(stderr, "\r%s, %s: %d of %d   ", target.name().c_str(), exercise.name, turn,
                      options_.repeat);
     }
 
-    void report(Target const& target, Workload const& workload, Direction way, int transfers,
+    void report(Target const& target, Exercise const& exercise, Direction way, int transfers,
                 std::vector<Times> const& times) {
         char const* const direction = way == Direction::write ? "write" : "read";
         std::printf("\n%s, %s, %s: %d transfers\n  %-10s %-6s %11s %23s %7s  %s\n",
-                    target.name().c_str(), workload.name, direction, transfers, "engine", "cache",
+                    target.name().c_str(), exercise.name, direction, transfers, "engine", "cache",
                     "ms", "quartiles", "MB/s", "/ threads 2 (quartiles)");
         for (PageCache const cache : {PageCache::keep, PageCache::bypass}) {
             std::size_t const base = find_baseline(cache), best = find_best(cache, way, times);
@@ -155,7 +155,7 @@ private:
                 auto const& own = times[i].of(way);
                 for (std::size_t turn = 0; turn < own.size(); ++turn)
                     ratios.push_back(own[turn] / times[base].of(way)[turn]);
-                Line const line{target.name(),     workload.name,        direction, *engines_[i],
+                Line const line{target.name(),     exercise.name,        direction, *engines_[i],
                                 quartiles_of(own), quartiles_of(ratios), i == best};
                 print(line);
                 if (json_) record(line);
@@ -166,7 +166,7 @@ private:
     }
 
     struct Line {
-        std::string target, workload, direction;
+        std::string target, exercise, direction;
         Engine const& engine;
         Quartiles seconds, ratio;
         bool best;
@@ -199,7 +199,7 @@ private:
             R"("best": %s, "repeat": %d, "host_cores": %u, "sluice_version": "%s", )"
             R"("command": "%s", "date": "%s"})"
             "\n",
-            line.target.c_str(), line.workload.c_str(), line.direction.c_str(),
+            line.target.c_str(), line.exercise.c_str(), line.direction.c_str(),
             line.engine.name().c_str(), cache_name(line.engine), static_cast<long long>(bytes_),
             line.seconds.median, line.seconds.low, line.seconds.high, line.ratio.median,
             line.ratio.low, line.ratio.high, line.best ? "true" : "false", options_.repeat,

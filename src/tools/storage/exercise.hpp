@@ -9,7 +9,7 @@
 
 namespace sluice::tools {
 
-struct Workload {
+struct Exercise {
     char const* name;
     Bytes transfer_bytes;  ///< Of the file, from a transfer's first byte to its last.
     Bytes piece_bytes;     ///< Every second piece is left out where it is shorter.
@@ -17,13 +17,13 @@ struct Workload {
     int under_way;
 };
 
-[[nodiscard]] std::vector<Workload> const& workloads();
+[[nodiscard]] std::vector<Exercise> const& exercises();
 
-/// Transfers of one workload in a file, and the memory that they move.
+/// Transfers of one exercise in a file, and the memory that they move.
 class Trial {
 public:
     /// The same seed asks for the same bytes.
-    Trial(Workload const& workload, Bytes file_bytes, int transfers, std::uint64_t seed);
+    Trial(Exercise const& exercise, Bytes file_bytes, int transfers, std::uint64_t seed);
 
     /// Seconds until all are done. `generation` tells what is written, and what must be read;
     /// what is wrong is counted.
@@ -40,7 +40,7 @@ private:
     void fill(std::uint64_t generation);
     void verify(std::uint64_t generation);
 
-    Workload workload_;
+    Exercise exercise_;
     std::vector<Offset> offsets_;  ///< Of pieces, a transfer's one behind the other.
     std::vector<std::uint64_t> memory_;
     std::size_t pieces_each_;

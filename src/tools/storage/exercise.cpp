@@ -1,5 +1,5 @@
-// Running them. See workload.hpp.
-#include "tools/storage/workload.hpp"
+// Running them. See exercise.hpp.
+#include "tools/storage/exercise.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -22,8 +22,8 @@ std::uint64_t word_at(Offset offset, std::uint64_t generation) noexcept {
 
 }  // namespace
 
-std::vector<Workload> const& workloads() {
-    static std::vector<Workload> const all{
+std::vector<Exercise> const& exercises() {
+    static std::vector<Exercise> const all{
         {"windows of 1 MiB", window, window, false, 4},
         {"windows, every 2nd page", window, page, false, 4},
         {"random 64 KiB", 16 * page, 16 * page, true, 8},
@@ -50,9 +50,9 @@ public:
     std::optional<Segment> next() override {
         if (next_ == end_) return std::nullopt;
         auto const piece = next_++;
-        auto const words = static_cast<std::size_t>(trial_.workload_.piece_bytes / 8);
+        auto const words = static_cast<std::size_t>(trial_.exercise_.piece_bytes / 8);
         auto* const memory = reinterpret_cast<std::byte*>(&trial_.memory_[piece * words]);
-        return Segment{trial_.offsets_[piece], memory, trial_.workload_.piece_bytes};
+        return Segment{trial_.offsets_[piece], memory, trial_.exercise_.piece_bytes};
     }
 
 private:
@@ -60,24 +60,24 @@ private:
     std::size_t next_, end_;
 };
 
-Trial::Trial(Workload const& workload, Bytes file_bytes, int transfers, std::uint64_t seed)
-    : workload_(workload),
+Trial::Trial(Exercise const& exercise, Bytes file_bytes, int transfers, std::uint64_t seed)
+    : exercise_(exercise),
       pieces_each_(1),
       bell_(std::make_shared<Bell>()) {
-    bool const whole = workload.piece_bytes == workload.transfer_bytes;
-    if (!whole) pieces_each_ = static_cast<std::size_t>(window / workload.piece_bytes / 2);
-    std::vector<Offset> places(static_cast<std::size_t>(file_bytes / workload.transfer_bytes));
+    bool const whole = exercise.piece_bytes == exercise.transfer_bytes;
+    if (!whole) pieces_each_ = static_cast<std::size_t>(window / exercise.piece_bytes / 2);
+    std::vector<Offset> places(static_cast<std::size_t>(file_bytes / exercise.transfer_bytes));
     std::iota(places.begin(), places.end(), 0);
     std::mt19937_64 random(seed);
-    if (workload.random) std::shuffle(places.begin(), places.end(), random);
+    if (exercise.random) std::shuffle(places.begin(), places.end(), random);
     places.resize(std::min(places.size(), static_cast<std::size_t>(transfers)));
     for (Offset const place : places) {
         for (std::size_t piece = 0; piece < pieces_each_; ++piece) {
-            offsets_.push_back(place * workload.transfer_bytes +
-                               2 * static_cast<Offset>(piece) * workload.piece_bytes);
+            offsets_.push_back(place * exercise.transfer_bytes +
+                               2 * static_cast<Offset>(piece) * exercise.piece_bytes);
         }
     }
-    memory_.resize(offsets_.size() * static_cast<std::size_t>(workload.piece_bytes / 8));
+    memory_.resize(offsets_.size() * static_cast<std::size_t>(exercise.piece_bytes / 8));
 }
 
 std::function<void()> Trial::ringer() const {
@@ -102,13 +102,13 @@ double Trial::run(StoredFile& file, Direction direction, std::uint64_t generatio
         bell_->rung.wait(lock, [&] { return bell_->rings >= static_cast<std::int64_t>(done); });
     };
     for (std::size_t i = 0; i < count; ++i) {
-        auto const most = static_cast<std::size_t>(workload_.under_way);
+        auto const most = static_cast<std::size_t>(exercise_.under_way);
         if (i >= most) wait_until(i - most + 1);
         file.start(moves.emplace_back(*this, direction, i));
     }
     wait_until(count);
     std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - begin;
-    Bytes const each = workload_.piece_bytes * static_cast<Bytes>(pieces_each_);
+    Bytes const each = exercise_.piece_bytes * static_cast<Bytes>(pieces_each_);
     for (Move const& move : moves) {
         if (move.status != Status::ok || move.bytes != each) ++wrong_;
     }
@@ -119,7 +119,7 @@ double Trial::run(StoredFile& file, Direction direction, std::uint64_t generatio
 void Trial::fill(std::uint64_t generation) {
     std::size_t at = 0;
     for (Offset const offset : offsets_) {
-        for (Bytes b = 0; b < workload_.piece_bytes; b += 8)
+        for (Bytes b = 0; b < exercise_.piece_bytes; b += 8)
             memory_[at++] = word_at(offset + b, generation);
     }
 }
@@ -127,7 +127,7 @@ void Trial::fill(std::uint64_t generation) {
 void Trial::verify(std::uint64_t generation) {
     std::size_t at = 0;
     for (Offset const offset : offsets_) {
-        for (Bytes b = 0; b < workload_.piece_bytes; b += 8)
+        for (Bytes b = 0; b < exercise_.piece_bytes; b += 8)
             if (memory_[at++] != word_at(offset + b, generation)) ++wrong_;
     }
 }
