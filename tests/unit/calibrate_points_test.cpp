@@ -106,5 +106,18 @@ TEST(Costs, GoToTheirKindBySizeAndClients) {
     EXPECT_EQ(costs.depths[1].one.points, (std::vector<Curve::Point>{{4096, 3.0}}));
 }
 
+TEST(Costs, OfDisturbedPointsAreThoseOfLongerAndMoreRequests) {
+    auto const point = [](Bytes bytes, std::int32_t clients) {
+        return Point{Direction::read, true, bytes, clients};
+    };
+    auto const costs = costs_of({{point(4096, 1), 7.0},
+                                 {point(65536, 1), 2.0},
+                                 {point(4096, 2), 1.0},
+                                 {point(65536, 2), 4.0}},
+                                Direction::read, true);
+    EXPECT_EQ(costs.depths[0].one.points, (std::vector<Curve::Point>{{4096, 1.0}, {65536, 2.0}}));
+    EXPECT_EQ(costs.depths[1].one.points, (std::vector<Curve::Point>{{4096, 1.0}, {65536, 4.0}}));
+}
+
 }  // namespace
 }  // namespace sluice::calibrate

@@ -52,14 +52,21 @@ public:
     /// Bytes that lie together in a window.
     [[nodiscard]] int stretch() const noexcept { return piece_bytes * ranks_; }
 
-    /// Seconds of a call in which each rank writes to so many windows, undisturbed.
+    /// Seconds of a call in which each rank writes to so many windows, undisturbed: of many short
+    /// batches. Takes `seconds`.
     double seconds(int windows, double seconds) {
-        constexpr int turns = 15, batch_least = 4, batch_most = 2000;
-        double const guess = batch(windows, batch_least);
+        constexpr int batches_least = 8, calls_least = 4, calls_most = 200;
+        constexpr double batch_seconds = 500e-6;
+        double const begin = bench::now();
+        double const guess = batch(windows, calls_least);
         int const calls = static_cast<int>(
-            std::clamp(seconds / turns / guess, double{batch_least}, double{batch_most}));
+            std::clamp(batch_seconds / guess, double{calls_least}, double{calls_most}));
         std::vector<double> each;
-        for (int turn = 0; turn < turns; ++turn) each.push_back(batch(windows, calls));
+        for (bool goes_on = true; goes_on;) {
+            each.push_back(batch(windows, calls));
+            bool const early = bench::now() - begin < seconds;
+            goes_on = of_rank_0(early ? 1 : 0) > 0 || each.size() < batches_least;
+        }
         return low_of(std::move(each));
     }
 

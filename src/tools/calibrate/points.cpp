@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -21,6 +22,21 @@ double fraction(double value) noexcept { return value - std::floor(value); }
 std::int64_t slot_at(double share, std::int64_t count) noexcept {
     auto const slot = static_cast<std::int64_t>(share * static_cast<double>(count));
     return std::clamp<std::int64_t>(slot, 0, count - 1);
+}
+
+using Curves = std::map<std::int32_t, std::map<Bytes, double>>;  ///< By clients and size.
+
+/// See costs_of().
+void level(Curves& curves) {
+    std::map<Bytes, double> least;  // Of all curves with more clients.
+    for (auto curve = curves.rbegin(); curve != curves.rend(); ++curve) {
+        double of_longer = std::numeric_limits<double>::infinity();
+        for (auto point = curve->second.rbegin(); point != curve->second.rend(); ++point) {
+            auto const [known, first] = least.try_emplace(point->first, point->second);
+            point->second = std::min({point->second, of_longer, known->second});
+            of_longer = known->second = point->second;
+        }
+    }
 }
 
 }  // namespace
@@ -73,11 +89,12 @@ std::int64_t requests_for(Point const& point, double request_seconds, double sec
 
 RequestCosts costs_of(std::vector<std::pair<Point, double>> const& measured, Direction way,
                       bool random) {
-    std::map<std::int32_t, std::map<Bytes, double>> by_clients;
+    Curves by_clients;
     for (auto const& [point, seconds] : measured) {
         if (point.way == way && point.random == random)
             by_clients[point.clients][point.bytes] = seconds;
     }
+    level(by_clients);
     RequestCosts costs;
     for (auto const& [clients, curve] : by_clients) {
         RequestCosts::Depth depth;

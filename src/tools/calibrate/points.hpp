@@ -34,7 +34,8 @@ inline constexpr std::int32_t clients_most = 8;
 [[nodiscard]] std::int64_t requests_for(Point const& point, double request_seconds,
                                         double seconds) noexcept;
 
-/// Seconds of one request, by direction, random and bytes; ordered by clients and size.
+/// The costs of one kind of requests. None takes longer than a longer one does, or than the same
+/// one beside more clients: where it was measured so something else disturbed it.
 [[nodiscard]] RequestCosts costs_of(std::vector<std::pair<Point, double>> const& measured,
                                     Direction way, bool random);
 
