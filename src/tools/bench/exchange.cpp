@@ -23,7 +23,7 @@ std::uint64_t number_in(std::filesystem::path const& path) {
 }
 
 /// What the library tells, under the names of the records.
-constexpr std::array<std::pair<char const*, double Sample::*>, 8> quantities{
+constexpr std::array<std::pair<char const*, double Sample::*>, 10> quantities{
     {{"metadata", &Sample::metadata},
      {"data", &Sample::data},
      {"agreement", &Sample::agreement},
@@ -31,7 +31,9 @@ constexpr std::array<std::pair<char const*, double Sample::*>, 8> quantities{
      {"transfers", &Sample::transfers},
      {"messages", &Sample::messages},
      {"sent", &Sample::sent},
-     {"sent_bytes", &Sample::sent_bytes}}};
+     {"sent_bytes", &Sample::sent_bytes},
+     {"estimated", &Sample::estimated},
+     {"priced", &Sample::priced}}};
 
 /// Collective.
 void add(sluice_statistics const& s, sluice_statistics const& before, Sample& sample) {
@@ -45,6 +47,10 @@ void add(sluice_statistics const& s, sluice_statistics const& before, Sample& sa
     sample.copies = slowest(&All::copy_seconds);
     sample.transfers = slowest(&All::transfer_seconds);
     sample.messages = slowest(&All::message_seconds);
+    if (s.priced_operations > before.priced_operations) {  // so on all ranks
+        sample.estimated = slowest(&All::estimated_seconds);
+        sample.priced = slowest(&All::priced_seconds);
+    }
     sample.sent = double(sum_over_ranks(std::uint64_t(s.messages - before.messages)));
     sample.sent_bytes =
         double(sum_over_ranks(std::uint64_t(s.message_bytes - before.message_bytes)));

@@ -29,6 +29,7 @@ struct Sample {
     double copies = -1, transfers = -1;  ///< Computation; to and from the file.
     double messages = -1;                ///< One was on its way or awaited.
     double sent = -1, sent_bytes = -1;   ///< Messages to other nodes, by all ranks.
+    double estimated = -1, priced = -1;  ///< By the cost model, and what it was said of.
     double wire_bytes = 0;               ///< Of the node that sent or received most.
     double estimated = -1;               ///< What the library expected of the call.
 };
