@@ -40,22 +40,27 @@ class Lines:
 
     # IOR.
 
-    def settings(self):
-        """(nodes, ranks) across nodes: as many ranks as nodes; the most; the most on fewer nodes."""
-        found = sorted({key[:2] for key in self.apps if key[0] > 1})
-        if not found:
-            return []
-        nodes = max(one[0] for one in found)
-        most = max(one for one in found if one[0] == nodes)
-        alone = [one for one in found if one == (nodes, nodes) and one != most]
-        fewer = [one for one in found if one[0] < nodes and one[1] == most[1]]
-        return [*alone, most, *fewer[-1:]]
+    def measured(self):
+        """All (nodes, ranks) of more than one node."""
+        return sorted({key[:2] for key in self.apps if key[0] > 1})
 
     def many(self):
-        """The setting of 16 processes on 4 nodes, or what stands for it."""
-        settings = self.settings()
-        nodes = max((one[0] for one in settings), default=0)
-        return max((one for one in settings if one[0] == nodes), default=None)
+        """The setting of 16 processes on 4 nodes, or what stands for it; None without one."""
+        return max(self.measured(), default=None)
+
+    def alone(self):
+        """As many nodes, one process each."""
+        nodes, ranks = self.many() or (0, 0)
+        return (nodes, nodes) if nodes != ranks and (nodes, nodes) in self.measured() else None
+
+    def fewer(self):
+        """As many processes on fewer nodes."""
+        nodes, ranks = self.many() or (0, 0)
+        return next((one for one in self.measured() if one[0] < nodes and one[1] == ranks), None)
+
+    def by_processes(self):
+        """Figures 9 and 10: one process a node, then several."""
+        return [one for one in (self.alone(), self.many()) if one]
 
     def app(self, setting, device, step, way):
         return self.apps.get((*setting, device, step, way))

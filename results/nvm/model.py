@@ -27,7 +27,7 @@ class Case:
 
 def cases(lines):
     """All that were measured: the settings with most ranks, those with more nodes first."""
-    settings = [setting for setting in lines.settings() if setting[1] == (lines.many() or (0, 0))[1]]
+    settings = [setting for setting in (lines.many(), lines.fewer()) if setting]
     found = []
     for setting in settings:
         for way in WAYS:

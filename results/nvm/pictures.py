@@ -42,7 +42,9 @@ def draw_caches(lines, folder):
         axes.set_title(name, fontsize=10, loc="left")
         axes.set_yscale("log")
         axes.set_xticks([cache / MIB for cache in caches])
-        axes.tick_params(labelsize=7)
+        axes.tick_params(which="both", labelsize=7)
+        for axis in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+            axis(lambda value, _: f"{value:.0f}" if f"{value:.0f}"[0] in "125" else "")
         axes.set_xlabel(f"page cache, MiB ({1024 // SCALE}: 1 GB of the paper)", fontsize=8)
         axes.set_ylabel("MB/s, 4 processes", fontsize=8)
         plain(axes)
@@ -154,7 +156,7 @@ def draw(lines, folder):
     many = lines.many()
     drawn = [draw_caches(lines, folder),
              draw_settings(lines, folder, [(1, 4), many], study.WAYS[:3], "nvm-individual.png"),
-             draw_settings(lines, folder, lines.settings()[:2], study.WAYS[1:],
+             draw_settings(lines, folder, lines.by_processes(), study.WAYS[1:],
                            "nvm-collective.png"),
              draw_model(lines, folder), draw_tradeoff(lines, folder)]
     return [path for path in drawn if path]

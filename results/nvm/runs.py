@@ -21,22 +21,23 @@ class Size:
     repeats: int
     per_host: int  # ranks
     calibration: float  # seconds
+    alone: tuple = ((4, 1),)  # figure 9
 
     @property
     def settings(self):
-        """(hosts, ranks a host) across nodes; figures 9 and 10, tables V and VI."""
-        return ((4, 1), (4, self.per_host), (2, 2 * self.per_host))
+        """(hosts, ranks a host) across nodes: tables V and VI, figures 9 and 10."""
+        return ((4, self.per_host), (2, 2 * self.per_host), *self.alone)
 
 
 FULL = Size(32 * MIB, tuple(gb * 1024 * MIB // SCALE for gb in CACHE_GB), 2, 16 * MIB, 8 * MIB, 3, 4,
             12)
-QUICK = Size(8 * MIB, tuple(gb * 256 * MIB // SCALE for gb in (1, 3, 11)), 1, 4 * MIB, 2 * MIB, 1, 2,
-             3)
+QUICK = Size(8 * MIB, tuple(gb * 256 * MIB // SCALE for gb in (1, 3, 11)), 1, 2 * MIB, 2 * MIB, 1, 2,
+             1, ())
 
 TRANSFER = MIB  # of IOR; windows of collective calls are as long, as in the paper
 SMALL_TRANSFER = MIB // 4
 RATE = "1gbit"
-INDIVIDUAL = ("posix", "mpi-individual", "individual")
+ALL_WAYS = ("posix", "mpi-individual", "individual", "mpi-collective", "collective", "auto")
 
 
 class Study:
@@ -106,7 +107,7 @@ def one_node(study):
         study.progress.step(f"one node: {device}")
         with tools.mounted(device) as folder:
             tools.run([tools.mpiexec(), "-n", 4, *study.app(
-                folder, device, "--way", ",".join(INDIVIDUAL), "--bytes", study.size.node_bytes,
+                folder, device, "--way", ",".join(ALL_WAYS[:3]), "--bytes", study.size.node_bytes,
                 "--transfer", TRANSFER, "--warmup", 1, "--repeat", 2 * study.size.repeats + 1)], 600)
 
 
@@ -137,14 +138,16 @@ def calibrate(study, hosts, per_host, device):
 
 def setting(study, hosts, per_host, device):
     """Figures 8 to 10, tables II, V, VI: IOR on hosts whose storage is on one host more."""
-    calibrated = calibrate(study, hosts, per_host, device)
+    # One process a host: the same machine as with several.
+    calibrated = per_host > 1 and calibrate(study, hosts, per_host, device)
+    profile = profile_of(study, hosts, study.size.per_host if per_host == 1 else per_host, device)
     study.progress.step(f"across nodes: {hosts} hosts x {per_host}, {device}")
     hints = f"cb_nodes={hosts},cb_config_list=*:1,cb_buffer_size={TRANSFER}"
-    profile = profile_of(study, hosts, per_host, device)
+    ways = ALL_WAYS if hosts == study.size.settings[0][0] else ALL_WAYS[1:-1]
     across(hosts, per_host, device, study.app(
         "{files}", device, "--link", RATE, "--bytes", study.size.bytes, "--transfer", TRANSFER,
-        "--warmup", 0, "--repeat", study.size.repeats, "--collective-hint", hints), 600,
-        {"SLUICE_PROFILE": str(profile)} if calibrated else {})
+        "--way", ",".join(ways), "--warmup", 0, "--repeat", study.size.repeats, "--collective-hint",
+        hints), 600, {"SLUICE_PROFILE": str(profile)} if profile.exists() else {})
     if calibrated:
         model(study, hosts, per_host, device, profile)
 
@@ -174,8 +177,8 @@ def tradeoff(study):
 
 def settings_of(parts, size):
     """Which settings the parts need, by part."""
-    alone, many, halved = size.settings
-    wanted = {"posix": {many}, "collective": {alone, many}, "profile": {many},
+    many, halved = size.settings[:2]
+    wanted = {"posix": {many}, "collective": {many, *size.alone}, "profile": {many},
               "model": {many, halved}, "tradeoff": {many}}
     return [one for one in size.settings if any(one in wanted.get(part, ()) for part in parts)]
 
@@ -189,6 +192,7 @@ def settings(study, parts):
 
 def steps_of(parts, size):
     """How many there will be, for the progress."""
-    calibrated = 2 if (tools.installation() / "libexec" / "sluice-calibrate").exists() else 1
-    return (len(DEVICES) * len(size.caches) * ("cache" in parts) + len(DEVICES) * ("posix" in parts) +
-            calibrated * len(DEVICES) * len(settings_of(parts, size)))
+    calibrates = (tools.installation() / "libexec" / "sluice-calibrate").exists()
+    across_nodes = sum(1 + (calibrates and per_host > 1)
+                       for _, per_host in settings_of(parts, size))
+    return len(DEVICES) * (len(size.caches) * ("cache" in parts) + ("posix" in parts) + across_nodes)

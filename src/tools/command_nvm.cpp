@@ -1,5 +1,5 @@
-// `sluice bench nvm`: becomes the study of the NVM paper, a Python program. `sluice bench nvm model`
-// is what that asks of the paper's equations.
+// `sluice bench nvm`: becomes the study of the NVM paper, a Python program. What that asks of the
+// paper's equations is answered here, by `sluice bench nvm model`.
 #include "core/cost_model.hpp"
 #include "tools/command.hpp"
 

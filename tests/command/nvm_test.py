@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""`sluice bench nvm`: the paper's equations, the report and the pictures of lines that are made up,
+and, where there is a build for MPICH, the mode of sluice-bench that measures. The command is
+$SLUICE."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "results" / "nvm"))
+sys.dont_write_bytecode = True
+
+import findings  # noqa: E402
+import lines as study  # noqa: E402
+import report  # noqa: E402
+import runs  # noqa: E402
+import tools  # noqa: E402
+from paper import BANDWIDTH, DEVICES, MEGABYTE, MIB, START, VALIDATION  # noqa: E402
+
+SLUICE = os.environ["SLUICE"]
+APPLICATIONS = ("ior", "ior-random", "ior-ordered", "hacc", "madbench", "s3asim")
+# MB/s with the smallest cache, and with any other one.
+CACHED = {"hdd": (70, 1000), "ssd": (150, 1000), "nvm": (890, 1000)}
+STREAMED = {"hdd": 60, "ssd": 300, "nvm": 900}
+ACROSS = {"hdd": (30, 60), "ssd": (100, 60), "nvm": (110, 60)}  # alone, together
+
+
+def equations(*words):
+    done = subprocess.run([SLUICE, "bench", "nvm", "model", *map(str, words)], text=True,
+                          capture_output=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else done.stderr
+
+
+def of_paper(device, ranks=16):
+    sequential, random = BANDWIDTH[device]
+    return equations("--start", START, "--megabyte", MEGABYTE, "--sequential", sequential,
+                     "--random", random, "--ranks", ranks, "--aggregators", 4, "--bytes", 16384e6,
+                     "--window", 16e6)
+
+
+def median(value):
+    return {"median": value, "min": value, "max": value}
+
+
+def app(application, step, device, way, megabytes_a_second, **more):
+    size = 128 * MIB
+    return {"mode": "app", "application": application, "step": step, "way": way, "device": device,
+            "bytes": size, "transfer_bytes": MIB, "total": median(size / megabytes_a_second / 1e6),
+            "nodes": 1, "ranks": 4, "mpi_library": "an MPI", "sluice_version": "0", "host_cores": 2,
+            "date": "2026-01-01T00:00:00Z", **more}
+
+
+def cached_lines():
+    for cache in runs.FULL.caches:
+        for device, (small, large) in CACHED.items():
+            fast = large if cache > runs.FULL.caches[0] else small
+            for application, step, value in (("hacc", "write", fast), ("madbench", "W", fast),
+                                             ("madbench", "S", fast), ("madbench", "C", fast),
+                                             ("s3asim", "read", STREAMED[device])):
+                yield app(application, step, device, "mpi-individual", value, cache=str(cache))
+
+
+def across_lines():
+    for nodes, ranks in ((4, 4), (4, 16), (2, 16)):
+        for device, (alone, together) in ACROSS.items():
+            for step in study.STEPS:
+                for way in study.WAYS:
+                    slower = 1.2 if ranks == nodes else 1
+                    speed = together * slower if "collective" in way else alone
+                    if device == "hdd" and ranks == nodes:
+                        speed = 50
+                    yield app("ior", step, device, way, speed, nodes=nodes, ranks=ranks,
+                              transfers=median(6.0 if device == "hdd" else 1.0),
+                              messages=median(0.9), copies=median(0.1), estimated=median(1.0),
+                              priced=median(1.1))
+    for device in DEVICES:
+        for step in study.STEPS:
+            for way in study.WAYS[:3]:
+                yield app("ior", step, device, way, 100)
+
+
+def all_lines():
+    rows = [*cached_lines(), *across_lines()]
+    rows += [of_paper(device) | {"mode": "model", "source": "paper", "device": device, "nodes": 4}
+             for device in DEVICES]
+    for device, speeds in ACROSS.items():
+        seconds = dict(zip(("individual", "collective"), (128 * MIB / mb / 1e6 for mb in speeds)))
+        rows += [of_paper(device) | seconds | {"mode": "model", "source": "here", "device": device,
+                                               "nodes": nodes, "direction": direction}
+                 for nodes in (2, 4) for direction in study.STEPS]
+    return rows
+
+
+class Equations(unittest.TestCase):
+    def test_individual_calls_are_those_of_tables_v_and_vi(self):
+        for device in ("hdd", "ssd"):  # That of NVM there is with the bandwidth in order.
+            expected = VALIDATION[4, "individual", device][0]
+            self.assertAlmostEqual(of_paper(device)["individual"], expected, delta=0.02)
+
+    def test_a_shuffle_is_equation_2(self):
+        found = of_paper("ssd")
+        self.assertEqual(found["iterations"], 256)
+        self.assertEqual(found["moved"], 0.75)
+        self.assertAlmostEqual(found["shuffle"], 256 * (START + MEGABYTE * 16 * 0.75), places=6)
+        self.assertAlmostEqual(found["collective"] - found["shuffle"], 16384 / 110.98, places=4)
+
+    def test_figure_11_is_as_the_paper_tells(self):
+        for device in DEVICES:
+            found = of_paper(device)
+            pays = [benefit > cost for cost, benefit in zip(found["cost"], found["benefit"])]
+            self.assertEqual(found["message_bytes"][0], 32 << 10)
+            self.assertEqual(found["message_bytes"][-1], 16 << 20)
+            if device == "hdd":
+                self.assertFalse(pays[0])
+                self.assertTrue(pays[6] and pays[-1])  # 2 and 16 MB
+            else:
+                self.assertFalse(any(pays))
+
+    def test_what_is_wrong_is_told(self):
+        self.assertIn("usage", equations("--start", "fast"))
+        self.assertIn("usage", equations("--nonsense", 1))
+        self.assertIn("/nonexistent", equations("--profile", "/nonexistent"))
+
+
+class Findings(unittest.TestCase):
+    def verdicts(self, rows):
+        return {finding.what: finding.verdict for finding in findings.all_of(study.Lines(rows))}
+
+    def test_lines_that_are_as_the_paper_says(self):
+        found = self.verdicts(all_lines())
+        self.assertEqual(len(found), len(findings.ALL))
+        self.assertEqual([what for what, verdict in found.items() if verdict != "seen"], [])
+
+    def test_lines_that_are_not(self):
+        rows = [row | {"way": {"collective": "individual", "individual": "collective"}
+                       .get(row.get("way"), row.get("way"))} for row in across_lines()]
+        found = self.verdicts(rows)
+        self.assertEqual(found["With several processes a node, collective I/O is faster on HDD"],
+                         "not seen")
+        self.assertEqual(found["On SSD and NVM collective I/O is always slower"], "not seen")
+
+    def test_nothing_measured_is_nothing_found(self):
+        self.assertEqual(self.verdicts([]), {})
+        for half in (cached_lines(), across_lines()):
+            self.assertTrue(report.page(study.Lines(list(half))))
+
+
+class Report(unittest.TestCase):
+    def draw(self, folder):
+        rows = pathlib.Path(folder) / "lines.jsonl"
+        rows.write_text("".join(json.dumps(row) + "\n" for row in all_lines()))
+        return subprocess.run([SLUICE, "bench", "nvm", "--draw", "--out", folder, "--json", rows],
+                              text=True, capture_output=True, check=False)
+
+    def test_the_command_draws_lines_that_are_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.draw(folder)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            page = (pathlib.Path(folder) / "nvm.md").read_text()
+            for number in ("92.7 %", "4.87 %", "38.4 %", "170.38", "411.78 / 385.86", "14.4 %"):
+                self.assertIn(number, page)
+            headings = [line for line in page.splitlines() if line.startswith("## ")]
+            self.assertEqual(len(headings), 7)
+            if tools.python_that_draws():
+                pictures = re.findall(r"\]\((images/[^)]+)\)", page)
+                self.assertEqual(len(pictures), 5)
+                for picture in pictures:
+                    self.assertGreater((pathlib.Path(folder) / picture).stat().st_size, 5000)
+
+    def test_no_part_of_that_name(self):
+        done = subprocess.run([SLUICE, "bench", "nvm", "--part", "nonsense"], text=True,
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nonsense", done.stderr)
+
+
+@unittest.skipUnless((ROOT / "build/mpich/libexec/sluice-bench").exists(), "no build for MPICH")
+class Mode(unittest.TestCase):
+    def test_all_programs_in_all_ways(self):
+        environment = {name: value for name, value in os.environ.items() if name != "SLUICE"}
+        with tempfile.TemporaryDirectory() as folder:
+            rows = pathlib.Path(folder) / "lines.jsonl"
+            done = subprocess.run(
+                [ROOT / "build/env/mpich/bin/mpiexec", "-n", "2", ROOT / "build/mpich/bin/sluice",
+                 "bench", "--mode", "app", "--application", ",".join(APPLICATIONS), "--dir", folder,
+                 "--bytes", "64K", "--transfer", "8K", "--warmup", "0", "--repeat", "1", "--json",
+                 rows], text=True, capture_output=True, check=False, timeout=100, env=environment)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            found = [json.loads(line) for line in rows.read_text().splitlines()]
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [rows])
+        steps = {(row["application"], row["step"]) for row in found}
+        self.assertEqual(len(steps), 3 * 2 + 1 + 3 + 1)
+        self.assertEqual(len(found), len(steps) * len(study.WAYS))
+        for row in found:
+            self.assertEqual(row["wrong_bytes"], 0, row)
+            self.assertAlmostEqual(row["bytes"], 2 * 65536 * (2 if row["step"] == "W" else 1),
+                                   delta=700)
+
+
+if __name__ == "__main__":
+    unittest.main()
