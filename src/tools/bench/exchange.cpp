@@ -54,9 +54,6 @@ void add(sluice_statistics const& s, sluice_statistics const& before, Sample& sa
     sample.sent = double(sum_over_ranks(std::uint64_t(s.messages - before.messages)));
     sample.sent_bytes =
         double(sum_over_ranks(std::uint64_t(s.message_bytes - before.message_bytes)));
-    if (s.priced_operations > before.priced_operations) {
-        sample.estimated = s.estimated_seconds - before.estimated_seconds;
-    }
 }
 
 std::vector<double> values_of(std::vector<Sample> const& samples, double Sample::* quantity) {

@@ -31,7 +31,6 @@ struct Sample {
     double sent = -1, sent_bytes = -1;   ///< Messages to other nodes, by all ranks.
     double estimated = -1, priced = -1;  ///< By the cost model, and what it was said of.
     double wire_bytes = 0;               ///< Of the node that sent or received most.
-    double estimated = -1;               ///< What the library expected of the call.
 };
 
 struct Trial {
