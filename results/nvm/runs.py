@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,7 +68,19 @@ def cgroup():
     try:
         yield folder
     finally:
-        folder.rmdir()
+        remove(folder)
+
+
+def remove(group, patience=5):
+    """Processes that were ended leave it a little later."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return group.rmdir()
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
 
 
 def let_it_hold_dirty_pages(folder):

@@ -12,6 +12,7 @@ another file, OUT/nvm.jsonl. What a part needs and the machine does not have (ro
 memory controller, network namespaces) is named, and the rest is done.
 """
 import argparse
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,7 @@ def draw(args, progress):
 
 def main():
     args = parse_arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # unmounts what it must
     args.out.mkdir(parents=True, exist_ok=True)
     args.json.parent.mkdir(parents=True, exist_ok=True)
     progress = tools.Progress()
