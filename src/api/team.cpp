@@ -284,7 +284,7 @@ void Team::place_aggregators(StreamPlace& place, std::vector<Rank> const& aggreg
     place.site.topology = topology.get();
     place.site.limits = limits_;
     place.placed.reset();
-    place.stream->forget_plans();
+    place.stream->forget();
     if (aggregators.empty()) return;
     place.placed = std::make_unique<Topology const>(topology->with_aggregators(aggregators));
     place.site.topology = place.placed.get();
@@ -296,7 +296,7 @@ void StreamPlace::set_machine(std::shared_ptr<MachineProfile const> const& machi
     if (site.limits.machine == machine) return;
     site.limits.machine = machine;
     site.limits.costs = machine ? costs_of(*machine) : Costs{};
-    stream->forget_plans();
+    stream->forget();
 }
 
 void Team::add_stream() {

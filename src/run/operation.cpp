@@ -180,22 +180,10 @@ bool Operation::step(Ahead const& ahead) {
     return false;
 }
 
-/// From operations that are complete on all ranks when this one begins: from the same everywhere.
-void Operation::learn() {
-    auto& lessons = stream_.lessons;
-    while (!lessons.empty() && lessons.front().operation + operations_under_way <= number()) {
-        Lesson const& lesson = lessons.front();
-        stream_.correction.learn(lesson.direction, lesson.strategy, lesson.estimated,
-                                 lesson.measured);
-        lessons.pop_front();
-    }
-}
-
 bool Operation::end_survey(Ahead const& ahead) {
     if (!ahead.planned) return false;  // Cycle numbers go on in the stream's order.
     survey_ = state_.records[0];
-    learn();
-    decision_ = decide(survey_, *site_.topology, site_.limits, stream_.correction);
+    decision_ = decide(survey_, *site_.topology, site_.limits, stream_.learning.known_to(number()));
     state_.plan = make_plan(decision_, survey_, *site_.topology, site_.limits.costs);
     bool const failed = survey_.status != Status::ok;
     if (survey_.pending == 0 && (survey_.bytes == 0 || failed)) {
@@ -385,8 +373,8 @@ void Operation::finish() {
     --stream_.under_way;
     bool const agreed = stage_ == Stage::agreement;
     if (agreed && decision_.priced && outcome.disturbed == 0 && result_ == Status::ok) {
-        stream_.lessons.push_back({state_.operation, state_.plan.direction, state_.plan.strategy,
-                                   decision_.estimate.storage, outcome.storage_seconds});
+        stream_.learning.add({state_.operation, state_.plan.direction, state_.plan.strategy,
+                              decision_.estimate.storage, outcome.storage_seconds});
     }
     if (result_ == Status::ok) {
         bool const cut = state_.request.direction == Direction::read && !state_.direct &&

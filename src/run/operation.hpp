@@ -2,9 +2,9 @@
 // made by a pure function from what the stage before brought; this file only strings them together.
 // Blocking, nonblocking, split and simulated calls are all this class.
 #pragma once
+#include "core/learning.hpp"
 #include "run/executor.hpp"
 
-#include <deque>
 #include <functional>
 
 namespace sluice {
@@ -26,14 +26,6 @@ struct Call {
     std::function<std::shared_ptr<Layout const>()> find_memory;
 };
 
-/// What one operation tells of the machine's profile. All of it was agreed on.
-struct Lesson {
-    std::int64_t operation;
-    Direction direction;
-    Strategy strategy;
-    double estimated, measured;  ///< Seconds of storage.
-};
-
 /// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks, but
 /// for what belongs to the node.
 struct StreamState {
@@ -42,10 +34,9 @@ struct StreamState {
     PlanCache plans;
     std::int64_t board_uses[4][board_count]{};  ///< Surveys, agreements, claims, weights.
     std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
-    Correction correction;         ///< Of the profile.
-    std::deque<Lesson> lessons;    ///< Not learnt yet, in the order of operations.
-    int under_way = 0;             ///< Operations that have begun on this rank.
-    std::int64_t newest = -1;      ///< The last one of them.
+    Learning learning{operations_under_way};
+    int under_way = 0;         ///< Operations that have begun on this rank.
+    std::int64_t newest = -1;  ///< The last one of them.
 };
 
 /// What the operations ahead in the stream still have to do first, on this rank.
@@ -111,7 +102,6 @@ private:
     bool step(Ahead const& ahead);
     void enter(Stage next);
     void start_survey();
-    void learn();
     bool end_survey(Ahead const& ahead);
     void divide_by_groups();
     void start_weighing();

@@ -22,8 +22,12 @@ public:
     /// Moves all operations on as far as possible without waiting; true when anything moved.
     bool progress();
 
-    /// What it remembers of earlier operations was for other aggregators. Only while idle.
-    void forget_plans() { state_.plans = {}; }
+    /// What it remembers of earlier operations was for other aggregators, or for another machine.
+    /// Only while idle.
+    void forget() {
+        state_.plans = {};
+        state_.learning = Learning(operations_under_way);
+    }
 
     [[nodiscard]] bool idle() const noexcept { return queue_.empty(); }
     /// What the first operation waits for; empty when idle.

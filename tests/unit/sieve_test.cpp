@@ -70,7 +70,8 @@ TEST_P(Sieve, BringsWhatAReadWithoutBrings) {
 TEST(SieveTransfer, LongGapsAndWritesAreNotSieved) {
     Request request;
     request.direction = Direction::read;
-    request.view.filetype = std::make_shared<Layout const>(std::vector<sluice::Run>{{0, 10, 0, 1}}, 100);
+    request.view.filetype =
+        std::make_shared<Layout const>(std::vector<sluice::Run>{{0, 10, 0, 1}}, 100);
     request.bytes = 30;
     std::byte memory[30];
     auto const segments = [&](Bytes gap) {

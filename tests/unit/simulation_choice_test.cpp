@@ -106,7 +106,8 @@ TEST_P(SimulatedChoice, AllRanksDecideAlikeAndEveryByteIsRight) {
     for (auto const& parts : all) {
         for (std::size_t r = 0; r < parts.size(); ++r) {
             for (std::size_t i = 0; i < parts[r].memory.size(); ++i) {
-                ASSERT_EQ(parts[r].memory[i], value_of(static_cast<Rank>(r), static_cast<Bytes>(i)));
+                ASSERT_EQ(parts[r].memory[i],
+                          value_of(static_cast<Rank>(r), static_cast<Bytes>(i)));
             }
         }
     }
