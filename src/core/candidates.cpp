@@ -87,6 +87,39 @@ Divisions divisions_of(Workload const& w, Freedom const& freedom) noexcept {
     return divisions;
 }
 
+/// Gaps that aggregators may read along: as far as that pays, or none.
+Sizes sieves_of(Workload const& w, MachineProfile const& machine, std::int32_t count) noexcept {
+    Sizes sieves;
+    bool const reads = w.direction == Direction::read;
+    sieves.add(reads ? sieve_bytes(machine, count) : 0);
+    if (reads && !w.covered && w.bytes < w.span) sieves.add(0);
+    return sieves;
+}
+
+/// A window twice as long as all that there is for it is as good as one half as long.
+bool is_too_long(Bytes size, Candidate const& c, Workload const& w, Sizes const& sizes) noexcept {
+    double const domain = w.span / c.aggregators;
+    return std::any_of(sizes.begin(), sizes.end(), [&](Bytes other) {
+        return other < size && static_cast<double>(other) >= domain;
+    });
+}
+
+template <typename Take>
+void for_each_window(Candidate c, Workload const& w, Sizes const& windows, Layers by_hint,
+                     Take&& take) {
+    bool const sends = w.nodes > 1 && c.domains != Domains::groups;
+    for (Bytes const size : windows) {
+        if (is_too_long(size, c, w, windows)) continue;
+        c.window_bytes = size;
+        for (Layers const layers : {Layers::two, Layers::one}) {
+            bool const open = !sends || by_hint == Layers::automatic || by_hint == layers;
+            if (!open || (!sends && layers == Layers::one)) continue;
+            c.layers = sends ? layers : Layers::automatic;
+            take(c);
+        }
+    }
+}
+
 /// Calls `take` with each way, those that should be taken where others are no better first.
 template <typename Take>
 void for_each_candidate(Workload const& w, MachineProfile const& machine, Freedom const& freedom,
@@ -100,29 +133,22 @@ void for_each_candidate(Workload const& w, MachineProfile const& machine, Freedo
         if (sieve > 0 && w.pieces > w.ranks) take(Candidate{.sieve_bytes = sieve});
     }
     if (hint == Strategy::independent || !stages) return;
-    Counts const counts = counts_of(w, freedom);
-    Sizes const windows = windows_of(w, machine, freedom);
     Divisions const divisions = divisions_of(w, freedom);
+    Sizes const windows = windows_of(w, machine, freedom);
     Candidate c;
     c.strategy = Strategy::two_phase;
+    Counts const counts = counts_of(w, freedom);
     for (auto const count : counts) {
-        c.sieve_bytes = writes ? 0 : sieve_bytes(machine, count);
+        c.aggregators = count;
+        Sizes const sieves = sieves_of(w, machine, count);
         for (auto const division : divisions) {
             bool const grouped = division == Domains::groups;
             if (grouped && count < w.nodes && count != *(counts.end() - 1)) continue;
             if (division == Domains::balanced && count == 1 && divisions.count > 1) continue;
             c.domains = division;
-            c.aggregators = count;
-            bool const sends = w.nodes > 1 && !grouped;
-            Layers const by_hint = freedom.hints.data.layers;
-            for (Bytes const size : windows) {
-                c.window_bytes = size;
-                for (Layers const layers : {Layers::two, Layers::one}) {
-                    bool const open = !sends || by_hint == Layers::automatic || by_hint == layers;
-                    if (!open || (!sends && layers == Layers::one)) continue;
-                    c.layers = sends ? layers : Layers::automatic;
-                    take(c);
-                }
+            for (Bytes const sieve : sieves) {
+                c.sieve_bytes = sieve;
+                for_each_window(c, w, windows, freedom.hints.data.layers, take);
             }
         }
     }

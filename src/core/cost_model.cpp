@@ -20,6 +20,7 @@ constexpr double unevenness = 0.1;
 constexpr double weight_shares = 64;     ///< Bytes are known for each: core/weights.hpp.
 constexpr double empty_cycle = 1.0 / 3;  ///< Of a cycle's cost, where nobody wants anything.
 constexpr double messages_at_once = 16;
+constexpr double storage_threads = 2;  ///< That serve what nobody waits for: core/settings.hpp.
 
 std::size_t index(Direction direction) noexcept { return static_cast<std::size_t>(direction); }
 
@@ -60,6 +61,13 @@ double far_part(double gap, double length) noexcept {
     return gap > 0 ? std::exp(-near_lengths * length / gap) : 0;
 }
 
+/// Until the first of several clients' requests have found their places, whose distance is `gap`.
+double finding_seconds(RequestCosts const& sequential, RequestCosts const& random, double length,
+                       double clients, double gap) noexcept {
+    double const seek = random.seconds(length, 1) - sequential.seconds(length, 1);
+    return std::max(0.0, seek) * (1 + (clients - 1) * far_part(gap, length));
+}
+
 /// Pieces of ranks that interleave are asked for at about the same time, so that the gap before a
 /// piece is that which nobody wants.
 double gap_before_piece(Workload const& w) noexcept {
@@ -76,7 +84,8 @@ Estimate independent(Candidate const& c, Workload const& w, MachineProfile const
         auto const &sequential = m.sequential[index(w.direction)],
                    &random = m.random[index(w.direction)];
         if (w.pieces_most <= 1) {
-            e.storage = sequential.seconds(w.bytes_most, clients);
+            e.storage = sequential.seconds(w.bytes_most, clients) +
+                        finding_seconds(sequential, random, w.bytes_most, clients, w.bytes_most);
         } else if (c.sieve_bytes > 0 && mean_gap(w) <= static_cast<double>(c.sieve_bytes)) {
             // A range of memory for each piece, and one for each gap.
             double const requests = std::ceil(2 * w.pieces_most / ranges_of_a_request);
@@ -86,7 +95,8 @@ Estimate independent(Candidate const& c, Workload const& w, MachineProfile const
             double const piece = w.bytes_most / w.pieces_most;
             double const far = far_part(gap_before_piece(w), piece);
             e.storage = w.pieces_most * ((1 - far) * sequential.seconds(piece, clients) +
-                                         far * random.seconds(piece, clients));
+                                         far * random.seconds(piece, clients)) +
+                        (1 - far) * finding_seconds(sequential, random, piece, clients, piece);
         }
     }
     e.storage *= factor;
@@ -161,7 +171,8 @@ Share share_of(Candidate const& c, Workload const& w) noexcept {
     double const slow = excess(c.domains, s.aggregators, density);
     double const bytes = std::min(w.bytes, w.bytes / s.aggregators * slow);
     double const pieces = std::max(1.0, w.pieces * bytes / w.bytes);
-    s.windows = std::max(1.0, std::min(cycles, std::ceil(pieces + bytes / window)));
+    double const apart = w.stretches > 0 ? std::min(pieces, w.stretches) : pieces;
+    s.windows = std::max(1.0, std::min(cycles, std::ceil(apart + bytes / window)));
     s.empty_windows = std::max(0.0, cycles - s.windows);
     s.bytes = bytes / s.windows;
     s.pieces = pieces / s.windows;
@@ -250,7 +261,13 @@ Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& 
     set_copies(r, s, w, m);
     set_messages(r, s, c, w, m);
     double const messages = r.packing + r.link + r.receiving;
-    double const full = factor * storage_seconds(s, w, m, s.aggregators);
+    double const finding =
+        (1 - std::min(1.0, s.random / s.requests)) *
+        finding_seconds(m.sequential[index(w.direction)], m.random[index(w.direction)],
+                        s.request_bytes, s.aggregators, w.span / s.aggregators);
+    double const first = factor * (storage_seconds(s, w, m, s.aggregators) + finding);
+    double const threads = w.blocking ? 1 : std::min(storage_threads, s.windows);
+    double const full = factor * storage_seconds(s, w, m, s.aggregators * threads) / threads;
     double pace = std::max({r.copies + r.packing, r.link, r.own + r.receiving, full + m.cycle});
     double storage = full;
     if (w.blocking) {
@@ -266,8 +283,8 @@ Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& 
     e.planning = planning_seconds(c, s, w, m);
     e.messages = s.windows * messages;
     e.copies = s.windows * (r.copies + m.cycle);
-    e.storage = full + (s.windows - 1) * storage;
-    e.total = e.planning + r.copies + messages + m.cycle + full + (s.windows - 1) * pace;
+    e.storage = first + (s.windows - 1) * storage;
+    e.total = e.planning + r.copies + messages + m.cycle + first + (s.windows - 1) * pace;
     return e;
 }
 

@@ -118,8 +118,9 @@ std::string describe(Candidate const& c) {
     std::string text = "two-phase, " + std::to_string(c.aggregators) +
                        (c.aggregators == 1 ? " aggregator, " : " aggregators, ") +
                        describe(c.domains) + ", windows " + size_text(c.window_bytes);
-    if (c.layers == Layers::automatic) return text;
-    return text + (c.layers == Layers::one ? ", one layer" : ", two layers");
+    if (c.layers != Layers::automatic)
+        text += c.layers == Layers::one ? ", one layer" : ", two layers";
+    return c.sieve_bytes > 0 ? text + ", gaps up to " + size_text(c.sieve_bytes) : text;
 }
 
 std::string describe(Estimate const& e) {

@@ -24,6 +24,7 @@ constexpr Option options[] = {
     {"--ranks", "explain.ranks", "how many, on all nodes"},
     {"--ranks-per-node", "machine.ranks_per_node", "how many on each node"},
     {"--machine", "explain.machine", "file of a machine's profile: see sluice calibrate"},
+    {"--blocking", "explain.blocking", "whether callers wait for the call: true or false"},
     {"--memory", "explain.memory", "staging memory of a node (256M): SLUICE_MEMORY"},
     {"--rank", "explain.rank", "whose steps are told"},
     {"--cycles", "explain.cycles", "how many cycles of it (1)"},
@@ -98,6 +99,7 @@ tools::Question take_question(Description& description) {
     description.take("explain.rank", question.rank);
     description.take("explain.cycles", question.cycles);
     description.take("explain.lines", question.lines);
+    description.take("explain.blocking", question.blocking);
     question.machine = take_machine(description);
     std::int32_t ranks = 0;
     description.take("explain.ranks", ranks);

@@ -165,7 +165,7 @@ RC_GTEST_PROP(cost_model, the_chosen_is_within_the_margin_of_the_cheapest, ()) {
     RC_ASSERT(price(chosen.candidate, work, machine) == chosen.estimate);
 }
 
-/// The same once more behind it.
+/// The same once more behind it. Longer requests may save a seek, and by groups half of them.
 RC_GTEST_PROP(cost_model, grows_with_bytes, ()) {
     auto const work = drawn_work();
     auto const machine = drawn_machine();
@@ -173,11 +173,13 @@ RC_GTEST_PROP(cost_model, grows_with_bytes, ()) {
     for (double* const each : {&more.bytes, &more.bytes_most, &more.pieces, &more.pieces_most,
                                &more.span, &more.touched, &more.stretches})
         *each *= 2;
-    for (auto const& [candidate, estimate] : price_all(work, machine, drawn_freedom(work))) {
+    auto freedom = drawn_freedom(work);
+    freedom.can_group = false;
+    for (auto const& [candidate, estimate] : price_all(work, machine, freedom)) {
         auto const grown = price(candidate, more, machine);
         RC_LOG() << describe(candidate) << ": " << describe(estimate) << ", then "
                  << describe(grown) << "\n";
-        RC_ASSERT(grown.total >= 0.98 * estimate.total);
+        RC_ASSERT(grown.total >= 0.9 * estimate.total);
     }
 }
 

@@ -50,16 +50,17 @@ std::string prices_text(Subject const& subject) {
     MachineProfile const& machine = *subject.limits().machine;
     std::string text = "\nCandidates, and what they would take on the machine of the profile";
     text += machine.is_measured() ? " (" + machine.measured + ")\n" : "\n";
+    auto const decision = decide(subject.survey(), subject.topology(), subject.limits());
+    constexpr char const* head = "  total, ms  planning  messages    copies   storage\n";
     if (subject.survey().bytes == 0)
-        return text +
+        return text + head + row_of({decision.way, decision.estimate}, "") +
                "  There is nothing to choose: every rank's part goes straight to the file.\n";
     Workload const work =
         workload_of(subject.survey(), subject.topology(), subject.limits().cores_a_node);
     auto const all = price_all(work, machine,
                                freedom_of(subject.survey(), subject.topology(), subject.limits()));
-    auto const chosen = decide(subject.survey(), subject.topology(), subject.limits());
-    text += "  total, ms  planning  messages    copies   storage\n";
-    text += rows_of(all, chosen.way, static_cast<std::size_t>(subject.question().lines));
+    text += head;
+    text += rows_of(all, decision.way, static_cast<std::size_t>(subject.question().lines));
     text +=
         "  Exchange and storage overlap, so the parts may be more than the total. Of candidates "
         "within\n  3 % of the cheapest the simplest is chosen.\n";

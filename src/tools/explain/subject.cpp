@@ -96,6 +96,7 @@ void Subject::survey_all() {
             Rank const rank = topology_.rank_at(node, local);
             Summary one = summary_of(request_of(rank), rank);
             one.hints = hints;
+            one.waiting = question_.blocking ? 1 : 0;
             one.slot_bytes = slot;
             one.slot_count = slots_per_aggregator;
             if (node == node_) records_.push_back(one);

@@ -12,6 +12,7 @@ struct Question {
     Rank rank = -1;                                 ///< Whose steps are told; -1: two that differ.
     std::int64_t cycles = 1;                        ///< Of each of them.
     std::int32_t lines = 16;                        ///< Of a list, at most.
+    bool blocking = true;                           ///< Callers wait for the call.
     std::shared_ptr<MachineProfile const> machine;  ///< Null: as where nobody measured.
 };
 
