@@ -59,7 +59,7 @@ private:
 struct StorageFacts {
     Bytes file_bytes = 0;
     bool in_page_cache = false;  ///< The system keeps the file in memory.
-    int turns = 0;               ///< How often each point was timed.
+    int turns = 0;               ///< How often points were timed, at most.
 };
 StorageFacts measure_storage(Job const& job, double seconds, MachineProfile& profile);
 

@@ -14,7 +14,7 @@
 namespace sluice::calibrate {
 namespace {
 
-constexpr Bytes file_bytes_least = Bytes{32} << 20;
+constexpr Bytes file_bytes_least = Bytes{128} << 20;  ///< For random places far apart.
 
 /// At most a quarter of what is free; whole requests.
 Bytes room_for(Options const& options) {
@@ -54,7 +54,7 @@ public:
           slow_(is_slow()),
           points_(points_of(file_bytes, slow_)) {}
 
-    /// Returns how often each point was timed.
+    /// Returns how often points were timed, at most.
     int run() {
         job_.progress->expect(static_cast<int>(points_.size()) * turns_wanted);
         double const left = of_rank_0(end_ - bench::now());
@@ -63,9 +63,10 @@ public:
         for (bool goes_on = true; goes_on; ++turn) {
             double const begin = bench::now();
             for (Point const& point : shuffled(points_, static_cast<std::uint64_t>(turn)))
-                time(point);
+                if (turn == 0 || !is_long(point, turn)) time(point);
             double const now = bench::now();
-            goes_on = of_rank_0(now + (now - begin) < end_ ? 1 : 0) > 0 && turn + 1 < turns_most;
+            bool const fits = of_rank_0(now + (now - begin) < end_ ? 1 : 0) > 0;
+            goes_on = turn + 1 < turns_least || (fits && turn + 1 < turns_most);
         }
         job_.progress->wipe();
         return turn;
@@ -82,7 +83,16 @@ public:
     }
 
 private:
-    static constexpr int turns_wanted = 4, turns_most = 12;
+    static constexpr int turns_least = 3, turns_wanted = 4, turns_most = 12;
+
+    /// On a slow device even the fewest requests may take longer than a trial should: such points
+    /// are not timed again, or once where the first time may have been disturbed.
+    [[nodiscard]] bool is_long(Point const& point, int turn) {
+        auto const& known = seconds_[point];
+        double const each = *std::min_element(known.begin(), known.end());
+        auto const requests = static_cast<double>(requests_for(point, each, trial_seconds_));
+        return each * requests > (turn == 1 ? 4 : 2) * trial_seconds_;
+    }
 
     /// Milliseconds a request leave no time for all sizes.
     bool is_slow() {
