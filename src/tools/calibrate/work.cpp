@@ -10,7 +10,6 @@
 #include <ctime>
 #include <functional>
 #include <mpi.h>
-#include <random>
 
 namespace sluice::calibrate {
 namespace {
@@ -40,9 +39,10 @@ double seconds_of(std::function<void()> const& action, double seconds) {
 
 /// Pieces of these lengths on average, in no order that could be foretold; as a view of a file.
 std::shared_ptr<Recipe const> scattered(Bytes length, std::int64_t count) {
-    std::mt19937_64 source(7);
+    std::uint64_t state = 1;              // The same pieces each time.
     auto const about = [&](Bytes mean) {  // Never 0: pieces do not touch.
-        return static_cast<Bytes>(source() % static_cast<std::uint64_t>(2 * mean - 1)) + 1;
+        state = state * 6364136223846793005U + 1442695040888963407U;
+        return static_cast<Bytes>((state >> 33) % static_cast<std::uint64_t>(2 * mean - 1)) + 1;
     };
     Recipe element, recipe;
     element.size = 1;
