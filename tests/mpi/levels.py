@@ -1,5 +1,6 @@
 """What tests/mpi/run.py runs: the levels, each a list of runs for an MPI."""
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass
@@ -33,6 +34,7 @@ def quick_runs(mpi):
     own_groups = {"SLUICE_HINTS": "sluice_domains=groups;sluice_groups=2;cb_nodes=4"}
     placed = "sluice_aggregators=3,1;cb_nodes=2"
     own_views = {"SLUICE_VIEW_PIECES": "0"}
+    measured = {"SLUICE_PROFILE": str(Path(__file__).resolve().parent / "nvm.toml")}
     one_layer = ("sluice_exchange_data=one-layer,pairwise;sluice_throttle=1;cb_nodes=3;"
                  "sluice_exchange_metadata=one-layer,spread-out,synchronous")
     # With few ranks a node the library itself takes one layer.
@@ -51,6 +53,7 @@ def quick_runs(mpi):
         Run(mpi, "patterns_test", 4, 0, [*small, "--only", "/all,/iat_all"], 150, alone),
         Run(mpi, "patterns_test", 8, 0, ["--only", "/all,/iat_all", "--large-mib", "5"]),
         Run(mpi, "patterns_test", 2, 0, small, 150, own_views),
+        Run(mpi, "patterns_test", 4, 0, [*small, "--only", "/all,/iat_all"], 150, measured),
         Run(mpi, "patterns_test", 4, 2, [*small, "--only", "/all,/iat_all", "--hints", striped]),
         Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iall,/at_all", "--hints", stripes]),
         Run(mpi, "patterns_test", 4, 2, [*small, "--only", "/all,/iat_all", "--hints", placed]),
