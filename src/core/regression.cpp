@@ -34,10 +34,10 @@ double median_of(std::vector<double> values) {
     return (values[middle - 1] + values[middle]) / 2;
 }
 
-double low_of(std::vector<double> values) {
+double low_of(std::vector<double> values, double share) {
     if (values.empty()) return 0;
     std::sort(values.begin(), values.end());
-    return values[(values.size() - 1) / 4];
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
 StraightLine line_through(std::span<Sample const> samples) {

@@ -9,9 +9,9 @@ namespace sluice {
 /// The middle value; of an even number the mean of the two in the middle. 0 of none.
 [[nodiscard]] double median_of(std::vector<double> values);
 
-/// A quarter of the values is below: what a machine takes while little disturbs it. Other programs
+/// This share of the values is below: what a machine takes while little disturbs it. Other programs
 /// only ever make times longer. 0 of none.
-[[nodiscard]] double low_of(std::vector<double> values);
+[[nodiscard]] double low_of(std::vector<double> values, double share = 0.25);
 
 /// A time that was measured for an amount.
 struct Sample {

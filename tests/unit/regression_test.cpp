@@ -16,11 +16,13 @@ TEST(Median, OfFewValues) {
     EXPECT_EQ(median_of({9, 1, 2}), 2);
 }
 
-TEST(Low, IsTheEndOfTheFirstQuarter) {
+TEST(Low, IsTheEndOfTheFirstShare) {
     EXPECT_EQ(low_of({}), 0);
     EXPECT_EQ(low_of({3}), 3);
     EXPECT_EQ(low_of({4, 3, 2, 1}), 1);
     EXPECT_EQ(low_of({5, 4, 3, 2, 1}), 2);
+    EXPECT_EQ(low_of({5, 4, 3, 2, 1}, 0), 1);
+    EXPECT_EQ(low_of({5, 4, 3, 2, 1}, 1), 5);
 }
 
 RC_GTEST_PROP(Low, IsNotAboveTheMedian, (std::vector<double> values)) {
