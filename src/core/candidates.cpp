@@ -3,6 +3,7 @@
 #include "core/decision.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 namespace sluice {
@@ -29,7 +30,7 @@ using Counts = Few<std::int32_t, 16>;
 using Sizes = Few<Bytes, 4>;
 using Divisions = Few<Domains, 4>;
 
-/// Fewer come first.
+/// More come first: where one is held up, others go on, which no estimate knows.
 Counts counts_of(Workload const& w, Freedom const& freedom) noexcept {
     constexpr std::int32_t at_most = Topology::aggregators_at_most;
     auto const ranks = static_cast<std::int32_t>(std::clamp<double>(w.ranks, 1, at_most));
@@ -45,7 +46,7 @@ Counts counts_of(Workload const& w, Freedom const& freedom) noexcept {
     auto const nodes = static_cast<std::int32_t>(std::min<double>(w.nodes, at_most));
     if (nodes <= most) counts.add(nodes);
     counts.add(most);
-    std::sort(counts.values.begin(), counts.values.begin() + counts.count);
+    std::sort(counts.values.begin(), counts.values.begin() + counts.count, std::greater<>());
     return counts;
 }
 
@@ -143,7 +144,7 @@ void for_each_candidate(Workload const& w, MachineProfile const& machine, Freedo
         Sizes const sieves = sieves_of(w, machine, count);
         for (auto const division : divisions) {
             bool const grouped = division == Domains::groups;
-            if (grouped && count < w.nodes && count != *(counts.end() - 1)) continue;
+            if (grouped && count < w.nodes && count != *counts.begin()) continue;
             if (division == Domains::balanced && count == 1 && divisions.count > 1) continue;
             c.domains = division;
             for (Bytes const sieve : sieves) {

@@ -306,6 +306,17 @@ TEST(candidates, what_is_as_good_is_the_simpler) {
     EXPECT_EQ(choose(work, machine, cases::freedom_of(work)).candidate, Candidate{});
 }
 
+TEST(candidates, more_aggregators_are_preferred_where_they_cost_no_more) {
+    MachineProfile const machine = cases::machine_with("nvm");
+    Workload const work = cases::work_of(Shape::interleaved, Direction::write, 1, 4);
+    Freedom freedom = cases::freedom_of(work);
+    freedom.aggregators_most = 2;
+    auto const best = choose(work, machine, freedom);
+    EXPECT_EQ(best.candidate.aggregators, 2);
+    freedom.hints.aggregator_count = 1;
+    EXPECT_LT(best.estimate.total, choose(work, machine, freedom).estimate.total * 1.03);
+}
+
 /// All candidates of a large call: printed, and a limit that only a mistake exceeds.
 TEST(candidates, are_priced_in_microseconds) {
     MachineProfile const machine = cases::machine_with("nvm");
