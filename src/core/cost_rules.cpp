@@ -13,6 +13,8 @@ constexpr double nothing_much = 1.05;  ///< So much slower is as fast.
 constexpr Bytes size_least = 4096, size_most = Bytes{1} << 30;
 constexpr Bytes window_least = Bytes{64} << 10, window_most = Bytes{8} << 20;
 constexpr double learning = 0.25;  ///< Of what one operation says.
+/// Shorter ones tell of how requests start, and of who disturbed them, more than of the device.
+constexpr double telling_seconds = 2e-3;
 
 std::size_t index(Direction direction) noexcept { return static_cast<std::size_t>(direction); }
 
@@ -97,7 +99,7 @@ Bytes window_bytes(MachineProfile const& machine, Direction direction) noexcept 
 
 void Correction::learn(Direction direction, Strategy strategy, double estimated,
                        double measured) noexcept {
-    if (!(estimated > 0) || !(measured > 0)) return;
+    if (!(estimated >= telling_seconds) || !(measured > 0)) return;
     double const times = measured / estimated;
     if (std::isnan(times)) return;
     double const ratio = std::clamp(times, 1 / most, most);

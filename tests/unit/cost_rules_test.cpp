@@ -75,6 +75,14 @@ TEST(correction, comes_to_what_is_measured) {
     EXPECT_EQ(correction.factor(Direction::write, Strategy::independent), 1);
 }
 
+TEST(correction, short_operations_teach_nothing) {
+    Correction correction;
+    correction.learn(Direction::write, Strategy::independent, 1e-3, 1e-1);
+    EXPECT_EQ(correction, Correction{});
+    correction.learn(Direction::write, Strategy::independent, 1e-2, 1e-1);
+    EXPECT_GT(correction.factor(Direction::write, Strategy::independent), 1);
+}
+
 RC_GTEST_PROP(correction, stays_within_its_bounds, ()) {
     Correction correction;
     for (int i = 0; i < 50; ++i) {

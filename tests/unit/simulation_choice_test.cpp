@@ -120,9 +120,9 @@ INSTANTIATE_TEST_SUITE_P(Seeds, SimulatedChoice, ::testing::Range<std::uint64_t>
 TEST(SimulatedLearning, EstimatesOfStorageComeNearer) {
     WorldShape shape{4, 4, 65536, 2};
     auto machine = std::make_shared<MachineProfile>(usual_machine());
-    machine->measured = "too fast";
-    RequestCosts const fast{{{1, {{{4096, 2e-4}, {1 << 20, 2e-4}}}}}};
-    machine->sequential = machine->random = {fast, fast};
+    machine->measured = "too slow";
+    RequestCosts const slow{{{1, {{{4096, 2e-2}, {1 << 20, 2e-2}}}}}};
+    machine->sequential = machine->random = {slow, slow};
     shape.machine = machine;
     World world(shape, 3);
     std::vector<double> estimates;
