@@ -10,12 +10,12 @@ WAYS = ("collective", "individual")
 class Case:
     nodes: int
     ranks: int
-    way: str  # of Sluice: with an exchange, and without
+    way: str
     device: str
     direction: str
-    measured: float  # seconds, of the program
+    measured: float  # seconds: Sluice's collective calls, the MPI's individual ones
     equations: float | None  # by the paper's equations
-    estimate: float | None  # by the library's model
+    estimate: float | None  # by the library's model: Sluice's calls, with an exchange or without
     priced: float | None  # the operations that this is an estimate of
 
     def error_of_equations(self):
@@ -41,8 +41,9 @@ def cases(lines):
 
 def case_of(lines, setting, row, direction):
     equations = lines.models.get((*setting, row["device"], direction), {})
-    return Case(*setting, row["way"], row["device"], direction, row["total"]["median"],
-                equations.get(row["way"]), middle(row, "estimated"), middle(row, "priced"))
+    way = "mpi-individual" if row["way"] == "individual" else row["way"]
+    measured = lines.seconds(setting, row["device"], direction, way) or row["total"]["median"]
+    return Case(*setting, row["way"], row["device"], direction, measured, equations.get(row["way"]), middle(row, "estimated"), middle(row, "priced"))
 
 
 def middle(row, quantity):
