@@ -309,7 +309,8 @@ def shuffle_is_the_same(lines):
 def model_is_right(lines):
     cases = [case for case in model.cases(lines) if case.direction == "write"]
     texts, conditions = [], []
-    for name, of in (("the paper's equations", model.Case.error_of_equations),
+    for name, of in (("the paper's equations, IOR's bandwidths", model.Case.error_of_equations),
+                     ("calibrated bandwidths", model.Case.error_of_calibrated),
                      ("the library's model", model.Case.error_of_estimate)):
         errors = model.errors(cases, of)
         if errors:

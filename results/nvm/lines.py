@@ -18,7 +18,8 @@ class Lines:
             if row["mode"] == "model" and row["source"] == "paper":
                 self.paper[row["device"]] = row
             elif row["mode"] == "model":
-                self.models[row["nodes"], row["ranks"], row["device"], row["direction"]] = row
+                self.models[row["source"], row["nodes"], row["ranks"], row["device"],
+                            row["direction"]] = row
             elif "cache" in row:
                 self.cached[row["application"], row["step"], row["device"], int(row["cache"])] = row
             else:

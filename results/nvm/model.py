@@ -14,9 +14,13 @@ class Case:
     device: str
     direction: str
     measured: float  # seconds: Sluice's collective calls, the MPI's individual ones
-    equations: float | None  # by the paper's equations
+    calibrated: float | None  # by the paper's equations, with a profile's bandwidths
+    equations: float | None  # the same, with bandwidths of IOR
     estimate: float | None  # by the library's model: Sluice's calls, with an exchange or without
     priced: float | None  # the operations that this is an estimate of
+
+    def error_of_calibrated(self):
+        return abs(self.calibrated / self.measured - 1) if self.calibrated else None
 
     def error_of_equations(self):
         return abs(self.equations / self.measured - 1) if self.equations else None
@@ -40,10 +44,11 @@ def cases(lines):
 
 
 def case_of(lines, setting, row, direction):
-    equations = lines.models.get((*setting, row["device"], direction), {})
+    estimates = [lines.models.get((source, *setting, row["device"], direction), {}).get(row["way"])
+                 for source in ("here", "ior")]
     way = "mpi-individual" if row["way"] == "individual" else row["way"]
     measured = lines.seconds(setting, row["device"], direction, way) or row["total"]["median"]
-    return Case(*setting, row["way"], row["device"], direction, measured, equations.get(row["way"]), middle(row, "estimated"), middle(row, "priced"))
+    return Case(*setting, row["way"], row["device"], direction, measured, *estimates, middle(row, "estimated"), middle(row, "priced"))
 
 
 def middle(row, quantity):
@@ -77,7 +82,8 @@ def own_tradeoff(lines):
     """By device, of writes with most processes, as calibrated here."""
     found = {}
     for device in DEVICES:
-        row = lines.models.get((*(lines.many() or (0, 0)), device, "write"))
+        row = next(filter(None, (lines.models.get((source, *(lines.many() or (0, 0)), device, "write"))
+                                 for source in ("ior", "here"))), None)
         if row:
             found[device] = points(row)
     return found

@@ -128,7 +128,7 @@ def draw_model(lines, folder):
         return None
     figure, axes = plt.subplots(figsize=(9, 3.2), layout="constrained")
     kinds = (("measured", "#404040", lambda case: case.measured),
-             ("the paper's equations", "#ff7f0e", lambda case: case.equations),
+             ("the paper's equations", "#ff7f0e", lambda case: case.equations or case.calibrated),
              ("the library's model", "#1f77b4", lambda case: case.estimate))
     width = 0.27
     for place, (name, colour, value) in enumerate(kinds):

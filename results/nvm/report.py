@@ -195,16 +195,18 @@ def validation(lines):
         paper = VALIDATION.get((case.nodes, case.way, case.device)) if case.direction == "write" else None
         rows.append([f"{case.nodes} x {case.ranks // case.nodes}", case.way, case.device,
                      case.direction, f"{case.measured:.3f}", number(case.equations),
-                     percent(case.error_of_equations()), number(case.priced), number(case.estimate),
+                     percent(case.error_of_equations()), number(case.calibrated),
+                     percent(case.error_of_calibrated()), number(case.priced), number(case.estimate),
                      percent(case.error_of_estimate()),
                      f"{paper[0]:.2f} / {paper[1]:.2f} ({percent(paper[2])})" if paper else ""])
-    note = """Estimated and measured seconds of Sluice's collective calls and the MPI's individual ones. *Equations*: those of the paper as they are printed, T_s and T_w, bdw_seq (so many clients as aggregators, in order) and bdw_ran (so
-many as processes, at random) from a profile that `sluice calibrate` made in the same setting. *Library*: what the library itself expects of each of its operations,
+    note = """Estimated and measured seconds of Sluice's collective calls and the MPI's individual ones. *Equations*: those of the paper as they are printed, with T_s and T_w
+from a profile that `sluice calibrate` made in the same setting. *IOR*: bdw_seq and bdw_ran measured as the paper does, by the same program (POSIX calls), in order with a process for each
+aggregator, and with all processes; *calibrated*: those of the profile, whose random requests are spread over a scratch file that may be small enough for a disk to find neighbours. *Library*: what the library itself expects of each of its operations,
 with an exchange or without ([model](model.md)), beside what these took.
 
 ![estimated and measured](images/nvm-model.png)"""
     return section("The models against what was measured (tables V and VI)", note, table(
-        ["nodes x processes", "way", "device", "", "measured", "equations", "error", "operations",
+        ["nodes x processes", "way", "device", "", "measured", "equations, IOR", "error", "calibrated", "error", "operations",
          "library", "error", "paper: estimated / measured"], rows), mean_errors(cases), remark())
 
 
@@ -216,7 +218,8 @@ def mean_errors(cases):
     rows = []
     for direction in ("write", "read"):
         some = [case for case in cases if case.direction == direction]
-        for name, of in (("equations", model.Case.error_of_equations),
+        for name, of in (("equations, IOR's bandwidths", model.Case.error_of_equations),
+                         ("equations, calibrated", model.Case.error_of_calibrated),
                          ("library", model.Case.error_of_estimate)):
             found = model.errors(some, of)
             if found:

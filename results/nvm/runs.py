@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tools
+from lines import STEPS, rate, read
 from paper import (BANDWIDTH, CACHE_GB, DEVICES, FIGURE_11_AGGREGATORS, FIGURE_11_PROCESSES, MEGABYTE,
                    MIB, PAPER_BYTES, PAPER_WINDOW, SCALE, START)
+
+
+FEWEST = (2, 1)  # hosts, ranks a host
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class Size:
     repeats: int
     per_host: int  # ranks
     calibration: float  # seconds
-    alone: tuple = ((4, 1),)  # figure 9
+    alone: tuple = ((4, 1), FEWEST)  # figure 9, and bandwidths in order
 
     @property
     def settings(self):
@@ -156,13 +160,13 @@ def setting(study, hosts, per_host, device):
     profile = profile_of(study, hosts, study.size.per_host if per_host == 1 else per_host, device)
     study.progress.step(f"across nodes: {hosts} hosts x {per_host}, {device}")
     hints = f"cb_nodes={hosts},cb_config_list=*:1,cb_buffer_size={TRANSFER}"
-    ways = ALL_WAYS if hosts == study.size.settings[0][0] else ALL_WAYS[1:-1]
+    ways = ALL_WAYS[:1] if (hosts, per_host) == FEWEST else ALL_WAYS
     across(hosts, per_host, device, study.app(
         "{files}", device, "--link", RATE, "--bytes", study.size.bytes, "--transfer", TRANSFER,
         "--way", ",".join(ways), "--warmup", 0, "--repeat", study.size.repeats, "--collective-hint",
         hints), 600, {"SLUICE_PROFILE": str(profile)} if profile.exists() else {})
     if calibrated:
-        model(study, hosts, per_host, device, profile)
+        model(study, hosts, hosts * per_host, device, "here")
 
 
 def equations(study, line, words):
@@ -170,13 +174,30 @@ def equations(study, line, words):
     study.record(json.loads(tools.run([tools.command(), "bench", "nvm", "model", *words], 60)) | line)
 
 
-def model(study, hosts, per_host, device, profile):
-    """Of this setting, with what was calibrated in it."""
-    for direction in ("write", "read"):
-        equations(study, {"mode": "model", "source": "here", "device": device, "nodes": hosts}, [
-            "--profile", profile, "--direction", direction, "--ranks", hosts * per_host,
-            "--aggregators", hosts, "--bytes", study.size.bytes * hosts * per_host, "--window",
-            TRANSFER, "--transfer", TRANSFER])
+def model(study, hosts, ranks, device, source, bandwidths=None):
+    """Of a setting, with what was calibrated in it; the bandwidths by direction, if they are given."""
+    for direction in STEPS:
+        words = ["--profile", profile_of(study, hosts, ranks // hosts, device), "--direction",
+                 direction, "--ranks", ranks, "--aggregators", hosts, "--bytes",
+                 study.size.bytes * ranks, "--window", TRANSFER, "--transfer", TRANSFER]
+        if bandwidths:
+            sequential, random = bandwidths[direction]
+            words += ["--sequential", sequential, "--random", random]
+        equations(study, {"mode": "model", "source": source, "device": device, "nodes": hosts}, words)
+
+
+def model_by_ior(study):
+    """The paper's way: bandwidths are those of IOR; in order with a process for each aggregator."""
+    lines = read(study.json)
+    for setting in filter(None, (lines.many(), lines.fewer())):
+        hosts, ranks = setting
+        for device in lines.devices(setting):
+            rows = {step: [lines.app(one, device, step, "posix") for one in ((hosts, hosts), setting)]
+                    for step in STEPS}
+            if all(all(pair) for pair in rows.values()) and profile_of(
+                    study, hosts, ranks // hosts, device).exists():
+                model(study, hosts, ranks, device, "ior",
+                      {step: [rate(row) for row in pair] for step, pair in rows.items()})
 
 
 def tradeoff(study):
@@ -191,8 +212,8 @@ def tradeoff(study):
 def settings_of(parts, size):
     """Which settings the parts need, by part."""
     many, halved = size.settings[:2]
-    wanted = {"posix": {many}, "collective": {many, *size.alone}, "profile": {many},
-              "model": {many, halved}, "tradeoff": {many}}
+    wanted = {"posix": {many}, "collective": {many, *size.alone[:1]}, "profile": {many},
+              "model": {many, halved, *size.alone}, "tradeoff": {many}}
     return [one for one in size.settings if any(one in wanted.get(part, ()) for part in parts)]
 
 
@@ -201,6 +222,7 @@ def settings(study, parts):
     for hosts, per_host in settings_of(parts, study.size):
         for device in DEVICES:
             setting(study, hosts, per_host, device)
+    model_by_ior(study)
 
 
 def steps_of(parts, size):

@@ -30,7 +30,7 @@ int usage() {
     std::fprintf(
         stderr, "%s",
         "usage: sluice bench nvm model OPTION ...   the equations of the NVM paper, as JSON\n"
-        "  --profile FILE      of sluice calibrate; or the parameters themselves:\n"
+        "  --profile FILE      of sluice calibrate; for parameters that are not given:\n"
         "  --start S --megabyte S --sequential MB/S --random MB/S\n"
         "  --ranks N --aggregators N --bytes N (of all ranks) --window N --transfer N\n"
         "  --direction write, read\n");
@@ -66,8 +66,8 @@ double bandwidth(RequestCosts const& costs, double bytes, double clients) {
     return clients * bytes / costs.seconds(bytes, clients) / megabyte;
 }
 
-/// The paper's parameters, out of what was calibrated: aggregators go through the file in order,
-/// all ranks by themselves do not.
+/// The paper's parameters that were not given, out of what was calibrated: aggregators go through
+/// the file in order, all ranks by themselves do not.
 bool take_profile(Question& question) {
     std::ifstream file(question.profile);
     std::ostringstream text;
@@ -80,11 +80,15 @@ bool take_profile(Question& question) {
         return false;
     }
     auto const way = static_cast<std::size_t>(question.direction);
-    question.model.start = machine->between.start;
-    question.model.megabyte = machine->between.byte * megabyte;
-    question.model.sequential =
-        bandwidth(machine->sequential[way], question.window, question.aggregators);
-    question.model.random = bandwidth(machine->random[way], question.transfer, question.ranks);
+    auto const set = [](double& value, double calibrated) {
+        if (value == 0) value = calibrated;
+    };
+    auto& model = question.model;
+    set(model.start, machine->between.start);
+    set(model.megabyte, machine->between.byte * megabyte);
+    set(model.sequential,
+        bandwidth(machine->sequential[way], question.window, question.aggregators));
+    set(model.random, bandwidth(machine->random[way], question.transfer, question.ranks));
     return true;
 }
 

@@ -90,9 +90,9 @@ def all_lines():
              for device in DEVICES]
     for device, speeds in ACROSS.items():
         seconds = dict(zip(("individual", "collective"), (128 * MIB / mb / 1e6 for mb in speeds)))
-        rows += [of_paper(device) | seconds | {"mode": "model", "source": "here", "device": device,
+        rows += [of_paper(device) | seconds | {"mode": "model", "source": source, "device": device,
                                                "nodes": nodes, "direction": direction}
-                 for nodes in (2, 4) for direction in study.STEPS]
+                 for source in ("here", "ior") for nodes in (2, 4) for direction in study.STEPS]
     return rows
 
 
