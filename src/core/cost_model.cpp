@@ -61,11 +61,13 @@ double far_part(double gap, double length) noexcept {
     return gap > 0 ? std::exp(-near_lengths * length / gap) : 0;
 }
 
-/// Until the first of several clients' requests have found their places, whose distance is `gap`.
+/// Until the first requests of clients have found their places in the span: the last request was
+/// about as far away as the span is long, and clients share it.
 double finding_seconds(RequestCosts const& sequential, RequestCosts const& random, double length,
-                       double clients, double gap) noexcept {
+                       double clients, double span) noexcept {
     double const seek = random.seconds(length, 1) - sequential.seconds(length, 1);
-    return std::max(0.0, seek) * (1 + (clients - 1) * far_part(gap, length));
+    double const seeks = far_part(span, length) + (clients - 1) * far_part(span / clients, length);
+    return std::max(0.0, seek) * seeks;
 }
 
 /// Pieces of ranks that interleave are asked for at about the same time, so that the gap before a
@@ -85,7 +87,7 @@ Estimate independent(Candidate const& c, Workload const& w, MachineProfile const
                    &random = m.random[index(w.direction)];
         if (w.pieces_most <= 1) {
             e.storage = sequential.seconds(w.bytes_most, clients) +
-                        finding_seconds(sequential, random, w.bytes_most, clients, w.bytes_most);
+                        finding_seconds(sequential, random, w.bytes_most, clients, w.span);
         } else if (c.sieve_bytes > 0 && mean_gap(w) <= static_cast<double>(c.sieve_bytes)) {
             // A range of memory for each piece, and one for each gap.
             double const requests = std::ceil(2 * w.pieces_most / ranges_of_a_request);
@@ -96,7 +98,7 @@ Estimate independent(Candidate const& c, Workload const& w, MachineProfile const
             double const far = far_part(gap_before_piece(w), piece);
             e.storage = w.pieces_most * ((1 - far) * sequential.seconds(piece, clients) +
                                          far * random.seconds(piece, clients)) +
-                        (1 - far) * finding_seconds(sequential, random, piece, clients, piece);
+                        (1 - far) * finding_seconds(sequential, random, piece, 1, w.span);
         }
     }
     e.storage *= factor;
@@ -202,7 +204,9 @@ void set_copies(PerCycle& r, Share const& s, Workload const& w, MachineProfile c
     double const slowest = seconds(w.bytes_most, w.pieces_most) / s.windows;
     r.own = seconds(w.bytes, w.pieces) / w.ranks / s.windows;
     r.copies = std::max(slowest, seconds(each * s.bytes, each * (s.pieces + 1)) / side_by_side);
-    r.copies += w.ranks > 1 ? m.wake : 0;
+    // Readers wait for the bytes, and aggregators for those who want them; all for a core.
+    double const waits = w.direction == Direction::read ? 2 : 1;
+    r.copies += w.ranks > 1 ? waits * std::max(1.0, locals / w.cores_a_node) * m.wake : 0;
 }
 
 /// Ranks with bytes in one window, of all nodes.
@@ -264,7 +268,7 @@ Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& 
     double const finding =
         (1 - std::min(1.0, s.random / s.requests)) *
         finding_seconds(m.sequential[index(w.direction)], m.random[index(w.direction)],
-                        s.request_bytes, s.aggregators, w.span / s.aggregators);
+                        s.request_bytes, s.aggregators, w.span);
     double const first = factor * (storage_seconds(s, w, m, s.aggregators) + finding);
     double const threads = w.blocking ? 1 : std::min(storage_threads, s.windows);
     double const full = factor * storage_seconds(s, w, m, s.aggregators * threads) / threads;
