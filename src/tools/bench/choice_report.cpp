@@ -3,6 +3,7 @@
 #include "choice.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace sluice::bench {
 namespace {
@@ -63,6 +64,22 @@ Trial const* twin_of(Exchanged const& all, Trial const& chosen) {
         return forced && without_reason(trial.plan) == plan;
     });
     return found == all.trials.end() || plan.empty() ? nullptr : &*found;
+}
+
+/// What the library chose and no candidate does, as candidates are named.
+std::string name_of(std::string const& plan) {
+    auto const at = plan.find("; ");
+    if (at == std::string::npos) return "another way";
+    std::istringstream words(plan.substr(at + 2));
+    std::uint64_t aggregators = 0, window = 0;
+    std::string word;  // "2 aggregators, windows of 1048576 bytes, ..."
+    if (!(words >> aggregators >> word >> word >> word >> window)) return "another way";
+    auto const has = [&](char const* part) { return plan.find(part) != std::string::npos; };
+    char const* const division = has("by groups")       ? "groups"
+                                 : has("equal bytes")   ? "balanced"
+                                 : has("bytes in turn") ? "cyclic"
+                                                        : "even";
+    return bench::name_of(division, aggregators, window);
 }
 
 /// Estimate / measured - 1; NaN without an estimate.
@@ -135,7 +152,7 @@ void report_choice(Run& run, Exchanged const& all) {
     double const collective = ratio(*named(all, always_collective), *chosen),
                  independent = ratio(*named(all, always_independent), *chosen),
                  against_better = ratio(*better, *chosen), over_best = ratio(*chosen, best);
-    auto const name = twin == nullptr ? std::string("another way") : twin->variant.name;
+    auto const name = twin == nullptr ? name_of(chosen->plan) : twin->variant.name;
     run.report->note(text_of("  chosen: %s, %.2f of the best, %s; always collective %.2f, always "
                              "independent %.2f times as long",
                              name.c_str(), over_best, best.variant.name.c_str(), collective,

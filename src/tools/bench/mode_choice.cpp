@@ -9,15 +9,10 @@ namespace {
 constexpr int turns_of_slow = 2;    ///< And the warm-up.
 constexpr double far_behind = 2.5;  ///< Times the fastest.
 
-std::string text_of_window(std::uint64_t bytes) {
-    if (bytes % (1U << 20) == 0) return std::to_string(bytes >> 20) + "M";
-    return std::to_string(bytes >> 10) + "K";
-}
-
 Variant two_phase(std::string const& division, std::uint64_t aggregators, std::uint64_t window,
                   std::string const& layers) {
     Variant variant;
-    variant.name = division + " " + std::to_string(aggregators) + "x" + text_of_window(window);
+    variant.name = name_of(division, aggregators, window);
     variant.throttle = "-";
     variant.hints = division_hints(division);
     variant.hints.push_back("cb_nodes=" + std::to_string(aggregators));
@@ -59,6 +54,12 @@ std::vector<Variant> variants_of(Run const& run) {
 }
 
 }  // namespace
+
+std::string name_of(std::string const& division, std::uint64_t aggregators, std::uint64_t window) {
+    bool const whole = window % (1U << 20) == 0;
+    return division + " " + std::to_string(aggregators) + "x" +
+           std::to_string(window >> (whole ? 20 : 10)) + (whole ? "M" : "K");
+}
 
 void mode_choice(Run& run) {
     Subject const subject{"choice", "candidate", report_choice, {far_behind, turns_of_slow}};
