@@ -46,6 +46,7 @@ struct Trial {
 struct Patience {
     double times = 0;  ///< 0: without end.
     int turns = 0;
+    double seconds = 0;  ///< One that takes less is always measured: that may be chance.
 };
 
 struct Exchanged;

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int turns_of_slow = 2;    ///< And the warm-up.
 constexpr double far_behind = 2.5;  ///< Times the fastest.
+constexpr double slow = 0.1;        ///< Seconds.
 
 Variant two_phase(std::string const& division, std::uint64_t aggregators, std::uint64_t window,
                   std::string const& layers) {
@@ -62,7 +63,7 @@ std::string name_of(std::string const& division, std::uint64_t aggregators, std:
 }
 
 void mode_choice(Run& run) {
-    Subject const subject{"choice", "candidate", report_choice, {far_behind, turns_of_slow}};
+    Subject const subject{"choice", "candidate", report_choice, {far_behind, turns_of_slow, slow}};
     measure_variants(run, subject, variants_of(run));
 }
 

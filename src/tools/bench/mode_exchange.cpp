@@ -94,7 +94,8 @@ private:
     /// All ranks know the same times.
     [[nodiscard]] bool is_given_up(Trial const& trial, int turn) const {
         if (trial.variant.name == own_calls && turn >= peer_repeats) return true;
-        if (patience_.times <= 0 || turn < patience_.turns) return false;
+        bool const tried = patience_.times > 0 && turn >= patience_.turns;
+        if (!tried || trial.fastest < patience_.seconds) return false;
         double fastest = trial.fastest;
         for (auto const& other : trials_) fastest = std::min(fastest, other.fastest);
         return trial.fastest > patience_.times * fastest;
