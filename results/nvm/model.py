@@ -56,9 +56,14 @@ def middle(row, quantity):
 
 
 def errors(some, of):
-    """(mean, worst) of the cases that have one; None if none has."""
+    """(cases, mean, worst) of those that have one; None if none has."""
     values = [error for error in map(of, some) if error is not None]
-    return (sum(values) / len(values), max(values)) if values else None
+    return (len(values), sum(values) / len(values), max(values)) if values else None
+
+
+ESTIMATES = {"the equations, IOR's bandwidths": Case.error_of_equations,
+             "the equations, calibrated bandwidths": Case.error_of_calibrated,
+             "the library's model": Case.error_of_estimate}
 
 
 @dataclass(frozen=True)
@@ -78,12 +83,14 @@ def paper_tradeoff(lines):
     return {device: points(lines.paper[device]) for device in DEVICES if device in lines.paper}
 
 
+def own_row(lines, device):
+    """Of writes with most processes; with IOR's bandwidths, else calibrated ones."""
+    rows = [lines.models.get((source, *(lines.many() or (0, 0)), device, "write"))
+            for source in ("ior", "here")]
+    return next(filter(None, rows), None)
+
+
 def own_tradeoff(lines):
-    """By device, of writes with most processes, as calibrated here."""
-    found = {}
-    for device in DEVICES:
-        row = next(filter(None, (lines.models.get((source, *(lines.many() or (0, 0)), device, "write"))
-                                 for source in ("ior", "here"))), None)
-        if row:
-            found[device] = points(row)
-    return found
+    """By device, with what was measured here."""
+    rows = {device: own_row(lines, device) for device in DEVICES}
+    return {device: points(row) for device, row in rows.items() if row}

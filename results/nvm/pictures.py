@@ -139,7 +139,7 @@ def draw_model(lines, folder):
                                         for case in cases])
     axes.tick_params(labelsize=7)
     axes.set_ylabel("seconds, writes", fontsize=8)
-    axes.legend(fontsize=8, frameon=False)
+    figure.legend(loc="outside upper center", ncols=len(kinds), fontsize=8, frameon=False)
     plain(axes)
     return save(figure, folder / "nvm-model.png")
 

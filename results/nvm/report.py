@@ -216,17 +216,15 @@ def number(value):
 
 def mean_errors(cases):
     rows = []
-    for direction in ("write", "read"):
+    for direction in study.STEPS:
         some = [case for case in cases if case.direction == direction]
-        for name, of in (("equations, IOR's bandwidths", model.Case.error_of_equations),
-                         ("equations, calibrated", model.Case.error_of_calibrated),
-                         ("library", model.Case.error_of_estimate)):
+        for name, of in model.ESTIMATES.items():
             found = model.errors(some, of)
             if found:
-                rows.append([f"{name}, {len(some)} cases of {direction}s", percent(found[0]),
-                             percent(found[1])])
-    rows.append(["the paper, 12 cases", percent(MEAN_ERROR, 2), percent(WORST_ERROR)])
-    return table(["error", "mean", "worst"], rows)
+                rows.append([f"{name}, {direction}s", str(found[0]), percent(found[1]),
+                             percent(found[2])])
+    rows.append(["the paper", "12", percent(MEAN_ERROR, 2), percent(WORST_ERROR)])
+    return table(["error", "cases", "mean", "worst"], rows)
 
 
 def remark():
@@ -249,7 +247,7 @@ def tradeoff(lines):
     if not rows:
         return ""
     note = """One iteration in which each of 4 aggregators moves a message's worth: cost of the shuffle (equation 2) and benefit (individual - collective), by the paper's equations with its own parameters
-and with those calibrated here (writes). Milliseconds: cost / benefit.
+and with those measured here (writes). Milliseconds: cost / benefit.
 
 ![cost of the shuffle against its benefit](images/nvm-tradeoff.png)"""
     return section("What the shuffle costs and brings (figure 11)", note, table(
