@@ -30,7 +30,7 @@ def mpi():
 
 def mpiexec():
     own = ROOT / "build" / "env" / mpi() / "bin" / "mpiexec"
-    return own if own.exists() else shutil.which("mpiexec")
+    return own if os.access(own, os.X_OK) else shutil.which("mpiexec")
 
 
 def mpi_settings():
@@ -48,23 +48,23 @@ def need(present, what):
 
 
 def need_device():
-    need((installation() / "libexec" / "sluice-device").exists(),
+    need(os.path.exists(installation() / "libexec" / "sluice-device"),
          "sluice device was not built (libfuse3-dev, libcli11-dev)")
     need(os.access("/dev/fuse", os.W_OK), "FUSE: /dev/fuse cannot be opened")
 
 
 def need_programs():
-    need((installation() / "libexec" / "sluice-bench").exists(), "sluice-bench was not built")
+    need(os.path.exists(installation() / "libexec" / "sluice-bench"), "sluice-bench was not built")
     need(mpiexec(), "no mpiexec")
 
 
 def need_hosts():
-    need(NODES.exists(), "hosts in network namespaces are made by tests/nodes of the sources")
+    need(os.path.exists(NODES), "hosts in network namespaces are made by tests/nodes of the sources")
     need(os.geteuid() == 0, "root, for network namespaces")
 
 
 def need_cgroup():
-    need((CGROUPS / "memory.limit_in_bytes").exists(),
+    need(os.path.exists(CGROUPS / "memory.limit_in_bytes"),
          f"a cgroup v1 memory controller in {CGROUPS}")
     need(os.access(CGROUPS, os.W_OK), f"root, for a cgroup in {CGROUPS}")
 
@@ -133,7 +133,7 @@ def python_that_draws():
     """A Python with matplotlib; nothing if there is none."""
     for python in (ROOT / "build" / "env" / "tools" / "bin" / "python", sys.executable):
         tried = subprocess.run([python, "-c", "import matplotlib"], capture_output=True,
-                               check=False) if Path(python).exists() else None
+                               check=False) if os.access(python, os.X_OK) else None
         if tried and tried.returncode == 0:
             return python
     return ""
