@@ -100,14 +100,19 @@ def let_it_hold_dirty_pages(folder):
 
 
 def caches(study):
-    """Figures 4 to 6: 4 processes of one node with less and less page cache."""
+    """Figures 4 to 6: 4 processes of one node with less and less page cache. Device after device
+    with each size, so that other work on the machine meets all of them."""
     size = study.size
-    for device in DEVICES:
-        with tools.mounted(device, "--page-cache", "on") as folder, cgroup() as group:
+    with contextlib.ExitStack() as stack:
+        group = stack.enter_context(cgroup())
+        folders = {device: stack.enter_context(tools.mounted(device, "--page-cache", "on"))
+                   for device in DEVICES}
+        for folder in folders.values():
             let_it_hold_dirty_pages(folder)
-            for limit in size.caches:
-                study.progress.step(f"page cache: {device}, {limit // MIB} MiB")
-                (group / "memory.limit_in_bytes").write_text(str(limit))
+        for limit in size.caches:
+            (group / "memory.limit_in_bytes").write_text(str(limit))
+            for device, folder in folders.items():
+                study.progress.step(f"page cache: {limit // MIB} MiB, {device}")
                 tools.run([tools.mpiexec(), "-n", 4, *study.app(
                     folder, device, "--application", "hacc,madbench,s3asim", "--way",
                     "mpi-individual", "--bytes", size.cache_bytes, "--transfer", SMALL_TRANSFER,
