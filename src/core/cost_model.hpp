@@ -63,7 +63,9 @@ struct Estimate {
 struct Correction {
     static constexpr double most = 4;  ///< A factor stays between 1 / most and most.
 
-    std::array<double, 2> sequential{1, 1}, random{1, 1};  ///< By Direction.
+    /// By Direction; 0: nothing was learnt, so the other one counts, which knows how busy the
+    /// device is.
+    std::array<double, 2> sequential{}, random{};
 
     /// The storage of one operation took `measured` seconds where `estimated`, with this
     /// correction, were expected.

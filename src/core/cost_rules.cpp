@@ -103,13 +103,16 @@ void Correction::learn(Direction direction, Strategy strategy, double estimated,
     double const times = measured / estimated;
     if (std::isnan(times)) return;
     double const ratio = std::clamp(times, 1 / most, most);
+    double const now = factor(direction, strategy) * std::pow(ratio, learning);
     auto& factors = strategy == Strategy::two_phase ? sequential : random;
-    double& one = factors[index(direction)];
-    one = std::clamp(one * std::pow(ratio, learning), 1 / most, most);
+    factors[index(direction)] = std::clamp(now, 1 / most, most);
 }
 
 double Correction::factor(Direction direction, Strategy strategy) const noexcept {
-    return (strategy == Strategy::two_phase ? sequential : random)[index(direction)];
+    bool const staged = strategy == Strategy::two_phase;
+    double const own = (staged ? sequential : random)[index(direction)];
+    double const other = (staged ? random : sequential)[index(direction)];
+    return own > 0 ? own : other > 0 ? other : 1;
 }
 
 std::string describe(Candidate const& c) {

@@ -120,6 +120,7 @@ Decision by_model(Summary const& all, Topology const& topology, PlanLimits const
                   Correction const& correction) {
     Decision decision;
     decision.priced = true;
+    decision.free = hinted(all) == Strategy::automatic;
     char const* const reason = forced(all, decision.way.strategy);
     decision.reason = reason ? reason : "it is estimated to be the fastest";
     if (all.bytes > 0) {

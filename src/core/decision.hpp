@@ -28,6 +28,7 @@ struct Decision {
     Candidate way;
     char const* reason = "";  ///< Why this strategy, for people.
     bool priced = false;      ///< The model knows what it costs.
+    bool free = false;        ///< No hint said which strategy: what it took is a lesson.
     Estimate estimate;
 };
 

@@ -372,7 +372,8 @@ void Operation::finish() {
     result_ = outcome.status;
     --stream_.under_way;
     bool const agreed = stage_ == Stage::agreement;
-    if (agreed && decision_.priced && outcome.disturbed == 0 && result_ == Status::ok) {
+    if (agreed && decision_.priced && decision_.free && outcome.disturbed == 0 &&
+        result_ == Status::ok) {
         stream_.learning.add({state_.operation, state_.plan.direction, state_.plan.strategy,
                               decision_.estimate.storage, outcome.storage_seconds});
     }

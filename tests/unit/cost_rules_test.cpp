@@ -72,7 +72,11 @@ TEST(correction, comes_to_what_is_measured) {
     }
     EXPECT_NEAR(correction.factor(Direction::write, Strategy::two_phase), 2.5, 0.01);
     EXPECT_EQ(correction.factor(Direction::read, Strategy::two_phase), 1);
-    EXPECT_EQ(correction.factor(Direction::write, Strategy::independent), 1);
+    // Nothing is known of it yet but that the device is slow now.
+    EXPECT_NEAR(correction.factor(Direction::write, Strategy::independent), 2.5, 0.01);
+    correction.learn(Direction::write, Strategy::independent, 1, 1 / 2.5);
+    EXPECT_LT(correction.factor(Direction::write, Strategy::independent), 2.1);
+    EXPECT_NEAR(correction.factor(Direction::write, Strategy::two_phase), 2.5, 0.01);
 }
 
 TEST(correction, short_operations_teach_nothing) {
