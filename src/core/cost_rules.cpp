@@ -63,9 +63,10 @@ DirectRule direct_rule(MachineProfile const& machine, Direction direction, Rank 
         return costs.seconds(bytes, clients) <= nothing_much * best * bytes * clients;
     };
     DirectRule rule;
-    // Requests of one piece also gain what the exchange would have cost.
+    // Requests of one piece also gain what the exchange would have cost: one window at least.
     rule.contiguous_bytes = from_which([&](double bytes) {
-        double const saved = machine.exchange + bytes * machine.copy_byte;
+        double const window = machine.cycle + 2 * machine.wake;
+        double const saved = machine.exchange + window + bytes * machine.copy_byte;
         return as_fast(sequential, bytes) ||
                sequential.seconds(bytes, clients) <= saved + best * bytes * clients;
     });

@@ -42,7 +42,10 @@ bool Operation::wants_direct() const {
     Request const& r = state_.request;
     auto const rule = direct_rule(site_.limits, r.direction, site_.topology->rank_count(),
                                   call_.storage->direct_piece_bytes(r.direction));
-    return sluice::wants_direct(r, call_.hints, rule);
+    if (sluice::wants_direct(r, call_.hints, rule)) return true;
+    bool const write = r.direction == Direction::write;
+    bool const free = (write ? call_.hints.write : call_.hints.read) == Strategy::automatic;
+    return site_.limits.machine && free && stream_.answers.known_to_go_straight(r, number());
 }
 
 Summary Operation::own_summary() const {
@@ -184,6 +187,9 @@ bool Operation::end_survey(Ahead const& ahead) {
     if (!ahead.planned) return false;  // Cycle numbers go on in the stream's order.
     survey_ = state_.records[0];
     decision_ = decide(survey_, *site_.topology, site_.limits, stream_.learning.known_to(number()));
+    if (decision_.free && !state_.direct) {
+        stream_.answers.note(state_.request, decision_.way.strategy);
+    }
     state_.plan = make_plan(decision_, survey_, *site_.topology, site_.limits.costs);
     bool const failed = survey_.status != Status::ok;
     if (survey_.pending == 0 && (survey_.bytes == 0 || failed)) {

@@ -3,6 +3,7 @@
 // Blocking, nonblocking, split and simulated calls are all this class.
 #pragma once
 #include "core/learning.hpp"
+#include "run/answers.hpp"
 #include "run/executor.hpp"
 
 #include <functional>
@@ -35,6 +36,7 @@ struct StreamState {
     std::int64_t board_uses[4][board_count]{};  ///< Surveys, agreements, claims, weights.
     std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
     Learning learning{operations_under_way};
+    Answers answers;
     int under_way = 0;         ///< Operations that have begun on this rank.
     std::int64_t newest = -1;  ///< The last one of them.
 };

@@ -27,6 +27,7 @@ public:
     void forget() {
         state_.plans = {};
         state_.learning = Learning(operations_under_way);
+        state_.answers.forget();
     }
 
     [[nodiscard]] bool idle() const noexcept { return queue_.empty(); }

@@ -100,7 +100,7 @@ void record_candidate(Run const& run, Exchanged const& all, Trial const& trial, 
     line.add(all.subject.variant, trial.variant.name);
     line.add_integer("bytes_per_rank", all.bytes).add_integer("piece", run.options.piece);
     line.add("unit", "s").add("total", summary_of(trial, &Sample::seconds));
-    line.add("total_samples", values_of(trial, &Sample::seconds)).add("over_best", over_best);
+    line.add("over_best", over_best);
     line.add("transfers", summary_of(trial, &Sample::transfers));
     line.add("estimated", summary_of(trial, &Sample::estimated).median);
     line.add("error", error_of(trial)).add("plan", trial.plan);
