@@ -1,8 +1,8 @@
 // sluice-storage (`sluice bench storage`): every storage engine on every device, in turn, so that
 // what else the machine does meets all of them. One rank; MPI is there for the engine `mpi`.
 #include "tools/storage/engines.hpp"
-#include "tools/storage/target.hpp"
 #include "tools/storage/exercise.hpp"
+#include "tools/storage/target.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
