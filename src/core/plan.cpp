@@ -64,7 +64,8 @@ Plan make_plan(Decision const& decision, Summary const& all, Topology const& top
     auto const choice = choose_delivery(asked, topology, many, plan.window_bytes, costs);
     plan.metadata = choice.metadata, plan.data = choice.data, plan.throttle = choice.throttle;
     plan.local_aggregators = all.hints.local_aggregators;
-    plan.delivery_reason = choice.reason;
+    bool const by_model = decision.priced && all.hints.data.layers == Layers::automatic;
+    plan.delivery_reason = by_model ? "it is estimated to be the fastest" : choice.reason;
     return plan;
 }
 
