@@ -87,7 +87,8 @@ private:
     /// later, and after whom, is not to decide.
     [[nodiscard]] std::size_t place_in(int turn, std::size_t i) const {
         constexpr std::size_t step = 3;
-        auto const count = trials_.size(), number = std::size_t(turn + run_.options.warmup);
+        auto const count = trials_.size();
+        auto const number = std::size_t(turn) + std::size_t(run_.options.warmup);
         return ((number % 2 == 0 ? i : count - 1 - i) + number * step) % count;
     }
 
