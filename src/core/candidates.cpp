@@ -50,26 +50,19 @@ Counts counts_of(Workload const& w, Freedom const& freedom) noexcept {
     return counts;
 }
 
-/// As make_plan() has it: whole stripes, whole pages, and no more than there is memory for.
-Bytes possible_window(Bytes wanted, Freedom const& freedom) noexcept {
-    Bytes const stripe = freedom.hints.stripe_bytes;
-    if (stripe > 0 && stripe < wanted) wanted = wanted / stripe * stripe;
-    Bytes const page = stripe_bytes_default;
-    wanted = (std::max<Bytes>(wanted, 1) + page - 1) / page * page;
-    return std::max(page, std::min(wanted, freedom.window_most / page * page));
-}
-
 /// The usual one first, then those around it.
 Sizes windows_of(Workload const& w, MachineProfile const& machine,
                  Freedom const& freedom) noexcept {
     Sizes sizes;
+    auto const add = [&](Bytes wanted) {
+        sizes.add(fitting_window(wanted, freedom.hints, freedom.window_most));
+    };
     if (freedom.hints.window_bytes > 0) {
-        sizes.add(possible_window(freedom.hints.window_bytes, freedom));
+        add(freedom.hints.window_bytes);
         return sizes;
     }
     Bytes const usual = window_bytes(machine, w.direction);
-    for (Bytes const size : {usual, usual / 2, usual * 2, usual * 4})
-        sizes.add(possible_window(size, freedom));
+    for (Bytes const size : {usual, usual / 2, usual * 2, usual * 4}) add(size);
     return sizes;
 }
 

@@ -22,15 +22,6 @@ std::int64_t domain_count(Summary const& all, Topology const& topology, PlanLimi
     return std::clamp<std::int64_t>(wanted, 1, topology.aggregator_count_max());
 }
 
-/// As many bytes as wanted, in whole stripes and pages, where there is memory for them.
-Bytes fitting_window(Bytes wanted, Summary const& all) noexcept {
-    Bytes const stripe = all.hints.stripe_bytes;
-    if (stripe > 0 && stripe < wanted) wanted = wanted / stripe * stripe;
-    wanted = round_up(std::max<Bytes>(wanted, 1), stripe_bytes_default);
-    return std::max(stripe_bytes_default,
-                    std::min(wanted, all.slot_bytes / stripe_bytes_default * stripe_bytes_default));
-}
-
 /// Most of the span belongs to nobody, and there is enough to share: even shares may be uneven.
 bool is_sparse(Summary const& all, std::int64_t count) noexcept {
     return all.bytes <= all.span.bytes() / 4 && all.bytes >= count * domain_bytes_min;
@@ -95,7 +86,8 @@ Decision by_rules(Summary const& all, Topology const& topology, PlanLimits const
     if (!reason) way.strategy = Strategy::two_phase;
     if (way.strategy == Strategy::independent) return decision;
     way.aggregators = static_cast<std::int32_t>(domain_count(all, topology, limits));
-    way.window_bytes = fitting_window(wished_window_bytes(all.hints, {}), all);
+    way.window_bytes =
+        fitting_window(wished_window_bytes(all.hints, {}), all.hints, all.slot_bytes);
     way.domains = division(all, topology, way.aggregators);
     way.layers = all.hints.data.layers;
     way.sieve_bytes = all.operation == 1 ? 0 : gap_bytes_default;
@@ -129,7 +121,6 @@ Decision by_model(Summary const& all, Topology const& topology, PlanLimits const
             choose(work, *limits.machine, freedom_of(all, topology, limits), correction);
         decision.way = best.candidate;
         decision.estimate = best.estimate;
-        decision.way.window_bytes = fitting_window(decision.way.window_bytes, all);
     }
     if (all.direct.bytes == 0) return decision;
     Estimate const direct = price_direct(all, topology, limits, correction);
@@ -156,6 +147,14 @@ Bytes wished_window_bytes(Hints const& hints, PlanLimits const& limits) noexcept
     if (!limits.machine) return window_bytes_default;
     return std::max(window_bytes(*limits.machine, Direction::write),
                     window_bytes(*limits.machine, Direction::read));
+}
+
+Bytes fitting_window(Bytes wanted, Hints const& hints, Bytes memory) noexcept {
+    constexpr Bytes page = stripe_bytes_default;
+    Bytes const stripe = hints.stripe_bytes;
+    if (stripe > 0 && stripe < wanted) wanted = wanted / stripe * stripe;
+    wanted = round_up(std::max<Bytes>(wanted, 1), page);
+    return std::max(page, std::min(wanted, memory / page * page));
 }
 
 Scope scope_of(Hints const& hints, Topology const& topology, PlanLimits const& limits) noexcept {

@@ -47,6 +47,9 @@ struct Decision {
 /// The window that is wished for, before memory and stripes have their say.
 [[nodiscard]] Bytes wished_window_bytes(Hints const& hints, PlanLimits const& limits) noexcept;
 
+/// As many bytes as wanted, in whole stripes and pages, where there are `memory` for them.
+[[nodiscard]] Bytes fitting_window(Bytes wanted, Hints const& hints, Bytes memory) noexcept;
+
 /// The unit of the borders of domains, and that of cyclic ones.
 [[nodiscard]] Bytes unit_of(Hints const& hints) noexcept;
 [[nodiscard]] Bytes cyclic_unit_of(Hints const& hints) noexcept;

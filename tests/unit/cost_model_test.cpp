@@ -1,6 +1,7 @@
 // The cost model: tables that are looked at when they change, and what must hold of any workload on
 // any machine.
 #include "cost_model_cases.hpp"
+#include "golden.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,8 +9,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <set>
 
 namespace sluice {
@@ -18,15 +17,6 @@ namespace {
 using cases::Shape;
 
 constexpr Direction ways[] = {Direction::write, Direction::read};
-
-/// Compares with a file in tests/golden; SLUICE_UPDATE_GOLDEN=1 rewrites it instead.
-void expect_golden(std::string const& name, std::string const& text) {
-    std::string const path = std::string(SLUICE_SOURCE_DIR) + "/tests/golden/" + name;
-    if (std::getenv("SLUICE_UPDATE_GOLDEN")) std::ofstream(path) << text;
-    std::ifstream file(path);
-    std::string const golden{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_EQ(golden, text) << "if this is wanted: SLUICE_UPDATE_GOLDEN=1 make test-unit";
-}
 
 std::string line_of(char const* what, Priced const& one) {
     Estimate const& e = one.estimate;
@@ -64,7 +54,7 @@ TEST(cost_model, its_tables_are_the_golden_ones) {
                 }
             }
         }
-        expect_golden(std::string("cost_model_") + device + ".txt", text);
+        testing::expect_golden(std::string("cost_model_") + device + ".txt", text);
     }
 }
 

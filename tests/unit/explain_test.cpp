@@ -1,4 +1,5 @@
 // `sluice explain`: its text, and that what it says is what the simulated library does.
+#include "golden.hpp"
 #include "tools/explain/text.hpp"
 
 #include "core/cycle_input.hpp"
@@ -6,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 
 namespace sluice::tools {
 namespace {
@@ -27,27 +26,18 @@ Question question_of(std::string const& pattern, Direction way, Rank nodes, Rank
     return question;
 }
 
-/// Compares with a file in tests/golden; SLUICE_UPDATE_GOLDEN=1 rewrites it instead.
-void expect_golden(std::string const& name, std::string const& text) {
-    std::string const path = std::string(SLUICE_SOURCE_DIR) + "/tests/golden/" + name;
-    if (std::getenv("SLUICE_UPDATE_GOLDEN")) std::ofstream(path) << text;
-    std::ifstream file(path);
-    std::string const golden{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_EQ(golden, text) << "if this is wanted: SLUICE_UPDATE_GOLDEN=1 make test-unit";
-}
-
 TEST(explain, its_text_is_the_golden_one) {
-    expect_golden("explain_write_strided.txt",
-                  explain(question_of("strided", Direction::write, 4, 4,
-                                      {{"sluice_exchange_metadata", "two-layer,balanced"},
-                                       {"sluice_exchange_data", "one-layer,spread-out"},
-                                       {"sluice_throttle", "4"}})));
-    expect_golden("explain_read_btio.txt",
-                  explain(question_of("btio", Direction::read, 3, 3,
-                                      {{"sluice_exchange_metadata", "two-layer,ascending"},
-                                       {"sluice_exchange_data", "two-layer,balanced"},
-                                       {"sluice_throttle", "1"},
-                                       {"cb_nodes", "2"}})));
+    testing::expect_golden("explain_write_strided.txt",
+                           explain(question_of("strided", Direction::write, 4, 4,
+                                               {{"sluice_exchange_metadata", "two-layer,balanced"},
+                                                {"sluice_exchange_data", "one-layer,spread-out"},
+                                                {"sluice_throttle", "4"}})));
+    testing::expect_golden("explain_read_btio.txt",
+                           explain(question_of("btio", Direction::read, 3, 3,
+                                               {{"sluice_exchange_metadata", "two-layer,ascending"},
+                                                {"sluice_exchange_data", "two-layer,balanced"},
+                                                {"sluice_throttle", "1"},
+                                                {"cb_nodes", "2"}})));
 }
 
 TEST(explain, its_table_of_candidates_is_the_golden_one) {
@@ -57,7 +47,7 @@ TEST(explain, its_table_of_candidates_is_the_golden_one) {
     std::string const text = explain(question);
     auto const begin = text.find("Candidates"), end = text.find("\n\n", begin);
     ASSERT_NE(begin, std::string::npos);
-    expect_golden("explain_candidates_nvm.txt", text.substr(begin, end + 1 - begin));
+    testing::expect_golden("explain_candidates_nvm.txt", text.substr(begin, end + 1 - begin));
     question.machine = nullptr;
     EXPECT_EQ(explain(question).find("Candidates"), std::string::npos);
 }

@@ -1,11 +1,10 @@
 // Schedules as data: every small world is built and checked for all ranks together; a schedule that
 // is damaged must be found out; digests and texts are stable.
+#include "golden.hpp"
 #include "whole_world.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <random>
 #include <set>
@@ -354,15 +353,6 @@ TEST(Schedule, TheDigestIsStableAndTellsEveryFieldApart) {
     EXPECT_EQ(seen.size(), changes + 1);
 }
 
-/// Compares with a file in tests/golden; SLUICE_UPDATE_GOLDEN=1 rewrites it instead.
-void expect_golden(std::string const& name, std::string const& text) {
-    std::string const path = std::string(SLUICE_SOURCE_DIR) + "/tests/golden/" + name;
-    if (std::getenv("SLUICE_UPDATE_GOLDEN")) std::ofstream(path) << text;
-    std::ifstream file(path);
-    std::string const golden{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_EQ(golden, text) << "if this is wanted: SLUICE_UPDATE_GOLDEN=1 make test-unit";
-}
-
 /// All ranks of one small operation, rank by rank.
 std::string text_of(Direction way) {
     Hints hints;
@@ -378,8 +368,8 @@ std::string text_of(Direction way) {
 }
 
 TEST(Schedule, ItsTextIsTheGoldenOne) {
-    expect_golden("write_4_ranks_2_nodes.txt", text_of(Direction::write));
-    expect_golden("read_4_ranks_2_nodes.txt", text_of(Direction::read));
+    testing::expect_golden("write_4_ranks_2_nodes.txt", text_of(Direction::write));
+    testing::expect_golden("read_4_ranks_2_nodes.txt", text_of(Direction::read));
 }
 
 TEST(Schedule, TheReductionUsesNoMessagesOnOneNode) {
