@@ -19,6 +19,7 @@ char const* fault_of(Op const& op) noexcept {
     case OpKind::notify:
         return op.value < 0 ? "a counter would fall" : nullptr;
     case OpKind::copy:
+    case OpKind::reduce:
     case OpKind::merge:
         return has_source && has_target ? nullptr : "needs two memories";
     case OpKind::send:

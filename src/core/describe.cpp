@@ -26,6 +26,12 @@ char const* name(Memory memory) noexcept {
         return "announcement";
     case Memory::claims:
         return "claims";
+    case Memory::input:
+        return "input";
+    case Memory::output:
+        return "output";
+    case Memory::scratch:
+        return "scratch";
     }
     return "?";
 }
@@ -68,6 +74,8 @@ char const* name(Channel channel) noexcept {
         return "answer";
     case Channel::weights:
         return "weights";
+    case Channel::collective:
+        return "collective";
     }
     return "?";
 }
@@ -82,6 +90,26 @@ std::string counter(Op const& op, char const* relation) {
     return name(op.counter) + place(op) + relation + std::to_string(op.value);
 }
 
+/// Of a collective between memories: where, and how much.
+std::string at(Memory memory, Bytes position) {
+    return std::string(name(memory)) + "@" + std::to_string(position);
+}
+
+std::string describe_collective(Op const& op) {
+    std::string const bytes = std::to_string(op.bytes) + " bytes ";
+    switch (op.kind) {
+    case OpKind::send:
+        return "send " + bytes + "#" + std::to_string(op.value) + " to " + std::to_string(op.peer) +
+               " from " + at(op.source, op.source_at);
+    case OpKind::recv:
+        return "recv " + bytes + "#" + std::to_string(op.value) + " from " +
+               std::to_string(op.peer) + " into " + at(op.target, op.target_at);
+    default:
+        return (op.kind == OpKind::reduce ? "reduce " : "copy ") + bytes +
+               at(op.source, op.source_at) + " -> " + at(op.target, op.target_at);
+    }
+}
+
 /// One step of FNV-1a, eight bytes at a time.
 void mix(std::uint64_t& hash, std::uint64_t value) noexcept {
     for (int i = 0; i < 8; ++i, value >>= 8) hash = (hash ^ (value & 0xff)) * 0x100000001b3;
@@ -90,6 +118,7 @@ void mix(std::uint64_t& hash, std::uint64_t value) noexcept {
 }  // namespace
 
 std::string describe(Op const& op) {
+    if (op.channel == Channel::collective) return describe_collective(op);
     switch (op.kind) {
     case OpKind::await:
         return "await " + counter(op, " >= ");
@@ -111,6 +140,8 @@ std::string describe(Op const& op) {
         return std::string("read ") + name(op.target) + " " + place(op);
     case OpKind::clear:
         return "clear coverage " + place(op);
+    case OpKind::reduce:
+        return "reduce " + arrow(op);
     }
     return "?";
 }
@@ -139,6 +170,9 @@ std::uint64_t digest(Schedule const& schedule) noexcept {
         mix(hash, static_cast<std::uint64_t>(op.cycle));
         mix(hash, static_cast<std::uint64_t>(op.value));
         mix(hash, static_cast<std::uint64_t>(op.peer));
+        mix(hash, static_cast<std::uint64_t>(op.source_at));
+        mix(hash, static_cast<std::uint64_t>(op.target_at));
+        mix(hash, static_cast<std::uint64_t>(op.bytes));
         for (std::uint32_t e = 0; e < op.edge_count; ++e) {
             mix(hash, schedule.edges[op.first_edge + e]);
         }

@@ -22,6 +22,10 @@ enum class Memory : std::uint8_t {
     board,         ///< The summaries of the node's ranks.
     announcement,  ///< The summary of all ranks, for the node.
     claims,        ///< On the board of the node, or those on one aggregator.
+    // Of collectives between memories (core/collectives): streams of bytes, with positions.
+    input,    ///< What the rank brings: its send buffer.
+    output,   ///< What it gets: its receive buffer, or the buffer of a broadcast.
+    scratch,  ///< Bytes of the operation's own, not initialised.
 };
 
 /// Counters in memory that the node shares. They only ever grow; `await` means counter >= value.
@@ -37,7 +41,16 @@ enum class CounterKind : std::uint8_t {
 };
 
 /// Which conversation a message belongs to.
-enum class Channel : std::uint8_t { survey, agreement, claims, want, data, answer, weights };
+enum class Channel : std::uint8_t {
+    survey,
+    agreement,
+    claims,
+    want,
+    data,
+    answer,
+    weights,
+    collective
+};
 
 enum class OpKind : std::uint8_t {
     await,   ///< Until the counter reaches `value`.
@@ -49,6 +62,7 @@ enum class OpKind : std::uint8_t {
     write,   ///< Marked bytes of the slot, or the user's bytes, to the file.
     read,    ///< The same from the file.
     clear,   ///< Unmarks the slot's coverage.
+    reduce,  ///< `target` becomes `source` combined with `target`, in this order.
 };
 
 /// One step. It may start once all ops in `after` are complete.
@@ -60,8 +74,11 @@ struct Op {
     std::uint8_t synchronous = 0;             ///< send: ends after its receive began.
     std::int32_t aggregator = 0;
     std::int64_t cycle = 0;  ///< Of the stream; tells slot and tag. For surveys: the operation.
-    std::int64_t value = 0;  ///< await, notify; summaries: which record; recv: bytes, at most.
+    std::int64_t value = 0;  ///< await, notify; summaries: which record; recv: bytes, at most;
+                             ///< collectives: which of the messages of this pair.
     Rank peer = -1;          ///< send, recv, and copies of their messages.
+    /// Positions in input, output and scratch, and how much is sent, received, copied or combined.
+    Bytes source_at = 0, target_at = 0, bytes = 0;
     std::uint32_t first_edge = 0, edge_count = 0;  ///< Into Schedule::edges; always earlier ops.
 };
 

@@ -56,6 +56,8 @@ bool Effects::start(Op const& op, Effect& effect) {
         if (state_.status != Status::ok) return skip_transfer(op);
         start_transfer(op, effect);
         return finish(op, effect);
+    case OpKind::reduce:  // Of collectives between memories.
+        break;
     }
     return true;
 }

@@ -41,6 +41,7 @@ public:
         case OpKind::clear:
             return "clears the marks of the slot, for its next cycle";
         case OpKind::merge:
+        case OpKind::reduce:
             break;
         }
         return describe(op);

@@ -1,0 +1,22 @@
+// What makes progress when somebody drives it: the stream of a file, the collectives of a
+// communicator.
+#pragma once
+#include <string>
+
+namespace sluice {
+
+class Driven {
+public:
+    Driven() = default;
+    virtual ~Driven() = default;
+    Driven(Driven const&) = delete;
+    Driven& operator=(Driven const&) = delete;
+
+    /// Moves everything on as far as possible without waiting; true when anything moved.
+    virtual bool progress() = 0;
+    [[nodiscard]] virtual bool idle() const noexcept = 0;
+    /// What the first operation waits for, for people; empty when idle.
+    [[nodiscard]] virtual std::string describe() const = 0;
+};
+
+}  // namespace sluice
