@@ -18,21 +18,30 @@ public:
 
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
     /// The memory of these positions where they lie together, else null.
-    [[nodiscard]] std::byte* contiguous(Bytes at, Bytes bytes) const noexcept;
+    [[nodiscard]] std::byte* contiguous(Bytes at, Bytes bytes) const noexcept {
+        if (blocks_.empty() && first_.layout == nullptr) return first_.base + at;
+        return contiguous_in(at, bytes);
+    }
     /// Copies from and to packed memory.
     void pack(Bytes at, std::span<std::byte> to) const noexcept;
     void unpack(Bytes at, std::span<std::byte const> from) const noexcept;
 
 private:
     struct Block {
-        std::byte* base;
-        Bytes begin, bytes;                    ///< Positions in the stream.
+        std::byte* base = nullptr;
+        Bytes begin = 0, bytes = 0;            ///< Positions in the stream.
         std::shared_ptr<Layout const> layout;  ///< Null: contiguous.
     };
-    [[nodiscard]] std::vector<Block>::const_iterator find(Bytes at) const noexcept;
+    [[nodiscard]] Block& last() noexcept { return blocks_.empty() ? first_ : blocks_.back(); }
+    void append(Block block);
+    [[nodiscard]] bool extend_last(std::byte const* base, Bytes bytes,
+                                   Layout const* layout) noexcept;
+    [[nodiscard]] Block const* find(Bytes at) const noexcept;
+    [[nodiscard]] std::byte* contiguous_in(Bytes at, Bytes bytes) const noexcept;
     template <class Visit> void for_each_part(Bytes at, Bytes bytes, Visit&& visit) const;
 
-    std::vector<Block> blocks_;
+    Block first_;                ///< Most streams are one block: no allocation.
+    std::vector<Block> blocks_;  ///< All of them, where there are several.
     Bytes bytes_ = 0;
 };
 

@@ -83,6 +83,9 @@ struct CollectiveCall {
     bool operator==(CollectiveCall const&) const = default;
 };
 
+/// Whether what `self` brings lies in its output; of scatter: its block stays in its input.
+[[nodiscard]] bool is_in_place(CollectiveCall const& call, Rank self) noexcept;
+
 /// The bytes of a rank's input and output streams.
 [[nodiscard]] Bytes input_bytes(CollectiveCall const& call, Rank self, Rank ranks) noexcept;
 [[nodiscard]] Bytes output_bytes(CollectiveCall const& call, Rank self, Rank ranks) noexcept;
