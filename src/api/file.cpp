@@ -58,7 +58,9 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
         });
         pending_.push_back(operation);
     }
-    Progress::instance().submit(*place_.stream, operation, background);
+    Stream& stream = *place_.stream;
+    Progress::instance().submit(
+        stream, [&stream, operation] { stream.append(operation); }, background);
     return operation;
 }
 

@@ -6,14 +6,19 @@
 
 #include <algorithm>
 #include <sched.h>
+#include <utility>
 
 namespace sluice {
 namespace {
 
 constexpr double poke_seconds = 1e-3;  ///< The MPI is asked this often while a caller waits.
 constexpr double due_seconds = 50e-6;  ///< First nap while a message is due; doubles up to poke.
+constexpr double doze_seconds = 2e-3;  ///< After the last work.
+constexpr double doze_nap_seconds = 100e-6;
 /// Of looking before sleeping, where each rank has a core of its own and its caller does all work.
 constexpr double long_spin_seconds = 1e-3;
+
+thread_local bool this_is_the_helper = false;
 
 SharedMemory bell_memory() {
     if (settings().shared_memory) {
@@ -28,6 +33,8 @@ SharedMemory bell_memory() {
 
 }  // namespace
 
+bool is_helper() noexcept { return this_is_the_helper; }
+
 Progress& Progress::instance() {
     static auto* const only = new Progress;  // Never destroyed: threads may outlive main().
     return *only;
@@ -35,15 +42,10 @@ Progress& Progress::instance() {
 
 Progress::Progress() : page_(bell_memory()), moved_at_(clock_.now()) { exists_ = true; }
 
-void Progress::set_due(std::function<int()> due) {
-    std::lock_guard const lock(mutex_);
-    due_ = std::move(due);
-}
-
-void Progress::submit(Stream& stream, std::shared_ptr<Operation> operation, bool background) {
+void Progress::submit(Driven& driven, std::function<void()> append, bool background) {
     {
         std::lock_guard const lock(inbox_mutex_);
-        inbox_.emplace_back(&stream, std::move(operation));
+        inbox_.emplace_back(&driven, std::move(append));
         inbox_full_ = true;
     }
     if (!background || settings().progress_in_calls) return;
@@ -52,39 +54,58 @@ void Progress::submit(Stream& stream, std::shared_ptr<Operation> operation, bool
     ring();
 }
 
+/// A helper that dozes looks at busy_ after it said that it does no more: one of both sees it.
+void Progress::call_helper() {
+    if (dozing_ || settings().progress_in_calls) return;
+    start_helper();
+    sluice::ring(helper_bell_);
+}
+
+void Progress::keep(Driven& driven) {
+    if (std::find(driven_.begin(), driven_.end(), &driven) == driven_.end()) {
+        driven_.push_back(&driven);
+    }
+    busy_ = true;
+}
+
 void Progress::start_helper() {
     std::lock_guard const lock(helper_mutex_);
     if (helper_.joinable() || stopping_ || settings().progress_in_calls) return;
     helper_ = quiet_thread("sluice-helper", [this] { help(); });
 }
 
-bool Progress::progress() {
-    if (inbox_full_.load(std::memory_order_acquire)) {
-        std::lock_guard const lock(inbox_mutex_);
-        for (auto& [stream, operation] : inbox_) {
-            stream->append(std::move(operation));
-            if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) {
-                streams_.push_back(stream);
-            }
-        }
-        inbox_.clear();
-        busy_ = true;  // before the inbox is seen empty: else the helper might find nothing to do
-        inbox_full_ = false;
-        moved_at_ = clock_.now();
+/// It is busy before the inbox is seen empty: else the helper might find nothing to do.
+void Progress::take_inbox() {
+    std::lock_guard const lock(inbox_mutex_);
+    for (auto& [driven, append] : inbox_) {
+        append();
+        keep(*driven);
     }
+    inbox_.clear();
+    inbox_full_ = false;
+    moved_at_ = clock_.now();
+}
+
+bool Progress::progress() {
+    if (inbox_full_.load(std::memory_order_acquire)) take_inbox();
     bool moved = false;
-    for (Stream* const stream : streams_) moved |= stream->progress();
+    for (Driven* const driven : driven_) moved |= driven->progress();
     if (moved) {
-        std::erase_if(streams_, [](Stream const* stream) { return stream->idle(); });
+        std::erase_if(driven_, [](Driven const* driven) { return driven->idle(); });
         if (settings().stall_seconds > 0) moved_at_ = clock_.now();
     }
-    busy_ = !streams_.empty();
+    busy_ = !driven_.empty();
     return moved;
+}
+
+bool Progress::due() const {
+    return std::any_of(driven_.begin(), driven_.end(),
+                       [](Driven const* driven) { return driven->due() > 0; });
 }
 
 /// Messages from other nodes ring no bell: while one is due, look again soon.
 double Progress::nap_seconds(int naps, bool due) const {
-    if (!due && !(due_ && due_() > 0)) return poke_seconds;
+    if (!due) return poke_seconds;
     return std::min(poke_seconds, due_seconds * (1 << std::min(naps, 5)));
 }
 
@@ -115,6 +136,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         if (moved && drivers_ > 1)
             ring();  // It may be another thread's operation that is complete.
         if (done()) break;
+        bool const asks_mpi = how.asks_mpi || due();
         lock.unlock();
         bool const worked = part();
         if (worked || moved) {
@@ -134,7 +156,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
             lock.lock();
             continue;
         }
-        double const nap = nap_seconds(naps++, how.asks_mpi);
+        double const nap = nap_seconds(naps++, asks_mpi);
         sleep_on(bell(), seen, nap);
         if (bell().rings.load(std::memory_order_relaxed) == seen) poke();
         lock.lock();
@@ -155,34 +177,49 @@ void Progress::nudge() {
 }
 
 void Progress::help() {
+    this_is_the_helper = true;
     int naps = 0;
+    std::uint32_t answered = 0;
+    double idle_since = 0;  // 0: it was called, or had something to do, since.
     while (!stopping_) {
         std::uint32_t const called = helper_bell_.rings.load(std::memory_order_seq_cst);
+        if (std::exchange(answered, called) != called) idle_since = 0;
         std::uint32_t const seen = bell().rings.load(std::memory_order_seq_cst);
         if (drivers_ > 0 || (!inbox_full_ && !busy_)) {  // in this order: see progress()
-            sleep_on(helper_bell_, called, 3600);
+            if (idle_since == 0) idle_since = clock_.now();
+            rest(called, idle_since);
             naps = 0;
             continue;
         }
+        dozing_ = false;
+        idle_since = 0;
         std::unique_lock lock(mutex_);
         bool const moved = progress();
-        bool const due = due_ && due_() > 0;
+        bool const must_ask = due();
         if (!moved) watch(clock_.now());
         lock.unlock();
         if (moved)
             naps = 0;
         else
-            sleep_on(bell(), seen, due ? nap_seconds(naps++, due) : 1.0);
+            sleep_on(bell(), seen, must_ask ? nap_seconds(naps++, must_ask) : 1.0);
     }
+}
+
+/// For a while the helper looks by itself whether there is something to do: to call it costs those
+/// who begin something more than all the rest of a short collective.
+void Progress::rest(std::uint32_t called, double idle_since) {
+    bool const doze = clock_.now() - idle_since < doze_seconds;
+    if (dozing_.exchange(doze) && !doze) return;  // To look once more, see call_helper().
+    sleep_on(helper_bell_, called, doze ? doze_nap_seconds : 3600);
 }
 
 void Progress::watch(double now) {
     double const limit = settings().stall_seconds;
     if (limit <= 0 || now - moved_at_ < limit) return;
     moved_at_ = now;
-    for (Stream const* const stream : streams_) {
+    for (Driven const* const driven : driven_) {
         warn("rank " + std::to_string(world_rank()) + " made no progress for " +
-                 std::to_string(static_cast<int>(limit)) + " s: " + stream->describe(),
+                 std::to_string(static_cast<int>(limit)) + " s: " + driven->describe(),
              true);
     }
 }

@@ -4,7 +4,7 @@
 #include "api/environment.hpp"
 #include "ports/bell.hpp"
 #include "ports/clock.hpp"
-#include "run/stream.hpp"
+#include "run/driven.hpp"
 
 #include <functional>
 #include <mutex>
@@ -25,9 +25,23 @@ public:
     /// Rings this process's bell: storage threads do when a transfer ends.
     void ring() noexcept { sluice::ring(bell()); }
 
-    /// Hands an operation over. Never waits for progress that another thread makes.
-    /// `background`: the helper is to move it on.
-    void submit(Stream& stream, std::shared_ptr<Operation> operation, bool background);
+    /// Something is to be moved on: `append` hands it to `driven`, by whichever thread drives
+    /// next. Never waits for progress that another thread makes. `background`: the helper is to
+    /// move it on.
+    void submit(Driven& driven, std::function<void()> append, bool background);
+
+    /// The same, begun by the calling thread where no other one is driving: often it is complete
+    /// then. The helper, where it looks after things anyway, is not woken: it comes soon.
+    template <class Append> void begin(Driven& driven, Append append) {
+        std::unique_lock lock(mutex_, std::try_to_lock);
+        if (!lock.owns_lock()) return submit(driven, std::move(append), true);
+        append();
+        driven.progress();
+        if (driven.idle()) return;
+        keep(driven);
+        lock.unlock();
+        call_helper();
+    }
 
     /// Moves everything on in the calling thread and sleeps in between until `done()` is true.
     /// `poke` is called now and then, so that the MPI can make progress on what it was given.
@@ -54,9 +68,6 @@ public:
     /// One attempt to move things on, without waiting, unless another thread is at it.
     void nudge();
 
-    /// Asked for how many messages from other nodes are due: while there are any, sleeps are short.
-    void set_due(std::function<int()> due);
-
     /// Seconds of processor time that the helper has used.
     [[nodiscard]] double helper_seconds();
 
@@ -80,7 +91,12 @@ private:
         double spin_seconds = 30e-6;  ///< Of looking before sleeping.
     };
     bool progress();
+    void take_inbox();
+    void keep(Driven& driven);
+    void call_helper();
+    [[nodiscard]] bool due() const;
     void help();
+    void rest(std::uint32_t called, double idle_since);
     void start_helper();
     void drive(Condition const& done, std::function<void()> const& poke, Condition const& part,
                Waiting how);
@@ -89,19 +105,22 @@ private:
 
     static inline std::atomic<bool> exists_{false};  ///< instance() was called.
     SharedMemory page_;
-    BellWord helper_bell_{};        ///< Rung when the helper has something to do again.
-    std::mutex mutex_;              ///< Held by whoever moves streams on.
-    std::vector<Stream*> streams_;  ///< With operations under way.
+    BellWord helper_bell_{};       ///< Rung when the helper has something to do again.
+    std::mutex mutex_;             ///< Held by whoever moves streams on.
+    std::vector<Driven*> driven_;  ///< With something under way.
     std::mutex inbox_mutex_;
-    std::vector<std::pair<Stream*, std::shared_ptr<Operation>>> inbox_;
+    std::vector<std::pair<Driven*, std::function<void()>>> inbox_;
     std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};
+    std::atomic<bool> dozing_{false};  ///< The helper looks again soon, without being called.
     std::atomic<int> drivers_{0};
     std::atomic<bool> may_spin_{false};
-    std::function<int()> due_;
     std::thread helper_;
     std::mutex helper_mutex_;  ///< Guards start and stop.
     SteadyClock clock_;
     double moved_at_ = 0;  ///< For the stall watchdog; guarded by mutex_.
 };
+
+/// Whether the calling thread is the helper: no call of the program's is then on its stack.
+[[nodiscard]] bool is_helper() noexcept;
 
 }  // namespace sluice

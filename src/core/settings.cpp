@@ -13,6 +13,8 @@ constexpr Knob environment[] = {
     {"SLUICE_STATS", "0",
      "1: rank 0 prints a summary of each file when MPI is finalized; 2: also what each operation "
      "was estimated to take and took, where the machine is known"},
+    {"SLUICE_COLLECTIVES", "0",
+     "1: the nonblocking collectives of MPI (MPI_Ibcast, MPI_Ialltoall ...) are served, too"},
     {"SLUICE_PROGRESS", "thread", "calls: no helper thread, progress only inside MPI calls"},
     {"SLUICE_CHAIN", "off", "on: calls go on to the next preloaded library, not to the MPI"},
     {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
@@ -192,6 +194,7 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     Bytes const statistics = number("SLUICE_STATS");
     s.statistics = statistics != 0;
     s.each_operation = statistics > 1;
+    s.collectives = number("SLUICE_COLLECTIVES") != 0;
     s.progress_in_calls = reader.word("SLUICE_PROGRESS", {"thread", "calls"}).value_or(0) == 1;
     s.chain = reader.word("SLUICE_CHAIN", {"off", "on"}).value_or(0) == 1;
     s.memory_bytes = number("SLUICE_MEMORY");

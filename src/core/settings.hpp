@@ -40,6 +40,7 @@ struct Settings {
     bool statistics = false;
     bool each_operation = false;      ///< Also a line of the cost model for each.
     bool progress_in_calls = false;   ///< No helper thread.
+    bool collectives = false;         ///< MPI's nonblocking collectives are served, too.
     bool chain = false;               ///< Calls go on to the next preloaded library.
     Bytes memory_bytes = 0;           ///< Staging memory of this node for one communicator.
     Bytes cache_bytes = 0;            ///< Layouts that are kept by recipe, of a process.

@@ -18,8 +18,7 @@ public:
     Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override;
     bool finished(Message& message) override;
 
-    /// Messages that were started and not finished: while there are any, MPI must be polled.
-    [[nodiscard]] int due() const noexcept { return due_.load(std::memory_order_relaxed); }
+    [[nodiscard]] int due() const noexcept override { return due_.load(std::memory_order_relaxed); }
 
 private:
     std::uint64_t keep(MPI_Request request);

@@ -38,6 +38,10 @@ public:
     /// The message may be shorter than the memory.
     virtual Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) = 0;
     virtual bool finished(Message& message) = 0;
+    /// Moves messages on by itself, before any of them is asked about; true when anything moved.
+    virtual bool progress() { return false; }
+    /// Messages under way whose end rings no bell: while there are any, it must be asked.
+    [[nodiscard]] virtual int due() const noexcept { return 0; }
 };
 
 /// Bytes that lie together in the file and in memory.

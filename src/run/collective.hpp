@@ -5,8 +5,10 @@
 #include "core/collectives/blocks.hpp"
 #include "core/collectives/reduction.hpp"
 #include "core/status.hpp"
+#include "run/activity.hpp"
 
 #include <atomic>
+#include <functional>
 
 namespace sluice {
 
@@ -27,9 +29,70 @@ public:
     [[nodiscard]] Status status() const noexcept { return status_; }
 
 private:
-    friend class Collectives;
+    friend class Collective;
     std::atomic<bool> complete_{false};
     Status status_ = Status::ok;
+};
+
+/// A schedule ready to run, for all calls of equal sizes.
+struct CollectivePlan {
+    std::shared_ptr<Graph const> graph;
+    Bytes scratch = 0;
+};
+
+/// Where collectives of one communicator run.
+struct CollectiveSite {
+    Network* network = nullptr;
+    /// Whether the thread that asks may call MPI, as some reductions must.
+    std::function<bool()> may_call_mpi;
+};
+
+/// A call under way. After an error its messages flow on, so that no other rank waits for ever.
+class Collective final : private Actions {
+public:
+    explicit Collective(CollectiveSite const& site) noexcept : site_(site) {}
+
+    /// `number`: of the call among those of the communicator; tells its messages from others'.
+    void begin(std::shared_ptr<CollectiveState> state, std::shared_ptr<CollectivePlan const> plan,
+               CollectiveBuffers buffers, std::uint64_t number);
+    /// As far as possible; true when anything moved.
+    bool progress();
+    [[nodiscard]] bool done() const noexcept { return activity_.done(); }
+    [[nodiscard]] std::string describe() const;
+
+    /// Calls of one communicator that may be under way at once: more have equal tags.
+    static constexpr std::uint64_t under_way_most = 256;
+
+private:
+    /// Bytes of a role that lie together in memory, or a packed copy of them.
+    struct Part {
+        std::byte* memory = nullptr;
+        bool is_copy = false;
+    };
+
+    bool start(Op const& op, Effect& effect) override;
+    bool finish(Op const& op, Effect& effect) override;
+    [[nodiscard]] std::string standing(Op const& op) const override;
+    [[nodiscard]] bool asked_again(Op const& op) const noexcept override;
+
+    [[nodiscard]] std::byte* memory(Memory role, Bytes at, Bytes bytes) noexcept;
+    [[nodiscard]] Blocks const& blocks(Memory role) const noexcept;
+    /// `keep` holds the copy where one is needed.
+    Part read_part(Memory role, Bytes at, Bytes bytes, std::vector<std::byte>& keep);
+    void copy(Op const& op);
+    void reduce(Op const& op);
+    void start_message(Op const& op, Effect& effect);
+    void end();
+
+    CollectiveSite const& site_;
+    Activity activity_;
+    std::shared_ptr<CollectiveState> state_;
+    std::shared_ptr<CollectivePlan const> plan_;
+    CollectiveBuffers buffers_;
+    std::unique_ptr<std::byte[]> scratch_;
+    Bytes scratch_bytes_ = 0;
+    std::vector<std::byte> left_, right_;  ///< Packed operands of a reduction.
+    int tag_ = 0;
 };
 
 }  // namespace sluice

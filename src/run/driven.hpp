@@ -15,6 +15,8 @@ public:
     /// Moves everything on as far as possible without waiting; true when anything moved.
     virtual bool progress() = 0;
     [[nodiscard]] virtual bool idle() const noexcept = 0;
+    /// What it waits for that rings no bell: while there is any, it has to look again soon.
+    [[nodiscard]] virtual int due() const noexcept = 0;
     /// What the first operation waits for, for people; empty when idle.
     [[nodiscard]] virtual std::string describe() const = 0;
 };

@@ -1,32 +1,22 @@
 // What each op of a schedule does: looks its roles of memory up in the operation's state and calls
-// the ports. Never blocks. run/executor.hpp says when.
+// the ports. Never blocks. run/activity.hpp says when.
 #pragma once
+#include "run/activity.hpp"
 #include "run/exchange.hpp"
 #include "run/site.hpp"
 
-#include <memory>
-
 namespace sluice {
 
-/// What a started op waits for.
-struct Effect {
-    Message message;
-    std::unique_ptr<Transfer> transfer;
-};
-
-class Effects {
+class Effects final : public Actions {
 public:
     Effects(Site& site, Storage& storage, ExchangeState& state) noexcept
         : site_(site),
           storage_(storage),
           state_(state) {}
 
-    /// Both return true when the op is complete. An await that is not is asked again by start().
-    bool start(Op const& op, Effect& effect);
-    bool finish(Op const& op, Effect& effect);
-
-    /// What the counter of an await stands at and needs, for people.
-    [[nodiscard]] std::string standing(Op const& op) const;
+    bool start(Op const& op, Effect& effect) override;
+    bool finish(Op const& op, Effect& effect) override;
+    [[nodiscard]] std::string standing(Op const& op) const override;
 
 private:
     bool await(Op const& op);

@@ -1,5 +1,5 @@
-// Runs schedules: starts what may start, collects what is finished, never blocks. The same code
-// drives blocking and nonblocking calls and the simulation; what ops do is in run/effects.hpp.
+// Runs the schedules of one file operation. The same code drives blocking and nonblocking calls and
+// the simulation; what ops do is in run/effects.hpp.
 #pragma once
 #include "run/effects.hpp"
 
@@ -16,38 +16,18 @@ public:
     /// True when anything moved. Ids of schedules that were completed are appended to `completed`.
     bool progress(std::vector<std::int32_t>& completed);
 
-    [[nodiscard]] bool idle() const noexcept { return activities_.empty(); }
+    [[nodiscard]] bool idle() const noexcept { return admitted_.empty(); }
     /// The first op that waits, for people; empty when idle.
     [[nodiscard]] std::string waits_for() const;
 
 private:
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
-
-    struct Step {                         ///< One for each op.
-        std::uint32_t unmet = 0;          ///< Ops that it still waits for.
-        std::uint32_t first_link = none;  ///< Of the list of those that wait for it.
-        bool started = false;
-        Effect effect;
-    };
-    struct Link {
-        std::uint32_t op, next;
-    };
-    /// A schedule under way. Only what is ready is looked at: thousands of ops may wait.
-    struct Activity {
+    struct Admitted {
         std::int32_t id;
-        Schedule schedule;
-        std::vector<Step> steps;
-        std::vector<Link> links;           ///< One for each edge.
-        std::vector<std::uint32_t> ready;  ///< Not done, and nothing is left that they wait for.
-        std::size_t left;
+        Activity activity;
     };
-
-    bool advance(Activity& activity);
-    bool step(Activity& activity, std::uint32_t op, bool& done);
-    static void release(Activity& activity, std::uint32_t op);
 
     Effects effects_;
-    std::vector<std::unique_ptr<Activity>> activities_;
+    std::vector<std::unique_ptr<Admitted>> admitted_;
 };
 
 }  // namespace sluice

@@ -2,13 +2,14 @@
 // All ranks make the collective calls on a file in the same order, so numbers agree without
 // talking. Not safe for several threads: api/ locks, the simulation has one thread.
 #pragma once
+#include "run/driven.hpp"
 #include "run/operation.hpp"
 
 #include <deque>
 
 namespace sluice {
 
-class Stream {
+class Stream final : public Driven {
 public:
     explicit Stream(Site& site);
 
@@ -19,8 +20,7 @@ public:
     /// Appends what make() made, in that order; at most operations_under_way are under way at once.
     void append(std::shared_ptr<Operation> operation);
 
-    /// Moves all operations on as far as possible without waiting; true when anything moved.
-    bool progress();
+    bool progress() override;
 
     /// What it remembers of earlier operations was for other aggregators, or for another machine.
     /// Only while idle.
@@ -30,9 +30,11 @@ public:
         state_.answers.forget();
     }
 
-    [[nodiscard]] bool idle() const noexcept { return queue_.empty(); }
-    /// What the first operation waits for; empty when idle.
-    [[nodiscard]] std::string describe() const;
+    [[nodiscard]] bool idle() const noexcept override { return queue_.empty(); }
+    [[nodiscard]] int due() const noexcept override {
+        return site_.network ? site_.network->due() : 0;
+    }
+    [[nodiscard]] std::string describe() const override;
 
 private:
     Site& site_;

@@ -1,0 +1,146 @@
+// What the ops of a collective do. See collective.hpp.
+#include "run/collective.hpp"
+
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+/// MPI grants tags up to 32767: so many calls, with so many kinds of messages each.
+constexpr std::uint64_t tags_of_a_call = 64;
+constexpr std::uint64_t numbers = 2 * Collective::under_way_most;
+static_assert(numbers * tags_of_a_call <= 32768);
+
+std::span<std::byte> span_of(std::byte* memory, Bytes bytes) noexcept {
+    return {memory, static_cast<std::size_t>(bytes)};
+}
+
+}  // namespace
+
+void Collective::begin(std::shared_ptr<CollectiveState> state,
+                       std::shared_ptr<CollectivePlan const> plan, CollectiveBuffers buffers,
+                       std::uint64_t number) {
+    state_ = std::move(state);
+    plan_ = std::move(plan);
+    buffers_ = std::move(buffers);
+    tag_ = static_cast<int>(number % numbers * tags_of_a_call);
+    if (scratch_bytes_ < plan_->scratch) {
+        scratch_ =
+            std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(plan_->scratch));
+        scratch_bytes_ = plan_->scratch;
+    }
+    activity_.begin(plan_->graph);
+    if (done()) end();
+}
+
+bool Collective::progress() {
+    if (done()) return false;
+    bool const moved = activity_.advance(*this);
+    if (done()) end();
+    return moved;
+}
+
+/// The last that is done: the program may take its memory back at once.
+void Collective::end() {
+    constexpr Bytes scratch_kept = 1 << 20;
+    plan_.reset();
+    buffers_ = {};
+    if (scratch_bytes_ > scratch_kept) {
+        scratch_.reset();
+        scratch_bytes_ = 0;
+    }
+    auto const state = std::move(state_);
+    state->complete_.store(true, std::memory_order_release);
+}
+
+bool Collective::start(Op const& op, Effect& effect) {
+    switch (op.kind) {
+    case OpKind::copy:
+        copy(op);
+        return true;
+    case OpKind::reduce:
+        if (buffers_.reduction->calls_mpi() && !site_.may_call_mpi()) return false;
+        reduce(op);
+        return true;
+    default:
+        start_message(op, effect);
+        return finish(op, effect);
+    }
+}
+
+bool Collective::asked_again(Op const& op) const noexcept { return op.kind == OpKind::reduce; }
+
+std::string Collective::standing(Op const&) const {
+    return "the operation is the program's own, so it waits for a call of the program's";
+}
+
+bool Collective::finish(Op const& op, Effect& effect) {
+    if (!site_.network->finished(effect.message)) return false;
+    if (effect.message.failed) state_->status_ = agreed(state_->status_, Status::other);
+    if (effect.packed.empty()) return true;
+    if (op.kind == OpKind::recv && !effect.message.failed) {
+        buffers_.output.unpack(op.target_at, effect.packed);
+    }
+    effect.packed = {};
+    return true;
+}
+
+Blocks const& Collective::blocks(Memory role) const noexcept {
+    return role == Memory::input ? buffers_.input : buffers_.output;
+}
+
+/// Null where the bytes do not lie together.
+std::byte* Collective::memory(Memory role, Bytes at, Bytes bytes) noexcept {
+    if (role == Memory::scratch) return scratch_.get() + at;
+    return blocks(role).contiguous(at, bytes);
+}
+
+Collective::Part Collective::read_part(Memory role, Bytes at, Bytes bytes,
+                                       std::vector<std::byte>& keep) {
+    if (std::byte* const lies_together = memory(role, at, bytes)) return {lies_together, false};
+    keep.resize(static_cast<std::size_t>(bytes));
+    blocks(role).pack(at, keep);
+    return {keep.data(), true};
+}
+
+void Collective::copy(Op const& op) {
+    if (op.bytes == 0) return;
+    std::byte* const to = memory(op.target, op.target_at, op.bytes);
+    std::byte* const from = memory(op.source, op.source_at, op.bytes);
+    if (from && to) {
+        if (from != to) std::memcpy(to, from, static_cast<std::size_t>(op.bytes));
+    } else if (to) {
+        blocks(op.source).pack(op.source_at, span_of(to, op.bytes));
+    } else {
+        auto const source = read_part(op.source, op.source_at, op.bytes, left_);
+        blocks(op.target).unpack(op.target_at, span_of(source.memory, op.bytes));
+    }
+}
+
+void Collective::reduce(Op const& op) {
+    if (op.bytes == 0) return;
+    auto const left = read_part(op.source, op.source_at, op.bytes, left_);
+    auto const right = read_part(op.target, op.target_at, op.bytes, right_);
+    buffers_.reduction->apply(left.memory, right.memory, op.bytes);
+    if (right.is_copy) blocks(op.target).unpack(op.target_at, right_);
+}
+
+void Collective::start_message(Op const& op, Effect& effect) {
+    int const tag = tag_ + static_cast<int>(op.value % tags_of_a_call);
+    if (op.kind == OpKind::send) {
+        auto const part = read_part(op.source, op.source_at, op.bytes, effect.packed);
+        effect.message = site_.network->start_send(op.peer, tag, span_of(part.memory, op.bytes),
+                                                   op.synchronous != 0);
+        return;
+    }
+    std::byte* to = memory(op.target, op.target_at, op.bytes);
+    if (!to) {
+        effect.packed.resize(static_cast<std::size_t>(op.bytes));
+        to = effect.packed.data();
+    }
+    effect.message = site_.network->start_recv(op.peer, tag, span_of(to, op.bytes));
+}
+
+std::string Collective::describe() const { return activity_.waits_for(*this); }
+
+}  // namespace sluice
