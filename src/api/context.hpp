@@ -2,34 +2,79 @@
 // that it remembers and the operations that are under way. Kept as an attribute of the
 // communicator.
 #pragma once
-#include "api/progress.hpp"
+#include "api/fabric.hpp"
 #include "core/collectives/collective.hpp"
-#include "run/collective.hpp"
+#include "ports/routed_network.hpp"
+#include "run/collectives.hpp"
 
 #include <memory>
 #include <mpi.h>
+#include <unordered_map>
 
 namespace sluice {
 
-class Context {
-public:
-    virtual ~Context() = default;
+/// The second stage of a call, once the first one's data is there; by any thread.
+struct NextCall {
+    CollectiveCall call;
+    CollectiveBuffers buffers;
+};
+using ThenCall = std::function<NextCall(CollectiveState& state)>;
 
+class Context final : private Driven, public std::enable_shared_from_this<Context> {
+public:
     /// Of an intracommunicator; null, on all of its ranks, where the MPI has to serve it: an
     /// intercommunicator, ranks outside of the fabric, SLUICE=off. With SLUICE_COLLECTIVES=1 local
     /// and returns at once; else the first call on a communicator is collective and blocks.
     [[nodiscard]] static std::shared_ptr<Context> of(MPI_Comm communicator);
+    /// Before MPI goes away. All that was started is complete.
+    static void forget_all();
+
+    Context(std::shared_ptr<Fabric> fabric, std::vector<Rank> members, MPI_Comm communicator);
+    ~Context() override;
 
     /// Begins. Collective, in the same order as other calls on the communicator; local, returns at
     /// once. Sizes and memory are kept until the operation is complete, what lies in it is not
-    /// copied. Nobody has to call anything for its progress.
-    [[nodiscard]] virtual std::shared_ptr<CollectiveState> start(CollectiveCall const& call,
-                                                                 CollectiveBuffers buffers) = 0;
+    /// copied. Nobody has to call anything for its progress. The caller keeps this context until
+    /// then.
+    /// `then`, where there is one, is asked for a second stage when the first is complete.
+    [[nodiscard]] std::shared_ptr<CollectiveState>
+    start(CollectiveCall const& call, CollectiveBuffers buffers, ThenCall then = nullptr);
     /// Until it is complete; the calling thread moves it on.
-    virtual void wait(CollectiveState const& state) = 0;
+    void wait(CollectiveState const& state);
 
-    [[nodiscard]] virtual Rank self() const noexcept = 0;
-    [[nodiscard]] virtual Rank ranks() const noexcept = 0;
+    [[nodiscard]] Rank self() const noexcept { return self_; }
+    [[nodiscard]] Rank ranks() const noexcept { return static_cast<Rank>(members_.size()); }
+
+private:
+    struct Hash {
+        std::size_t operator()(CollectiveCall const& call) const noexcept { return hash(call); }
+    };
+
+    void ask_for_name(MPI_Comm communicator);
+    bool take_name();
+    bool progress() override;
+    [[nodiscard]] bool idle() const noexcept override;
+    [[nodiscard]] int due() const noexcept override;
+    [[nodiscard]] std::string describe() const override;
+    [[nodiscard]] std::shared_ptr<CollectivePlan const> plan_for(CollectiveCall const& call);
+
+    std::shared_ptr<Fabric> fabric_;
+    std::vector<Rank> members_;  ///< As ranks of the fabric.
+    Rank self_ = 0;
+    CollectiveWorld world_;
+
+    // How the ranks come to a name, and between nodes to a communicator, without waiting.
+    std::uint64_t name_ = 0;
+    MPI_Comm own_ = MPI_COMM_NULL;
+    MPI_Request asked_[2]{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    bool named_ = false;
+
+    std::unique_ptr<MpiNetwork> between_;  ///< Nodes; once it is named.
+    RoutedNetwork network_;
+    Collectives collectives_;
+    std::atomic<std::uint64_t> next_number_{0};
+    std::mutex plans_mutex_;
+    std::unordered_map<CollectiveCall, std::shared_ptr<CollectivePlan const>, Hash> plans_;
 };
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 // thread level that several nodes need; at the end requests are waited for, statistics printed, the
 // helper ended.
 #include "api/built_for.hpp"
+#include "api/context.hpp"
 #include "api/environment.hpp"
 #include "api/fit.hpp"
 #include "api/next.hpp"
@@ -59,6 +60,7 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
     if (!settings().enabled) return;
     note("version " SLUICE_VERSION " for " SLUICE_BUILT_FOR);
     settle_threads(world);
+    if (settings().collectives && world != MPI_COMM_NULL) Fabric::set_up_world();
 }
 
 void world_initialised() {
@@ -78,6 +80,7 @@ void finalizing() {
     for (auto const& file : open_files()) file->storage->release();
     print_statistics();
     Progress::stop();
+    Context::forget_all();
     Team::forget_all();
     forget_types();
 }

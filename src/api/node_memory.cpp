@@ -55,9 +55,10 @@ bool back_control(SharedMemory const& memory, WindowShape const& shape, std::siz
 /// For as many streams as the system grants address space and, in a file, room: limits on either
 /// are common where jobs share machines.
 template <class Create>
-NodeMemory make_windows(WindowShape const& shape, std::size_t streams, Create&& create) {
+NodeMemory make_windows(WindowShape const& shape, std::size_t streams, std::size_t tail_bytes,
+                        Create&& create) {
     for (; streams > 0; streams /= 2) {
-        auto memory = create(streams * NodeWindow::bytes_needed(shape));
+        auto memory = create(streams * NodeWindow::bytes_needed(shape) + tail_bytes);
         if (memory && back_control(*memory, shape, streams)) {
             return {std::move(*memory), {}, streams};
         }
@@ -121,16 +122,17 @@ void attach_by_handover(NodeMemory& memory, std::vector<Shown> const& all,
 }  // namespace
 
 std::optional<NodeMemory> share_node_memory(MPI_Comm node, SharedMemory const& bell,
-                                            WindowShape const& shape, std::size_t streams_wished) {
+                                            WindowShape const& shape, std::size_t streams_wished,
+                                            std::size_t tail_bytes) {
     NodeMemory memory;
     bool const leads = rank_in(node) == 0;
-    if (leads) memory = make_windows(shape, streams_wished, SharedMemory::create);
+    if (leads) memory = make_windows(shape, streams_wished, tail_bytes, SharedMemory::create);
     Handover const handover;
     auto const all =
         show({bell.name(), memory.windows.name(), memory.streams, handover.address()}, node);
     memory.streams = all[0].streams;
     if (memory.streams == 0) return std::nullopt;
-    auto const bytes = memory.streams * NodeWindow::bytes_needed(shape);
+    auto const bytes = memory.streams * NodeWindow::bytes_needed(shape) + tail_bytes;
     attach_by_proc(memory, all, bytes);
     note("node-shared memory: " + memory.windows.place());
     // Also: nobody's descriptor closes too early.
@@ -143,8 +145,9 @@ std::optional<NodeMemory> share_node_memory(MPI_Comm node, SharedMemory const& b
     return memory;
 }
 
-NodeMemory own_node_memory(WindowShape const& shape, std::size_t streams_wished) {
-    auto memory = make_windows(shape, streams_wished, SharedMemory::create_private);
+NodeMemory own_node_memory(WindowShape const& shape, std::size_t streams_wished,
+                           std::size_t tail_bytes) {
+    auto memory = make_windows(shape, streams_wished, tail_bytes, SharedMemory::create_private);
     add_bell(memory, SharedMemory::create_private(page));  // Nobody but this rank would ring.
     return memory;
 }

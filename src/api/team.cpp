@@ -1,6 +1,7 @@
 // Setting up of teams. See team.hpp.
 #include "api/team.hpp"
 
+#include "api/attribute.hpp"
 #include "api/environment.hpp"
 #include "core/staging.hpp"
 
@@ -15,28 +16,6 @@ constexpr std::size_t streams_at_most = 128;  ///< Files of a communicator open 
 constexpr int tag_never_used = 32767;         ///< Every MPI grants it; streams use fewer.
 
 std::atomic<bool> multiple_granted{false};
-
-/// All teams, for the messages that are due.
-struct Teams {
-    std::mutex mutex;
-    std::vector<std::weak_ptr<Team>> all;
-};
-Teams& teams() {
-    static auto* const only = new Teams;
-    return *only;
-}
-
-int messages_due() {
-    std::lock_guard const lock(teams().mutex);
-    int due = 0;
-    for (auto const& weak : teams().all) {
-        if (auto const team = weak.lock()) due += team->network.due();
-    }
-    return due;
-}
-
-int key = MPI_KEYVAL_INVALID;
-std::mutex key_mutex;
 
 constexpr std::size_t retired_at_most = 4;
 
@@ -72,20 +51,7 @@ std::shared_ptr<Team> take_retired(MPI_Comm communicator) {
     return team;
 }
 
-int free_team(MPI_Comm, int, void* held, void*) {
-    std::unique_ptr<std::shared_ptr<Team>> const team(static_cast<std::shared_ptr<Team>*>(held));
-    bool const finalizing = key == MPI_KEYVAL_INVALID;
-    if (*team && !finalizing) retire(std::move(*team));
-    return MPI_SUCCESS;
-}
-
-int team_key() {
-    std::lock_guard const lock(key_mutex);
-    if (key == MPI_KEYVAL_INVALID) {
-        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_team, &key, nullptr);
-    }
-    return key;
-}
+Attribute<Team> attribute(retire);
 
 int cores_available() {
     cpu_set_t set;
@@ -126,10 +92,7 @@ void set_thread_multiple(bool multiple) noexcept { multiple_granted = multiple; 
 bool thread_multiple() noexcept { return multiple_granted; }
 
 std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
-    void* held = nullptr;
-    int found = 0;
-    PMPI_Comm_get_attr(communicator, team_key(), &held, &found);
-    if (found) return *static_cast<std::shared_ptr<Team>*>(held);
+    if (auto const known = attribute.get(communicator)) return *known;
     auto team = revive(communicator);
     if (!team) {
         MPI_Comm own = MPI_COMM_NULL;
@@ -138,13 +101,7 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
         team = std::make_shared<Team>(own);
         if (!team->set_up()) team.reset();
     }
-    PMPI_Comm_set_attr(communicator, team_key(), new std::shared_ptr<Team>(team));
-    if (team) {
-        std::lock_guard const lock(teams().mutex);
-        std::erase_if(teams().all, [](auto const& weak) { return weak.expired(); });
-        teams().all.push_back(team);
-    }
-    Progress::instance().set_due(messages_due);
+    attribute.set(communicator, team);
     return team;
 }
 
@@ -162,10 +119,7 @@ std::shared_ptr<Team> Team::revive(MPI_Comm communicator) {
 }
 
 void Team::forget_all() {
-    {
-        std::lock_guard const lock(key_mutex);
-        if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
-    }
+    attribute.forget();
     std::lock_guard const lock(retired().mutex);
     retired().all.clear();
 }
@@ -222,7 +176,7 @@ bool Team::set_up() {
     shape_ = {topology->local_count(own_node), topology->aggregator_count_max(), slot_bytes_most};
     if (alone || !shared) {
         shape_.local_count = 1;
-        take_memory(own_node_memory(shape_, streams_at_most));
+        take_memory(own_node_memory(shape_, streams_at_most, NodeNetwork::bytes_needed(1)));
     }
     memory_left_ = settings().memory_bytes;
     Progress::instance().allow_spinning(least[0] >= topology->local_count(own_node) &&
@@ -247,6 +201,7 @@ void Team::take_memory(NodeMemory memory) {
     memory_ = std::move(memory.windows);
     bells_ = std::make_unique<NodeBells>(std::move(memory.bells));
     streams_ = memory.streams;
+    messages_at_ = memory.streams * NodeWindow::bytes_needed(shape_);
 }
 
 bool Team::share_memory(MPI_Comm node) {
@@ -255,10 +210,18 @@ bool Team::share_memory(MPI_Comm node) {
     shape.local_count = size_of(node);
     shape.aggregator_count = std::min(size_of(communicator), 64);
     shape.slot_bytes_max = slot_bytes_most;
-    auto shared = share_node_memory(node, Progress::instance().bell_page(), shape, streams_at_most);
+    auto shared = share_node_memory(node, Progress::instance().bell_page(), shape, streams_at_most,
+                                    NodeNetwork::bytes_needed(shape.local_count));
     if (!shared) return false;
     take_memory(std::move(*shared));
     return true;
+}
+
+std::span<std::byte> Team::back_messages() const {
+    std::size_t const bytes = NodeNetwork::bytes_needed(shape_.local_count);
+    auto const begin = static_cast<Offset>(messages_at_);
+    if (!memory_.reserve({begin, begin + static_cast<Offset>(bytes)})) return {};
+    return {memory_.data() + messages_at_, bytes};
 }
 
 StreamPlace* Team::take_stream(std::vector<Rank> const& aggregators) {

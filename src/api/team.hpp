@@ -6,6 +6,8 @@
 #include "api/profile.hpp"
 #include "api/progress.hpp"
 #include "ports/mpi.hpp"
+#include "ports/node_network.hpp"
+#include "run/stream.hpp"
 
 #include <memory>
 
@@ -47,6 +49,11 @@ public:
     /// core/placement.hpp; empty: as the library does it.
     StreamPlace* take_stream(std::vector<Rank> const& aggregators);
 
+    /// Memory for a NodeNetwork between the node's ranks, backed; empty where there is none.
+    [[nodiscard]] std::span<std::byte> back_messages() const;
+    [[nodiscard]] Bells& bells() const noexcept { return *bells_; }
+    [[nodiscard]] std::int32_t cores_a_node() const noexcept { return limits_.cores_a_node; }
+
     std::unique_ptr<Topology> topology;
     Rank self = 0;
     MpiNetwork network;
@@ -69,7 +76,8 @@ private:
 
     std::uint64_t name_ = 0;  ///< The same on all ranks, and of no other team. Never 0.
     SharedMemory memory_;
-    std::size_t streams_ = 0;  ///< That there is memory for.
+    std::size_t streams_ = 0;      ///< That there is memory for.
+    std::size_t messages_at_ = 0;  ///< In the memory, behind the streams.
     std::unique_ptr<NodeBells> bells_;
     SteadyClock clock_;
     WindowShape shape_;

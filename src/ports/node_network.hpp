@@ -5,7 +5,6 @@
 #pragma once
 #include "ports/bell.hpp"
 #include "ports/port.hpp"
-#include "ports/shared_memory.hpp"
 
 #include <memory>
 
@@ -27,8 +26,8 @@ public:
     };
 
     /// `memory`: zeroed, backed (SharedMemory::reserve), mapped by all; `self`: the local index.
-    /// `bells` outlives this. Messages ring the peer's bell.
-    NodeNetwork(SharedMemory memory, Rank self, Rank ranks, Bells& bells);
+    /// Memory and `bells` outlive this. Messages ring the peer's bell.
+    NodeNetwork(std::span<std::byte> memory, Rank self, Rank ranks, Bells& bells);
     ~NodeNetwork();
     NodeNetwork(NodeNetwork const&) = delete;
     NodeNetwork& operator=(NodeNetwork const&) = delete;

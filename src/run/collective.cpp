@@ -17,34 +17,40 @@ std::span<std::byte> span_of(std::byte* memory, Bytes bytes) noexcept {
 
 }  // namespace
 
-void Collective::begin(std::shared_ptr<CollectiveState> state,
-                       std::shared_ptr<CollectivePlan const> plan, CollectiveBuffers buffers,
+void Collective::begin(std::shared_ptr<CollectiveState> state, CollectiveStage stage,
                        std::uint64_t number) {
     state_ = std::move(state);
-    plan_ = std::move(plan);
-    buffers_ = std::move(buffers);
     tag_ = static_cast<int>(number % numbers * tags_of_a_call);
-    if (scratch_bytes_ < plan_->scratch) {
-        scratch_ =
-            std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(plan_->scratch));
-        scratch_bytes_ = plan_->scratch;
+    begin_stage(std::move(stage));
+    end_stages();
+}
+
+void Collective::begin_stage(CollectiveStage stage) {
+    stage_ = std::move(stage);
+    Bytes const scratch = stage_.plan->scratch;
+    if (scratch_bytes_ < scratch) {
+        scratch_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(scratch));
+        scratch_bytes_ = scratch;
     }
-    activity_.begin(plan_->graph);
-    if (done()) end();
+    activity_.begin(stage_.plan->graph);
 }
 
 bool Collective::progress() {
-    if (done()) return false;
-    bool const moved = activity_.advance(*this);
-    if (done()) end();
+    bool moved = false;
+    while (!done() && activity_.advance(*this)) {
+        moved = true;
+        end_stages();
+    }
     return moved;
 }
 
-/// The last that is done: the program may take its memory back at once.
-void Collective::end() {
+/// Of those that are complete. Its very end is the last thing that is done: the program may take
+/// its memory back at once.
+void Collective::end_stages() {
     constexpr Bytes scratch_kept = 1 << 20;
-    plan_.reset();
-    buffers_ = {};
+    while (activity_.done() && stage_.next) begin_stage(stage_.next(*state_));
+    if (!activity_.done()) return;
+    stage_ = {};
     if (scratch_bytes_ > scratch_kept) {
         scratch_.reset();
         scratch_bytes_ = 0;
@@ -59,7 +65,7 @@ bool Collective::start(Op const& op, Effect& effect) {
         copy(op);
         return true;
     case OpKind::reduce:
-        if (buffers_.reduction->calls_mpi() && !site_.may_call_mpi()) return false;
+        if (stage_.buffers.reduction->calls_mpi() && !site_.may_call_mpi()) return false;
         reduce(op);
         return true;
     default:
@@ -76,17 +82,17 @@ std::string Collective::standing(Op const&) const {
 
 bool Collective::finish(Op const& op, Effect& effect) {
     if (!site_.network->finished(effect.message)) return false;
-    if (effect.message.failed) state_->status_ = agreed(state_->status_, Status::other);
+    if (effect.message.failed) state_->fail(Status::other);
     if (effect.packed.empty()) return true;
     if (op.kind == OpKind::recv && !effect.message.failed) {
-        buffers_.output.unpack(op.target_at, effect.packed);
+        stage_.buffers.output.unpack(op.target_at, effect.packed);
     }
     effect.packed = {};
     return true;
 }
 
 Blocks const& Collective::blocks(Memory role) const noexcept {
-    return role == Memory::input ? buffers_.input : buffers_.output;
+    return role == Memory::input ? stage_.buffers.input : stage_.buffers.output;
 }
 
 /// Null where the bytes do not lie together.
@@ -121,7 +127,7 @@ void Collective::reduce(Op const& op) {
     if (op.bytes == 0) return;
     auto const left = read_part(op.source, op.source_at, op.bytes, left_);
     auto const right = read_part(op.target, op.target_at, op.bytes, right_);
-    buffers_.reduction->apply(left.memory, right.memory, op.bytes);
+    stage_.buffers.reduction->apply(left.memory, right.memory, op.bytes);
     if (right.is_copy) blocks(op.target).unpack(op.target_at, right_);
 }
 

@@ -27,6 +27,8 @@ public:
     }
     /// Once it is complete. Each rank has its own: MPI's collectives agree on nothing.
     [[nodiscard]] Status status() const noexcept { return status_; }
+    /// For what moves it on, before it is complete.
+    void fail(Status what) noexcept { status_ = agreed(status_, what); }
 
 private:
     friend class Collective;
@@ -38,6 +40,15 @@ private:
 struct CollectivePlan {
     std::shared_ptr<Graph const> graph;
     Bytes scratch = 0;
+};
+
+/// What a call does next: a schedule with its memory. Most calls have one stage; where sizes become
+/// known on the way, the end of the first one brings the second.
+struct CollectiveStage {
+    std::shared_ptr<CollectivePlan const> plan;
+    CollectiveBuffers buffers;
+    /// Called once this stage is complete on this rank, by who moves it on; null: it was the last.
+    std::function<CollectiveStage(CollectiveState& state)> next;
 };
 
 /// Where collectives of one communicator run.
@@ -53,8 +64,7 @@ public:
     explicit Collective(CollectiveSite const& site) noexcept : site_(site) {}
 
     /// `number`: of the call among those of the communicator; tells its messages from others'.
-    void begin(std::shared_ptr<CollectiveState> state, std::shared_ptr<CollectivePlan const> plan,
-               CollectiveBuffers buffers, std::uint64_t number);
+    void begin(std::shared_ptr<CollectiveState> state, CollectiveStage stage, std::uint64_t number);
     /// As far as possible; true when anything moved.
     bool progress();
     [[nodiscard]] bool done() const noexcept { return activity_.done(); }
@@ -82,13 +92,13 @@ private:
     void copy(Op const& op);
     void reduce(Op const& op);
     void start_message(Op const& op, Effect& effect);
-    void end();
+    void begin_stage(CollectiveStage stage);
+    void end_stages();
 
     CollectiveSite const& site_;
     Activity activity_;
     std::shared_ptr<CollectiveState> state_;
-    std::shared_ptr<CollectivePlan const> plan_;
-    CollectiveBuffers buffers_;
+    CollectiveStage stage_;
     std::unique_ptr<std::byte[]> scratch_;
     Bytes scratch_bytes_ = 0;
     std::vector<std::byte> left_, right_;  ///< Packed operands of a reduction.

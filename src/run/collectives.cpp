@@ -6,13 +6,12 @@
 namespace sluice {
 
 /// Threads of the program may bring them in another order than that of their numbers.
-void Collectives::append(std::shared_ptr<CollectiveState> state,
-                         std::shared_ptr<CollectivePlan const> plan, CollectiveBuffers buffers,
+void Collectives::append(std::shared_ptr<CollectiveState> state, CollectiveStage stage,
                          std::uint64_t number) {
     auto const later = std::upper_bound(
         waiting_.begin(), waiting_.end(), number,
         [](std::uint64_t mine, Waiting const& other) { return mine < other.number; });
-    waiting_.insert(later, {std::move(state), std::move(plan), std::move(buffers), number});
+    waiting_.insert(later, {std::move(state), std::move(stage), number});
     start_waiting();
 }
 
@@ -25,8 +24,7 @@ void Collectives::start_waiting() {
         if (spare_.empty()) spare_.push_back(std::make_unique<Collective>(site_));
         auto collective = std::move(spare_.back());
         spare_.pop_back();
-        collective->begin(std::move(next.state), std::move(next.plan), std::move(next.buffers),
-                          next.number);
+        collective->begin(std::move(next.state), std::move(next.stage), next.number);
         auto const later = std::upper_bound(
             running_.begin(), running_.end(), next.number,
             [](std::uint64_t mine, Numbered const& other) { return mine < other.number; });

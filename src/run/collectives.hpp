@@ -13,8 +13,8 @@ public:
     explicit Collectives(CollectiveSite site) : site_(std::move(site)) {}
 
     /// `number`: counts the calls of the communicator, in the program's order.
-    void append(std::shared_ptr<CollectiveState> state, std::shared_ptr<CollectivePlan const> plan,
-                CollectiveBuffers buffers, std::uint64_t number);
+    void append(std::shared_ptr<CollectiveState> state, CollectiveStage stage,
+                std::uint64_t number);
 
     bool progress() override;
     [[nodiscard]] bool idle() const noexcept override {
@@ -30,8 +30,7 @@ private:
     };
     struct Waiting {
         std::shared_ptr<CollectiveState> state;
-        std::shared_ptr<CollectivePlan const> plan;
-        CollectiveBuffers buffers;
+        CollectiveStage stage;
         std::uint64_t number;
     };
     void start_waiting();

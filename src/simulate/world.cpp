@@ -146,9 +146,13 @@ private:
 };
 
 struct World::RankState {
-    RankState(World& world, Rank self) : bells(world, self), network(world, self) {}
+    RankState(World& world, Rank self)
+        : bells(world, self),
+          network(world, self),
+          collectives({&network, [] { return true; }}) {}
     RankBells bells;
     RankNetwork network;
+    Collectives collectives;
     std::vector<std::unique_ptr<Site>> sites;
     std::vector<std::unique_ptr<Stream>> streams;
     std::vector<std::unique_ptr<RankStorage>> storages;
@@ -230,6 +234,14 @@ std::shared_ptr<Operation> World::call(Rank rank, std::int32_t stream, Call what
     return operation;
 }
 
+std::shared_ptr<CollectiveState> World::collective(Rank rank, CollectiveStage stage,
+                                                   std::uint64_t number) {
+    auto state = std::make_shared<CollectiveState>();
+    ranks_[index(rank)]->collectives.append(state, std::move(stage), number);
+    wake(rank);
+    return state;
+}
+
 /// Whoever makes progress looks at everything again before it ends.
 void World::wake(Rank rank) {
     RankState& state = *ranks_[index(rank)];
@@ -264,6 +276,7 @@ void World::progress(Rank rank) {
     for (bool again = true; again;) {
         again = false;
         for (auto& stream : state.streams) again |= stream->progress();
+        again |= state.collectives.progress();
     }
     if (meter_) meter_->end(rank);
     current_ = -1;
@@ -337,6 +350,7 @@ std::string World::run() {
         for (auto const& stream : rank->streams) {
             if (!stream->idle()) return "stuck: " + stream->describe();
         }
+        if (!rank->collectives.idle()) return "stuck: " + rank->collectives.describe();
     }
     return mail_.first_fault();
 }

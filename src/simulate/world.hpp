@@ -4,6 +4,7 @@
 #pragma once
 #include "ports/posix.hpp"
 #include "ports/shared_memory.hpp"
+#include "run/collectives.hpp"
 #include "run/stream.hpp"
 #include "simulate/accounts.hpp"
 #include "simulate/model.hpp"
@@ -59,6 +60,10 @@ public:
 
     /// The rank makes a collective call; it begins when the model wakes the rank.
     std::shared_ptr<Operation> call(Rank rank, std::int32_t stream, Call what);
+
+    /// The rank makes a collective call between memories, the `number`th of its kind on this rank.
+    std::shared_ptr<CollectiveState> collective(Rank rank, CollectiveStage stage,
+                                                std::uint64_t number);
 
     /// Until nothing happens any more. Empty when all operations are complete and every message
     /// found its receive, else what is wrong.

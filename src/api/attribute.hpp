@@ -1,0 +1,59 @@
+// What the library keeps with a communicator: a shared object as an attribute, gone when the
+// communicator is.
+#pragma once
+#include <memory>
+#include <mpi.h>
+#include <mutex>
+#include <optional>
+
+namespace sluice {
+
+/// Safe for several threads. One of these for each kind of object, for the whole process.
+template <class T> class Attribute {
+public:
+    /// `freed` is told of objects whose communicator was freed, but not at the end of MPI.
+    using Freed = void (*)(std::shared_ptr<T> object);
+    explicit constexpr Attribute(Freed freed) noexcept : freed_(freed) {}
+
+    /// Nothing: never set. Null: set to null.
+    std::optional<std::shared_ptr<T>> get(MPI_Comm communicator) {
+        void* held = nullptr;
+        int found = 0;
+        PMPI_Comm_get_attr(communicator, key(), &held, &found);
+        if (!found) return std::nullopt;
+        return static_cast<Held*>(held)->object;
+    }
+    void set(MPI_Comm communicator, std::shared_ptr<T> object) {
+        PMPI_Comm_set_attr(communicator, key(), new Held{std::move(object), this});
+    }
+    /// Before MPI goes away: what is set later has another key.
+    void forget() {
+        std::lock_guard const lock(mutex_);
+        if (key_ != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key_);
+    }
+
+private:
+    struct Held {
+        std::shared_ptr<T> object;
+        Attribute* attribute;
+    };
+    static int free(MPI_Comm, int, void* value, void*) {
+        std::unique_ptr<Held> const held(static_cast<Held*>(value));
+        bool const finalizing = held->attribute->key_ == MPI_KEYVAL_INVALID;
+        if (held->object && !finalizing) held->attribute->freed_(std::move(held->object));
+        return MPI_SUCCESS;
+    }
+    int key() {
+        std::lock_guard const lock(mutex_);
+        if (key_ == MPI_KEYVAL_INVALID) {
+            PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free, &key_, nullptr);
+        }
+        return key_;
+    }
+
+    Freed freed_;
+    std::mutex mutex_;
+    int key_ = MPI_KEYVAL_INVALID;
+};
+
+}  // namespace sluice

@@ -1,0 +1,140 @@
+// Names, plans and starts. See context.hpp.
+#include "api/context.hpp"
+
+#include "api/attribute.hpp"
+#include "api/environment.hpp"
+#include "api/threads.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t plans_most = 512;  ///< Of one communicator; then it forgets them all.
+
+Attribute<Context> attribute([](std::shared_ptr<Context>) {});
+
+bool is_intercommunicator(MPI_Comm communicator) {
+    int inter = 0;
+    PMPI_Comm_test_inter(communicator, &inter);
+    return inter != 0;
+}
+
+Rank rank_in(MPI_Comm communicator) {
+    int rank = 0;
+    PMPI_Comm_rank(communicator, &rank);
+    return rank;
+}
+
+/// The world's, or one of its own where there is none: the latter is collective and blocks.
+std::shared_ptr<Fabric> fabric_for(MPI_Comm communicator) {
+    auto world = Fabric::of_world();
+    return world ? world : Fabric::make(communicator);
+}
+
+std::shared_ptr<Context> make_context(MPI_Comm communicator) {
+    if (!settings().enabled || is_intercommunicator(communicator)) return nullptr;
+    auto fabric = fabric_for(communicator);
+    if (!fabric) return nullptr;
+    auto members = fabric->members(communicator);
+    if (!members) return nullptr;
+    return std::make_shared<Context>(std::move(fabric), std::move(*members), communicator);
+}
+
+bool may_call_mpi() noexcept { return thread_multiple() || !is_helper(); }
+
+}  // namespace
+
+std::shared_ptr<Context> Context::of(MPI_Comm communicator) {
+    if (auto const known = attribute.get(communicator)) return *known;
+    auto context = make_context(communicator);
+    attribute.set(communicator, context);
+    return context;
+}
+
+void Context::forget_all() {
+    attribute.forget();
+    Fabric::forget_world();
+}
+
+Context::Context(std::shared_ptr<Fabric> fabric, std::vector<Rank> members, MPI_Comm communicator)
+    : fabric_(std::move(fabric)),
+      members_(std::move(members)),
+      self_(rank_in(communicator)),
+      world_(fabric_->world(members_)),
+      network_(fabric_->node(), fabric_->local_indices(members_)),
+      collectives_({&network_, may_call_mpi}) {
+    ask_for_name(communicator);
+}
+
+Context::~Context() {
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (!finalized && own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);
+}
+
+/// By nonblocking collectives on the program's own communicator: this is a collective call on it,
+/// the first on all ranks, so their order is the same everywhere.
+void Context::ask_for_name(MPI_Comm communicator) {
+    if (self_ == 0) name_ = fabric_->new_name();
+    PMPI_Ibcast(&name_, 1, MPI_UINT64_T, 0, communicator, &asked_[0]);
+    if (!fabric_->is_one_node(members_)) PMPI_Comm_idup(communicator, &own_, &asked_[1]);
+}
+
+/// True once there is one.
+bool Context::take_name() {
+    if (named_) return true;
+    if (!may_call_mpi()) return false;
+    int done = 0;
+    PMPI_Testall(2, asked_, &done, MPI_STATUSES_IGNORE);
+    if (!done) return false;
+    if (own_ != MPI_COMM_NULL) {
+        PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
+        between_ = std::make_unique<MpiNetwork>(own_);
+    }
+    network_.connect(name_, between_.get());
+    return named_ = true;
+}
+
+bool Context::progress() { return take_name() && collectives_.progress(); }
+bool Context::idle() const noexcept { return collectives_.idle(); }
+int Context::due() const noexcept { return named_ ? collectives_.due() : 1; }
+
+std::string Context::describe() const {
+    return named_ ? collectives_.describe() : "the first collective of a communicator: its name";
+}
+
+std::shared_ptr<CollectivePlan const> Context::plan_for(CollectiveCall const& call) {
+    std::lock_guard const lock(plans_mutex_);
+    if (auto const known = plans_.find(call); known != plans_.end()) return known->second;
+    CollectiveChoice const choice = choose_collective(call, world_);
+    auto made = make_collective(call, choice.algorithm, self_, ranks(), choice.segment);
+    auto plan = std::make_shared<CollectivePlan const>(
+        CollectivePlan{std::make_shared<Graph const>(std::move(made.schedule)), made.scratch});
+    if (plans_.size() >= plans_most) plans_.clear();
+    plans_.emplace(call, plan);
+    return plan;
+}
+
+std::shared_ptr<CollectiveState> Context::start(CollectiveCall const& call,
+                                                CollectiveBuffers buffers, ThenCall then) {
+    auto state = std::make_shared<CollectiveState>();
+    CollectiveStage stage{plan_for(call), std::move(buffers), nullptr};
+    if (then) {
+        stage.next = [this, then = std::move(then)](CollectiveState& its) {
+            NextCall next = then(its);
+            return CollectiveStage{plan_for(next.call), std::move(next.buffers), nullptr};
+        };
+    }
+    Progress::instance().begin(
+        *this, [this, state, stage = std::move(stage), number = next_number_++]() mutable {
+            collectives_.append(std::move(state), std::move(stage), number);
+        });
+    return state;
+}
+
+void Context::wait(CollectiveState const& state) {
+    if (state.complete()) return;
+    Progress::instance().drive_until_served([&] { return state.complete(); },
+                                            [&] { fabric_->team().poke(); }, [] { return false; });
+}
+
+}  // namespace sluice
