@@ -17,6 +17,7 @@ struct Place {
     [[nodiscard]] constexpr Place operator+(Bytes bytes) const noexcept {
         return {memory, at + bytes};
     }
+    bool operator==(Place const&) const = default;
 };
 
 inline constexpr Place in_input{Memory::input, 0};
