@@ -20,6 +20,8 @@ public:
     /// moves operations on.
     [[nodiscard]] bool none() const noexcept { return all_.empty() && !Progress::needs_callers(); }
 
+    [[nodiscard]] bool any() const noexcept { return !all_.empty(); }
+
     /// Settles what is complete; true when all are.
     bool settle_all() const {
         bool all = true;
@@ -30,15 +32,23 @@ public:
     /// for.
     template <class Done> void wait_until(Done&& done) const {
         if (all_.empty()) return Progress::instance().drive_until_mpi(done);
-        double const began = SteadyClock().now();
-        Team const& team = *all_.front().pending->access.file->team;
-        Progress::instance().drive_until(done, [&] { team.poke(); });
-        double const seconds = SteadyClock().now() - began;
         std::set<File*> files;  // Once for each file, however many of its requests wait.
         for (auto const& [i, pending] : all_) {
-            File* const file = pending->access.file.get();
-            if (files.insert(file).second) file->blocked(seconds);
+            if (File* const file = pending->what->file()) files.insert(file);
         }
+        double const began = files.empty() ? 0 : SteadyClock().now();
+        Started const& first = *all_.front().pending->what;
+        Progress::instance().drive_until(done, [&] { first.poke(); });
+        for (File* const file : files) file->blocked(SteadyClock().now() - began);
+    }
+    /// The same for a single request, of which there is nothing to ask the MPI: its own way of
+    /// waiting is the fastest.
+    void wait_for_only() const {
+        Started& started = *all_.front().pending->what;
+        if (started.complete()) return;
+        double const began = started.file() ? SteadyClock().now() : 0;
+        started.wait();
+        if (File* const file = started.file()) file->blocked(SteadyClock().now() - began);
     }
     /// Retires the one at `index`; MPI_SUCCESS when it is not ours.
     int retire_at(int index) {
@@ -117,7 +127,12 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     if (sluice::idle()) return PMPI_Wait(request, status);
     Ours ours(1, request);
     if (ours.none()) return PMPI_Wait(request, status);
-    ours.wait_until([&] { return ours.settle_all() && sluice::rest_can_block(1, request); });
+    if (ours.any()) {
+        ours.wait_for_only();
+        ours.settle_all();
+    } else {
+        ours.wait_until([&] { return sluice::rest_can_block(1, request); });
+    }
     int const code = PMPI_Wait(request, status);
     int const error = ours.retire_at(0);
     return sluice::failed(error) ? error : code;

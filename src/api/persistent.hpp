@@ -1,13 +1,14 @@
-// Persistent collective accesses: what `sluice_request` of sluice.h points to. A file that the MPI
-// serves has them too: each start is then a nonblocking call of the MPI.
+// Persistent collective accesses of sluice.h. A file that the MPI serves has them too: each start
+// is then a nonblocking call of the MPI.
 #pragma once
 #include "api/access.hpp"
+#include "api/own_request.hpp"
 
 #include <optional>
 
 namespace sluice {
 
-class Persistent {
+class Persistent final : public OwnRequest {
 public:
     /// Captures an access to a file of ours. Collective; all ranks get the same status. Null: bad
     /// arguments of a rank.
@@ -18,16 +19,14 @@ public:
 
     /// What converts needs the datatype at each start, and keeps a duplicate.
     explicit Persistent(Prepared prepared);
-    ~Persistent();
+    ~Persistent() override;
     Persistent(Persistent const&) = delete;
     Persistent& operator=(Persistent const&) = delete;
 
-    /// These return error classes, after the file's handler.
-    int start();
-    int wait(MPI_Status* status);
-    int test(int* complete, MPI_Status* status);
-    /// Refuses while it is active.
-    [[nodiscard]] int check_free() const;
+    int start() override;
+    int wait(MPI_Status* status) override;
+    int test(int* complete, MPI_Status* status) override;
+    [[nodiscard]] int check_free() const override;
 
 private:
     [[nodiscard]] bool active() const noexcept;

@@ -13,16 +13,33 @@ struct Requests {
     std::unordered_map<MPI_Request, std::unique_ptr<Pending>> all;
     std::vector<std::unique_ptr<Pending>> abandoned;
 };
+std::atomic<bool> any_abandoned{false};
+
 Requests& requests() {
     static auto* const only = new Requests;
     return *only;
 }
 
+class StartedAccess final : public Started {
+public:
+    explicit StartedAccess(Access access) : access_(std::move(access)) {}
+    [[nodiscard]] bool complete() const noexcept override { return access_.complete(); }
+    void wait() const override { access_.wait(); }
+    void poke() const override { access_.file->team->poke(); }
+    [[nodiscard]] File* file() const noexcept override { return access_.file.get(); }
+    void finish() override { access_.finish(); }
+    [[nodiscard]] Bytes bytes() const override { return access_.bytes(); }
+    int raise() const override { return sluice::raise(access_.file->handle, access_.status()); }
+
+private:
+    Access access_;
+};
+
 /// May be called more than once. Never returns an error: with the MPI's default handlers that would
 /// end the job, though a file's default is to return. retire() reports it instead.
 int query(void* state, MPI_Status* status) {
-    auto const& access = static_cast<Pending*>(state)->access;
-    set_status(status, access.complete() ? access.bytes() : 0);
+    Started const& started = *static_cast<Pending*>(state)->what;
+    set_status(status, started.complete() ? started.bytes() : 0);
     return MPI_SUCCESS;
 }
 int release(void*) { return MPI_SUCCESS; }
@@ -32,8 +49,12 @@ int cancel(void*, int) { return MPI_SUCCESS; }
 }  // namespace
 
 MPI_Request make_request(Access access) {
+    return make_request(std::make_unique<StartedAccess>(std::move(access)));
+}
+
+MPI_Request make_request(std::unique_ptr<Started> what) {
     auto pending = std::make_unique<Pending>();
-    pending->access = std::move(access);
+    pending->what = std::move(what);
     MPI_Request request = MPI_REQUEST_NULL;
     PMPI_Grequest_start(query, release, cancel, pending.get(), &request);
     pending->request = request;
@@ -51,8 +72,8 @@ Pending* find_request(MPI_Request request) {
 }
 
 bool settle(Pending& pending) {
-    if (!pending.access.complete()) return false;
-    pending.access.finish();
+    if (!pending.what->complete()) return false;
+    pending.what->finish();
     if (!std::exchange(pending.told_mpi, true)) PMPI_Grequest_complete(pending.request);
     return true;
 }
@@ -66,7 +87,7 @@ int retire(Pending* pending) {
         requests().all.erase(found);
         --live_requests;
     }
-    return raise(owned->access.file->handle, owned->access.status());
+    return owned->what->raise();
 }
 
 void abandon(Pending& pending) {
@@ -75,20 +96,23 @@ void abandon(Pending& pending) {
     requests().abandoned.push_back(std::move(found->second));
     requests().all.erase(found);
     --live_requests;
+    any_abandoned = true;
 }
 
 void reap(bool all) {
+    if (!any_abandoned.load(std::memory_order_relaxed)) return;
     std::vector<std::unique_ptr<Pending>> done;
     {
         std::lock_guard const lock(requests().mutex);
         auto& left = requests().abandoned;
         for (auto& pending : left) {
-            if (all || pending->access.complete()) done.push_back(std::move(pending));
+            if (all || pending->what->complete()) done.push_back(std::move(pending));
         }
         std::erase(left, nullptr);
+        any_abandoned = !left.empty();
     }
     for (auto& pending : done) {
-        pending->access.wait();
+        pending->what->wait();
         settle(*pending);
         PMPI_Request_free(&pending->request);
     }

@@ -6,14 +6,38 @@
 
 namespace sluice {
 
+/// What a request stands for: an access to a file, or a collective between memories.
+class Started {
+public:
+    Started() = default;
+    virtual ~Started() = default;
+    Started(Started const&) = delete;
+    Started& operator=(Started const&) = delete;
+
+    [[nodiscard]] virtual bool complete() const noexcept = 0;
+    /// Until it is complete; the calling thread moves it on.
+    virtual void wait() const = 0;
+    /// Lets the MPI move on what it was given, while a caller waits for this and for others.
+    virtual void poke() const = 0;
+    /// Whose statistics count the time that callers wait; null: nobody's.
+    [[nodiscard]] virtual File* file() const noexcept { return nullptr; }
+
+    // Once it is complete, by a thread of the program:
+    virtual void finish() {}                        ///< May be called again.
+    [[nodiscard]] virtual Bytes bytes() const = 0;  ///< For the status.
+    /// Calls the error handler that is due. Returns the error class.
+    virtual int raise() const = 0;
+};
+
 /// One request of ours. The MPI holds a pointer to it until free_fn.
 struct Pending {
-    Access access;
+    std::unique_ptr<Started> what;
     MPI_Request request = MPI_REQUEST_NULL;
     bool told_mpi = false;  ///< PMPI_Grequest_complete was called.
 };
 
-/// A request for an access under way. Local.
+/// A request for something under way. Local.
+MPI_Request make_request(std::unique_ptr<Started> what);
 MPI_Request make_request(Access access);
 
 inline std::atomic<int> live_requests{0};
@@ -29,7 +53,7 @@ inline std::atomic<int> live_requests{0};
 /// Tells the MPI if the operation is complete and it does not know yet; true when it is complete.
 bool settle(Pending& pending);
 
-/// After the MPI has completed and freed the request: accounts, raises the file's error handler.
+/// After the MPI has completed and freed the request: accounts, raises the error handler.
 /// Returns the error class.
 int retire(Pending* pending);
 
