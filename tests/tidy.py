@@ -121,14 +121,23 @@ def check_functions(path, text):
 
 
 def check_public_header(path):
-    """Every function of the C ABI says the four things that a caller must know."""
+    """Every function of the C ABI says the four things that a caller must know, or is named under
+    "Functions:" in the comment of its family, which says them."""
     text = path.read_text()
     code = blank(without_comments(text), r"^[ \t]*#(?:\\\n|[^\n])*")
+    families = {}  # name -> comment
+    for match in re.finditer(r"/\*\*((?:(?!\*/).)*?Functions:([^.]*)\..*?)\*/", text, re.DOTALL):
+        families |= {name: match.group(1) for name in re.findall(r"sluice_\w+", match.group(2))}
+    declared = set()
     for match in re.finditer(r"[^;{}]*?\b(sluice_\w+)\s*\([^;{}]*;", code):
-        comment = text[match.start():match.start(1)]
+        name = match.group(1)
+        declared.add(name)
+        comment = families.get(name, text[match.start():match.start(1)])
         for doc_line in DOC_LINES:
             if doc_line not in comment:
-                fault(path, line_of(text, match.start(1)), f'{match.group(1)}: no "{doc_line}"')
+                fault(path, line_of(text, match.start(1)), f'{name}: no "{doc_line}"')
+    for name in families.keys() - declared:
+        fault(path, 1, f"{name}: named in a comment, but not declared")
 
 
 def named_by_runner(path):
@@ -164,8 +173,7 @@ def main():
             check_functions(path, text)
             if name.startswith("src/") and not text.startswith(("//", "/*")):
                 fault(path, 1, "does not open with a comment that says what the file is for")
-    header = ROOT / "include" / "sluice" / "sluice.h"
-    if header.exists():
+    for header in sorted((ROOT / "include" / "sluice").glob("*.h")):
         check_public_header(header)
     check_reachable()
     print("\n".join(faults + [f"{len(paths)} files, {len(faults)} faults"]))

@@ -2,12 +2,14 @@
  * them: preloaded, Sluice serves MPI's collective file functions as they are.
  *
  * Conventions: functions return an MPI error class, MPI_SUCCESS when all is well, and call no
- * error handler, but where the file's handler is named. Structures begin with their size, set by
+ * error handler, but where one is named. Structures begin with their size, set by
  * the caller, so that they can grow.
  * Strings are cut to the space given and always end in a zero. Link with -lsluice before the MPI,
  * or preload. */
 #ifndef SLUICE_H
 #define SLUICE_H
+
+#include "sluice/collectives.h"
 
 #include <mpi.h>
 #include <stddef.h>
@@ -67,19 +69,16 @@ int sluice_file_statistics(MPI_File file, sluice_statistics* statistics);
  *  the same on all ranks. */
 int sluice_file_plan(MPI_File file, char* text, size_t text_bytes);
 
-/** A collective access that is set up once and started any number of times: what MPI's persistent
- *  collective operations (MPI-4.1, 6.13) are to messages. It is inactive until it is started, and
- *  again once a wait or a successful test has returned.
+/* A `sluice_request` of a file is a collective access that is set up once and started any number
+ * of times: what MPI's persistent collective operations (MPI-4.1, 6.13) are to messages. It is
+ * inactive until it is started, and again once a wait or a successful test has returned.
  *
- *  The arguments, the view, its data representation and the layout of the datatype are those of the
- *  call that made it: a later MPI_File_set_view does not concern it, and the datatype may be freed.
- *  Hints and the atomic mode are those of each start. Each start is an operation of its own, in the
- *  order of the collective calls on the file; several of different requests may be under way.
- *  MPI_File_sync and MPI_File_close complete what was started; after the close it can only be
- *  waited for and freed. */
-typedef struct sluice_request_s* sluice_request;
-#define SLUICE_REQUEST_NULL ((sluice_request)0)
-
+ * The arguments, the view, its data representation and the layout of the datatype are those of the
+ * call that made it: a later MPI_File_set_view does not concern it, and the datatype may be freed.
+ * Hints and the atomic mode are those of each start. Each start is an operation of its own, in the
+ * order of the collective calls on the file; several of different requests may be under way.
+ * MPI_File_sync and MPI_File_close complete what was started; after the close it can only be
+ * waited for and freed. */
 /** Sets up a write of `count` items of `type` at `offset`, in etypes of the view that is set now.
  *  Writes nothing: sluice_start() does.
  *  Collective: yes, over the file's communicator, in the same order as other calls on the file.
@@ -103,12 +102,14 @@ int sluice_write_at_all_init(MPI_File file, MPI_Offset offset, void const* buffe
 int sluice_read_at_all_init(MPI_File file, MPI_Offset offset, void* buffer, MPI_Count count,
                             MPI_Datatype type, sluice_request* request);
 
-/** Starts a request that is inactive.
- *  Collective: yes, over the file's communicator, in the same order as other calls on the file.
+/** Starts a persistent request that is inactive, of a file or of sluice/collectives.h.
+ *  Collective: yes, over the communicator, in the same order as other calls on the file (or on the
+ *  communicator).
  *  Blocks: never; a helper thread moves the bytes while the program computes.
  *  Lifetime: the buffer must be left alone until a wait or a successful test has returned.
- *  Errors: MPI_ERR_REQUEST for one that is active, through the file's error handler, or for none;
- *  MPI_ERR_FILE when the file was closed. What goes wrong later is told by the wait. */
+ *  Errors: MPI_ERR_REQUEST for one that is active, through the error handler of the file or the
+ *  communicator, or for none; MPI_ERR_FILE when the file was closed. What goes wrong later is told
+ *  by the wait. */
 int sluice_start(sluice_request request);
 
 /** Starts all of `requests`, in their order.
@@ -118,13 +119,15 @@ int sluice_start(sluice_request request);
  *  Errors: those of sluice_start(): that of the first that failed; the others are started. */
 int sluice_startall(int count, sluice_request const* requests);
 
-/** Waits until the operation has ended on all ranks; the request is inactive then. One that is
- *  inactive already has an empty status.
+/** Waits until the operation has ended: of a file on all ranks, of a collective between memories on
+ *  this one. A persistent request is inactive then, another one gone. One that is inactive already
+ *  has an empty status.
  *  Collective: no, but every rank has to complete what it has started.
- *  Blocks: until all ranks have started it and all bytes were moved.
+ *  Blocks: until the ranks that this one needs have started it and all its bytes were moved.
  *  Lifetime: the buffer belongs to the program again, until the next start.
- *  Errors: the same class on all ranks, through the file's error handler; MPI_ERR_REQUEST for none.
- *  `status` tells the bytes of this rank; it may be MPI_STATUS_IGNORE. */
+ *  Errors: of a file the same class on all ranks, through its error handler; of a collective
+ *  between memories what this rank met, through the communicator's; MPI_ERR_REQUEST for none.
+ *  `status` tells the bytes of a file's access; it may be MPI_STATUS_IGNORE. */
 int sluice_wait(sluice_request request, MPI_Status* status);
 
 /** Waits for all of `requests`.
@@ -146,8 +149,8 @@ int sluice_test(sluice_request request, int* complete, MPI_Status* status);
  *  Collective: no.
  *  Blocks: never.
  *  Lifetime: the buffer is not used any more.
- *  Errors: MPI_ERR_REQUEST for one that is active, through the file's error handler, or for none;
- *  it is then left as it is. */
+ *  Errors: MPI_ERR_REQUEST for one that is active, through the error handler of the file or, of a
+ *  persistent one, of the communicator, or for none; it is then left as it is. */
 int sluice_request_free(sluice_request* request);
 
 #ifdef __cplusplus

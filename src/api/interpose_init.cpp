@@ -2,10 +2,12 @@
 // thread level that several nodes need; at the end requests are waited for, statistics printed, the
 // helper ended.
 #include "api/built_for.hpp"
+#include "api/communicator.hpp"
 #include "api/context.hpp"
 #include "api/environment.hpp"
 #include "api/fit.hpp"
 #include "api/next.hpp"
+#include "api/own_reduction.hpp"
 #include "api/requests.hpp"
 #include "api/statistics.hpp"
 #include "api/threads.hpp"
@@ -79,6 +81,8 @@ void finalizing() {
     if (!last) return;
     for (auto const& file : open_files()) file->storage->release();
     print_statistics();
+    free_what_was_needed();
+    Communicator::forget_all();
     Progress::stop();
     Context::forget_all();
     Team::forget_all();
