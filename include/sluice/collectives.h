@@ -188,6 +188,25 @@ int sluice_neighbor_alltoallw_init(void const* send, int const* send_counts,
                                    MPI_Datatype const* receive_types, MPI_Comm communicator,
                                    sluice_request* request);
 
+/** Gathers results whose sizes only their makers know, as one nonblocking operation of two stages:
+ *  first the sizes, then, as soon as they are known and with no call by anybody, the data. What
+ *  rank i sends comes to lie in `receive` on `root` directly behind what rank i - 1 sends. Requests
+ *  are as those of the nonblocking functions above.
+ *  Source: "Nonblocking collectives over InfiniBand", section IV-D, where the first stage blocks.
+ *  Collective: yes, over the communicator, in the same order as other collective calls on it.
+ *  Blocks: never, but the first call on a communicator as above. Where the MPI has to serve it
+ *  (SLUICE=off), until the data is there.
+ *  Lifetime: `send`, `receive` and `receive_bytes` are used where they are, until the request is
+ *  complete. The latter two and `capacity` count on the root only. `receive_bytes` has an entry for
+ *  each rank, in the order of ranks, filled when the request is complete.
+ *  Errors: MPI_ERR_COUNT for a negative size, MPI_ERR_ROOT, MPI_ERR_COMM for an intercommunicator,
+ *  MPI_ERR_ARG for null pointers, on this rank and with nothing started. MPI_ERR_TRUNCATE on the
+ *  root, from the wait, where all ranks together send more than `capacity` bytes: `receive_bytes`
+ *  tells the sizes then, `receive` is left as it is, and the other ranks complete without error. */
+int sluice_igather_results(void const* send, MPI_Count send_bytes, void* receive,
+                           MPI_Count capacity, MPI_Count* receive_bytes, int root,
+                           MPI_Comm communicator, sluice_request* request);
+
 #ifdef __cplusplus
 }
 #endif

@@ -95,6 +95,13 @@ int init(CollectiveArguments const& arguments, sluice_request* request, StartInM
 }
 
 }  // namespace
+
+OwnRequest* start_own(PreparedCollective prepared) {
+    return new OwnCollective(std::move(prepared));
+}
+
+OwnRequest* completed_own() { return new OwnCollective(MPI_REQUEST_NULL); }
+
 }  // namespace sluice
 
 // With a request of the MPI's own as the last argument where it has to serve the call.

@@ -23,7 +23,8 @@ StartedCollective::StartedCollective(PreparedCollective prepared)
     : context_(std::move(prepared.context)),
       communicator_(std::move(prepared.communicator)),
       reduction_(prepared.captured.buffers.own),
-      state_(context_->start(prepared.captured.call, std::move(prepared.captured.buffers))) {}
+      state_(context_->start(prepared.captured.call, std::move(prepared.captured.buffers),
+                             std::move(prepared.then))) {}
 
 int StartedCollective::raise() const {
     Status const status = state_->status();

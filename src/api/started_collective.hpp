@@ -12,6 +12,7 @@ struct PreparedCollective {
     std::shared_ptr<Context> context;  ///< Null: the MPI has to serve it.
     std::shared_ptr<Communicator> communicator;
     CapturedCollective captured;
+    ThenCall then;  ///< Its second stage; mostly null.
 };
 
 /// Returns an error class, after the communicator's handler. Where it is the first use of a

@@ -33,6 +33,8 @@ char const* describe(Status status) noexcept {
         return "unsupported operation";
     case Status::split:
         return "split collectives out of order";
+    case Status::truncated:
+        return "message truncated";
     case Status::argument:
         return "invalid argument";
     case Status::buffer:

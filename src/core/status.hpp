@@ -21,6 +21,7 @@ enum class Status : std::int32_t {
     no_space,
     unsupported,
     split,  ///< A split collective is begun twice, or ended without a begin.
+    truncated,  ///< A message is longer than the memory that is to take it.
     argument,
     buffer,
     type,   ///< A datatype is not committed, or a view is not legal.

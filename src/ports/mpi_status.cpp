@@ -27,6 +27,7 @@ constexpr struct {
     {Status::no_space, MPI_ERR_NO_SPACE},
     {Status::unsupported, MPI_ERR_UNSUPPORTED_OPERATION},
     {Status::split, MPI_ERR_OTHER},  // MPI has no class for it.
+    {Status::truncated, MPI_ERR_TRUNCATE},
     {Status::argument, MPI_ERR_ARG},
     {Status::buffer, MPI_ERR_BUFFER},
     {Status::type, MPI_ERR_TYPE},

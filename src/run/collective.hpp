@@ -17,6 +17,7 @@ struct CollectiveBuffers {
     Blocks input, output;
     Reduction const* reduction = nullptr;  ///< Of kinds that reduce; lives as long as the call,
     std::shared_ptr<Reduction const> own;  ///< or is this one.
+    std::shared_ptr<void const> kept;      ///< Memory of the library's own among them.
 };
 
 /// The result of a call, shared by who made it and who moves it on.
