@@ -24,8 +24,9 @@ public:
 /// A message under way; owned by who started it, kept until finished() said so.
 struct Message {
     std::uint64_t handle = 0;
-    Bytes received = 0;   ///< Set by finished() for receives.
-    bool failed = false;  ///< The network could not take or bring it; it is finished.
+    Bytes received = 0;      ///< Set by finished() for receives.
+    bool failed = false;     ///< The network could not take or bring it; it is finished.
+    bool truncated = false;  ///< Failed because it is longer than its receive.
 };
 
 /// Messages between ranks of different nodes, matched by peer and tag in the order of their starts.

@@ -82,7 +82,9 @@ std::string Collective::standing(Op const&) const {
 
 bool Collective::finish(Op const& op, Effect& effect) {
     if (!site_.network->finished(effect.message)) return false;
-    if (effect.message.failed) state_->fail(Status::other);
+    if (effect.message.failed) {
+        state_->fail(effect.message.truncated ? Status::truncated : Status::other);
+    }
     if (effect.packed.empty()) return true;
     if (op.kind == OpKind::recv && !effect.message.failed) {
         stage_.buffers.output.unpack(op.target_at, effect.packed);

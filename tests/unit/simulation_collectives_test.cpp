@@ -1,0 +1,190 @@
+// Collectives between memories as the library runs them, over simulated ports: many ranks, drawn
+// delays, several calls under way, contiguous and scattered memory, two stages. A failure names its
+// seed.
+#include "collective_cases.hpp"
+#include "simulate/world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace sluice {
+namespace {
+
+using namespace testing;
+using simulated::World;
+using simulated::WorldShape;
+
+/// A stream in memory: bytes together, or three of every five.
+struct Memory8 {
+    Memory8(ByteString const& stream, bool scattered) : bytes(stream), holes(scattered) {
+        if (!holes) return;
+        layout = std::make_shared<Layout>(Sections({Run{0, 3, 0, 1}}), 5);
+        bytes.assign((stream.size() + 2) / 3 * 5, std::byte{0xee});
+        Blocks there;
+        bind(there, static_cast<Bytes>(stream.size()));
+        there.unpack(0, stream);
+    }
+    void bind(Blocks& blocks, Bytes size) { blocks.add(bytes.data(), size, layout); }
+    [[nodiscard]] ByteString stream(std::size_t size) {
+        Blocks here;
+        bind(here, static_cast<Bytes>(size));
+        ByteString all(size);
+        here.pack(0, all);
+        return all;
+    }
+    /// Nobody touched what is not in the stream.
+    [[nodiscard]] bool holes_are_left() const {
+        for (std::size_t i = 0; holes && i < bytes.size(); ++i) {
+            if (i % 5 > 2 && bytes[i] != std::byte{0xee}) return false;
+        }
+        return true;
+    }
+
+    ByteString bytes;
+    bool holes;
+    std::shared_ptr<Layout const> layout;
+};
+
+struct Under {
+    CollectiveCase what;
+    Algorithm algorithm;
+    std::vector<std::unique_ptr<Memory8>> inputs, outputs;
+    std::vector<std::shared_ptr<CollectiveState>> states;
+};
+
+CollectivePlan plan_of(CollectiveCall const& call, Algorithm algorithm, Rank self, Rank ranks,
+                       Bytes segment) {
+    auto made = make_collective(call, algorithm, self, ranks, segment);
+    return {std::make_shared<Graph const>(std::move(made.schedule)), made.scratch};
+}
+
+Under draw(std::mt19937_64& random, Rank ranks) {
+    auto const kind = static_cast<CollectiveKind>(random() % collective_kinds);
+    Under under{CollectiveCase(random, ranks, kind, 600), Algorithm::linear, {}, {}, {}};
+    auto const choices = algorithms_of(under.what.parts[0].call, ranks);
+    under.algorithm = choices[random() % choices.size()];
+    for (auto const& part : under.what.parts) {
+        under.inputs.push_back(std::make_unique<Memory8>(part.input, random() % 3 == 0));
+        under.outputs.push_back(std::make_unique<Memory8>(part.output, random() % 3 == 0));
+    }
+    return under;
+}
+
+std::string describe(Under const& under) {
+    CollectiveCall const& call = under.what.parts[0].call;
+    return std::string(describe(call.kind)) + " " + describe(under.algorithm) + " block " +
+           std::to_string(call.block) + " root " + std::to_string(call.root) +
+           (call.in_place ? " in place" : "") + (call.commutative ? "" : " not commutative");
+}
+
+void run(std::uint64_t seed, Rank ranks, int calls) {
+    std::mt19937_64 random(seed);
+    World world(WorldShape{.rank_count = ranks, .ranks_per_node = 2}, seed);
+    TestReduction const sums(true), maps(false);
+    std::vector<Under> all;
+    for (int i = 0; i < calls; ++i) all.push_back(draw(random, ranks));
+    for (Rank r = 0; r < ranks; ++r) {
+        auto const self = static_cast<std::size_t>(r);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            Under& under = all[i];
+            RankCase const& part = under.what.parts[self];
+            CollectiveStage stage;
+            stage.plan = std::make_shared<CollectivePlan const>(
+                plan_of(part.call, under.algorithm, r, ranks, 128));
+            under.inputs[self]->bind(stage.buffers.input, static_cast<Bytes>(part.input.size()));
+            under.outputs[self]->bind(stage.buffers.output, static_cast<Bytes>(part.output.size()));
+            stage.buffers.reduction = part.call.commutative ? &sums : &maps;
+            under.states.push_back(world.collective(r, std::move(stage), i));
+        }
+    }
+    std::string names;
+    for (auto const& under : all) names += describe(under) + "; ";
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(ranks) +
+                 " ranks: " + names);
+    ASSERT_EQ(world.run(), "");
+    for (auto& under : all) {
+        for (std::size_t r = 0; r < under.states.size(); ++r) {
+            ASSERT_TRUE(under.states[r]->complete());
+            ASSERT_EQ(under.states[r]->status(), Status::ok);
+            RankCase const& part = under.what.parts[r];
+            auto const got = under.outputs[r]->stream(part.output.size());
+            ASSERT_TRUE(std::equal(got.begin(), got.begin() + part.compared, part.expected.begin()))
+                << describe(under) << " rank " << r;
+            ASSERT_TRUE(under.outputs[r]->holes_are_left());
+            ASSERT_EQ(under.inputs[r]->stream(part.input.size()), part.input) << "input changed";
+        }
+    }
+}
+
+TEST(SimulatedCollectives, BringWhatMpiSays) {
+    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+        run(seed, 1 + static_cast<Rank>(seed * 7 % 17), 1);
+        if (HasFatalFailure()) return;
+    }
+}
+
+TEST(SimulatedCollectives, ManyUnderWayDoNotDisturbEachOther) {
+    for (std::uint64_t seed = 1000; seed < 1060; ++seed) {
+        run(seed, 2 + static_cast<Rank>(seed * 5 % 9), 8);
+        if (HasFatalFailure()) return;
+    }
+}
+
+/// More than may be under way at once, and more than there are tags.
+TEST(SimulatedCollectives, ManyMoreThanThereAreTags) { run(7, 3, 1200); }
+
+TEST(SimulatedCollectives, SixtyFourRanks) {
+    for (std::uint64_t seed = 2000; seed < 2040; ++seed) {
+        run(seed, 64, 1);
+        if (HasFatalFailure()) return;
+    }
+}
+
+/// A second stage whose sizes the first one brought.
+TEST(SimulatedCollectives, StagesFollowByThemselves) {
+    constexpr Rank ranks = 5;
+    World world(WorldShape{.rank_count = ranks, .ranks_per_node = 2}, 3);
+    std::vector<Bytes> own{7, 0, 1000, 3, 1}, sizes(ranks);
+    std::vector<ByteString> sent;
+    ByteString got(1011), expected;
+    for (Rank r = 0; r < ranks; ++r) {
+        sent.emplace_back(static_cast<std::size_t>(own[static_cast<std::size_t>(r)]),
+                          static_cast<std::byte>(r + 1));
+        expected.insert(expected.end(), sent.back().begin(), sent.back().end());
+    }
+    std::vector<std::shared_ptr<CollectiveState>> states;
+    for (Rank r = 0; r < ranks; ++r) {
+        auto const self = static_cast<std::size_t>(r);
+        CollectiveCall first{.kind = CollectiveKind::gather, .root = 2, .block = sizeof(Bytes)};
+        CollectiveStage stage;
+        stage.plan =
+            std::make_shared<CollectivePlan const>(plan_of(first, Algorithm::linear, r, ranks, 0));
+        stage.buffers.input.add(reinterpret_cast<std::byte*>(&own[self]), sizeof(Bytes));
+        if (r == 2) {
+            stage.buffers.output.add(reinterpret_cast<std::byte*>(sizes.data()),
+                                     ranks * static_cast<Bytes>(sizeof(Bytes)));
+        }
+        stage.next = [&, r, self](CollectiveState&) {
+            CollectiveCall second{
+                .kind = CollectiveKind::gatherv, .root = 2, .block = own[self], .outputs = {}};
+            CollectiveStage data;
+            if (r == 2) {
+                second.outputs = sizes;
+                data.buffers.output.add(got.data(), static_cast<Bytes>(got.size()));
+            }
+            data.plan = std::make_shared<CollectivePlan const>(
+                plan_of(second, Algorithm::linear, r, ranks, 0));
+            data.buffers.input.add(sent[self].data(), own[self]);
+            return data;
+        };
+        states.push_back(world.collective(r, std::move(stage), 0));
+    }
+    ASSERT_EQ(world.run(), "");
+    for (auto const& state : states) ASSERT_TRUE(state->complete());
+    EXPECT_EQ(sizes, own);
+    EXPECT_EQ(got, expected);
+}
+
+}  // namespace
+}  // namespace sluice
