@@ -141,7 +141,7 @@ private:
             CollectiveCall& call = part.call;
             if (call.kind == Kind::neighbor_alltoallv) call.block = 0;
             if (call.kind != Kind::neighbor_allgatherv) continue;
-            call.block = table[0][&part - parts.data() == 0 ? 0 : index(&part - parts.data())];
+            call.block = table[0][index(&part - parts.data())];
         }
         for (auto& part : parts) {
             if (part.call.kind != Kind::neighbor_allgatherv) continue;

@@ -156,7 +156,10 @@ TEST(SimulatedCollectives, StagesFollowByThemselves) {
     std::vector<std::shared_ptr<CollectiveState>> states;
     for (Rank r = 0; r < ranks; ++r) {
         auto const self = static_cast<std::size_t>(r);
-        CollectiveCall first{.kind = CollectiveKind::gather, .root = 2, .block = sizeof(Bytes)};
+        CollectiveCall first;
+        first.kind = CollectiveKind::gather;
+        first.root = 2;
+        first.block = sizeof(Bytes);
         CollectiveStage stage;
         stage.plan =
             std::make_shared<CollectivePlan const>(plan_of(first, Algorithm::linear, r, ranks, 0));
@@ -165,9 +168,10 @@ TEST(SimulatedCollectives, StagesFollowByThemselves) {
             stage.buffers.output.add(reinterpret_cast<std::byte*>(sizes.data()),
                                      ranks * static_cast<Bytes>(sizeof(Bytes)));
         }
-        stage.next = [&, r, self](CollectiveState&) {
-            CollectiveCall second{
-                .kind = CollectiveKind::gatherv, .root = 2, .block = own[self], .outputs = {}};
+        stage.next = [&, first, r, self](CollectiveState&) {
+            CollectiveCall second = first;
+            second.kind = CollectiveKind::gatherv;
+            second.block = own[self];
             CollectiveStage data;
             if (r == 2) {
                 second.outputs = sizes;
