@@ -59,7 +59,7 @@ bool Fabric::connect() {
     }
     Rank const count = static_cast<Rank>(
         NodeNetwork::bytes_needed(1) == memory.size() ? 1 : topology.local_count(own));
-    node_ = std::make_unique<NodeNetwork>(memory, topology.local_index(team_->self), count,
+    node_ = std::make_unique<NodeNetwork>(memory.data(), topology.local_index(team_->self), count,
                                           team_->bells());
     NodeNetwork::Address const mine = node_->address();
     std::vector<NodeNetwork::Address> all(static_cast<std::size_t>(topology.rank_count()));

@@ -3,10 +3,13 @@
 // to process where the system allows it (process_vm_readv), else through slots. Receiver-driven:
 // there are no wild cards, so a large message waits at its sender until its receiver asks for it.
 #pragma once
-#include "ports/bell.hpp"
+#include "ports/peer_process.hpp"
 #include "ports/port.hpp"
+#include "ports/shared_memory.hpp"
 
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace sluice {
 
@@ -18,16 +21,14 @@ public:
     /// Bytes of memory that so many ranks share.
     [[nodiscard]] static std::size_t bytes_needed(Rank ranks) noexcept;
 
-    /// What a rank must tell the others before the first message; trivially copyable.
-    struct Address {
-        std::int64_t pid = 0;
-        std::uint64_t probe = 0;  ///< Address of a word for peers to read, with `token` in it.
-        std::uint64_t token = 0;
-    };
+    /// What a rank must tell the others before the first message.
+    using Address = ProcessAddress;
 
     /// `memory`: zeroed, backed (SharedMemory::reserve), mapped by all; `self`: the local index.
-    /// Memory and `bells` outlive this. Messages ring the peer's bell.
-    NodeNetwork(std::span<std::byte> memory, Rank self, Rank ranks, Bells& bells);
+    /// `bells` outlives this. Messages ring the peer's bell.
+    NodeNetwork(SharedMemory memory, Rank self, Rank ranks, Bells& bells);
+    /// The same with memory that somebody else keeps.
+    NodeNetwork(std::byte* memory, Rank self, Rank ranks, Bells& bells);
     ~NodeNetwork();
     NodeNetwork(NodeNetwork const&) = delete;
     NodeNetwork& operator=(NodeNetwork const&) = delete;
@@ -36,18 +37,22 @@ public:
     /// Whether this process may read the memory of all of these; all ranks must agree on the answer
     /// (the least of all) before the first message, and tell it to use_copies().
     [[nodiscard]] bool can_copy_from(std::span<Address const> peers) const noexcept;
-    void use_copies(bool allowed, std::vector<Address> peers);
+    /// `peers`: of all ranks, by local index. Those of the same pid namespace are also looked after
+    /// while messages wait for them; others are taken to live.
+    void use_copies(bool allowed, std::vector<Address> const& peers);
 
     /// As those of Network; `peer` is a local index, also the own one. Not safe for several
     /// threads. `tag`: any number. Buffers must live until finished() said true. A message that is
-    /// longer than its receive fails there, and the sender's still ends. failed is set when the
-    /// peer is gone.
+    /// longer than its receive fails there, `truncated`, and the sender's still ends. failed is set
+    /// when the peer is gone; then so do all later messages.
     Message start_send(Rank peer, Context context, int tag, std::span<std::byte const> bytes);
     Message start_recv(Rank peer, Context context, int tag, std::span<std::byte> bytes);
     bool finished(Message& message);
 
     /// Takes what came for anybody and sends what waits for room: called once before messages are
-    /// asked about. True when anything moved.
+    /// asked about. Looks only at peers of which something is expected. Bounded: some hundred KiB
+    /// of copies. True when anything moved, or will within microseconds without a ring: then it
+    /// should be called again before anybody sleeps.
     bool progress();
 
 private:

@@ -1,0 +1,180 @@
+// Matching, and small messages. See node_peer.hpp; large ones are in node_peer_large.cpp.
+#include "ports/node_peer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+constexpr int cells_a_look = 64;
+constexpr std::size_t bytes_a_look = 128 * 1024;
+constexpr double seconds_between_looks = 1.0;
+
+auto of_triple(std::uint64_t context, int tag) noexcept {
+    return [=](Record const& record) { return record.context == context && record.tag == tag; };
+}
+
+}  // namespace
+
+bool NodePeer::post(Note const& note, std::span<std::byte const> body) noexcept {
+    if (!out_.post(note, body)) return false;
+    ring_ = true;
+    return true;
+}
+
+void NodePeer::tell(Note const& note) {
+    if (!notes_.empty() || !post(note)) notes_.push_back(note);
+}
+
+bool NodePeer::try_send(Record& record) noexcept {
+    Note note{CellKind::whole, record.tag, record.context};
+    if (record.bytes <= whole_max()) return post(note, {record.data, record.bytes});
+    note.kind = CellKind::announce;
+    note.number = announced_;
+    note.bytes = record.bytes;
+    note.address = reinterpret_cast<std::uintptr_t>(record.data);
+    if (!post(note)) return false;
+    record.number = announced_++;
+    record.limit = record.bytes;
+    return true;
+}
+
+Record* NodePeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes) {
+    bool const is_small = bytes.size() <= whole_max();
+    bool const first = waiting_.empty() && notes_.empty() && !gone_;
+    if (is_small && first && post({CellKind::whole, tag, context}, bytes)) return nullptr;
+    Record& record = records_->make();
+    record.context = context;
+    record.tag = tag;
+    record.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
+    record.bytes = bytes.size();
+    record.done = record.failed = gone_;
+    if (gone_) return &record;
+    bool const announced = !is_small && first && try_send(record);
+    (announced ? large_ : waiting_).push_back(record);
+    return &record;
+}
+
+Record& NodePeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes) {
+    Record& record = records_->make();
+    record.context = context;
+    record.tag = tag;
+    record.data = bytes.data();
+    record.bytes = bytes.size();
+    Record* const early = early_.empty() ? nullptr : early_.take(of_triple(context, tag));
+    if (!early) {
+        record.done = record.failed = gone_;
+        if (!gone_) posted_.push_back(record);
+        return record;
+    }
+    if (early->store) {
+        bring(record, {early->data, early->bytes});
+    } else {
+        begin_large(record, *early);
+    }
+    records_->recycle(*early);
+    return record;
+}
+
+/// The whole of a message into its receive.
+void NodePeer::bring(Record& receive, std::span<std::byte const> bytes) noexcept {
+    receive.done = true;
+    receive.truncated = receive.failed = bytes.size() > receive.bytes;
+    receive.bytes = std::min<std::uint64_t>(receive.bytes, bytes.size());
+    if (receive.bytes) std::memcpy(receive.data, bytes.data(), receive.bytes);
+}
+
+void NodePeer::deliver_whole(Note const& note, std::span<std::byte const> body) {
+    if (Record* const receive = posted_.take(of_triple(note.context, note.tag))) {
+        return bring(*receive, body);
+    }
+    Record& early = records_->make();
+    early.context = note.context;
+    early.tag = note.tag;
+    records_->store(early, body.size());
+    if (!body.empty()) std::memcpy(early.data, body.data(), body.size());
+    early_.push_back(early);
+}
+
+void NodePeer::deliver(Cell const& cell) {
+    Note const note = in_.note_in(cell);
+    switch (note.kind) {
+    case CellKind::whole:
+        return deliver_whole(note, in_.body_of(cell));
+    case CellKind::announce:
+        return deliver_announced(note);
+    case CellKind::piece:
+        return deliver_piece(note, in_.body_of(cell));
+    default:
+        return finish_send(note);
+    }
+}
+
+bool NodePeer::take_cells() {
+    std::size_t bytes = 0;
+    int cells = 0;
+    for (; cells < cells_a_look && bytes < bytes_a_look; ++cells) {
+        Cell const* const cell = in_.next();
+        if (!cell) break;
+        bytes += cell->bytes;
+        deliver(*cell);
+        if (in_.take(*cell)) ring_ = true;  // It may sleep until there is room.
+    }
+    return cells > 0;
+}
+
+bool NodePeer::send_waiting() {
+    bool moved = false;
+    while (!notes_.empty() && post(notes_.front())) {
+        notes_.pop_front();
+        moved = true;
+    }
+    if (!notes_.empty()) return moved;
+    while (!waiting_.empty() && try_send(*waiting_.front())) {
+        Record& record = *waiting_.take_front();
+        moved = true;
+        if (record.bytes > whole_max()) {
+            large_.push_back(record);
+        } else {
+            record.done = true;
+        }
+    }
+    return moved;
+}
+
+bool NodePeer::move() {
+    bool moved = take_cells();
+    if (!notes_.empty() || !waiting_.empty()) moved |= send_waiting();
+    if (!large_.empty()) moved |= send_pieces();
+    if (moved) quiet_since_ = 0;
+    return moved;
+}
+
+bool NodePeer::look_after(double now) {
+    if (gone_) return false;
+    if (quiet_since_ == 0) quiet_since_ = now;
+    if (now - quiet_since_ < seconds_between_looks) return false;
+    quiet_since_ = now;
+    if (!sluice::is_gone(process_)) return false;
+    end_all();
+    return true;
+}
+
+void NodePeer::end_all() {
+    while (take_cells()) {
+    }  // What it still said counts.
+    gone_ = true;
+    notes_.clear();
+    for (RecordList* list : {&posted_, &waiting_, &large_, &incoming_}) {
+        while (!list->empty()) {
+            Record& record = *list->take_front();
+            record.done = record.failed = true;
+        }
+    }
+    // An announced message can no longer be fetched; nobody will ask for it twice.
+    auto const is_announced = [](Record const& early) { return !early.store; };
+    while (Record* const lost = early_.take(is_announced)) records_->recycle(*lost);
+}
+
+}  // namespace sluice

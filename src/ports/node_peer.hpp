@@ -1,0 +1,92 @@
+// All messages between this rank and one other of its node: matching, what waits for room, and
+// large messages. Those stay at their sender until their receive began. Then the sender sends them
+// in pieces through the pool, from the front, while both look; where the sender does not, the
+// receiver copies from the end, out of the sender's memory. See docs/architecture.md, section 14.
+#pragma once
+#include "ports/node_lane.hpp"
+#include "ports/node_record.hpp"
+#include "ports/peer_process.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <span>
+
+namespace sluice {
+
+class NodePeer {
+public:
+    /// `out`, `in`: the lanes' memory. `records` outlives this.
+    NodePeer(std::byte* out, std::byte* in, LaneShape shape, Records& records) noexcept
+        : records_(&records),
+          out_(out, shape),
+          in_(in, shape),
+          shape_(shape) {}
+
+    /// Who it is, and whether its memory may be read.
+    void meet(ProcessAddress const& process, bool readable) noexcept {
+        process_ = process;
+        readable_ = readable;
+    }
+
+    /// Null: it is complete.
+    Record* send(std::uint64_t context, int tag, std::span<std::byte const> bytes);
+    /// Comes back complete where the message was here before.
+    Record& receive(std::uint64_t context, int tag, std::span<std::byte> bytes);
+
+    /// Whether anything is expected of the peer, or waits for room.
+    [[nodiscard]] bool is_busy() const noexcept {
+        return !posted_.empty() || !large_.empty() || !incoming_.empty() || !waiting_.empty() ||
+               !notes_.empty();
+    }
+    /// Takes what came and sends what waits; bounded. True when anything moved.
+    bool move();
+    /// Whether a large message's sender is awaited, which copy() would help.
+    [[nodiscard]] bool may_copy() const noexcept { return readable_ && !incoming_.empty(); }
+    /// Copies a stretch of a large message whose sender does not look. True when it did.
+    bool copy(double now);
+    /// Now and then, while nothing comes: ends all messages when the peer is gone. True when so.
+    bool look_after(double now);
+    /// Whether the peer must be rung since this was last asked.
+    [[nodiscard]] bool takes_ring() noexcept { return std::exchange(ring_, false); }
+    [[nodiscard]] bool is_gone() const noexcept { return gone_; }
+
+private:
+    /// The longest message that goes without being asked for.
+    [[nodiscard]] std::uint64_t whole_max() const noexcept {
+        return std::min<std::uint64_t>(shape_.body_max(), 16 * 1024);
+    }
+    bool post(Note const& note, std::span<std::byte const> body = {}) noexcept;
+    void tell(Note const& note);
+    bool try_send(Record& record) noexcept;
+    bool send_waiting();
+    bool send_pieces();
+
+    bool take_cells();
+    void deliver(Cell const& cell);
+    void deliver_whole(Note const& note, std::span<std::byte const> body);
+    void deliver_announced(Note const& note);
+    void deliver_piece(Note const& note, std::span<std::byte const> body);
+    void finish_send(Note const& note);
+    void begin_large(Record& receive, Record const& announced);
+    void end_large(Record& receive);
+    void bring(Record& receive, std::span<std::byte const> bytes) noexcept;
+    void end_all();
+
+    Records* records_;
+    OutLane out_;
+    InLane in_;
+    LaneShape shape_;
+    ProcessAddress process_;
+    bool readable_ = false, gone_ = false, ring_ = false;
+    double quiet_since_ = 0;       ///< When nothing moved any more; 0: it does.
+    std::uint64_t announced_ = 0;  ///< Large messages sent so far: their numbers.
+
+    RecordList posted_;       ///< Receives without a message.
+    RecordList early_;        ///< Messages without a receive.
+    RecordList waiting_;      ///< Sends that found no room.
+    RecordList large_;        ///< Sends that are announced.
+    RecordList incoming_;     ///< Receives of large messages that began.
+    std::deque<Note> notes_;  ///< That found no room; they go before all else.
+};
+
+}  // namespace sluice

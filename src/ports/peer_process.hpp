@@ -1,0 +1,32 @@
+// Another process of this node, known by its number: whether it still runs, and its memory, where
+// the system lets us read it. Numbers mean something only to processes of one pid namespace.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace sluice {
+
+/// How a process is known to its peers; trivially copyable.
+struct ProcessAddress {
+    std::int64_t pid = 0;          ///< 0: nothing is known of it.
+    std::uint64_t namespace_ = 0;  ///< In which the number holds.
+    std::uint64_t probe = 0;       ///< Address of a word for peers to read, with `token` in it.
+    std::uint64_t token = 0;
+};
+
+enum class ReadResult : std::uint8_t { ok, refused, gone };
+
+/// Of this process. `probe` stays and keeps the token.
+[[nodiscard]] ProcessAddress own_address(std::uint64_t& probe);
+
+/// Whether its memory can be read, and it is the process that is meant.
+[[nodiscard]] bool is_readable(ProcessAddress const& peer) noexcept;
+
+/// Copies bytes of the peer's memory; the peer has no part in it.
+[[nodiscard]] ReadResult read_memory(ProcessAddress const& peer, std::byte* to, std::uint64_t from,
+                                     std::size_t bytes) noexcept;
+
+/// Whether the process has ended, also if nobody has collected it. False when that is not known.
+[[nodiscard]] bool is_gone(ProcessAddress const& peer) noexcept;
+
+}  // namespace sluice
