@@ -24,11 +24,11 @@ public:
         for (Rank i = 1; i < part_.ranks; ++i) {
             Rank const to = part_.rank_after(i), from = part_.rank_after(-i);
             if (in_place_) {
-                send_aside(to, to_.scratch(sources_.bytes(to)), {});
+                exchange(to, to_.scratch(sources_.bytes(to)), {});
             } else {
                 to_.send(to, source(to), sources_.bytes(to));
+                to_.recv(from, target(from), targets_.bytes(from));
             }
-            to_.recv(from, target(from), targets_.bytes(from));
         }
         place_own();
     }
@@ -47,9 +47,12 @@ private:
         if (!in_place_) to_.copy(source(part_.self), target(part_.self), own_bytes());
     }
     [[nodiscard]] Bytes own_bytes() const noexcept { return targets_.bytes(part_.self); }
-    CollectiveBuilder::Id send_aside(Rank peer, Place aside, Ids const& after) {
-        to_.copy(source(peer), aside, sources_.bytes(peer), after);
-        return to_.send(peer, aside, sources_.bytes(peer), after);
+    /// With a partner; in place from `aside`. Never receives over a block that has yet to be sent.
+    Ids exchange(Rank peer, Place aside, Ids const& after) {
+        Bytes const bytes = sources_.bytes(peer);
+        if (in_place_) to_.copy(source(peer), aside, bytes, after);
+        auto const sent = to_.send(peer, in_place_ ? aside : source(peer), bytes, after);
+        return {sent, to_.recv(peer, target(peer), targets_.bytes(peer), after)};
     }
     [[nodiscard]] Bytes longest_source() const noexcept {
         Bytes longest = 0;
@@ -81,10 +84,7 @@ void Alltoall::pair_by_pair() {
         if (peer == part_.self) continue;
         auto const n = std::ssize(exchanges);
         Ids const after = n < pairs_under_way ? Ids{} : *(exchanges.end() - pairs_under_way);
-        auto const sent = in_place_
-                              ? send_aside(peer, aside + n % pairs_under_way * aside_bytes, after)
-                              : to_.send(peer, source(peer), sources_.bytes(peer), after);
-        exchanges.push_back({sent, to_.recv(peer, target(peer), targets_.bytes(peer), after)});
+        exchanges.push_back(exchange(peer, aside + n % pairs_under_way * aside_bytes, after));
     }
     place_own();
 }
