@@ -9,7 +9,7 @@
 namespace sluice::testing {
 
 /// What a test varies.
-struct CollectiveCase {
+struct CallShape {
     CollectiveKind kind = CollectiveKind::barrier;
     Rank ranks = 1;
     Rank root = 0;
@@ -20,7 +20,7 @@ struct CollectiveCase {
     unsigned seed = 0;
 };
 
-inline std::string name(CollectiveCase const& c) {
+inline std::string name(CallShape const& c) {
     return std::string(describe(c.kind)) + ", " + std::to_string(c.ranks) + " ranks, root " +
            std::to_string(c.root) + (c.in_place ? ", in place, " : ", ") +
            (c.commutative ? "" : "ordered, ") + std::to_string(c.block) + " bytes, seed " +
@@ -67,7 +67,7 @@ inline bool can_be_in_place(CollectiveKind kind) {
 /// Draws the calls of all ranks.
 class CallDrawer {
 public:
-    explicit CallDrawer(CollectiveCase const& c) : case_(c), random_(c.seed) {}
+    explicit CallDrawer(CallShape const& c) : case_(c), random_(c.seed) {}
 
     std::vector<CollectiveCall> draw() {
         CollectiveCall call;
@@ -145,7 +145,7 @@ private:
     }
     void draw_edges();
 
-    CollectiveCase case_;
+    CallShape case_;
     std::vector<CollectiveCall> calls_;
     std::mt19937 random_;
 };
@@ -174,9 +174,7 @@ inline void CallDrawer::draw_edges() {
     }
 }
 
-inline std::vector<CollectiveCall> draw_calls(CollectiveCase const& c) {
-    return CallDrawer(c).draw();
-}
+inline std::vector<CollectiveCall> draw_calls(CallShape const& c) { return CallDrawer(c).draw(); }
 
 inline std::vector<CollectiveSchedule> make_all(std::vector<CollectiveCall> const& calls,
                                                 Algorithm algorithm, Bytes segment = 64 << 10) {

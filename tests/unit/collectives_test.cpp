@@ -10,7 +10,7 @@
 namespace sluice {
 namespace {
 
-using testing::CollectiveCase;
+using testing::CallShape;
 using testing::draw_calls;
 using testing::make_all;
 
@@ -21,7 +21,7 @@ constexpr Rank dense_ranks = 17, ranks_step = 1;
 #endif
 
 /// Every algorithm for the case; how many there are.
-int expect_sound(CollectiveCase const& c, Bytes segment) {
+int expect_sound(CallShape const& c, Bytes segment) {
     auto const calls = draw_calls(c);
     auto const algorithms = algorithms_of(calls.front(), c.ranks);
     EXPECT_FALSE(algorithms.empty());
@@ -41,7 +41,7 @@ std::set<Rank> roots_of(CollectiveKind kind, Rank ranks) {
     return all;
 }
 
-int expect_all_sound(CollectiveCase c) {
+int expect_all_sound(CallShape c) {
     int checked = 0;
     auto const in_place_too = testing::can_be_in_place(c.kind);
     for (Rank const root : roots_of(c.kind, c.ranks)) {
@@ -80,7 +80,7 @@ TEST_P(EveryKind, OfManyRanks) {
         GetParam() == CollectiveKind::alltoall || GetParam() == CollectiveKind::alltoallv ||
         GetParam() == CollectiveKind::allgather || GetParam() == CollectiveKind::allgatherv;
     for (Rank const ranks : squares ? std::vector<Rank>{100, 128} : std::vector<Rank>{255, 1024}) {
-        CollectiveCase c{.kind = GetParam(), .ranks = ranks};
+        CallShape c{.kind = GetParam(), .ranks = ranks};
         c.root = testing::has_root(c.kind) ? ranks / 3 : 0;
         c.block = 33, c.seed = 5;
         expect_sound(c, 8);
@@ -93,7 +93,7 @@ TEST_P(EveryKind, OfManyRanks) {
 TEST_P(EveryKind, OfLargeBlocks) {
     for (Rank const ranks : {2, 3, 8, 13}) {
         for (Bytes const block : {(Bytes{1} << 20) + 1, Bytes{5} << 30}) {
-            CollectiveCase c{.kind = GetParam(), .ranks = ranks, .block = block};
+            CallShape c{.kind = GetParam(), .ranks = ranks, .block = block};
             c.root = testing::has_root(c.kind) ? ranks - 1 : 0;
             expect_sound(c, block / 100);
             c.in_place = testing::can_be_in_place(c.kind);
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Moving, EveryKind, ::testing::ValuesIn(testing::moving_
 
 TEST(Collectives, SmallCallsOfTwoRanksHaveFewOps) {
     auto const ops = [](CollectiveKind kind, bool in_place, Rank self) {
-        CollectiveCase const c{.kind = kind, .ranks = 2, .in_place = in_place, .block = 8};
+        CallShape const c{.kind = kind, .ranks = 2, .in_place = in_place, .block = 8};
         auto const calls = draw_calls(c);
         auto const made = make_all(calls, algorithms_of(calls.front(), 2).front());
         return made[static_cast<std::size_t>(self)].schedule;
@@ -151,10 +151,10 @@ TEST(Collectives, TextIsStable) {
              Golden{CollectiveKind::gather, Algorithm::binomial, 6, 8},
              Golden{CollectiveKind::barrier, Algorithm::dissemination, 5, 0},
          }) {
-        CollectiveCase const c{.kind = g.kind,
-                               .ranks = g.ranks,
-                               .root = testing::has_root(g.kind) ? 1 : 0,
-                               .block = g.block};
+        CallShape const c{.kind = g.kind,
+                          .ranks = g.ranks,
+                          .root = testing::has_root(g.kind) ? 1 : 0,
+                          .block = g.block};
         auto const made = make_all(draw_calls(c), g.algorithm, 16);
         std::string text;
         for (std::size_t r = 0; r < made.size(); ++r) {
