@@ -115,25 +115,25 @@ struct MostPlace {
 };
 
 template <class Operation, class T> class Elementwise final : public Reduction {
-    void apply(std::byte const* left, std::byte* inout, Bytes bytes) const override {
+    void apply(std::byte const* left, std::byte* right, Bytes bytes) const override {
         using E = Element<T>;
         Bytes const count = bytes / E::bytes;
         for (Bytes i = 0; i < count; ++i) {
             Bytes const at = i * E::bytes;
-            E::store(inout + at, Operation::of(E::load(left + at), E::load(inout + at)));
+            E::store(right + at, Operation::of(E::load(left + at), E::load(right + at)));
         }
     }
 };
 
 /// MPI_REPLACE and MPI_NO_OP: the left operand is what comes, as in MPI_Accumulate.
 class Replace final : public Reduction {
-    void apply(std::byte const* left, std::byte* inout, Bytes bytes) const override {
-        if (bytes > 0) std::memcpy(inout, left, static_cast<std::size_t>(bytes));
+    void apply(std::byte const* left, std::byte* right, Bytes bytes) const override {
+        if (bytes > 0) std::memcpy(right, left, static_cast<std::size_t>(bytes));
     }
 };
 
 class Keep final : public Reduction {
-    void apply(std::byte const* /*left*/, std::byte* /*inout*/, Bytes /*bytes*/) const override {}
+    void apply(std::byte const* /*left*/, std::byte* /*right*/, Bytes /*bytes*/) const override {}
 };
 
 /// Never destroyed: a helper thread may still be at work when the program ends.

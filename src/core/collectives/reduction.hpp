@@ -15,9 +15,9 @@ public:
     Reduction(Reduction const&) = delete;
     Reduction& operator=(Reduction const&) = delete;
 
-    /// inout[i] = left[i] op inout[i], as MPI_Reduce_local. `bytes` is a multiple of an element's.
+    /// right[i] = left[i] op right[i], as MPI_Reduce_local. `bytes` is a multiple of an element's.
     /// May be called by any thread, but where calls_mpi().
-    virtual void apply(std::byte const* left, std::byte* inout, Bytes bytes) const = 0;
+    virtual void apply(std::byte const* left, std::byte* right, Bytes bytes) const = 0;
     /// Only a thread that may call MPI can apply it: a user's function, maybe.
     [[nodiscard]] virtual bool calls_mpi() const noexcept { return false; }
 };
