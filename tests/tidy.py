@@ -28,7 +28,8 @@ IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b
 SMALL_PROGRAMS = ("tests/durability/", "tests/coexistence/", "tests/overhead/", "tests/fortran/",
                   "tests/suites/", "tests/old/")
 SEES_MPI = ("src/api/", "src/ports/mpi", "src/tools/bench/", "src/tools/storage/",
-            "src/tools/calibrate/", "tests/mpi/", "tests/nodes/", "examples/", "include/sluice/",
+            "src/tools/calibrate/", "src/tools/collectives/", "tests/mpi/", "tests/nodes/",
+            "examples/", "include/sluice/",
             *SMALL_PROGRAMS)
 
 # One word per idea (the glossary in docs/architecture.md): banned -> the right one.

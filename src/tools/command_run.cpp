@@ -76,8 +76,13 @@ int command_bench(int argc, char** argv) {
         argv[0] = engines.data();
         return become(argv);
     }
-    std::string program = installation() + "/libexec/sluice-bench";
+    bool const collectives =
+        argc > 0 && (std::strcmp(argv[0], "overhead") == 0 || std::strcmp(argv[0], "kernels") == 0);
+    std::string program =
+        installation() + (collectives ? "/libexec/sluice-collectives" : "/libexec/sluice-bench");
     if (!switched_off() && !preload(library(false))) return 1;
+    // The interposed collectives take part; whoever wants them left out says so.
+    if (collectives) setenv("SLUICE_COLLECTIVES", "1", 0);
     --argv;  // The name "bench" makes room for the program's.
     argv[0] = program.data();
     return become(argv);

@@ -23,7 +23,7 @@ void wait_asleep(MPI_Request request) {
     constexpr double between_looks = 30e-6;
     auto const pause = time_of(between_looks);
     for (int done = 0;;) {
-        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        check(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
         if (done != 0) return;
         nanosleep(&pause, nullptr);
     }
@@ -32,7 +32,7 @@ void wait_asleep(MPI_Request request) {
 template <typename Value> Value reduced(Value value, MPI_Datatype type, MPI_Op operation) {
     Value result{};
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Iallreduce(&value, &result, 1, type, operation, MPI_COMM_WORLD, &request),
+    check(PMPI_Iallreduce(&value, &result, 1, type, operation, MPI_COMM_WORLD, &request),
           "MPI_Iallreduce");
     wait_asleep(request);
     return result;
@@ -70,7 +70,7 @@ double now() {
 
 void wait_for_all() {
     MPI_Request request = MPI_REQUEST_NULL;
-    check(MPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
+    check(PMPI_Ibarrier(MPI_COMM_WORLD, &request), "MPI_Ibarrier");
     wait_asleep(request);
 }
 

@@ -1,0 +1,147 @@
+// sluice-collectives: `sluice bench overhead` and `sluice bench kernels`. Collectives between
+// memories by Sluice and by the MPI library itself, in one run and in turn.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <optional>
+#include <sstream>
+
+#include "tools/collectives/measuring.hpp"
+
+namespace {
+
+using namespace sluice::collectives;
+namespace bench = sluice::bench;
+
+void declare_common(CLI::App& app, Options& o) {
+    app.add_option("--way", o.ways,
+                   "mpi (the MPI's nonblocking call), interposed (MPI_I* served by Sluice), sluice "
+                   "(sluice_i*); default: all that are there. The MPI's blocking call always is")
+        ->delimiter(',')
+        ->check(CLI::IsMember(nonblocking_way_names()));
+    app.add_option("--repeat", o.repeat, "turns (default: 15)")->check(CLI::PositiveNumber);
+    app.add_option("--least", o.least, "turns even where time is short (default: 3)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--seconds", o.seconds, "for all measurements of one --what (default: 60)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--json", o.json, "append one JSON line a result to this file");
+    app.add_option("--link", o.link, "what is known of the network, for the record");
+    app.add_flag("--progress", o.progress, "tell how far it is though mpiexec hides the terminal");
+}
+
+void declare_overhead(CLI::App& app, Options& o) {
+    app.add_option("--what", o.what,
+                   "overhead (default): initiation + tests + wait during a computation as long as "
+                   "the blocking call; blocking: start + wait alone; overlap: what part of a call "
+                   "hides behind a computation as long; message: isend, irecv, test")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"overhead", "blocking", "overlap", "message"}));
+    auto known = kind_names();
+    app.add_option("--kind", o.kinds,
+                   "such as alltoall (default: gather,alltoall for overhead; "
+                   "else all)")
+        ->delimiter(',')
+        ->check(CLI::IsMember(known));
+    app.add_option("--bytes", o.bytes,
+                   "of a block (default: overhead 1 to 256K, blocking 8 to 1M, "
+                   "overlap 1M)")
+        ->delimiter(',')
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 28));
+    app.add_option("--interval", o.intervals,
+                   "overhead: bytes from one test to the next (default: 0,1024,2048,4096,8192; 0: "
+                   "no tests)")
+        ->delimiter(',')
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--tests", o.tests, "overlap: during one computation (default: 0)")
+        ->check(CLI::NonNegativeNumber);
+}
+
+/// What the command line said, before there is an MPI that knows who may speak.
+struct Parsed {
+    std::optional<int> exit_code;  ///< The program ends with it.
+    std::string output, errors, command;
+};
+
+Parsed parse(int argc, char** argv, Options& options) {
+    CLI::App app("Collectives between memories: Sluice and the MPI's own, in turn.",
+                 "sluice bench");
+    app.require_subcommand(1);
+    auto& overhead = *app.add_subcommand("overhead", "What collectives cost, and what is hidden");
+    declare_overhead(overhead, options);
+    declare_common(overhead, options);
+    try {
+        app.parse(argc, argv);
+    } catch (CLI::ParseError const& error) {
+        std::ostringstream output, errors;
+        app.exit(error, output, errors);  // the help, or what is wrong
+        return {error.get_exit_code() == 0 ? 0 : 2, output.str(), errors.str(), {}};
+    }
+    return {{}, {}, {}, app.get_subcommands().front()->get_name()};
+}
+
+/// As a user would repeat it, wherever the build lies.
+std::string command_line(int argc, char** argv) {
+    std::string line = "sluice bench";
+    for (int i = 1; i < argc; ++i) {
+        bool const names_file = std::string(argv[i - 1]) == "--json";
+        line += std::string(" ") + (names_file ? "FILE" : argv[i]);
+    }
+    return line;
+}
+
+void start_mpi(int& argc, char**& argv, bench::Run& run) {
+    MPI_Init(&argc, &argv);
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    run.threads = level == MPI_THREAD_MULTIPLE;
+    MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
+    run.served = !bench::loaded_sluice().empty();
+}
+
+int measure(Job& job) {
+    for (auto const& what : job.options.what) {
+        if (what == "overhead") measure_overhead(job);
+        if (what == "blocking") measure_blocking(job);
+        if (what == "overlap") measure_overlap(job);
+    }
+    if (job.run.wrong_bytes == 0) return 0;
+    job.report().note(bench::text_of("\nwrong bytes: %llu",
+                                     static_cast<unsigned long long>(job.run.wrong_bytes)));
+    return 1;
+}
+
+int run_job(Job& job, std::string const& line) {
+    auto& o = job.run.options;
+    o.json = job.options.json, o.link = job.options.link, o.repeat = job.options.repeat;
+    using Way = bench::Progress::Way;
+    bool const terminal = isatty(STDERR_FILENO) == 1;
+    bench::Progress progress(job.run.rank != 0      ? Way::none
+                             : terminal             ? Way::bar
+                             : job.options.progress ? Way::lines
+                                                    : Way::none);
+    bench::Report report(job.run, line);
+    job.run.report = &report, job.run.progress = &progress;
+    return measure(job);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Job job;
+    auto const line = command_line(argc, argv);
+    auto const parsed = parse(argc, argv, job.options);
+    start_mpi(argc, argv, job.run);
+    int result = 0;
+    if (parsed.exit_code) {
+        if (job.run.rank == 0) std::cout << parsed.output << std::flush;
+        if (job.run.rank == 0) std::cerr << parsed.errors;
+        result = *parsed.exit_code;
+    } else {
+        result = run_job(job, line);
+    }
+    MPI_Finalize();
+    return result;
+}
