@@ -23,7 +23,7 @@ void declare_common(CLI::App& app, Options& o) {
     app.add_option("--repeat", o.repeat, "turns (default: 15)")->check(CLI::PositiveNumber);
     app.add_option("--least", o.least, "turns even where time is short (default: 3)")
         ->check(CLI::PositiveNumber);
-    app.add_option("--seconds", o.seconds, "for all measurements of one --what (default: 60)")
+    app.add_option("--seconds", o.seconds, "for all of one --what, or of one kernel (default: 60)")
         ->check(CLI::PositiveNumber);
     app.add_option("--json", o.json, "append one JSON line a result to this file");
     app.add_option("--link", o.link, "what is known of the network, for the record");
@@ -58,6 +58,29 @@ void declare_overhead(CLI::App& app, Options& o) {
         ->check(CLI::NonNegativeNumber);
 }
 
+void declare_kernels(CLI::App& app, Options& o) {
+    app.add_option("--kernel", o.kernels,
+                   "compression, fft-slab, fft-pencil (default: all of them)")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"compression", "fft-slab", "fft-pencil"}));
+    app.add_option("--file", o.file, "compression: of what (default: made-up text)");
+    app.add_option("--bytes", o.text_bytes, "compression: of made-up text (default: 16M)")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30));
+    app.add_option("--chunk", o.chunk_bytes, "compression: of a rank at a time (default: 256K)")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::uint64_t{1} << 10, std::uint64_t{1} << 28));
+    app.add_option("--level", o.level, "compression: of zlib (default: 6)")
+        ->check(CLI::Range(1, 9));
+    app.add_option("--points", o.points,
+                   "transforms: in each direction, made a multiple of the ranks (default: 128)")
+        ->check(CLI::Range(2, 1024));
+    app.add_option("--tiles", o.tiles, "transforms: of each transposition (default: 8)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--outstanding", o.outstanding, "operations at a time, at most (default: 2)")
+        ->check(CLI::PositiveNumber);
+}
+
 /// What the command line said, before there is an MPI that knows who may speak.
 struct Parsed {
     std::optional<int> exit_code;  ///< The program ends with it.
@@ -71,6 +94,9 @@ Parsed parse(int argc, char** argv, Options& options) {
     auto& overhead = *app.add_subcommand("overhead", "What collectives cost, and what is hidden");
     declare_overhead(overhead, options);
     declare_common(overhead, options);
+    auto& kernels = *app.add_subcommand("kernels", "Application kernels: compression, 3-D FFT");
+    declare_kernels(kernels, options);
+    declare_common(kernels, options);
     try {
         app.parse(argc, argv);
     } catch (CLI::ParseError const& error) {
@@ -85,7 +111,8 @@ Parsed parse(int argc, char** argv, Options& options) {
 std::string command_line(int argc, char** argv) {
     std::string line = "sluice bench";
     for (int i = 1; i < argc; ++i) {
-        bool const names_file = std::string(argv[i - 1]) == "--json";
+        std::string const before = argv[i - 1];
+        bool const names_file = before == "--json" || before == "--file";
         line += std::string(" ") + (names_file ? "FILE" : argv[i]);
     }
     return line;
@@ -101,8 +128,14 @@ void start_mpi(int& argc, char**& argv, bench::Run& run) {
     run.served = !bench::loaded_sluice().empty();
 }
 
-int measure(Job& job) {
-    for (auto const& what : job.options.what) {
+int measure(Job& job, std::string const& command) {
+    bool const kernels = command == "kernels";
+    for (auto const& kernel : kernels ? job.options.kernels : std::vector<std::string>{}) {
+        if (kernel == "compression") measure_compression(job);
+        if (kernel == "fft-slab") measure_fft(job, false);
+        if (kernel == "fft-pencil") measure_fft(job, true);
+    }
+    for (auto const& what : kernels ? std::vector<std::string>{} : job.options.what) {
         if (what == "overhead") measure_overhead(job);
         if (what == "blocking") measure_blocking(job);
         if (what == "overlap") measure_overlap(job);
@@ -113,7 +146,7 @@ int measure(Job& job) {
     return 1;
 }
 
-int run_job(Job& job, std::string const& line) {
+int run_job(Job& job, std::string const& command, std::string const& line) {
     auto& o = job.run.options;
     o.json = job.options.json, o.link = job.options.link, o.repeat = job.options.repeat;
     using Way = bench::Progress::Way;
@@ -124,7 +157,7 @@ int run_job(Job& job, std::string const& line) {
                                                     : Way::none);
     bench::Report report(job.run, line);
     job.run.report = &report, job.run.progress = &progress;
-    return measure(job);
+    return measure(job, command);
 }
 
 }  // namespace
@@ -140,7 +173,7 @@ int main(int argc, char** argv) {
         if (job.run.rank == 0) std::cerr << parsed.errors;
         result = *parsed.exit_code;
     } else {
-        result = run_job(job, line);
+        result = run_job(job, parsed.command, line);
     }
     MPI_Finalize();
     return result;
