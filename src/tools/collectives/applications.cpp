@@ -20,43 +20,57 @@ bench::Summary overhead_of(Mover const& mover, Mover const& computing) {
     return bench::summary_of(overheads);
 }
 
+/// Share of what the blocking calls cost that is gone; none where they cost nothing.
+std::string text_of_reduction(double cost, double blocking) {
+    return blocking > 0 ? text_of("%.0f %%", 100 * (1 - cost / blocking)) : "-";
+}
+
 void report(Job& job, std::string const& name, std::vector<Mover> const& all,
             Json const& description, std::uint64_t wrong) {
     auto const& computing = all.at(0);
-    auto const blocking = overhead_of(all.at(1), computing);
+    auto const& blocking = all.at(1);
+    auto const computation = bench::summary_of(computing.seconds);
+    double const cost = overhead_of(blocking, computing).median;
+    double const in_calls = bench::summary_of(blocking.in_calls).median;
+    job.report().row({name, "computation alone", text_of_summary(computation)});
     Json line, ways;
-    line.add("kernel", name).append(description).add("unit", "s");
-    line.add("computation", bench::summary_of(computing.seconds));
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    line.add("kernel", name).append(description).add("unit", "s").add("computation", computation);
+    for (std::size_t i = 1; i < all.size(); ++i) {
         auto const& mover = all[i];
         auto const seconds = bench::summary_of(mover.seconds);
         auto const overhead = overhead_of(mover, computing);
-        bool const compares = i > 1 && blocking.median > 0;
-        double const reduction = compares ? 1 - overhead.median / blocking.median : 0;
-        job.report().row({i == 0 ? name : "", i == 0 ? "computation alone" : mover.name,
-                          text_of_summary(seconds), i == 0 ? "" : text_of_summary(overhead),
-                          compares ? text_of("%.0f %%", 100 * reduction) : ""});
-        if (i == 0) continue;
+        auto const called = bench::summary_of(mover.in_calls);
+        job.report().row({"", mover.name, text_of_summary(seconds), text_of_summary(overhead),
+                          i == 1 ? "" : text_of_reduction(overhead.median, cost),
+                          text_of_summary(called),
+                          i == 1 ? "" : text_of_reduction(called.median, in_calls)});
         Json entry;
-        entry.add("seconds", seconds).add("overhead", overhead);
-        if (compares) entry.add("reduction", reduction);
+        entry.add("seconds", seconds).add("overhead", overhead).add("in_calls", called);
+        if (i > 1 && cost > 0) entry.add("reduction", 1 - overhead.median / cost);
+        if (i > 1 && in_calls > 0) entry.add("reduction_in_calls", 1 - called.median / in_calls);
         ways.add(mover.name.c_str(), entry);
     }
-    line.add("ways", ways).add("paper_reduction", paper_reduction);
+    double const hideable = cost > 0 ? std::min(1.0, computation.median / cost) : 1;
+    line.add("ways", ways).add("hideable", hideable).add("paper_reduction", paper_reduction);
     line.add_integer("wrong_bytes", wrong);
     job.count_wrong(wrong);
     job.report().record("application kernel", line);
-    job.report().note(text_of("the paper's best: %.0f %% less than blocking; wrong bytes: %llu",
-                              100 * paper_reduction, static_cast<unsigned long long>(wrong)));
+    job.report().note(text_of("the computation is long enough to hide %.0f %% of the blocking "
+                              "calls; the paper's best: %.0f %% less; wrong bytes: %llu",
+                              100 * hideable, 100 * paper_reduction,
+                              static_cast<unsigned long long>(wrong)));
 }
 
 }  // namespace
 
 std::vector<Mover> movers(Job const& job) {
-    std::vector<Mover> all{{nobody, service_named(nobody)},
-                           {blocking_way, service_named(blocking_way)}};
+    auto const timed = [](std::string const& name) {
+        auto service = service_named(name);
+        return service ? std::make_shared<Timed>(std::move(service)) : nullptr;
+    };
+    std::vector<Mover> all{{nobody, timed(nobody)}, {blocking_way, timed(blocking_way)}};
     for (auto const& name : job.ways()) {
-        std::shared_ptr<Service> const service = service_named(name);
+        auto const service = timed(name);
         if (!service) continue;
         all.push_back({name, service});
         if (name == mpi_way) all.push_back({name + ", tests", service, true});
@@ -69,14 +83,17 @@ void measure_application(Job& job, std::string const& name, std::vector<Mover> a
                          std::function<std::uint64_t()> const& wrong) {
     job.report().table(
         "Application kernel " + name + ": what communication adds to the computation",
-        {"kernel                ", "way                   ", "   total: median (min .. max)",
-         "overhead: median (min .. max)", "less than blocking"});
+        {"kernel        ", "            way      ", "  total: median (min .. max)",
+         "overhead: median (min .. max)", "less", "in calls: median (min .. max)", "less"});
     std::uint64_t wrong_bytes = 0;
     Budget budget(job, 1);
     budget.part(name, all.size(), [&](std::size_t i, int turn) {
         double const seconds = run(all[i]);
+        double const in_calls = bench::max_over_ranks(all[i].service->take_seconds());
         if (all[i].name != nobody) wrong_bytes += wrong();
-        if (turn >= 0) all[i].seconds.push_back(seconds);
+        if (turn < 0) return;
+        all[i].seconds.push_back(seconds);
+        all[i].in_calls.push_back(in_calls);
     });
     report(job, name, all, description, wrong_bytes);
 }

@@ -14,11 +14,11 @@ namespace sluice::collectives {
 /// One way to move an application's data.
 struct Mover {
     std::string name;
-    std::shared_ptr<Service> service;
-    bool tests = false;          ///< While it computes.
-    bool hides_sizes = false;    ///< Compression: the gather of sizes as well.
-    bool one_operation = false;  ///< Compression: both gathers are one.
-    std::vector<double> seconds{};
+    std::shared_ptr<Timed> service;
+    bool tests = false;                         ///< While it computes.
+    bool hides_sizes = false;                   ///< Compression: the gather of sizes as well.
+    bool one_operation = false;                 ///< Compression: both gathers are one.
+    std::vector<double> seconds{}, in_calls{};  ///< Of the slowest rank, by turn.
 };
 
 /// The computation alone, the MPI's blocking calls, then those ways that are wanted and there.

@@ -139,6 +139,7 @@ int measure(Job& job, std::string const& command) {
         if (what == "overhead") measure_overhead(job);
         if (what == "blocking") measure_blocking(job);
         if (what == "overlap") measure_overlap(job);
+        if (what == "message") measure_messages(job);
     }
     if (job.run.wrong_bytes == 0) return 0;
     job.report().note(bench::text_of("\nwrong bytes: %llu",

@@ -99,15 +99,6 @@ template <typename Function> Function loaded(char const* name) {
     return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// The parameters of the MPI's function, but for the request.
-template <typename> struct OwnForm;
-template <typename... Parameters> struct OwnForm<int (*)(Parameters...)> {
-    template <typename Parameter>
-    using Same =
-        std::conditional_t<std::is_same_v<Parameter, MPI_Request*>, sluice_request*, Parameter>;
-    using Type = int (*)(Same<Parameters>...);
-};
-
 class Own : public Service {
 public:
     [[nodiscard]] bool is_loaded() const {
@@ -157,15 +148,13 @@ public:
     }
 
 private:
-    using Results = int (*)(void const*, MPI_Count, void*, MPI_Count, MPI_Count*, int, MPI_Comm,
-                            sluice_request*);
-    OwnForm<decltype(&MPI_Ialltoall)>::Type alltoall_ =
-        loaded<decltype(alltoall_)>("sluice_ialltoall");
-    OwnForm<decltype(&MPI_Igather)>::Type gather_ = loaded<decltype(gather_)>("sluice_igather");
-    OwnForm<decltype(&MPI_Igatherv)>::Type gatherv_ = loaded<decltype(gatherv_)>("sluice_igatherv");
+    decltype(&sluice_ialltoall) alltoall_ = loaded<decltype(alltoall_)>("sluice_ialltoall");
+    decltype(&sluice_igather) gather_ = loaded<decltype(gather_)>("sluice_igather");
+    decltype(&sluice_igatherv) gatherv_ = loaded<decltype(gatherv_)>("sluice_igatherv");
     decltype(&sluice_test) test_ = loaded<decltype(test_)>("sluice_test");
     decltype(&sluice_wait) wait_ = loaded<decltype(wait_)>("sluice_wait");
-    Results results_ = loaded<Results>("sluice_igather_results");
+    decltype(&sluice_igather_results) results_ =
+        loaded<decltype(results_)>("sluice_igather_results");
 };
 
 }  // namespace
@@ -179,6 +168,45 @@ std::unique_ptr<Service> service_named(std::string const& name) {
     auto own = std::make_unique<Own>();
     if (!own->is_loaded()) return nullptr;
     return own;
+}
+
+template <typename Action> auto Timed::timed(Action const& action) {
+    double const begin = bench::now();
+    auto result = action();
+    seconds_ += bench::now() - begin;
+    return result;
+}
+
+Request Timed::alltoall(double const* send, double* receive, int count, MPI_Comm communicator) {
+    return timed([&] { return service_->alltoall(send, receive, count, communicator); });
+}
+
+Request Timed::gather_sizes(int const* own, int* all, MPI_Comm communicator) {
+    return timed([&] { return service_->gather_sizes(own, all, communicator); });
+}
+
+Request Timed::gather(unsigned char const* send, int bytes, unsigned char* receive,
+                      int const* counts, int const* places, MPI_Comm communicator) {
+    return timed(
+        [&] { return service_->gather(send, bytes, receive, counts, places, communicator); });
+}
+
+Request Timed::gather_results(unsigned char const* send, int bytes, unsigned char* receive,
+                              MPI_Count capacity, MPI_Count* sizes, MPI_Comm communicator) {
+    return timed([&] {
+        return service_->gather_results(send, bytes, receive, capacity, sizes, communicator);
+    });
+}
+
+bool Timed::test(Request& request) {
+    return timed([&] { return service_->test(request); });
+}
+
+void Timed::wait(Request& request) {
+    timed([&] {
+        service_->wait(request);
+        return 0;
+    });
 }
 
 }  // namespace sluice::collectives

@@ -6,7 +6,7 @@
 
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "sluice/sluice.h"
 
@@ -44,6 +44,31 @@ public:
                                                  MPI_Comm) {
         return {};
     }
+};
+
+/// Another service, with a clock.
+class Timed : public Service {
+public:
+    explicit Timed(std::unique_ptr<Service> service) : service_(std::move(service)) {}
+
+    Request alltoall(double const* send, double* receive, int count,
+                     MPI_Comm communicator) override;
+    Request gather_sizes(int const* own, int* all, MPI_Comm communicator) override;
+    Request gather(unsigned char const* send, int bytes, unsigned char* receive, int const* counts,
+                   int const* places, MPI_Comm communicator) override;
+    bool test(Request& request) override;
+    void wait(Request& request) override;
+    [[nodiscard]] bool gathers_results() const override { return service_->gathers_results(); }
+    Request gather_results(unsigned char const* send, int bytes, unsigned char* receive,
+                           MPI_Count capacity, MPI_Count* sizes, MPI_Comm communicator) override;
+
+    /// Inside of its functions since it was asked last, on this rank.
+    double take_seconds() { return std::exchange(seconds_, 0); }
+
+private:
+    template <typename Action> auto timed(Action const& action);
+    std::unique_ptr<Service> service_;
+    double seconds_ = 0;
 };
 
 /// By the names of kinds.hpp, and "nobody"; null where it is not there.
