@@ -1,6 +1,7 @@
 // What the library keeps with a communicator: a shared object as an attribute, gone when the
 // communicator is.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <mpi.h>
 #include <mutex>
@@ -28,8 +29,8 @@ public:
     }
     /// Before MPI goes away: what is set later has another key.
     void forget() {
-        std::lock_guard const lock(mutex_);
-        if (key_ != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key_);
+        int key = key_.exchange(MPI_KEYVAL_INVALID);
+        if (key != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&key);
     }
 
 private:
@@ -44,16 +45,21 @@ private:
         return MPI_SUCCESS;
     }
     int key() {
-        std::lock_guard const lock(mutex_);
-        if (key_ == MPI_KEYVAL_INVALID) {
-            PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free, &key_, nullptr);
+        if (int const known = key_.load(std::memory_order_acquire); known != MPI_KEYVAL_INVALID) {
+            return known;
         }
-        return key_;
+        std::lock_guard const lock(mutex_);
+        int key = key_;
+        if (key == MPI_KEYVAL_INVALID) {
+            PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free, &key, nullptr);
+            key_ = key;
+        }
+        return key;
     }
 
     Freed freed_;
-    std::mutex mutex_;
-    int key_ = MPI_KEYVAL_INVALID;
+    std::mutex mutex_;  ///< One thread makes the key.
+    std::atomic<int> key_{MPI_KEYVAL_INVALID};
 };
 
 }  // namespace sluice

@@ -116,7 +116,6 @@ std::shared_ptr<CollectivePlan const> Context::plan_for(CollectiveCall const& ca
 
 std::shared_ptr<CollectiveState> Context::start(CollectiveCall const& call,
                                                 CollectiveBuffers buffers, ThenCall then) {
-    auto state = std::make_shared<CollectiveState>();
     CollectiveStage stage{plan_for(call), std::move(buffers), nullptr};
     if (then) {
         stage.next = [this, then = std::move(then)](CollectiveState& its) {
@@ -124,11 +123,9 @@ std::shared_ptr<CollectiveState> Context::start(CollectiveCall const& call,
             return CollectiveStage{plan_for(next.call), std::move(next.buffers), nullptr};
         };
     }
-    Progress::instance().begin(
-        *this, [this, state, stage = std::move(stage), number = next_number_++]() mutable {
-            collectives_.append(std::move(state), std::move(stage), number);
-        });
-    return state;
+    auto collective = collectives_.make(std::move(stage), next_number_++);
+    Progress::instance().begin(*this, [this, collective] { collectives_.append(collective); });
+    return collective;
 }
 
 void Context::wait(CollectiveState const& state) {

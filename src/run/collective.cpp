@@ -17,27 +17,23 @@ std::span<std::byte> span_of(std::byte* memory, Bytes bytes) noexcept {
 
 }  // namespace
 
-void Collective::begin(std::shared_ptr<CollectiveState> state, CollectiveStage stage,
-                       std::uint64_t number) {
-    state_ = std::move(state);
-    tag_ = static_cast<int>(number % numbers * tags_of_a_call);
-    begin_stage(std::move(stage));
+void Collective::begin(Activity activity) {
+    activity_ = std::move(activity);
+    tag_ = static_cast<int>(number_ % numbers * tags_of_a_call);
+    begin_stage();
     end_stages();
 }
 
-void Collective::begin_stage(CollectiveStage stage) {
-    stage_ = std::move(stage);
-    Bytes const scratch = stage_.plan->scratch;
-    if (scratch_bytes_ < scratch) {
-        scratch_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(scratch));
-        scratch_bytes_ = scratch;
+void Collective::begin_stage() {
+    if (auto const scratch = static_cast<std::size_t>(stage_.plan->scratch); scratch > 0) {
+        scratch_ = std::make_unique_for_overwrite<std::byte[]>(scratch);
     }
     activity_.begin(stage_.plan->graph);
 }
 
 bool Collective::progress() {
     bool moved = false;
-    while (!done() && activity_.advance(*this)) {
+    while (!complete() && activity_.advance(*this)) {
         moved = true;
         end_stages();
     }
@@ -47,16 +43,14 @@ bool Collective::progress() {
 /// Of those that are complete. Its very end is the last thing that is done: the program may take
 /// its memory back at once.
 void Collective::end_stages() {
-    constexpr Bytes scratch_kept = 1 << 20;
-    while (activity_.done() && stage_.next) begin_stage(stage_.next(*state_));
+    while (activity_.done() && stage_.next) {
+        stage_ = stage_.next(*this);
+        begin_stage();
+    }
     if (!activity_.done()) return;
     stage_ = {};
-    if (scratch_bytes_ > scratch_kept) {
-        scratch_.reset();
-        scratch_bytes_ = 0;
-    }
-    auto const state = std::move(state_);
-    state->complete_.store(true, std::memory_order_release);
+    scratch_.reset();
+    complete_.store(true, std::memory_order_release);
 }
 
 bool Collective::start(Op const& op, Effect& effect) {
@@ -83,7 +77,7 @@ std::string Collective::standing(Op const&) const {
 bool Collective::finish(Op const& op, Effect& effect) {
     if (!site_.network->finished(effect.message)) return false;
     if (effect.message.failed) {
-        state_->fail(effect.message.truncated ? Status::truncated : Status::other);
+        fail(effect.message.truncated ? Status::truncated : Status::other);
     }
     if (effect.packed.empty()) return true;
     if (op.kind == OpKind::recv && !effect.message.failed) {

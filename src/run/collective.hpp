@@ -31,8 +31,7 @@ public:
     /// For what moves it on, before it is complete.
     void fail(Status what) noexcept { status_ = agreed(status_, what); }
 
-private:
-    friend class Collective;
+protected:
     std::atomic<bool> complete_{false};
     Status status_ = Status::ok;
 };
@@ -59,16 +58,21 @@ struct CollectiveSite {
     std::function<bool()> may_call_mpi;
 };
 
-/// A call under way. After an error its messages flow on, so that no other rank waits for ever.
-class Collective final : private Actions {
+/// A call. After an error its messages flow on, so that no other rank waits for ever.
+class Collective final : public CollectiveState, private Actions {
 public:
-    explicit Collective(CollectiveSite const& site) noexcept : site_(site) {}
-
     /// `number`: of the call among those of the communicator; tells its messages from others'.
-    void begin(std::shared_ptr<CollectiveState> state, CollectiveStage stage, std::uint64_t number);
+    Collective(CollectiveSite const& site, CollectiveStage stage, std::uint64_t number) noexcept
+        : site_(site),
+          stage_(std::move(stage)),
+          number_(number) {}
+
+    /// `activity` is memory to run in, which a call that is done gives back.
+    void begin(Activity activity);
+    [[nodiscard]] Activity end() noexcept { return std::move(activity_); }
     /// As far as possible; true when anything moved.
     bool progress();
-    [[nodiscard]] bool done() const noexcept { return activity_.done(); }
+    [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
     [[nodiscard]] std::string describe() const;
 
     /// Calls of one communicator that may be under way at once: more have equal tags.
@@ -93,15 +97,14 @@ private:
     void copy(Op const& op);
     void reduce(Op const& op);
     void start_message(Op const& op, Effect& effect);
-    void begin_stage(CollectiveStage stage);
+    void begin_stage();
     void end_stages();
 
     CollectiveSite const& site_;
-    Activity activity_;
-    std::shared_ptr<CollectiveState> state_;
     CollectiveStage stage_;
+    std::uint64_t number_;
+    Activity activity_;
     std::unique_ptr<std::byte[]> scratch_;
-    Bytes scratch_bytes_ = 0;
     std::vector<std::byte> left_, right_;  ///< Packed operands of a reduction.
     int tag_ = 0;
 };

@@ -12,9 +12,13 @@ class Collectives final : public Driven {
 public:
     explicit Collectives(CollectiveSite site) : site_(std::move(site)) {}
 
-    /// `number`: counts the calls of the communicator, in the program's order.
-    void append(std::shared_ptr<CollectiveState> state, CollectiveStage stage,
-                std::uint64_t number);
+    /// A call to be appended later, by any thread. `number`: counts the calls of the communicator,
+    /// in the program's order.
+    [[nodiscard]] std::shared_ptr<Collective> make(CollectiveStage stage,
+                                                   std::uint64_t number) const {
+        return std::make_shared<Collective>(site_, std::move(stage), number);
+    }
+    void append(std::shared_ptr<Collective> collective);
 
     bool progress() override;
     [[nodiscard]] bool idle() const noexcept override {
@@ -24,21 +28,13 @@ public:
     [[nodiscard]] std::string describe() const override;
 
 private:
-    struct Numbered {
-        std::uint64_t number;
-        std::unique_ptr<Collective> collective;
-    };
-    struct Waiting {
-        std::shared_ptr<CollectiveState> state;
-        CollectiveStage stage;
-        std::uint64_t number;
-    };
+    using Ordered = std::deque<std::shared_ptr<Collective>>;  ///< By growing number.
+    static void insert(Ordered& into, std::shared_ptr<Collective> collective);
     void start_waiting();
 
     CollectiveSite site_;
-    std::vector<Numbered> running_;                   ///< By growing number.
-    std::vector<std::unique_ptr<Collective>> spare_;  ///< Used again, with their memory.
-    std::deque<Waiting> waiting_;                     ///< By growing number.
+    Ordered running_, waiting_;
+    std::vector<Activity> spare_;  ///< Used again, with their memory.
 };
 
 }  // namespace sluice

@@ -236,10 +236,11 @@ std::shared_ptr<Operation> World::call(Rank rank, std::int32_t stream, Call what
 
 std::shared_ptr<CollectiveState> World::collective(Rank rank, CollectiveStage stage,
                                                    std::uint64_t number) {
-    auto state = std::make_shared<CollectiveState>();
-    ranks_[index(rank)]->collectives.append(state, std::move(stage), number);
+    Collectives& collectives = ranks_[index(rank)]->collectives;
+    auto collective = collectives.make(std::move(stage), number);
+    collectives.append(collective);
     wake(rank);
-    return state;
+    return collective;
 }
 
 /// Whoever makes progress looks at everything again before it ends.
