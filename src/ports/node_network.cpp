@@ -167,21 +167,27 @@ bool NodeNetwork::State::move_peers() {
 /// Nothing moved: copies for peers that do not look, and finds those that are gone.
 bool NodeNetwork::State::wait_for_peers() {
     double const now = clock.look();
-    bool soon = false, copied = false;
+    if (now == 0) return false;
+    bool copied = false, ended = false;
     for (Rank const rank : watched) {
         NodePeer& peer = peers[static_cast<std::size_t>(rank)];
-        soon |= peer.may_copy();
-        if (now == 0) continue;
         if (!copied && peer.may_copy()) copied = peer.copy(now);
-        soon |= peer.look_after(now);
+        ended |= peer.look_after(now);
         ring_if_told(rank, peer);
     }
-    return soon || copied;
+    return copied || ended;
 }
 
 bool NodeNetwork::progress() {
     if (state_->watched.empty()) return false;
     return state_->move_peers() || state_->wait_for_peers();
+}
+
+bool NodeNetwork::must_look_again() const noexcept {
+    auto const may_copy = [&](Rank rank) {
+        return state_->peers[static_cast<std::size_t>(rank)].may_copy();
+    };
+    return std::ranges::any_of(state_->watched, may_copy);
 }
 
 }  // namespace sluice

@@ -51,9 +51,11 @@ public:
 
     /// Takes what came for anybody and sends what waits for room: called once before messages are
     /// asked about. Looks only at peers of which something is expected. Bounded: some hundred KiB
-    /// of copies. True when anything moved, or will within microseconds without a ring: then it
-    /// should be called again before anybody sleeps.
+    /// of copies. True when anything moved.
     bool progress();
+    /// Nothing moved, but this rank will help itself within microseconds, without a ring: it may
+    /// yield its core before it looks again, but must not sleep.
+    [[nodiscard]] bool must_look_again() const noexcept;
 
 private:
     struct State;

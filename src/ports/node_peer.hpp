@@ -7,7 +7,6 @@
 #include "ports/node_record.hpp"
 #include "ports/peer_process.hpp"
 
-#include <algorithm>
 #include <deque>
 #include <span>
 
@@ -52,9 +51,7 @@ public:
 
 private:
     /// The longest message that goes without being asked for.
-    [[nodiscard]] std::uint64_t whole_max() const noexcept {
-        return std::min<std::uint64_t>(shape_.body_max(), 16 * 1024);
-    }
+    [[nodiscard]] std::uint64_t whole_max() const noexcept { return shape_.body_max(); }
     bool post(Note const& note, std::span<std::byte const> body = {}) noexcept;
     void tell(Note const& note);
     bool try_send(Record& record) noexcept;

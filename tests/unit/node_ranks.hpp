@@ -50,7 +50,7 @@ struct NodeRank {
         for (int idle = 0; !so();) {
             std::uint32_t const seen = common.bells[self].rings.load();
             idle = network.progress() ? 0 : idle + 1;
-            if (idle < 100) {
+            if (idle < 100 || network.must_look_again()) {
                 if (idle) sched_yield();
             } else if (!so()) {
                 sleep_on(common.bells[self], seen, seconds_asleep);
