@@ -14,12 +14,12 @@
 namespace sluice {
 
 enum class CellKind : std::uint8_t {
-    whole,     ///< A message with all of its bytes.
-    announce,  ///< A large message: its number, its bytes, where they lie at the sender.
-    grant,     ///< Its receive began: pieces may come. This and the next but one go back.
-    piece,     ///< The next bytes of it.
-    limit,     ///< Pieces are wanted up to here only: the receiver copies the rest itself.
-    done,      ///< Its sender may have its memory back.
+    whole,    ///< A message with all of its bytes.
+    offer,    ///< A large message: its number, its bytes, where they lie at the sender.
+    grant,    ///< Back: its receive began, portions may come.
+    portion,  ///< The next bytes of it.
+    shorten,  ///< Back: portions are wanted up to here only, the receiver copies the rest itself.
+    done,     ///< Back: the sender may have its memory again.
 };
 
 /// What a cell says beside the bytes.
@@ -28,7 +28,7 @@ struct Note {
     std::int32_t tag = 0;
     std::uint64_t context = 0;
     std::uint64_t number = 0;  ///< Of the large message, given by its sender.
-    std::uint64_t bytes = 0;   ///< announce: of all; limit: where it is.
+    std::uint64_t bytes = 0;   ///< offer: of all; shorten: up to where.
     std::uint64_t address = 0;
 };
 

@@ -30,6 +30,9 @@ public:
         return now;
     }
 
+    /// Before a pause that nobody knows the length of.
+    void look_next_time() noexcept { calls_left_ = 1; }
+
 private:
     static constexpr double seconds_between = 2e-6;
     static constexpr int calls_max = 64;
@@ -51,7 +54,7 @@ struct NodeNetwork::State {
             return shared + static_cast<std::size_t>(from * ranks + to) * shape.bytes();
         };
         for (Rank rank = 0; rank < ranks; ++rank) {
-            peers.emplace_back(lane(self, rank), lane(rank, self), shape, records);
+            peers.emplace_back(lane(self, rank), lane(rank, self), shape, parcels);
         }
         is_watched.resize(static_cast<std::size_t>(ranks));
     }
@@ -74,7 +77,7 @@ struct NodeNetwork::State {
     Bells& bells;
     std::uint64_t probe = 0;
     Address address;
-    Records records;
+    Parcels parcels;
     std::vector<NodePeer> peers;
     std::vector<Rank> watched;  ///< Peers of which something is expected, or that wait for room.
     std::vector<bool> is_watched;
@@ -112,30 +115,30 @@ void NodeNetwork::use_copies(bool allowed, std::vector<Address> const& peers) {
 Message NodeNetwork::start_send(Rank peer, Context context, int tag,
                                 std::span<std::byte const> bytes) {
     NodePeer& to = state_->peers[static_cast<std::size_t>(peer)];
-    Record* const record = to.send(context, tag, bytes);
+    Parcel* const parcel = to.send(context, tag, bytes);
     state_->ring_if_told(peer, to);
-    if (!record) return {};
-    if (!record->done) state_->watch(peer);
-    return {reinterpret_cast<std::uintptr_t>(record)};
+    if (!parcel) return {};
+    if (!parcel->done) state_->watch(peer);
+    return {reinterpret_cast<std::uintptr_t>(parcel)};
 }
 
 Message NodeNetwork::start_recv(Rank peer, Context context, int tag, std::span<std::byte> bytes) {
     NodePeer& from = state_->peers[static_cast<std::size_t>(peer)];
-    Record& record = from.receive(context, tag, bytes);
+    Parcel& parcel = from.receive(context, tag, bytes);
     state_->ring_if_told(peer, from);
     if (from.is_busy()) state_->watch(peer);
-    return {reinterpret_cast<std::uintptr_t>(&record)};
+    return {reinterpret_cast<std::uintptr_t>(&parcel)};
 }
 
 bool NodeNetwork::finished(Message& message) {
     if (message.handle == 0) return true;
-    auto& record = *reinterpret_cast<Record*>(message.handle);  // NOLINT: it was one.
-    if (!record.done) return false;
-    message.failed = record.failed;
-    message.truncated = record.truncated;
-    message.received = record.failed ? 0 : static_cast<Bytes>(record.bytes);
+    auto& parcel = *reinterpret_cast<Parcel*>(message.handle);  // NOLINT: it was one.
+    if (!parcel.done) return false;
+    message.failed = parcel.failed;
+    message.truncated = parcel.truncated;
+    message.received = parcel.failed ? 0 : static_cast<Bytes>(parcel.bytes);
     message.handle = 0;
-    state_->records.recycle(record);
+    state_->parcels.recycle(parcel);
     return true;
 }
 
@@ -183,7 +186,8 @@ bool NodeNetwork::progress() {
     return state_->move_peers() || state_->wait_for_peers();
 }
 
-bool NodeNetwork::must_look_again() const noexcept {
+bool NodeNetwork::must_look_again() noexcept {
+    state_->clock.look_next_time();
     auto const may_copy = [&](Rank rank) {
         return state_->peers[static_cast<std::size_t>(rank)].may_copy();
     };

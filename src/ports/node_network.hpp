@@ -53,9 +53,9 @@ public:
     /// asked about. Looks only at peers of which something is expected. Bounded: some hundred KiB
     /// of copies. True when anything moved.
     bool progress();
-    /// Nothing moved, but this rank will help itself within microseconds, without a ring: it may
-    /// yield its core before it looks again, but must not sleep.
-    [[nodiscard]] bool must_look_again() const noexcept;
+    /// Asked before one sleeps: whether this rank will help itself within microseconds, without a
+    /// ring. Then it may yield its core before it looks again, but must not sleep.
+    [[nodiscard]] bool must_look_again() noexcept;
 
 private:
     struct State;

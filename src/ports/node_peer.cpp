@@ -12,7 +12,7 @@ constexpr std::size_t bytes_a_look = 128 * 1024;
 constexpr double seconds_between_looks = 1.0;
 
 auto of_triple(std::uint64_t context, int tag) noexcept {
-    return [=](Record const& record) { return record.context == context && record.tag == tag; };
+    return [=](Parcel const& parcel) { return parcel.context == context && parcel.tag == tag; };
 }
 
 }  // namespace
@@ -27,58 +27,58 @@ void NodePeer::tell(Note const& note) {
     if (!notes_.empty() || !post(note)) notes_.push_back(note);
 }
 
-bool NodePeer::try_send(Record& record) noexcept {
-    Note note{CellKind::whole, record.tag, record.context};
-    if (record.bytes <= whole_max()) return post(note, {record.data, record.bytes});
-    note.kind = CellKind::announce;
-    note.number = announced_;
-    note.bytes = record.bytes;
-    note.address = reinterpret_cast<std::uintptr_t>(record.data);
+bool NodePeer::try_send(Parcel& parcel) noexcept {
+    Note note{CellKind::whole, parcel.tag, parcel.context};
+    if (parcel.bytes <= whole_max()) return post(note, {parcel.data, parcel.bytes});
+    note.kind = CellKind::offer;
+    note.number = offers_;
+    note.bytes = parcel.bytes;
+    note.address = reinterpret_cast<std::uintptr_t>(parcel.data);
     if (!post(note)) return false;
-    record.number = announced_++;
-    record.limit = record.bytes;
+    parcel.number = offers_++;
+    parcel.end = parcel.bytes;
     return true;
 }
 
-Record* NodePeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes) {
+Parcel* NodePeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes) {
     bool const is_small = bytes.size() <= whole_max();
     bool const first = waiting_.empty() && notes_.empty() && !gone_;
     if (is_small && first && post({CellKind::whole, tag, context}, bytes)) return nullptr;
-    Record& record = records_->make();
-    record.context = context;
-    record.tag = tag;
-    record.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
-    record.bytes = bytes.size();
-    record.done = record.failed = gone_;
-    if (gone_) return &record;
-    bool const announced = !is_small && first && try_send(record);
-    (announced ? large_ : waiting_).push_back(record);
-    return &record;
+    Parcel& parcel = parcels_->make();
+    parcel.context = context;
+    parcel.tag = tag;
+    parcel.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
+    parcel.bytes = bytes.size();
+    parcel.done = parcel.failed = gone_;
+    if (gone_) return &parcel;
+    bool const offered = !is_small && first && try_send(parcel);
+    (offered ? large_ : waiting_).push_back(parcel);
+    return &parcel;
 }
 
-Record& NodePeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes) {
-    Record& record = records_->make();
-    record.context = context;
-    record.tag = tag;
-    record.data = bytes.data();
-    record.bytes = bytes.size();
-    Record* const early = early_.empty() ? nullptr : early_.take(of_triple(context, tag));
+Parcel& NodePeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes) {
+    Parcel& parcel = parcels_->make();
+    parcel.context = context;
+    parcel.tag = tag;
+    parcel.data = bytes.data();
+    parcel.bytes = bytes.size();
+    Parcel* const early = early_.empty() ? nullptr : early_.take(of_triple(context, tag));
     if (!early) {
-        record.done = record.failed = gone_;
-        if (!gone_) posted_.push_back(record);
-        return record;
+        parcel.done = parcel.failed = gone_;
+        if (!gone_) posted_.push_back(parcel);
+        return parcel;
     }
     if (early->store) {
-        bring(record, {early->data, early->bytes});
+        bring(parcel, {early->data, early->bytes});
     } else {
-        begin_large(record, *early);
+        begin_large(parcel, *early);
     }
-    records_->recycle(*early);
-    return record;
+    parcels_->recycle(*early);
+    return parcel;
 }
 
 /// The whole of a message into its receive.
-void NodePeer::bring(Record& receive, std::span<std::byte const> bytes) noexcept {
+void NodePeer::bring(Parcel& receive, std::span<std::byte const> bytes) noexcept {
     receive.done = true;
     receive.truncated = receive.failed = bytes.size() > receive.bytes;
     receive.bytes = std::min<std::uint64_t>(receive.bytes, bytes.size());
@@ -86,13 +86,13 @@ void NodePeer::bring(Record& receive, std::span<std::byte const> bytes) noexcept
 }
 
 void NodePeer::deliver_whole(Note const& note, std::span<std::byte const> body) {
-    if (Record* const receive = posted_.take(of_triple(note.context, note.tag))) {
+    if (Parcel* const receive = posted_.take(of_triple(note.context, note.tag))) {
         return bring(*receive, body);
     }
-    Record& early = records_->make();
+    Parcel& early = parcels_->make();
     early.context = note.context;
     early.tag = note.tag;
-    records_->store(early, body.size());
+    parcels_->store(early, body.size());
     if (!body.empty()) std::memcpy(early.data, body.data(), body.size());
     early_.push_back(early);
 }
@@ -102,10 +102,10 @@ void NodePeer::deliver(Cell const& cell) {
     switch (note.kind) {
     case CellKind::whole:
         return deliver_whole(note, in_.body_of(cell));
-    case CellKind::announce:
-        return deliver_announced(note);
-    case CellKind::piece:
-        return deliver_piece(note, in_.body_of(cell));
+    case CellKind::offer:
+        return deliver_offer(note);
+    case CellKind::portion:
+        return deliver_portion(note, in_.body_of(cell));
     default:
         return finish_send(note);
     }
@@ -132,12 +132,12 @@ bool NodePeer::send_waiting() {
     }
     if (!notes_.empty()) return moved;
     while (!waiting_.empty() && try_send(*waiting_.front())) {
-        Record& record = *waiting_.take_front();
+        Parcel& parcel = *waiting_.take_front();
         moved = true;
-        if (record.bytes > whole_max()) {
-            large_.push_back(record);
+        if (parcel.bytes > whole_max()) {
+            large_.push_back(parcel);
         } else {
-            record.done = true;
+            parcel.done = true;
         }
     }
     return moved;
@@ -146,7 +146,7 @@ bool NodePeer::send_waiting() {
 bool NodePeer::move() {
     bool moved = take_cells();
     if (!notes_.empty() || !waiting_.empty()) moved |= send_waiting();
-    if (!large_.empty()) moved |= send_pieces();
+    if (!large_.empty()) moved |= send_portions();
     if (moved) quiet_since_ = 0;
     return moved;
 }
@@ -166,15 +166,15 @@ void NodePeer::end_all() {
     }  // What it still said counts.
     gone_ = true;
     notes_.clear();
-    for (RecordList* list : {&posted_, &waiting_, &large_, &incoming_}) {
+    for (ParcelList* list : {&posted_, &waiting_, &large_, &incoming_}) {
         while (!list->empty()) {
-            Record& record = *list->take_front();
-            record.done = record.failed = true;
+            Parcel& parcel = *list->take_front();
+            parcel.done = parcel.failed = true;
         }
     }
-    // An announced message can no longer be fetched; nobody will ask for it twice.
-    auto const is_announced = [](Record const& early) { return !early.store; };
-    while (Record* const lost = early_.take(is_announced)) records_->recycle(*lost);
+    // An offered message can no longer be fetched; nobody will ask for it twice.
+    auto const is_offered = [](Parcel const& early) { return !early.store; };
+    while (Parcel* const lost = early_.take(is_offered)) parcels_->recycle(*lost);
 }
 
 }  // namespace sluice

@@ -1,10 +1,10 @@
 // All messages between this rank and one other of its node: matching, what waits for room, and
 // large messages. Those stay at their sender until their receive began. Then the sender sends them
-// in pieces through the pool, from the front, while both look; where the sender does not, the
+// in portions through the pool, from the front, while both look; where the sender does not, the
 // receiver copies from the end, out of the sender's memory. See docs/architecture.md, section 14.
 #pragma once
 #include "ports/node_lane.hpp"
-#include "ports/node_record.hpp"
+#include "ports/node_parcel.hpp"
 #include "ports/peer_process.hpp"
 
 #include <deque>
@@ -14,9 +14,9 @@ namespace sluice {
 
 class NodePeer {
 public:
-    /// `out`, `in`: the lanes' memory. `records` outlives this.
-    NodePeer(std::byte* out, std::byte* in, LaneShape shape, Records& records) noexcept
-        : records_(&records),
+    /// `out`, `in`: the lanes' memory. `parcels` outlives this.
+    NodePeer(std::byte* out, std::byte* in, LaneShape shape, Parcels& parcels) noexcept
+        : parcels_(&parcels),
           out_(out, shape),
           in_(in, shape),
           shape_(shape) {}
@@ -28,9 +28,9 @@ public:
     }
 
     /// Null: it is complete.
-    Record* send(std::uint64_t context, int tag, std::span<std::byte const> bytes);
+    Parcel* send(std::uint64_t context, int tag, std::span<std::byte const> bytes);
     /// Comes back complete where the message was here before.
-    Record& receive(std::uint64_t context, int tag, std::span<std::byte> bytes);
+    Parcel& receive(std::uint64_t context, int tag, std::span<std::byte> bytes);
 
     /// Whether anything is expected of the peer, or waits for room.
     [[nodiscard]] bool is_busy() const noexcept {
@@ -47,42 +47,41 @@ public:
     bool look_after(double now);
     /// Whether the peer must be rung since this was last asked.
     [[nodiscard]] bool takes_ring() noexcept { return std::exchange(ring_, false); }
-    [[nodiscard]] bool is_gone() const noexcept { return gone_; }
 
 private:
     /// The longest message that goes without being asked for.
     [[nodiscard]] std::uint64_t whole_max() const noexcept { return shape_.body_max(); }
     bool post(Note const& note, std::span<std::byte const> body = {}) noexcept;
     void tell(Note const& note);
-    bool try_send(Record& record) noexcept;
+    bool try_send(Parcel& parcel) noexcept;
     bool send_waiting();
-    bool send_pieces();
+    bool send_portions();
 
     bool take_cells();
     void deliver(Cell const& cell);
     void deliver_whole(Note const& note, std::span<std::byte const> body);
-    void deliver_announced(Note const& note);
-    void deliver_piece(Note const& note, std::span<std::byte const> body);
+    void deliver_offer(Note const& note);
+    void deliver_portion(Note const& note, std::span<std::byte const> body);
     void finish_send(Note const& note);
-    void begin_large(Record& receive, Record const& announced);
-    void end_large(Record& receive);
-    void bring(Record& receive, std::span<std::byte const> bytes) noexcept;
+    void begin_large(Parcel& receive, Parcel const& offered);
+    void end_large(Parcel& receive);
+    void bring(Parcel& receive, std::span<std::byte const> bytes) noexcept;
     void end_all();
 
-    Records* records_;
+    Parcels* parcels_;
     OutLane out_;
     InLane in_;
     LaneShape shape_;
     ProcessAddress process_;
     bool readable_ = false, gone_ = false, ring_ = false;
-    double quiet_since_ = 0;       ///< When nothing moved any more; 0: it does.
-    std::uint64_t announced_ = 0;  ///< Large messages sent so far: their numbers.
+    double quiet_since_ = 0;    ///< When nothing moved any more; 0: it does.
+    std::uint64_t offers_ = 0;  ///< Large messages sent so far: their numbers.
 
-    RecordList posted_;       ///< Receives without a message.
-    RecordList early_;        ///< Messages without a receive.
-    RecordList waiting_;      ///< Sends that found no room.
-    RecordList large_;        ///< Sends that are announced.
-    RecordList incoming_;     ///< Receives of large messages that began.
+    ParcelList posted_;       ///< Receives without a message.
+    ParcelList early_;        ///< Messages without a receive.
+    ParcelList waiting_;      ///< Sends that found no room.
+    ParcelList large_;        ///< Sends that are offered.
+    ParcelList incoming_;     ///< Receives of large messages that began.
     std::deque<Note> notes_;  ///< That found no room; they go before all else.
 };
 

@@ -1,4 +1,4 @@
-// Large messages: announced, granted, then moved from both ends. See node_peer.hpp.
+// Large messages: offered, granted, then moved from both ends. See node_peer.hpp.
 #include "ports/node_peer.hpp"
 
 #include <algorithm>
@@ -11,80 +11,80 @@ namespace {
 constexpr double patience_seconds = 10e-6;
 /// What it copies at once: a caller is held for some tens of microseconds at most.
 constexpr std::uint64_t copy_max = 256 * 1024;
-constexpr int pieces_a_look = 2;
+constexpr int portions_a_look = 2;
 
 auto of_number(std::uint64_t number) noexcept {
-    return [=](Record const& record) { return record.number == number; };
+    return [=](Parcel const& parcel) { return parcel.number == number; };
 }
 
 }  // namespace
 
-void NodePeer::deliver_announced(Note const& note) {
-    auto const fits = [&](Record const& receive) {
+void NodePeer::deliver_offer(Note const& note) {
+    auto const fits = [&](Parcel const& receive) {
         return receive.context == note.context && receive.tag == note.tag;
     };
-    Record& early = records_->make();
+    Parcel& early = parcels_->make();
     early.context = note.context;
     early.tag = note.tag;
     early.number = note.number;
     early.bytes = note.bytes;
     early.address = note.address;
-    Record* const receive = posted_.take(fits);
+    Parcel* const receive = posted_.take(fits);
     if (!receive) return early_.push_back(early);
     begin_large(*receive, early);
-    records_->recycle(early);
+    parcels_->recycle(early);
 }
 
-void NodePeer::begin_large(Record& receive, Record const& announced) {
-    receive.number = announced.number;
-    if (announced.bytes > receive.bytes) {
+void NodePeer::begin_large(Parcel& receive, Parcel const& offered) {
+    receive.number = offered.number;
+    if (offered.bytes > receive.bytes) {
         receive.failed = receive.truncated = true;
         return end_large(receive);
     }
-    receive.bytes = receive.limit = announced.bytes;
-    receive.address = announced.address;
+    receive.bytes = receive.end = offered.bytes;
+    receive.address = offered.address;
     incoming_.push_back(receive);
     tell({CellKind::grant, 0, 0, receive.number});
 }
 
-void NodePeer::end_large(Record& receive) {
+void NodePeer::end_large(Parcel& receive) {
     receive.done = true;
     tell({CellKind::done, 0, 0, receive.number});
 }
 
-/// Pieces come in the order of the bytes. One may come for what was copied, or ended, meanwhile.
-void NodePeer::deliver_piece(Note const& note, std::span<std::byte const> body) {
-    Record* const receive = incoming_.find(of_number(note.number));
+/// Portions come in the order of the bytes. One may come for what was copied, or ended, meanwhile.
+void NodePeer::deliver_portion(Note const& note, std::span<std::byte const> body) {
+    Parcel* const receive = incoming_.find(of_number(note.number));
     if (!receive) return;
     std::uint64_t const wanted =
-        std::min<std::uint64_t>(body.size(), receive->limit - receive->front);
+        std::min<std::uint64_t>(body.size(), receive->end - receive->front);
     std::memcpy(receive->data + receive->front, body.data(), wanted);
     receive->front += wanted;
     receive->quiet_since = 0;
-    if (receive->front < receive->limit) return;
+    if (receive->front < receive->end) return;
     end_large(*incoming_.take(of_number(note.number)));
 }
 
-/// What the receiver says of a message that this rank announced.
+/// What the receiver says of a message that this rank offered.
 void NodePeer::finish_send(Note const& note) {
-    Record* const send = large_.find(of_number(note.number));
+    Parcel* const send = large_.find(of_number(note.number));
     if (!send) return;
     if (note.kind == CellKind::grant) send->granted = true;
-    if (note.kind == CellKind::limit) send->limit = note.bytes;
+    if (note.kind == CellKind::shorten) send->end = note.bytes;
     if (note.kind == CellKind::done) large_.take(of_number(note.number))->done = true;
 }
 
-bool NodePeer::send_pieces() {
-    auto const wants_pieces = [](Record const& send) {
-        return send.granted && send.front < send.limit;
+bool NodePeer::send_portions() {
+    auto const wants_portions = [](Parcel const& send) {
+        return send.granted && send.front < send.end;
     };
     bool moved = false;
-    for (int piece = 0; piece < pieces_a_look; ++piece) {
-        Record* const send = large_.find(wants_pieces);
+    for (int portion = 0; portion < portions_a_look; ++portion) {
+        Parcel* const send = large_.find(wants_portions);
         if (!send) break;
         std::uint64_t const bytes =
-            std::min<std::uint64_t>(send->limit - send->front, shape_.body_max());
-        Note const note{CellKind::piece, 0, 0, send->number};
+            std::min<std::uint64_t>(send->end - send->front, shape_.body_max());
+        Note const note{CellKind::portion, 0, 0, send->number};
         if (!post(note, {send->data + send->front, bytes})) break;
         send->front += bytes;
         moved = true;
@@ -93,13 +93,13 @@ bool NodePeer::send_pieces() {
 }
 
 bool NodePeer::copy(double now) {
-    Record* const receive = incoming_.front();
+    Parcel* const receive = incoming_.front();
     if (!receive || !readable_) return false;
     if (receive->quiet_since == 0) receive->quiet_since = now;
     if (now - receive->quiet_since < patience_seconds) return false;
-    std::uint64_t const end = receive->limit;
+    std::uint64_t const end = receive->end;
     std::uint64_t const begin = end - std::min(copy_max, end - receive->front);
-    tell({CellKind::limit, 0, 0, receive->number, begin});
+    tell({CellKind::shorten, 0, 0, receive->number, begin});
     ReadResult const result =
         read_memory(process_, receive->data + begin, receive->address + begin, end - begin);
     if (result == ReadResult::gone) {
@@ -108,10 +108,10 @@ bool NodePeer::copy(double now) {
     }
     if (result == ReadResult::refused) {  // The sender's part then.
         readable_ = false;
-        tell({CellKind::limit, 0, 0, receive->number, end});
+        tell({CellKind::shorten, 0, 0, receive->number, end});
         return false;
     }
-    receive->limit = begin;
+    receive->end = begin;
     if (receive->front == begin) end_large(*incoming_.take_front());
     return true;
 }
