@@ -56,6 +56,8 @@ void declare_overhead(CLI::App& app, Options& o) {
         ->transform(CLI::AsSizeValue(false));
     app.add_option("--tests", o.tests, "overlap: during one computation (default: 0)")
         ->check(CLI::NonNegativeNumber);
+    app.add_flag("--asleep", o.asleep,
+                 "sleep where a program would compute: as if each rank had a core to spare");
 }
 
 void declare_kernels(CLI::App& app, Options& o) {

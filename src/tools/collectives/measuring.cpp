@@ -1,6 +1,9 @@
 // Turns, time and computation. See measuring.hpp.
 #include "tools/collectives/measuring.hpp"
 
+#include <sys/prctl.h>
+#include <time.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -44,10 +47,24 @@ void Budget::part(std::string const& label, std::size_t contenders,
     job_.run.progress->wipe();
 }
 
-std::uint64_t iterations_for(double seconds) {
+Work Work::lasting(double seconds, bool asleep) {
     constexpr double calibrated = 0.02;
+    Work work;
+    if (asleep) {
+        static int const precise = prctl(PR_SET_TIMERSLACK, 1);
+        work.asleep_ = precise == 0 ? seconds : 0;
+        return work;
+    }
     static double const a_second = double(bench::iterations_lasting(calibrated)) / calibrated;
-    return std::uint64_t(std::max(seconds, 0.0) * a_second);
+    work.iterations_ = std::uint64_t(std::max(seconds, 0.0) * a_second);
+    return work;
+}
+
+void Work::part(std::uint64_t parts) const {
+    if (asleep_ == 0) return bench::compute(iterations_ / parts);
+    double const seconds = asleep_ / double(parts), whole = std::floor(seconds);
+    timespec const time{time_t(whole), long((seconds - whole) * 1e9)};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
 }
 
 namespace {
@@ -63,13 +80,13 @@ struct Stopwatch {
     }
 };
 
-void make_call(Stopwatch& watch, Way const& way, int tests, std::uint64_t iterations) {
+void make_call(Stopwatch& watch, Way const& way, int tests, Work const& work) {
     watch.timed(&Spent::initiation, way.start);
-    if (way.blocks()) return bench::compute(iterations);
+    if (way.blocks()) return work.part(1);
     if (tests > 0) watch.timed(&Spent::testing, way.test);
     auto const pieces = std::uint64_t(std::max(tests - 1, 1));
     for (std::uint64_t i = 0; i < pieces; ++i) {
-        bench::compute(iterations / pieces);
+        work.part(pieces);
         if (tests > 1) watch.timed(&Spent::testing, way.test);
     }
     watch.timed(&Spent::waiting, way.wait);
@@ -77,14 +94,14 @@ void make_call(Stopwatch& watch, Way const& way, int tests, std::uint64_t iterat
 
 }  // namespace
 
-Spent spend(Way const& way, int calls, int tests, std::uint64_t iterations) {
+Spent spend(Way const& way, int calls, int tests, Work const& work) {
     Stopwatch watch;
     bench::start_together();
     double const begin = now();
-    if (iterations == 0 && tests == 0)  // Nothing but the call: no clock is read in between.
+    if (work.empty() && tests == 0)  // Nothing but the call: no clock is read in between.
         for (int i = 0; i < calls; ++i) way.run();
     else
-        for (int i = 0; i < calls; ++i) make_call(watch, way, tests, iterations);
+        for (int i = 0; i < calls; ++i) make_call(watch, way, tests, work);
     auto& spent = watch.spent;
     spent.whole = bench::span_over_ranks(begin, now());
     spent.overhead = spent.initiation + spent.testing + spent.waiting;
@@ -99,8 +116,8 @@ Spent spend(Way const& way, int calls, int tests, std::uint64_t iterations) {
 int calls_of(Way const& way) {
     constexpr double wanted = 2e-3;
     constexpr int few = 3, most = 1000;
-    spend(way, few, 0, 0);
-    double const one = spend(way, few, 0, 0).whole;
+    spend(way, few);
+    double const one = spend(way, few).whole;
     return int(std::clamp(wanted / std::max(one, 1e-9), 2.0, double(most)));
 }
 

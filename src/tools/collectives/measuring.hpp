@@ -19,6 +19,7 @@ struct Options {
     std::vector<std::uint64_t> bytes;           ///< Of a block, likewise.
     std::vector<std::uint64_t> intervals{0, 1024, 2048, 4096, 8192};
     int tests = 0;               ///< Overlap: during one computation.
+    bool asleep = false;         ///< Ranks sleep where they would compute.
     double seconds = 60;         ///< For all there is to measure.
     int repeat = 15, least = 3;  ///< Turns; fewer where time is short.
     std::string json, link;
@@ -68,8 +69,21 @@ private:
     std::size_t parts_, left_out_ = 0;
 };
 
-/// Collective, at the first call. Iterations of bench::compute() that take so long.
-std::uint64_t iterations_for(double seconds);
+/// What a program does while its calls are under way.
+class Work {
+public:
+    Work() = default;
+    /// Collective. A computation of so many seconds; asleep: the rank sleeps instead, as if there
+    /// were a core to spare for whoever moves its data.
+    static Work lasting(double seconds, bool asleep);
+    /// One of so many equal parts.
+    void part(std::uint64_t parts) const;
+    [[nodiscard]] bool empty() const { return iterations_ == 0 && asleep_ == 0; }
+
+private:
+    std::uint64_t iterations_ = 0;
+    double asleep_ = 0;
+};
 
 /// Seconds of one call, of the slowest rank.
 struct Spent {
@@ -80,7 +94,7 @@ struct Spent {
 
 /// Collective. As many calls one after the other: with a computation between start and wait, and
 /// tests at equal distances in it, the first at its begin and the last at its end.
-Spent spend(Way const& way, int calls, int tests, std::uint64_t iterations);
+Spent spend(Way const& way, int calls, int tests = 0, Work const& work = {});
 
 /// Collective. Calls that fill a few milliseconds, in this way.
 int calls_of(Way const& way);

@@ -15,7 +15,7 @@ using bench::text_of;
 /// Seconds of the computation, from a first look at the blocking call.
 double blocking_seconds(Way const& blocking, int calls) {
     std::vector<double> seconds;
-    for (int i = 0; i < 3; ++i) seconds.push_back(spend(blocking, calls, 0, 0).whole);
+    for (int i = 0; i < 3; ++i) seconds.push_back(spend(blocking, calls).whole);
     return bench::summary_of(seconds).median;
 }
 
@@ -51,6 +51,7 @@ void report_overhead(Job& job, std::string const& kind, std::uint64_t bytes, int
     Json line, ways;
     line.add("kind", kind).add_integer("bytes", bytes).add_integer("calls", std::uint64_t(calls));
     line.add("unit", "s").add("blocking", blocking);
+    line.add("while", job.options.asleep ? "asleep" : "computing");
     for (std::size_t i = 1; i < all.size(); ++i) {
         auto const& one = all[i];
         auto const overhead = summary_of(one.samples, &Spent::overhead);
@@ -105,14 +106,15 @@ void measure_overhead(Job& job) {
             auto const wrong = wrong_bytes(subject, subject.ways(job.ways()));
             auto all = contenders_of(job, subject, bytes);
             int const calls = calls_of(all.front().way);
-            auto const iterations = iterations_for(blocking_seconds(all.front().way, calls));
+            auto const work =
+                Work::lasting(blocking_seconds(all.front().way, calls), job.options.asleep);
             budget.part("overhead of " + kind + ", " + bench::text_of_bytes(bytes), all.size(),
                         [&](std::size_t i, int turn) {
                             auto& one = all[i];
                             auto const spent =
-                                one.way.blocks() ? spend(one.way, calls, 0, 0)
-                                                 : spend(one.way, calls,
-                                                         tests_of(bytes, one.interval), iterations);
+                                one.way.blocks()
+                                    ? spend(one.way, calls)
+                                    : spend(one.way, calls, tests_of(bytes, one.interval), work);
                             if (turn >= 0) one.samples.push_back(spent);
                         });
             report_overhead(job, kind, bytes, calls, all, wrong);
@@ -170,7 +172,7 @@ void measure_blocking(Job& job) {
             int const calls = calls_of(ways.front());
             budget.part(kind + ", " + bench::text_of_bytes(bytes), all.size(),
                         [&](std::size_t i, int turn) {
-                            auto const spent = spend(all[i].way, calls, 0, 0);
+                            auto const spent = spend(all[i].way, calls);
                             if (turn >= 0) all[i].samples.push_back(spent);
                         });
             report_blocking(job, kind, kind == "barrier" ? 0 : bytes, calls, all, wrong);

@@ -2,7 +2,6 @@
 // start and wait unless tests are asked for.
 #include <algorithm>
 
-#include "tools/bench/work.hpp"
 #include "tools/collectives/measuring.hpp"
 
 namespace sluice::collectives {
@@ -27,7 +26,7 @@ struct Sample {
 
 struct Contender {
     Way way;
-    std::uint64_t iterations = 0;
+    Work work{};
     std::vector<Sample> samples{};
 
     [[nodiscard]] std::vector<double> column(std::function<double(Sample const&)> const& of) const {
@@ -39,12 +38,12 @@ struct Contender {
 
 Sample measure(Contender const& one, int calls, int tests) {
     Sample sample;
-    sample.alone = spend(one.way, calls, 0, 0).whole;
+    sample.alone = spend(one.way, calls).whole;
     sample.compute = bench::time_together([&] {
-                         for (int i = 0; i < calls; ++i) bench::compute(one.iterations);
+                         for (int i = 0; i < calls; ++i) one.work.part(1);
                      }) /
                      calls;
-    sample.spent = spend(one.way, calls, tests, one.iterations);
+    sample.spent = spend(one.way, calls, tests, one.work);
     sample.both = sample.spent.whole;
     return sample;
 }
@@ -54,6 +53,7 @@ void report(Job& job, std::string const& kind, std::uint64_t bytes, int calls,
     Json line, ways;
     line.add("kind", kind).add_integer("bytes", bytes).add_integer("calls", std::uint64_t(calls));
     line.add_integer("tests", std::uint64_t(job.options.tests)).add("unit", "s");
+    line.add("while", job.options.asleep ? "asleep" : "computing");
     bool first = true;
     for (auto const& one : all) {
         auto const summary = [&](auto const& of) { return bench::summary_of(one.column(of)); };
@@ -82,9 +82,10 @@ void measure_overlap(Job& job) {
     auto const& o = job.options;
     auto const kinds = o.kinds.empty() ? kind_names() : o.kinds;
     auto const sizes = o.bytes.empty() ? std::vector<std::uint64_t>{1 << 20} : o.bytes;
-    job.report().table(text_of("Hidden behind a computation, with %d tests", o.tests),
-                       {"what                        ", "way       ", "alone: median (min .. max)",
-                        "computation", "  together", "hidden (min .. max)"});
+    job.report().table(
+        text_of("Hidden behind %s, with %d tests", o.asleep ? "sleep" : "a computation", o.tests),
+        {"what                        ", "way       ", "alone: median (min .. max)", "computation",
+         "  together", "hidden (min .. max)"});
     Budget budget(job, kinds.size() * sizes.size());
     for (auto const& kind : kinds)
         for (auto const bytes : sizes) {
@@ -97,8 +98,8 @@ void measure_overlap(Job& job) {
             if (all.empty()) continue;
             int const calls = calls_of(all.front().way);
             for (auto& one : all)
-                one.iterations = iterations_for(
-                    std::max(spend(one.way, calls, 0, 0).whole, spend(one.way, calls, 0, 0).whole));
+                one.work = Work::lasting(
+                    std::max(spend(one.way, calls).whole, spend(one.way, calls).whole), o.asleep);
             budget.part("overlap of " + kind, all.size(), [&](std::size_t i, int turn) {
                 auto const sample = measure(all[i], calls, o.tests);
                 if (turn >= 0) all[i].samples.push_back(sample);
