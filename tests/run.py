@@ -130,6 +130,7 @@ def mpi_steps(long):
         yield mpi_runner("coexistence", "coexistence/run.py", mpi)
         yield mpi_runner("calibrate", "calibrate/run.py", mpi)
         yield mpi_runner("bench", "bench/run.py", mpi, limit=120)
+        yield mpi_runner("bench of collectives", "bench/collectives.py", mpi)
         yield mpi_runner("old systems", "old/run.py", mpi, *([] if long else ["--short"]))
         if long:
             yield Step(f"50 times outstanding {mpi}",

@@ -20,7 +20,7 @@ constexpr Command commands[] = {
      sluice::command_run},
     {"bench", "bench [OPTION ...]",
      "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines; bench "
-     "nvm: the NVM paper's study",
+     "nvm: the NVM paper's study; bench overhead, bench kernels: collectives between memories",
      sluice::command_bench},
     {"calibrate", "calibrate [--dir FOLDER] [OPTION ...]",
      "measure this machine and the file system of a folder, for the library's decisions; under "
