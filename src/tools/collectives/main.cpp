@@ -77,7 +77,7 @@ void declare_kernels(CLI::App& app, Options& o) {
     app.add_option("--points", o.points,
                    "transforms: in each direction, made a multiple of the ranks (default: 128)")
         ->check(CLI::Range(2, 1024));
-    app.add_option("--tiles", o.tiles, "transforms: of each transposition (default: 8)")
+    app.add_option("--tiles", o.tiles, "transforms: of each transposition (default: 16)")
         ->check(CLI::PositiveNumber);
     app.add_option("--outstanding", o.outstanding, "operations at a time, at most (default: 2)")
         ->check(CLI::PositiveNumber);

@@ -31,7 +31,7 @@ struct Options {
     std::uint64_t chunk_bytes = std::uint64_t{256} << 10;  ///< Compressed at a time by a rank.
     int level = 6;                                         ///< Of zlib.
     int points = 128;                                      ///< Of the transform, in each direction.
-    int tiles = 8;                                         ///< Of one transposition.
+    int tiles = 16;                                        ///< Of one transposition.
     int outstanding = 2;                                   ///< Operations at a time.
 };
 
