@@ -130,7 +130,7 @@ private:
                 CollectiveCall& its = of(to).call;
                 mine.destinations.push_back(to);
                 its.sources.push_back(from);
-                Bytes const bytes = table[index(from)][left];
+                Bytes const bytes = table[index(from)][left % index(ranks_)];
                 if (mine.kind == Kind::neighbor_alltoallv) {
                     mine.inputs.push_back(bytes);
                     its.outputs.push_back(bytes);
@@ -167,7 +167,11 @@ private:
     ByteString brought(Rank r) {
         RankCase& part = of(r);
         CollectiveCall const& call = part.call;
-        if (call.kind == Kind::bcast || (call.in_place && part.input.empty())) {
+        bool const rooted =
+            call.kind == Kind::gather || call.kind == Kind::gatherv || call.kind == Kind::reduce;
+        bool const scatters = call.kind == Kind::scatter || call.kind == Kind::scatterv;
+        bool const in_place = call.in_place && !scatters && (!rooted || r == call.root);
+        if (call.kind == Kind::bcast || in_place) {
             if (call.kind == Kind::allgather) return block_of(part.output, r, call.block);
             if (call.kind == Kind::allgatherv) return cut(part.output, call.outputs, r);
             if (call.kind == Kind::gather) return block_of(part.output, r, call.block);
