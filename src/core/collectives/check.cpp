@@ -144,7 +144,7 @@ public:
 
 private:
     struct Waiting {
-        std::deque<Id> sends, receives;
+        std::vector<Id> sends, receives;  ///< Begun and not met yet, of one of the two.
     };
 
     [[nodiscard]] Runner& at(Rank rank) noexcept {
@@ -232,8 +232,8 @@ void Check::post(Rank rank, Id index) {
     (sends ? waiting.sends : waiting.receives).push_back(index);
     if (waiting.sends.empty() || waiting.receives.empty()) return;
     Id const send = waiting.sends.front(), recv = waiting.receives.front();
-    waiting.sends.pop_front();
-    waiting.receives.pop_front();
+    waiting.sends.erase(waiting.sends.begin());
+    waiting.receives.erase(waiting.receives.begin());
     Op const& sent = at(from).ops()[send];
     if (sent.bytes != at(to).ops()[recv].bytes) {
         return fail(to, recv, "what is sent has " + std::to_string(sent.bytes) + " bytes");
