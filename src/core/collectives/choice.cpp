@@ -15,9 +15,13 @@ namespace {
 /// For each two messages that a rank has under way at once: they are looked for in each other's
 /// company.
 constexpr double queue_seconds = 1e-8;
+/// To start and to end a copy, whatever its length.
+constexpr double op_seconds = 5e-8;
 constexpr Bytes segment_least = 8 << 10, segment_most = 1 << 20;
 /// Still in the cache when it is combined, or sent on.
 constexpr Bytes segment_usual = 64 << 10;
+/// What each further rank that reads from the same one at once adds to the time of all.
+constexpr double disturbance = 0.125;
 /// What irregular calls are taken to bring, whose sizes nobody knows.
 constexpr Bytes block_usual = 4 << 10;
 
@@ -104,22 +108,38 @@ private:
     [[nodiscard]] double copy(double bytes) const noexcept {
         return bytes * world_.copy_byte * crowd_;
     }
-    /// A rank has `messages` under way at once, to or from all others.
-    [[nodiscard]] double at_once(double messages) const noexcept {
-        double const remote = nodes() ? messages * (p_ - local_) / std::max(p_ - 1, 1) : 0;
-        double const start = remote > 0 ? world_.between.start : world_.within.start * crowd_;
-        double const busy =
-            (world_.within.start * crowd_ * (messages - remote) + world_.between.start * remote) /
-            2;
-        return start + std::max(0.0, busy - start / 2) +
-               queue_seconds * messages * (messages - 1) / 2;
+    /// One rank has messages of so many bytes under way with `peers` others at once. `moves`: for
+    /// how many of them the busiest rank of a node moves the bytes; `users`: so many ranks of each
+    /// node do the same, over the node's link; `ways`: 2 where it sends and receives.
+    [[nodiscard]] double at_once(double peers, double bytes, double moves, double users,
+                                 double ways) const noexcept {
+        double const far = nodes() ? peers * (p_ - local_) / (p_ - 1) : 0, near = peers - far;
+        double const near_busy = (world_.within.start / 2 * near * ways +
+                                  world_.within.byte * bytes * std::min(moves, near)) *
+                                 crowd_;
+        double const busy = near_busy + world_.between.start / 2 * far * ways;
+        double const link = world_.between.byte * bytes * far * users;
+        double const first = far > 0 ? world_.between.start : world_.within.start * crowd_;
+        return first / 2 + std::max(busy, link) + queue_seconds * peers * (peers - 1) / 2;
     }
-    /// The bytes that one rank gets from each other one; `senders`: how many ranks of a node send
-    /// to every rank of others, or get something from them.
-    [[nodiscard]] double from_all(double bytes, double senders) const noexcept {
-        double const near = world_.within.byte * bytes * crowd_ * (std::min(local_, p_) - 1);
-        if (!nodes()) return near;
-        return near + world_.between.byte * bytes * (p_ - local_) * senders;
+    /// As one to all: within a node the others move the bytes, and disturb each other.
+    [[nodiscard]] double from_one(double bytes) const noexcept {
+        double const readers = std::min<double>(local_, p_) - 1;
+        return at_once(p_ - 1, bytes, 1 + std::max(0.0, readers - 1) * disturbance, 1, 1);
+    }
+    /// As one from all: it moves all bytes.
+    [[nodiscard]] double to_one(double bytes) const noexcept {
+        return at_once(p_ - 1, bytes, p_ - 1, 1, 1);
+    }
+    [[nodiscard]] double all_to_all(double bytes) const noexcept {
+        return at_once(p_ - 1, bytes, p_ - 1, local_, 2);
+    }
+    /// The same of elements that are combined from right to left: where there is no room for all of
+    /// them, all ranks wait for the same one.
+    [[nodiscard]] double all_combined(double bytes) const noexcept {
+        double const sums = combine(bytes) * (p_ - 1) + copy(bytes);
+        double const waits = bytes * (p_ - 1) > 2.0 * segment_usual && p_ > 2 ? 2 : 1;
+        return (all_to_all(bytes) + sums) * waits;
     }
     /// Sums `step` for distances 1, 2, 4 ... below `end`.
     template <class Step> [[nodiscard]] double doubling(Rank end, Step&& step) const noexcept {
@@ -127,7 +147,20 @@ private:
         for (std::int64_t d = 1; d < end; d *= 2) sum += step(static_cast<Rank>(d));
         return sum;
     }
-    [[nodiscard]] double ring(double bytes) const noexcept { return (p_ - 1) * shift(1, bytes); }
+    /// Nobody waits for all others, so links between nodes delay each block, not each step.
+    [[nodiscard]] double ring(double bytes) const noexcept {
+        double const links = nodes() ? world_.nodes - 1 : 0;
+        double const busy =
+            nodes() ? std::max(world_.between.start / 2, world_.between.byte * bytes) : 0;
+        return (p_ - 1 - links) * std::max(within(bytes), busy) + links * between(bytes, 1);
+    }
+    /// A message that took so long, of bytes that are combined: between nodes the segments that
+    /// came are combined while others are on their way.
+    [[nodiscard]] double combined(Rank distance, double message, double bytes) const noexcept {
+        if (!nodes() || distance < local_) return message + combine(bytes);
+        double const segment = std::min(bytes, static_cast<double>(segment_usual));
+        return std::max(message, world_.between.start + combine(bytes)) + combine(segment);
+    }
     /// A pipeline through all ranks; each byte costs `byte` seconds more on every rank.
     [[nodiscard]] double chain(double bytes, double byte) noexcept;
     /// Ranks beyond a power of two give what they bring to another one, and get `back`.
@@ -174,7 +207,7 @@ double Price::chain(double bytes, double byte) noexcept {
 }
 
 double Price::barrier(Algorithm algorithm) const noexcept {
-    if (algorithm == Algorithm::linear) return 2 * at_once(p_ - 1);
+    if (algorithm == Algorithm::linear) return from_one(0) + to_one(0);
     double const steps = doubling(p_, [&](Rank d) { return shift(d, 0); });
     return algorithm == Algorithm::binomial ? 2 * steps : steps;
 }
@@ -183,7 +216,7 @@ double Price::bcast(Algorithm algorithm) noexcept {
     double const n = sizes_.all;
     switch (algorithm) {
     case Algorithm::linear:
-        return at_once(p_ - 1) + from_all(n, 1) / (nodes() ? 1 : std::max(p_ - 1, 1));
+        return from_one(n);
     case Algorithm::chain:
         return chain(n, 0);
     case Algorithm::scatter_allgather:
@@ -199,16 +232,18 @@ double Price::rooted(Algorithm algorithm) const noexcept {
     bool const gathers =
         call_.kind == CollectiveKind::gather || call_.kind == CollectiveKind::gatherv;
     if (algorithm == Algorithm::binomial) {
-        return doubling(p_, [&](Rank d) { return one(d, n * std::min(d, p_ - d)); });
+        // Bytes that are passed on delay nobody, but take some of the memory's bandwidth.
+        return doubling(p_, [&](Rank d) { return one(d, n * std::min(d, p_ - d)); }) +
+               copy(n) * (p_ - 1) / 4;
     }
-    return at_once(p_ - 1) + from_all(n, 1) / (gathers || nodes() ? 1 : std::max(p_ - 1, 1));
+    return gathers ? to_one(n) : from_one(n);
 }
 
 double Price::allgather(Algorithm algorithm) const noexcept {
     double const n = sizes_.block;
     switch (algorithm) {
     case Algorithm::linear:
-        return at_once(p_ - 1) + from_all(n, local_) + copy(n);
+        return all_to_all(n) + copy(n);
     case Algorithm::ring:
         return ring(n) + copy(n);
     case Algorithm::bruck:
@@ -223,17 +258,17 @@ double Price::allgather(Algorithm algorithm) const noexcept {
 }
 
 double Price::alltoall(Algorithm algorithm) const noexcept {
-    double const n = sizes_.block, bytes = from_all(n, local_) + copy(n);
+    double const n = sizes_.block;
     switch (algorithm) {
     case Algorithm::bruck:
         return doubling(p_, [&](Rank d) { return shift(d, n * p_ / 2); }) +
-               copy(n * p_ * (2 + 0.5 * std::log2(p_)));
+               copy(n * p_ * (2 + 0.5 * std::log2(p_))) + op_seconds * p_ * crowd_;
     case Algorithm::pairwise: {  // A few pairs at a time.
         double const pairs = std::min<double>(p_ - 1, 4);
-        return at_once(pairs) * (p_ - 1) / pairs + bytes;
+        return at_once(pairs, n, pairs, local_, 2) * (p_ - 1) / pairs + copy(n);
     }
     default:
-        return at_once(p_ - 1) + bytes;
+        return all_to_all(n) + copy(n);
     }
 }
 
@@ -242,17 +277,17 @@ double Price::reduce(Algorithm algorithm) noexcept {
     double const to_root = !call_.commutative && call_.root != 0 ? one(p_ - 1, n) : 0;
     switch (algorithm) {
     case Algorithm::linear:
-        return at_once(p_ - 1) + from_all(n, 1) + combine(n) * (p_ - 1);
+        return to_one(n) + combine(n) * (p_ - 1);
     case Algorithm::chain:
         return chain(n, world_.combine_byte * crowd_) +
                (to_root > 0 ? one(p_ - 1, static_cast<double>(segment_)) : 0);
     case Algorithm::rabenseifner:
         return folding(n, 0) + doubling(floor_of_two(p_), [&](Rank d) {
                    double const half = n / (2.0 * d);
-                   return exchange(d, half) + combine(half) + one(d, half);
+                   return combined(d, exchange(d, half), half) + one(d, half);
                });
     default:
-        return doubling(p_, [&](Rank d) { return one(d, n) + combine(n); }) + to_root;
+        return doubling(p_, [&](Rank d) { return combined(d, one(d, n), n); }) + to_root;
     }
 }
 
@@ -260,17 +295,17 @@ double Price::allreduce(Algorithm algorithm) const noexcept {
     double const n = sizes_.all;
     switch (algorithm) {
     case Algorithm::linear:
-        return at_once(p_ - 1) + from_all(n, local_) + combine(n) * (p_ - 1);
+        return all_combined(n);
     case Algorithm::ring:
         return 2 * ring(n / p_) + combine(n / p_) * (p_ - 1);
     case Algorithm::rabenseifner:
         return folding(n, n) + doubling(floor_of_two(p_), [&](Rank d) {
                    double const half = n / (2.0 * d);
-                   return 2 * exchange(d, half) + combine(half);
+                   return exchange(d, half) + combined(d, exchange(d, half), half);
                });
     default:
-        return folding(n, n) +
-               doubling(floor_of_two(p_), [&](Rank d) { return exchange(d, n) + combine(n); });
+        return folding(n, n) + copy(n) +
+               doubling(floor_of_two(p_), [&](Rank d) { return combined(d, exchange(d, n), n); });
     }
 }
 
@@ -279,32 +314,34 @@ double Price::reduce_scatter(Algorithm algorithm) const noexcept {
     Rank const actors = floor_of_two(p_);
     switch (algorithm) {
     case Algorithm::linear:
-        return at_once(p_ - 1) + from_all(n, local_) + combine(n) * (p_ - 1);
+        return all_combined(n);
     case Algorithm::pairwise:
-        return at_once(1) * (p_ - 1) + from_all(n, local_) + combine(n) * (p_ - 1);
+        return (at_once(1, n, 1, local_, 2) + combine(n)) * (p_ - 1);
     case Algorithm::ring:
         return ring(n) + combine(n) * (p_ - 1);
     case Algorithm::recursive_doubling:
         return folding(all, n) + copy(n) +
-               doubling(actors, [&](Rank d) { return exchange(d, all) + combine(all); });
+               doubling(actors, [&](Rank d) { return combined(d, exchange(d, all), all); });
     default:
         return folding(all, n) + doubling(actors, [&](Rank d) {
                    double const part = all * d / actors;
-                   return exchange(d, part) + combine(part);
+                   return combined(d, exchange(d, part), part);
                });
     }
 }
 
 double Price::scan(Algorithm algorithm) noexcept {
     double const n = sizes_.all;
-    double const sums = call_.kind == CollectiveKind::exscan ? 2 : 1;
+    // Of exscan: the result and what goes on, but for the first and the last step.
+    double const steps = std::ceil(std::log2(p_));
+    double const sums = call_.kind == CollectiveKind::exscan ? 2 * steps - 2 : steps;
     switch (algorithm) {
     case Algorithm::linear:
-        return at_once(p_ - 1) + from_all(n, 0.5 * local_) + combine(n) * (p_ - 1);
+        return all_combined(n);
     case Algorithm::chain:
         return chain(n, world_.combine_byte * crowd_) + copy(n);
     default:
-        return doubling(p_, [&](Rank d) { return shift(d, n) + sums * combine(n); });
+        return doubling(p_, [&](Rank d) { return shift(d, n); }) + sums * combine(n);
     }
 }
 
@@ -332,9 +369,7 @@ double Price::seconds(Algorithm algorithm) noexcept {
     case CollectiveKind::scan:
     case CollectiveKind::exscan:
         return scan(algorithm);
-    case CollectiveKind::alltoall:
-    case CollectiveKind::alltoallv:
-    default:  // Neighbourhoods: nobody knows how many neighbours others have.
+    default:  // Neighbourhoods too: nobody knows how many neighbours others have.
         return alltoall(algorithm);
     }
 }

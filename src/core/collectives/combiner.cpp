@@ -4,9 +4,9 @@
 namespace sluice {
 namespace {
 
-/// How many segments of one rank are under way: enough to combine one while others come, few enough
-/// to find them in the cache.
-constexpr std::size_t depth = 4;
+/// How many segments of one rank are under way: one comes while another one is combined. With more
+/// of them all would come first: then none is in the cache, or on its way to the next rank.
+constexpr std::size_t depth = 2;
 
 Partial own_of(Part const& part) noexcept {
     if (!part.in_place()) return {in_input, false};
@@ -73,11 +73,13 @@ void Combiner::reduce(Place left, Place base, Stretch what) {
 }
 
 void Combiner::recv_left(Rank from, Place base, Stretch what) {
-    for_each_segment(what, [&](Stretch part) {
-        Place const left = slot(part);
-        to_.recv(from, left + part.begin, part.bytes());
-        reduce(left, base, part);
-    });
+    for_each_segment(what, [&](Stretch part) { recv_left(from, slot(part), base, part); });
+}
+
+void Combiner::recv_left(Rank from, Place left, Place base, Stretch segment) {
+    to_.recv(from, left + segment.begin, segment.bytes(), throttle(combined_, segment));
+    remember(combined_, segment,
+             to_.reduce(left + segment.begin, base + segment.begin, segment.bytes()));
 }
 
 void Combiner::recv_right(Rank from, Place left, Place base, Stretch what) {

@@ -49,6 +49,8 @@ public:
     void reduce(Place left, Place base, Stretch what);
     /// Receives elements and combines them, as left operands, with those at `base`.
     void recv_left(Rank from, Place base, Stretch what);
+    /// The same for one segment, received to `left`.
+    void recv_left(Rank from, Place left, Place base, Stretch segment);
     /// Receives elements to `base` and combines `left` with them.
     void recv_right(Rank from, Place left, Place base, Stretch what);
 

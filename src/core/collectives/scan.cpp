@@ -69,12 +69,12 @@ void add_chain_scan(Combiner& combiner) {
     combiner.for_each_segment(combiner.all(), [&](Stretch segment) {
         Place base = own.base;
         if (is_exclusive(combiner)) {
+            if (!is_first && is_last) combiner.recv(part.self - 1, in_output, segment);
             if (!is_first && !is_last) {
                 base = combiner.slot(segment);
                 combiner.copy(own.base, base, segment);
+                combiner.recv_left(part.self - 1, in_output, base, segment);
             }
-            if (!is_first) combiner.recv(part.self - 1, in_output, segment);
-            if (!is_first && !is_last) combiner.reduce(in_output, base, segment);
         } else {
             Accumulator sum(combiner, {}, in_output, combiner.order());
             if (!is_first) sum.take({part.self - 1, true}, segment);
