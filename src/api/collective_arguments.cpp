@@ -1,6 +1,7 @@
 // From arguments to streams of blocks. See collective_arguments.hpp.
 #include "api/collective_arguments.hpp"
 
+#include "api/access.hpp"
 #include "api/datatype.hpp"
 #include "api/named_types.hpp"
 #include "api/own_reduction.hpp"
@@ -25,10 +26,11 @@ Bytes sum(std::vector<Bytes> const& all) noexcept {
 
 class Capture {
 public:
-    Capture(CollectiveArguments const& arguments, Communicator const& communicator, Rank self,
-            Rank ranks, CapturedCollective& into)
+    Capture(CollectiveArguments const& arguments, Communicator const& communicator,
+            Team const& team, Rank self, Rank ranks, CapturedCollective& into)
         : a_(arguments),
           communicator_(communicator),
+          team_(team),
           self_(self),
           ranks_(ranks),
           call_(into.call),
@@ -299,22 +301,15 @@ private:
         if (type == MPI_DATATYPE_NULL) return fail(MPI_ERR_TYPE), Items{};
         NamedType const* const named = named_type(type);
         if (named && named->size == named->extent) return {named->size, named->extent, 0, nullptr};
-        // No call asks whether a type is committed, but a send to nobody refuses others.
-        char nothing = 0;
-        int const code =
-            named ? MPI_SUCCESS : PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, a_.communicator);
-        auto layout = code == MPI_SUCCESS ? flatten(type) : nullptr;
-        if (!layout) {
-            result_.raised |= ok() && code != MPI_SUCCESS;
-            return fail(MPI_ERR_TYPE), Items{};
-        }
+        bool const usable = named || check_type(team_, type) == Status::ok;
+        auto layout = usable ? flatten(type) : nullptr;
+        if (!layout) return fail(MPI_ERR_TYPE), Items{};
         MPI_Aint lower = 0, extent = 0;
         PMPI_Type_get_extent(type, &lower, &extent);
+        // All layouts without gaps may be one, which knows nothing of items.
+        if (layout->is_contiguous()) return {extent, extent, layout->offset_at(0), nullptr};
         Items items{layout->tile_bytes(), extent, 0, nullptr};
-        if (items.size > 0 && layout->is_contiguous())
-            items.origin = layout->offset_at(0);
-        else
-            items.layout = std::move(layout);
+        items.layout = std::move(layout);
         return items;
     }
 
@@ -331,6 +326,7 @@ private:
 
     CollectiveArguments const& a_;
     Communicator const& communicator_;
+    Team const& team_;
     Rank const self_, ranks_;
     CollectiveCall& call_;
     Blocks &input_, &output_;
@@ -343,9 +339,9 @@ private:
 
 }  // namespace
 
-Captured capture(CollectiveArguments const& arguments, Communicator const& communicator, Rank self,
-                 Rank ranks, CapturedCollective& into) {
-    return Capture(arguments, communicator, self, ranks, into).run();
+Captured capture(CollectiveArguments const& arguments, Communicator const& communicator,
+                 Team const& team, Rank self, Rank ranks, CapturedCollective& into) {
+    return Capture(arguments, communicator, team, self, ranks, into).run();
 }
 
 }  // namespace sluice

@@ -8,6 +8,8 @@
 
 namespace sluice {
 
+class Team;
+
 /// Counts or displacements: ints, or 64 bits each.
 class Numbers {
 public:
@@ -54,16 +56,15 @@ struct CapturedCollective {
 };
 
 struct Captured {
-    int error = MPI_SUCCESS;  ///< Class. The communicator's handler does not know it yet.
-    bool raised = false;      ///< But it does.
+    int error = MPI_SUCCESS;  ///< Class. No handler knows it yet.
     /// On all ranks: the MPI knows an operation or a datatype that this library does not.
     bool is_left_to_mpi = false;
 };
 
 /// Local. Counts, displacements and datatypes are not needed afterwards; memory and, where the
-/// reduction is not the library's, the operation are.
+/// reduction is not the library's, the operation are. `team`: asks the MPI about datatypes.
 [[nodiscard]] Captured capture(CollectiveArguments const& arguments,
-                               Communicator const& communicator, Rank self, Rank ranks,
-                               CapturedCollective& into);
+                               Communicator const& communicator, Team const& team, Rank self,
+                               Rank ranks, CapturedCollective& into);
 
 }  // namespace sluice

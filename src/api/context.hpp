@@ -42,6 +42,7 @@ public:
     /// Until it is complete; the calling thread moves it on.
     void wait(CollectiveState const& state);
 
+    [[nodiscard]] Team const& team() const noexcept { return fabric_->team(); }
     [[nodiscard]] Rank self() const noexcept { return self_; }
     [[nodiscard]] Rank ranks() const noexcept { return static_cast<Rank>(members_.size()); }
 

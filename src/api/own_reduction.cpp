@@ -114,36 +114,36 @@ public:
 
     [[nodiscard]] bool calls_mpi() const noexcept override { return true; }
 
-    void apply(std::byte const* left, std::byte* inout, Bytes bytes) const override {
+    void apply(std::byte const* left, std::byte* right, Bytes bytes) const override {
         if (elements_.size == 0) return;
         Bytes const most = elements_.packed ? INT_MAX : std::max<Bytes>(1, chunk / elements_.size);
         for (Bytes at = 0, count = 0; at < bytes; at += count * elements_.size) {
             count = std::min(most, (bytes - at) / elements_.size);
             if (elements_.packed)
-                combine(left + at, inout + at, count);
+                combine(left + at, right + at, count);
             else
-                combine_unpacked(left + at, inout + at, count);
+                combine_unpacked(left + at, right + at, count);
         }
     }
 
 private:
     static constexpr Bytes chunk = 64 * 1024;
 
-    void combine(std::byte const* left, std::byte* inout, Bytes count) const {
-        PMPI_Reduce_local(left, inout, static_cast<int>(count), type_, op_);
+    void combine(std::byte const* left, std::byte* right, Bytes count) const {
+        PMPI_Reduce_local(left, right, static_cast<int>(count), type_, op_);
     }
 
-    void combine_unpacked(std::byte const* left, std::byte* inout, Bytes count) const {
+    void combine_unpacked(std::byte const* left, std::byte* right, Bytes count) const {
         auto const span = static_cast<std::size_t>(elements_.span(count));
         auto const bytes = static_cast<std::size_t>(count * elements_.size);
         std::vector<std::byte> first(span), second(span);
         Blocks const left_memory = blocks(first, count);
         Blocks const memory = blocks(second, count);
         left_memory.unpack(0, {left, bytes});
-        memory.unpack(0, {inout, bytes});
+        memory.unpack(0, {right, bytes});
         Offset const origin = elements_.origin(count);
         combine(first.data() + origin, second.data() + origin, count);
-        memory.pack(0, {inout, bytes});
+        memory.pack(0, {right, bytes});
     }
     [[nodiscard]] Blocks blocks(std::vector<std::byte>& memory, Bytes count) const {
         Blocks all;

@@ -22,28 +22,28 @@ public:
           is_persistent_(true) {}
     /// Those that are started already.
     explicit OwnCollective(PreparedCollective prepared)
-        : work_(std::in_place, std::move(prepared)) {}
+        : started_(std::in_place, std::move(prepared)) {}
     explicit OwnCollective(MPI_Request in_mpi) : in_mpi_(in_mpi) {}
 
     int start() override {
         if (active() || !is_persistent_) return refuse();
         if (!prepared_.context) return start_in_mpi_(&in_mpi_);
-        work_.emplace(prepared_);
+        started_.emplace(prepared_);
         return MPI_SUCCESS;
     }
     int wait(MPI_Status* status) override {
         if (in_mpi_ != MPI_REQUEST_NULL) return PMPI_Wait(&in_mpi_, status);
         set_status(status, 0);
-        if (!work_) return MPI_SUCCESS;
-        work_->wait();
-        int const code = work_->raise();
-        work_.reset();
+        if (!started_) return MPI_SUCCESS;
+        started_->wait();
+        int const code = started_->raise();
+        started_.reset();
         return code;
     }
     int test(int* complete, MPI_Status* status) override {
         if (in_mpi_ != MPI_REQUEST_NULL) return PMPI_Test(&in_mpi_, complete, status);
-        if (work_ && !work_->complete()) Progress::instance().nudge();
-        *complete = !work_ || work_->complete();
+        if (started_ && !started_->complete()) Progress::instance().nudge();
+        *complete = !started_ || started_->complete();
         return *complete ? wait(status) : MPI_SUCCESS;
     }
     [[nodiscard]] int check_free() const override { return active() ? refuse() : MPI_SUCCESS; }
@@ -51,7 +51,7 @@ public:
 
 private:
     [[nodiscard]] bool active() const noexcept {
-        return work_ || in_mpi_ != MPI_REQUEST_NULL || !is_persistent_;
+        return started_ || in_mpi_ != MPI_REQUEST_NULL || !is_persistent_;
     }
     [[nodiscard]] int refuse() const {
         auto const& communicator = prepared_.communicator;
@@ -61,8 +61,8 @@ private:
     PreparedCollective prepared_;
     StartInMpi start_in_mpi_;
     bool is_persistent_ = false;
-    std::optional<StartedCollective> work_;  ///< While active.
-    MPI_Request in_mpi_ = MPI_REQUEST_NULL;  ///< The same, of the MPI.
+    std::optional<StartedCollective> started_;  ///< While active.
+    MPI_Request in_mpi_ = MPI_REQUEST_NULL;     ///< The same, of the MPI.
 };
 
 int check(CollectiveArguments const& arguments, sluice_request* request) {

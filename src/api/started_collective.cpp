@@ -10,11 +10,9 @@ int prepare(CollectiveArguments const& arguments, PreparedCollective& into) {
     if (!into.context) return MPI_SUCCESS;
     into.communicator = Communicator::of(arguments.communicator);
     Context const& context = *into.context;
-    Captured const done =
-        capture(arguments, *into.communicator, context.self(), context.ranks(), into.captured);
-    if (done.error != MPI_SUCCESS) {
-        return done.raised ? done.error : into.communicator->raise(done.error);
-    }
+    Captured const done = capture(arguments, *into.communicator, context.team(), context.self(),
+                                  context.ranks(), into.captured);
+    if (done.error != MPI_SUCCESS) return into.communicator->raise(done.error);
     if (done.is_left_to_mpi) into.context = nullptr;
     return MPI_SUCCESS;
 }
