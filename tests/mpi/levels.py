@@ -93,6 +93,24 @@ def quick_runs(mpi):
         Run(mpi, "large_view_test", 2, 0, ["--large-mib", "2100", "--only", "iat_all"]),
         Run(mpi, "large_view_test", 3, 0, ["--only", "billion"]),
         *quick_storage_runs(mpi),
+        *collective_runs(mpi, 40, (1, 2, 3, 4, 7)),
+    ]
+
+
+def collective_runs(mpi, cases, all_ranks, seeds=(1,)):
+    """Collectives between memories, by the functions of sluice.h and by those of MPI."""
+    served = {"SLUICE_COLLECTIVES": "1"}
+    runs = [Run(mpi, "collectives_test", ranks, 0,
+                ["--seed", str(seed), "--cases", str(cases)], 300, served)
+            for ranks in all_ranks for seed in seeds]
+    few = ["--cases", str(cases // 4)]
+    return runs + [
+        Run(mpi, "collectives_test", 4, 2, few, 300, served),  # Between nodes, too.
+        Run(mpi, "collectives_test", 3, 1, few, 300, served),
+        Run(mpi, "collectives_test", 3, 0, few, 300, {**served, "SLUICE_SHARED_MEMORY": "off"}),
+        Run(mpi, "collectives_test", 3, 0, few, 300, {**served, "SLUICE_PROGRESS": "calls"}),
+        Run(mpi, "collectives_test", 3, 0, few, 300),  # The MPI's own functions.
+        Run(mpi, "collectives_test", 3, 0, [*few, "--thread-level", "3"], 300, served),
     ]
 
 
@@ -153,6 +171,7 @@ def kernel_runs(mpi):
 def long_runs(mpi):
     """All combinations, with repetition where order and time matter."""
     runs = kernel_runs(mpi) + storage_runs(mpi)
+    runs += collective_runs(mpi, 400, range(1, 17), (1, 2))
     runs += [Run(mpi, program, ranks, 0, [], 300)
              for program in ("abi_test", "abi_persistent_test") for ranks in (1, 2, 8)]
     for ranks in (1, 2, 3, 4, 8):
