@@ -11,6 +11,7 @@ RANKS = (2, 3)
 OTHERS = (("test_file",), ("test_cco_nb_buf", "test_cco_nb_vec"),
           ("test_datatype", "test_request", "test_grequest", "test_status", "test_errhandler",
            "test_info"))
+COLLECTIVES = ("test_cco_nb_buf", "test_cco_nb_vec")  # Again, with those of MPI served.
 RESULT = re.compile(r"^(\w+) \((\S+)\)[^\n]*? \.\.\. (?:.*?)(ok|FAIL|ERROR|skipped .*)$",
                     re.MULTILINE)
 # Each rank's output has a file of its own, so that lines of two ranks do not mix.
@@ -39,18 +40,21 @@ def sources():
 def jobs(mpi, _):
     yield from (job(mpi, f"test_io.{name}") for name in classes("test_io"))
     yield from (job(mpi, *modules) for modules in OTHERS)
+    yield job(mpi, *COLLECTIVES, served=True)
 
 
 def classes(module):
     return re.findall(r"^class (Test\w+)\(", (sources() / f"{module}.py").read_text(), re.MULTILINE)
 
 
-def job(mpi, *names):
-    """Test classes or modules that run in one program."""
+def job(mpi, *names, served=False):
+    """Test classes or modules that run in one program. `served`: collectives are, too."""
+    settings = ["SLUICE_COLLECTIVES=1"] if served else []
+
     def command(start):
-        return ["env", "-C", str(start.work), *start.launcher(), "sh", "-c", BY_RANK, "sh",
-                mpi.python, str(sources() / "main.py"), "-v", *names]
-    return common.Job(" ".join(names), command, 300, cases_of_ranks)
+        return ["env", "-C", str(start.work), *settings, *start.launcher(), "sh", "-c", BY_RANK,
+                "sh", mpi.python, str(sources() / "main.py"), "-v", *names]
+    return common.Job(" ".join([*settings, *names]), command, 300, cases_of_ranks)
 
 
 def cases_of_ranks(_, __, work):
