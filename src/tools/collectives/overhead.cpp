@@ -9,7 +9,6 @@ namespace sluice::collectives {
 namespace {
 
 using bench::Json;
-using bench::Summary;
 using bench::text_of;
 
 /// Seconds of the computation, from a first look at the blocking call.
