@@ -56,7 +56,8 @@ void Context::forget_all() {
 }
 
 Context::Context(std::shared_ptr<Fabric> fabric, std::vector<Rank> members, MPI_Comm communicator)
-    : fabric_(std::move(fabric)),
+    : communicator_(Communicator::of(communicator)),
+      fabric_(std::move(fabric)),
       members_(std::move(members)),
       self_(rank_in(communicator)),
       world_(fabric_->world(members_)),
@@ -114,15 +115,7 @@ std::shared_ptr<CollectivePlan const> Context::plan_for(CollectiveCall const& ca
     return plan;
 }
 
-std::shared_ptr<CollectiveState> Context::start(CollectiveCall const& call,
-                                                CollectiveBuffers buffers, ThenCall then) {
-    CollectiveStage stage{plan_for(call), std::move(buffers), nullptr};
-    if (then) {
-        stage.next = [this, then = std::move(then)](CollectiveState& its) {
-            NextCall next = then(its);
-            return CollectiveStage{plan_for(next.call), std::move(next.buffers), nullptr};
-        };
-    }
+std::shared_ptr<CollectiveState> Context::start(CollectiveStage stage) {
     auto collective = collectives_.make(std::move(stage), next_number_++);
     Progress::instance().begin(*this, [this, collective] { collectives_.append(collective); });
     return collective;

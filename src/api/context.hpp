@@ -2,6 +2,7 @@
 // that it remembers and the operations that are under way. Kept as an attribute of the
 // communicator.
 #pragma once
+#include "api/communicator.hpp"
 #include "api/fabric.hpp"
 #include "core/collectives/collective.hpp"
 #include "ports/routed_network.hpp"
@@ -12,13 +13,6 @@
 #include <unordered_map>
 
 namespace sluice {
-
-/// The second stage of a call, once the first one's data is there; by any thread.
-struct NextCall {
-    CollectiveCall call;
-    CollectiveBuffers buffers;
-};
-using ThenCall = std::function<NextCall(CollectiveState& state)>;
 
 class Context final : private Driven, public std::enable_shared_from_this<Context> {
 public:
@@ -32,17 +26,18 @@ public:
     Context(std::shared_ptr<Fabric> fabric, std::vector<Rank> members, MPI_Comm communicator);
     ~Context() override;
 
+    /// What all calls of these sizes run, made at the first one. By any thread.
+    [[nodiscard]] std::shared_ptr<CollectivePlan const> plan_for(CollectiveCall const& call);
     /// Begins. Collective, in the same order as other calls on the communicator; local, returns at
-    /// once. Sizes and memory are kept until the operation is complete, what lies in it is not
-    /// copied. Nobody has to call anything for its progress. The caller keeps this context until
-    /// then.
-    /// `then`, where there is one, is asked for a second stage when the first is complete.
-    [[nodiscard]] std::shared_ptr<CollectiveState>
-    start(CollectiveCall const& call, CollectiveBuffers buffers, ThenCall then = nullptr);
+    /// once. Memory is kept until the operation is complete, what lies in it is not copied. Nobody
+    /// has to call anything for its progress. The caller keeps this context until then.
+    [[nodiscard]] std::shared_ptr<CollectiveState> start(CollectiveStage stage);
     /// Until it is complete; the calling thread moves it on.
     void wait(CollectiveState const& state);
 
     [[nodiscard]] Team const& team() const noexcept { return fabric_->team(); }
+    /// Where errors go, and who the neighbours are.
+    [[nodiscard]] Communicator const& communicator() const noexcept { return *communicator_; }
     [[nodiscard]] Rank self() const noexcept { return self_; }
     [[nodiscard]] Rank ranks() const noexcept { return static_cast<Rank>(members_.size()); }
 
@@ -57,8 +52,8 @@ private:
     [[nodiscard]] bool idle() const noexcept override;
     [[nodiscard]] int due() const noexcept override;
     [[nodiscard]] std::string describe() const override;
-    [[nodiscard]] std::shared_ptr<CollectivePlan const> plan_for(CollectiveCall const& call);
 
+    std::shared_ptr<Communicator> communicator_;
     std::shared_ptr<Fabric> fabric_;
     std::vector<Rank> members_;  ///< As ranks of the fabric.
     Rank self_ = 0;

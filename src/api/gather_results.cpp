@@ -52,8 +52,8 @@ CapturedCollective gather_of_sizes(Results& results, std::size_t ranks) {
     return sizes;
 }
 
-NextCall gather_of_data(Results& results, CollectiveState& state) {
-    NextCall data;
+CapturedCollective gather_of_data(Results& results, CollectiveState& state) {
+    CapturedCollective data;
     data.call.kind = CollectiveKind::gatherv;
     data.call.root = results.arguments.root;
     data.call.block = results.own;
@@ -113,17 +113,17 @@ int begin(Arguments const& arguments, MPI_Comm communicator, sluice_request* req
         if (code == MPI_SUCCESS) *request = completed_own();
         return code;
     }
-    prepared.communicator = Communicator::of(communicator);
     auto results = std::make_shared<Results>();
     results->arguments = arguments;
     results->is_root = is_root;
-    prepared.captured =
-        gather_of_sizes(*results, static_cast<std::size_t>(prepared.context->ranks()));
-    prepared.then = [results](CollectiveState& state) {
-        NextCall data = gather_of_data(*results, state);
+    Context& context = *prepared.context;  // Is kept until the operation is complete.
+    auto sizes = gather_of_sizes(*results, static_cast<std::size_t>(context.ranks()));
+    auto const next = [results, &context](CollectiveState& state) {
+        auto data = gather_of_data(*results, state);
         data.buffers.kept = results;
-        return data;
+        return CollectiveStage{context.plan_for(data.call), std::move(data.buffers), nullptr};
     };
+    prepared.stage = {context.plan_for(sizes.call), std::move(sizes.buffers), next};
     *request = start_own(std::move(prepared));
     return MPI_SUCCESS;
 }

@@ -5,64 +5,98 @@
 #include "sluice/sluice.h"
 
 #include <functional>
-#include <optional>
+#include <memory>
 
 namespace sluice {
 namespace {
 
 using StartInMpi = std::function<int(MPI_Request*)>;
 
-/// Ends what is under way with the MPI or here.
-class OwnCollective final : public OwnRequest {
+/// One that is started already, and gone when it is complete.
+class StartedOwn final : public OwnRequest {
 public:
-    /// A persistent one.
-    OwnCollective(PreparedCollective prepared, StartInMpi start_in_mpi)
+    explicit StartedOwn(PreparedCollective prepared) : started_(std::move(prepared)) {}
+
+    int start() override { return started_.context().communicator().raise(MPI_ERR_REQUEST); }
+    int wait(MPI_Status* status) override {
+        set_status(status, 0);
+        started_.wait();
+        return started_.raise();
+    }
+    int test(int* complete, MPI_Status* status) override {
+        if (!started_.complete()) Progress::instance().nudge();
+        *complete = started_.complete();
+        return *complete ? wait(status) : MPI_SUCCESS;
+    }
+    [[nodiscard]] int check_free() const override {
+        return started_.context().communicator().raise(MPI_ERR_REQUEST);
+    }
+    [[nodiscard]] bool ends_when_complete() const noexcept override { return true; }
+
+private:
+    StartedCollective started_;
+};
+
+/// The same, of the MPI.
+class StartedInMpi final : public OwnRequest {
+public:
+    explicit StartedInMpi(MPI_Request request) : request_(request) {}
+    int start() override { return MPI_ERR_REQUEST; }
+    int wait(MPI_Status* status) override { return PMPI_Wait(&request_, status); }
+    int test(int* complete, MPI_Status* status) override {
+        return PMPI_Test(&request_, complete, status);
+    }
+    [[nodiscard]] int check_free() const override { return MPI_ERR_REQUEST; }
+    [[nodiscard]] bool ends_when_complete() const noexcept override { return true; }
+
+private:
+    MPI_Request request_;
+};
+
+/// One that is started any number of times; each start is one of the two above.
+class PersistentOwn final : public OwnRequest {
+public:
+    PersistentOwn(PreparedCollective prepared, StartInMpi start_in_mpi)
         : prepared_(std::move(prepared)),
-          start_in_mpi_(std::move(start_in_mpi)),
-          is_persistent_(true) {}
-    /// Those that are started already.
-    explicit OwnCollective(PreparedCollective prepared)
-        : started_(std::in_place, std::move(prepared)) {}
-    explicit OwnCollective(MPI_Request in_mpi) : in_mpi_(in_mpi) {}
+          start_in_mpi_(std::move(start_in_mpi)) {}
 
     int start() override {
-        if (active() || !is_persistent_) return refuse();
-        if (!prepared_.context) return start_in_mpi_(&in_mpi_);
-        started_.emplace(prepared_);
-        return MPI_SUCCESS;
+        if (active_) return refuse();
+        if (prepared_.context) {
+            active_ = std::make_unique<StartedOwn>(prepared_);
+            return MPI_SUCCESS;
+        }
+        MPI_Request request = MPI_REQUEST_NULL;
+        int const code = start_in_mpi_(&request);
+        if (code == MPI_SUCCESS) active_ = std::make_unique<StartedInMpi>(request);
+        return code;
     }
     int wait(MPI_Status* status) override {
-        if (in_mpi_ != MPI_REQUEST_NULL) return PMPI_Wait(&in_mpi_, status);
         set_status(status, 0);
-        if (!started_) return MPI_SUCCESS;
-        started_->wait();
-        int const code = started_->raise();
-        started_.reset();
+        if (!active_) return MPI_SUCCESS;
+        int const code = active_->wait(status);
+        active_.reset();
         return code;
     }
     int test(int* complete, MPI_Status* status) override {
-        if (in_mpi_ != MPI_REQUEST_NULL) return PMPI_Test(&in_mpi_, complete, status);
-        if (started_ && !started_->complete()) Progress::instance().nudge();
-        *complete = !started_ || started_->complete();
-        return *complete ? wait(status) : MPI_SUCCESS;
+        *complete = 1;
+        set_status(status, 0);
+        if (!active_) return MPI_SUCCESS;
+        int const code = active_->test(complete, status);
+        if (*complete) active_.reset();
+        return code;
     }
-    [[nodiscard]] int check_free() const override { return active() ? refuse() : MPI_SUCCESS; }
-    [[nodiscard]] bool ends_when_complete() const noexcept override { return !is_persistent_; }
+    [[nodiscard]] int check_free() const override { return active_ ? refuse() : MPI_SUCCESS; }
 
 private:
-    [[nodiscard]] bool active() const noexcept {
-        return started_ || in_mpi_ != MPI_REQUEST_NULL || !is_persistent_;
-    }
     [[nodiscard]] int refuse() const {
-        auto const& communicator = prepared_.communicator;
-        return communicator ? communicator->raise(MPI_ERR_REQUEST) : MPI_ERR_REQUEST;
+        auto const& context = prepared_.context;
+        return context ? context->communicator().raise(MPI_ERR_REQUEST) : MPI_ERR_REQUEST;
     }
 
     PreparedCollective prepared_;
     StartInMpi start_in_mpi_;
-    bool is_persistent_ = false;
-    std::optional<StartedCollective> started_;  ///< While active.
-    MPI_Request in_mpi_ = MPI_REQUEST_NULL;     ///< The same, of the MPI.
+    std::unique_ptr<OwnRequest> active_;
 };
 
 int check(CollectiveArguments const& arguments, sluice_request* request) {
@@ -77,12 +111,12 @@ int begin(CollectiveArguments const& arguments, sluice_request* request, Start&&
     PreparedCollective prepared;
     if (int const error = prepare(arguments, prepared); error != MPI_SUCCESS) return error;
     if (prepared.context) {
-        *request = new OwnCollective(std::move(prepared));
+        *request = new StartedOwn(std::move(prepared));
         return MPI_SUCCESS;
     }
     MPI_Request in_mpi = MPI_REQUEST_NULL;
     int const error = start_in_mpi(&in_mpi);
-    if (error == MPI_SUCCESS) *request = new OwnCollective(in_mpi);
+    if (error == MPI_SUCCESS) *request = new StartedInMpi(in_mpi);
     return error;
 }
 
@@ -90,17 +124,15 @@ int init(CollectiveArguments const& arguments, sluice_request* request, StartInM
     if (int const error = check(arguments, request); error != MPI_SUCCESS) return error;
     PreparedCollective prepared;
     if (int const error = prepare(arguments, prepared); error != MPI_SUCCESS) return error;
-    *request = new OwnCollective(std::move(prepared), std::move(start_in_mpi));
+    *request = new PersistentOwn(std::move(prepared), std::move(start_in_mpi));
     return MPI_SUCCESS;
 }
 
 }  // namespace
 
-OwnRequest* start_own(PreparedCollective prepared) {
-    return new OwnCollective(std::move(prepared));
-}
+OwnRequest* start_own(PreparedCollective prepared) { return new StartedOwn(std::move(prepared)); }
 
-OwnRequest* completed_own() { return new OwnCollective(MPI_REQUEST_NULL); }
+OwnRequest* completed_own() { return new StartedInMpi(MPI_REQUEST_NULL); }
 
 }  // namespace sluice
 

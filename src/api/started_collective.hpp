@@ -7,12 +7,10 @@
 
 namespace sluice {
 
-/// A collective that can be started.
+/// A collective that can be started, any number of times.
 struct PreparedCollective {
     std::shared_ptr<Context> context;  ///< Null: the MPI has to serve it.
-    std::shared_ptr<Communicator> communicator;
-    CapturedCollective captured;
-    ThenCall then;  ///< Its second stage; mostly null.
+    CollectiveStage stage;
 };
 
 /// Returns an error class, after the communicator's handler. Where it is the first use of a
@@ -26,13 +24,13 @@ public:
 
     [[nodiscard]] bool complete() const noexcept override { return state_->complete(); }
     void wait() const override { context_->wait(*state_); }
-    void poke() const override { communicator_->poke(); }
+    void poke() const override { context_->communicator().poke(); }
     [[nodiscard]] Bytes bytes() const override { return 0; }
     int raise() const override;
+    [[nodiscard]] Context const& context() const noexcept { return *context_; }
 
 private:
     std::shared_ptr<Context> context_;
-    std::shared_ptr<Communicator> communicator_;
     std::shared_ptr<Reduction const> reduction_;  ///< Ends in a thread of the program.
     std::shared_ptr<CollectiveState> state_;
 };
