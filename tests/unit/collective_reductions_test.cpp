@@ -92,6 +92,10 @@ public:
             ASSERT_EQ(first_fault(schedules.back().schedule), "") << case_.text();
             memory_.push_back(memory_of(r));
         }
+        if (case_.ranks <= 6) {
+            std::vector<CollectiveCall> const calls(schedules.size(), case_.call);
+            ASSERT_EQ(first_fault(calls, schedules), "") << case_.text();
+        }
         auto const before = memory_;
         testing::ByteWorld world(
             schedules, memory_,
