@@ -226,6 +226,32 @@ TEST(NodeNetwork, needs_no_look_of_a_sender_whose_memory_is_read) {
     EXPECT_EQ(on_threads(2, true, program), "");
 }
 
+/// A sender that looks now and then: both move the message, and its memory is its own afterwards.
+TEST(NodeNetwork, moves_a_message_from_both_ends) {
+    auto const program = [](NodeRank const& rank) -> std::string {
+        for (std::uint64_t i = 0; i < 8; ++i) {
+            Content memory = content(i, 2'000'000);
+            if (rank.self == 1) std::ranges::fill(memory, std::byte{});
+            rank.meet();
+            Message message =
+                rank.self == 0 ? send(rank, 1, 1, memory) : receive(rank, 0, 1, memory);
+            if (rank.self == 1) {
+                rank.finish(message);
+                if (memory != content(i, memory.size())) return "wrong bytes";
+                continue;
+            }
+            while (!rank.network.finished(message)) {
+                usleep(static_cast<useconds_t>(10 + i * 20));
+                rank.network.progress();
+            }
+            std::ranges::fill(memory, std::byte{});
+        }
+        return "";
+    };
+    EXPECT_EQ(on_processes(2, true, program), "");
+    EXPECT_EQ(on_threads(2, true, program), "");
+}
+
 /// A rank is killed at any point of the traffic: all of it ends, and what others sent is right.
 TEST(NodeNetwork, ends_messages_of_a_killed_peer) {
     constexpr Rank victim = 1, ranks = 3;
