@@ -121,6 +121,8 @@ class Collectives(unittest.TestCase):
     def test_wrong_words(self):
         for words in ("overhead --kind nothing", "kernels --kernel nothing", "overhead --bytes 0"):
             self.bench(words, code=2)
+        self.bench("kernels --kernel compression --file no-such-file", code=1)
+        self.assertIn("no-such-file: No such file", self.output)
 
     def check_tables(self, lines):
         def table(title, _note, header, rows):

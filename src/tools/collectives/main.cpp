@@ -143,7 +143,7 @@ int measure(Job& job, std::string const& command) {
         if (what == "overlap") measure_overlap(job);
         if (what == "message") measure_messages(job);
     }
-    if (job.run.wrong_bytes == 0) return 0;
+    if (job.run.wrong_bytes == 0) return job.failed ? 1 : 0;
     job.report().note(bench::text_of("\nwrong bytes: %llu",
                                      static_cast<unsigned long long>(job.run.wrong_bytes)));
     return 1;

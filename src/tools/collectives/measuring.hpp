@@ -38,7 +38,8 @@ struct Options {
 /// One run of the program, the same on every rank.
 struct Job {
     Options options;
-    bench::Run run;  ///< Its report and progress; its own options are those of a report.
+    bool failed = false;  ///< Something that was asked for cannot be measured.
+    bench::Run run;       ///< Its report and progress; its own options are those of a report.
 
     [[nodiscard]] bench::Report& report() const { return *run.report; }
     [[nodiscard]] std::vector<std::string> ways() const {

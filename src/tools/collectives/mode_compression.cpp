@@ -41,8 +41,10 @@ std::string name_of_file(std::string const& path) {
 
 void measure_compression(Job& job) {
     Compression compression(job);
-    if (!compression.missing().empty())
+    if (!compression.missing().empty()) {
+        job.failed = true;
         return job.report().note("\ncompression: left out: " + compression.missing());
+    }
     bench::Json description;
     description.add("file", name_of_file(job.options.file));
     description.add_integer("bytes", compression.bytes());
