@@ -51,6 +51,9 @@ private:
     bool progress() override;
     [[nodiscard]] bool idle() const noexcept override;
     [[nodiscard]] int due() const noexcept override;
+    [[nodiscard]] bool must_look_again() noexcept override {
+        return collectives_.must_look_again();
+    }
     [[nodiscard]] std::string describe() const override;
 
     std::shared_ptr<Communicator> communicator_;

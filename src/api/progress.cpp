@@ -103,6 +103,11 @@ bool Progress::due() const {
                        [](Driven const* driven) { return driven->due() > 0; });
 }
 
+bool Progress::must_look_again() const {
+    return std::any_of(driven_.begin(), driven_.end(),
+                       [](Driven* driven) { return driven->must_look_again(); });
+}
+
 /// Messages from other nodes ring no bell: while one is due, look again soon.
 double Progress::nap_seconds(int naps, bool due) const {
     if (!due) return poke_seconds;
@@ -137,6 +142,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
             ring();  // It may be another thread's operation that is complete.
         if (done()) break;
         bool const asks_mpi = how.asks_mpi || due();
+        bool const looks_again = !moved && must_look_again();
         lock.unlock();
         bool const worked = part();
         if (worked || moved) {
@@ -147,7 +153,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         }
         double const now = clock_.now();
         if (idle_since == 0) idle_since = now;
-        if (now - idle_since < how.spin_seconds) {
+        if (looks_again || now - idle_since < how.spin_seconds) {
             // Looking again is cheaper than a sleep; where ranks share cores, let another one run.
             if (may_spin_)
                 __builtin_ia32_pause();
@@ -195,11 +201,13 @@ void Progress::help() {
         idle_since = 0;
         std::unique_lock lock(mutex_);
         bool const moved = progress();
-        bool const must_ask = due();
+        bool const must_ask = due(), looks_again = !moved && must_look_again();
         if (!moved) watch(clock_.now());
         lock.unlock();
         if (moved)
             naps = 0;
+        else if (looks_again)
+            sched_yield();
         else
             sleep_on(bell(), seen, must_ask ? nap_seconds(naps++, must_ask) : 1.0);
     }

@@ -95,6 +95,7 @@ private:
     void keep(Driven& driven);
     void call_helper();
     [[nodiscard]] bool due() const;
+    [[nodiscard]] bool must_look_again() const;
     void help();
     void rest(std::uint32_t called, double idle_since);
     void start_helper();

@@ -43,6 +43,9 @@ public:
     virtual bool progress() { return false; }
     /// Messages under way whose end rings no bell: while there are any, it must be asked.
     [[nodiscard]] virtual int due() const noexcept { return 0; }
+    /// Asked before one sleeps: whether this rank will help itself within microseconds, without a
+    /// ring. Then it may yield its core before it looks again, but must not sleep.
+    [[nodiscard]] virtual bool must_look_again() noexcept { return false; }
 };
 
 /// Bytes that lie together in the file and in memory.

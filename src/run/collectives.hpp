@@ -25,6 +25,9 @@ public:
         return running_.empty() && waiting_.empty();
     }
     [[nodiscard]] int due() const noexcept override { return site_.network->due(); }
+    [[nodiscard]] bool must_look_again() noexcept override {
+        return !running_.empty() && site_.network->must_look_again();
+    }
     [[nodiscard]] std::string describe() const override;
 
 private:

@@ -17,6 +17,8 @@ public:
     [[nodiscard]] virtual bool idle() const noexcept = 0;
     /// What it waits for that rings no bell: while there is any, it has to look again soon.
     [[nodiscard]] virtual int due() const noexcept = 0;
+    /// As that of a Network.
+    [[nodiscard]] virtual bool must_look_again() noexcept { return false; }
     /// What the first operation waits for, for people; empty when idle.
     [[nodiscard]] virtual std::string describe() const = 0;
 };
