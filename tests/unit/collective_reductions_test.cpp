@@ -226,7 +226,8 @@ TEST(collective_reductions, up_to_64_ranks) {
     std::mt19937_64 random(2);
     for (Rank ranks = 10; ranks <= 64; ++ranks) {
         for (CollectiveKind const kind : kinds) {
-            for (bool const commutative : {false, true}) {
+            for (int turn = 0; turn < (ranks <= 16 ? 2 : 1); ++turn) {
+                bool const commutative = (turn + ranks + static_cast<int>(kind)) % 2 != 0;
                 auto const call = make_call(kind, ranks, random() % 2, commutative,
                                             static_cast<int>(random() % 4), random);
                 ASSERT_NO_FATAL_FAILURE(check_algorithms(call, ranks, random));
