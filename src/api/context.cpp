@@ -66,7 +66,10 @@ Context::Context(std::shared_ptr<Fabric> fabric, std::vector<Rank> members, MPI_
     ask_for_name(communicator);
 }
 
+/// Whoever saw its last operation complete may come here while another thread is still in
+/// progress().
 Context::~Context() {
+    Progress::instance().forget(*this);
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (!finalized && own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);

@@ -61,6 +61,11 @@ void Progress::call_helper() {
     sluice::ring(helper_bell_);
 }
 
+void Progress::forget(Driven const& driven) {
+    std::lock_guard const lock(mutex_);
+    std::erase(driven_, &driven);
+}
+
 void Progress::keep(Driven& driven) {
     if (std::find(driven_.begin(), driven_.end(), &driven) == driven_.end()) {
         driven_.push_back(&driven);

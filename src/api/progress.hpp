@@ -30,7 +30,10 @@ public:
     /// move it on.
     void submit(Driven& driven, std::function<void()> append, bool background);
 
-    /// The same, begun by the calling thread where no other one is driving: often it is complete
+    /// Before `driven` is gone: nobody looks at it any more. All that it was given is complete.
+    void forget(Driven const& driven);
+
+    /// As submit(), begun by the calling thread where no other one is driving: often it is complete
     /// then. The helper, where it looks after things anyway, is not woken: it comes soon.
     template <class Append> void begin(Driven& driven, Append append) {
         std::unique_lock lock(mutex_, std::try_to_lock);
