@@ -44,7 +44,7 @@ bool may_call_mpi() noexcept { return thread_multiple() || !is_helper(); }
 }  // namespace
 
 std::shared_ptr<Context> Context::of(MPI_Comm communicator) {
-    if (auto const known = attribute.get(communicator)) return *known;
+    if (auto known = attribute.get(communicator)) return *std::move(known);
     auto context = make_context(communicator);
     attribute.set(communicator, context);
     return context;
@@ -110,9 +110,8 @@ std::shared_ptr<CollectivePlan const> Context::plan_for(CollectiveCall const& ca
     std::lock_guard const lock(plans_mutex_);
     if (auto const known = plans_.find(call); known != plans_.end()) return known->second;
     CollectiveChoice const choice = choose_collective(call, world_);
-    auto made = make_collective(call, choice.algorithm, self_, ranks(), choice.segment);
     auto plan = std::make_shared<CollectivePlan const>(
-        CollectivePlan{std::make_shared<Graph const>(std::move(made.schedule)), made.scratch});
+        make_collective(call, choice.algorithm, self_, ranks(), choice.segment));
     if (plans_.size() >= plans_most) plans_.clear();
     plans_.emplace(call, plan);
     return plan;
@@ -120,14 +119,15 @@ std::shared_ptr<CollectivePlan const> Context::plan_for(CollectiveCall const& ca
 
 std::shared_ptr<CollectiveState> Context::start(CollectiveStage stage) {
     auto collective = collectives_.make(std::move(stage), next_number_++);
-    Progress::instance().begin(*this, [this, collective] { collectives_.append(collective); });
+    Progress::instance().begin(
+        *this, [this, its = collective]() mutable { collectives_.append(std::move(its)); });
     return collective;
 }
 
 void Context::wait(CollectiveState const& state) {
     if (state.complete()) return;
-    Progress::instance().drive_until_served([&] { return state.complete(); },
-                                            [&] { fabric_->team().poke(); }, [] { return false; });
+    Progress::instance().drive_until_short([&] { return state.complete(); },
+                                           [&] { fabric_->team().poke(); });
 }
 
 }  // namespace sluice

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double poke_seconds = 1e-3;  ///< The MPI is asked this often while a caller waits.
 constexpr double due_seconds = 50e-6;  ///< First nap while a message is due; doubles up to poke.
+constexpr int first_looks = 100;  ///< Of a wait that may be shorter than to ask the time takes.
 constexpr double doze_seconds = 2e-3;  ///< After the last work.
 constexpr double doze_nap_seconds = 100e-6;
 /// Of looking before sleeping, where each rank has a core of its own and its caller does all work.
@@ -130,6 +131,12 @@ void Progress::drive_until_served(Condition const& done, std::function<void()> c
           {.spin_seconds = may_spin_ ? long_spin_seconds : Waiting{}.spin_seconds});
 }
 
+void Progress::drive_until_short(Condition const& done, std::function<void()> const& poke) {
+    drive(done, poke, [] { return false; },
+          {.spin_seconds = may_spin_ ? long_spin_seconds : Waiting{}.spin_seconds,
+           .first_looks = may_spin_ ? first_looks : 0});
+}
+
 void Progress::drive_until_mpi(Condition const& done) {
     drive(done, [] {}, [] { return false; }, {.asks_mpi = true});
 }
@@ -146,6 +153,10 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         if (moved && drivers_ > 1)
             ring();  // It may be another thread's operation that is complete.
         if (done()) break;
+        if (!moved && how.first_looks-- > 0) {
+            __builtin_ia32_pause();
+            continue;
+        }
         bool const asks_mpi = how.asks_mpi || due();
         bool const looks_again = !moved && must_look_again();
         lock.unlock();

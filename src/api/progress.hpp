@@ -58,6 +58,9 @@ public:
     void drive_until_served(Condition const& done, std::function<void()> const& poke,
                             Condition const& part);
 
+    /// The same where it may be a matter of nanoseconds, and the caller has no part.
+    void drive_until_short(Condition const& done, std::function<void()> const& poke);
+
     /// The same where `done()` asks the MPI: no bell tells when that changes, so sleeps are short.
     void drive_until_mpi(Condition const& done);
 
@@ -92,6 +95,7 @@ private:
     struct Waiting {
         bool asks_mpi = false;
         double spin_seconds = 30e-6;  ///< Of looking before sleeping.
+        int first_looks = 0;          ///< Before anything else is thought of.
     };
     bool progress();
     void take_inbox();

@@ -92,7 +92,7 @@ void set_thread_multiple(bool multiple) noexcept { multiple_granted = multiple; 
 bool thread_multiple() noexcept { return multiple_granted; }
 
 std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
-    if (auto const known = attribute.get(communicator)) return *known;
+    if (auto known = attribute.get(communicator)) return *std::move(known);
     auto team = revive(communicator);
     if (!team) {
         MPI_Comm own = MPI_COMM_NULL;

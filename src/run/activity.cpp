@@ -19,9 +19,9 @@ Graph::Graph(Schedule schedule) : schedule_(std::move(schedule)) {
     first_waiter_[0] = 0;
 }
 
-void Activity::begin(std::shared_ptr<Graph const> graph) {
-    graph_ = std::move(graph);
-    auto const& ops = graph_->ops();
+void Activity::begin(Graph const& graph) {
+    graph_ = &graph;
+    auto const& ops = graph.ops();
     left_ = ops.size();
     if (steps_.size() < left_) steps_.resize(left_);
     ready_.clear();

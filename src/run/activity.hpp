@@ -53,8 +53,8 @@ private:
 
 class Activity {
 public:
-    /// Takes the place of one that is done; its memory is used again.
-    void begin(std::shared_ptr<Graph const> graph);
+    /// Takes the place of one that is done; its memory is used again. The graph outlives it.
+    void begin(Graph const& graph);
 
     /// As far as possible; true when anything moved.
     bool advance(Actions& actions);
@@ -72,7 +72,7 @@ private:
     bool step(std::uint32_t op, Actions& actions, bool& done);
     void release(std::uint32_t op);
 
-    std::shared_ptr<Graph const> graph_;
+    Graph const* graph_ = nullptr;
     std::vector<Step> steps_;
     std::vector<std::uint32_t> ready_;  ///< Not done, and nothing is left that they wait for.
     std::size_t left_ = 0;

@@ -38,8 +38,11 @@ protected:
 
 /// A schedule ready to run, for all calls of equal sizes.
 struct CollectivePlan {
-    std::shared_ptr<Graph const> graph;
-    Bytes scratch = 0;
+    explicit CollectivePlan(CollectiveSchedule made)
+        : graph(std::move(made.schedule)),
+          scratch(made.scratch) {}
+    Graph graph;
+    Bytes scratch;
 };
 
 /// What a call does next: a schedule with its memory. Most calls have one stage; where sizes become

@@ -6,6 +6,10 @@
 namespace sluice {
 
 void Collectives::insert(Ordered& into, std::shared_ptr<Collective> collective) {
+    if (into.empty() || into.back()->number() < collective->number()) {
+        into.push_back(std::move(collective));
+        return;
+    }
     auto const later = std::upper_bound(
         into.begin(), into.end(), collective->number(),
         [](std::uint64_t mine, auto const& other) { return mine < other->number(); });
@@ -14,21 +18,27 @@ void Collectives::insert(Ordered& into, std::shared_ptr<Collective> collective) 
 
 /// Threads of the program may bring them in another order than that of their numbers.
 void Collectives::append(std::shared_ptr<Collective> collective) {
+    if (waiting_.empty() && may_run(*collective)) return run(std::move(collective));
     insert(waiting_, std::move(collective));
     start_waiting();
 }
 
+bool Collectives::may_run(Collective const& collective) const noexcept {
+    return running_.empty() ||
+           collective.number() < running_.front()->number() + Collective::under_way_most;
+}
+
+void Collectives::run(std::shared_ptr<Collective> collective) {
+    if (spare_.empty()) spare_.emplace_back();
+    collective->begin(std::move(spare_.back()));
+    spare_.pop_back();
+    insert(running_, std::move(collective));
+}
+
 void Collectives::start_waiting() {
     while (!waiting_.empty()) {
-        auto const number = waiting_.front()->number();
-        if (!running_.empty() &&
-            number >= running_.front()->number() + Collective::under_way_most) {
-            return;
-        }
-        if (spare_.empty()) spare_.emplace_back();
-        waiting_.front()->begin(std::move(spare_.back()));
-        spare_.pop_back();
-        insert(running_, std::move(waiting_.front()));
+        if (!may_run(*waiting_.front())) return;
+        run(std::move(waiting_.front()));
         waiting_.pop_front();
     }
 }

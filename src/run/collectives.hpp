@@ -33,6 +33,8 @@ public:
 private:
     using Ordered = std::deque<std::shared_ptr<Collective>>;  ///< By growing number.
     static void insert(Ordered& into, std::shared_ptr<Collective> collective);
+    [[nodiscard]] bool may_run(Collective const& collective) const noexcept;
+    void run(std::shared_ptr<Collective> collective);
     void start_waiting();
 
     CollectiveSite site_;

@@ -4,10 +4,7 @@
 namespace sluice {
 
 void Executor::admit(Schedule schedule, std::int32_t id) {
-    auto admitted = std::make_unique<Admitted>();
-    admitted->id = id;
-    admitted->activity.begin(std::make_shared<Graph>(std::move(schedule)));
-    admitted_.push_back(std::move(admitted));
+    admitted_.push_back(std::make_unique<Admitted>(std::move(schedule), id));
 }
 
 bool Executor::progress(std::vector<std::int32_t>& completed) {

@@ -22,7 +22,11 @@ public:
 
 private:
     struct Admitted {
+        Admitted(Schedule schedule, std::int32_t its_id) : id(its_id), graph(std::move(schedule)) {
+            activity.begin(graph);
+        }
         std::int32_t id;
+        Graph graph;
         Activity activity;
     };
 

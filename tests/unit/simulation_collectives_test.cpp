@@ -53,10 +53,10 @@ struct Under {
     std::vector<std::shared_ptr<CollectiveState>> states;
 };
 
-CollectivePlan plan_of(CollectiveCall const& call, Algorithm algorithm, Rank self, Rank ranks,
-                       Bytes segment) {
-    auto made = make_collective(call, algorithm, self, ranks, segment);
-    return {std::make_shared<Graph const>(std::move(made.schedule)), made.scratch};
+std::shared_ptr<CollectivePlan const> plan_of(CollectiveCall const& call, Algorithm algorithm,
+                                              Rank self, Rank ranks, Bytes segment) {
+    return std::make_shared<CollectivePlan const>(
+        make_collective(call, algorithm, self, ranks, segment));
 }
 
 Under draw(std::mt19937_64& random, Rank ranks) {
@@ -90,8 +90,7 @@ void run(std::uint64_t seed, Rank ranks, int calls) {
             Under& under = all[i];
             RankCase const& part = under.what.parts[self];
             CollectiveStage stage;
-            stage.plan = std::make_shared<CollectivePlan const>(
-                plan_of(part.call, under.algorithm, r, ranks, 128));
+            stage.plan = plan_of(part.call, under.algorithm, r, ranks, 128);
             under.inputs[self]->bind(stage.buffers.input, static_cast<Bytes>(part.input.size()));
             under.outputs[self]->bind(stage.buffers.output, static_cast<Bytes>(part.output.size()));
             stage.buffers.reduction = part.call.commutative ? &sums : &maps;
@@ -161,8 +160,7 @@ TEST(SimulatedCollectives, StagesFollowByThemselves) {
         first.root = 2;
         first.block = sizeof(Bytes);
         CollectiveStage stage;
-        stage.plan =
-            std::make_shared<CollectivePlan const>(plan_of(first, Algorithm::linear, r, ranks, 0));
+        stage.plan = plan_of(first, Algorithm::linear, r, ranks, 0);
         stage.buffers.input.add(reinterpret_cast<std::byte*>(&own[self]), sizeof(Bytes));
         if (r == 2) {
             stage.buffers.output.add(reinterpret_cast<std::byte*>(sizes.data()),
@@ -177,8 +175,7 @@ TEST(SimulatedCollectives, StagesFollowByThemselves) {
                 second.outputs = sizes;
                 data.buffers.output.add(got.data(), static_cast<Bytes>(got.size()));
             }
-            data.plan = std::make_shared<CollectivePlan const>(
-                plan_of(second, Algorithm::linear, r, ranks, 0));
+            data.plan = plan_of(second, Algorithm::linear, r, ranks, 0);
             data.buffers.input.add(sent[self].data(), own[self]);
             return data;
         };
