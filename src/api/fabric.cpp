@@ -72,7 +72,18 @@ bool Fabric::connect() {
     bool const copies = all_agree(node_->can_copy_from(near), team_->communicator);
     if (!copies) note("large messages on a node go through slots: the system allows no copies");
     node_->use_copies(copies, std::move(near));
+    take_costs();
     return true;
+}
+
+/// What the machine's profile says of messages: that of the folder in which rank 0 works.
+void Fabric::take_costs() {
+    ProfileOffer offer = team_->self == 0 ? offer_profile(".") : ProfileOffer{};
+    PMPI_Bcast(&offer, sizeof offer, MPI_BYTE, 0, team_->communicator);
+    auto const machine = take_profile(offer, *team_);
+    if (!machine) return;
+    costs_.between = machine->between;
+    costs_.copy_byte = machine->copy_byte;
 }
 
 std::shared_ptr<Fabric> Fabric::of_world() {
@@ -118,7 +129,7 @@ std::vector<Rank> Fabric::local_indices(std::vector<Rank> const& members) const 
 CollectiveWorld Fabric::world(std::vector<Rank> const& members) const {
     std::map<Node, Rank> on_node;
     for (Rank const rank : members) ++on_node[team_->topology->node_of(rank)];
-    CollectiveWorld world;
+    CollectiveWorld world = costs_;
     world.ranks = static_cast<Rank>(members.size());
     world.nodes = static_cast<Node>(on_node.size());
     for (auto const& [node, ranks] : on_node) {

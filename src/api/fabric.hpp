@@ -36,9 +36,11 @@ public:
 
 private:
     bool connect();
+    void take_costs();
 
     std::shared_ptr<Team> team_;
     std::unique_ptr<NodeNetwork> node_;
+    CollectiveWorld costs_;  ///< Without ranks.
     std::atomic<std::uint64_t> names_{0};
 };
 
