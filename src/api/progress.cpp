@@ -12,7 +12,8 @@ namespace sluice {
 namespace {
 
 constexpr double poke_seconds = 1e-3;  ///< The MPI is asked this often while a caller waits.
-constexpr double due_seconds = 50e-6;  ///< First nap while a message is due; doubles up to poke.
+constexpr double due_seconds = 50e-6;  ///< First naps while a message is due; double up to poke.
+constexpr int naps_alike = 4;
 constexpr int first_looks = 100;  ///< Of a wait that may be shorter than to ask the time takes.
 constexpr double doze_seconds = 2e-3;  ///< After the last work.
 constexpr double doze_nap_seconds = 100e-6;
@@ -117,7 +118,7 @@ bool Progress::must_look_again() const {
 /// Messages from other nodes ring no bell: while one is due, look again soon.
 double Progress::nap_seconds(int naps, bool due) const {
     if (!due) return poke_seconds;
-    return std::min(poke_seconds, due_seconds * (1 << std::min(naps, 5)));
+    return std::min(poke_seconds, due_seconds * (1 << std::min(naps / naps_alike, 5)));
 }
 
 void Progress::drive_until(Condition const& done, std::function<void()> const& poke,
@@ -201,7 +202,7 @@ void Progress::nudge() {
 void Progress::help() {
     this_is_the_helper = true;
     int naps = 0;
-    std::uint32_t answered = 0;
+    std::uint32_t answered = 0, known_begins = 0;
     double idle_since = 0;  // 0: it was called, or had something to do, since.
     while (!stopping_) {
         std::uint32_t const called = helper_bell_.rings.load(std::memory_order_seq_cst);
@@ -215,6 +216,9 @@ void Progress::help() {
         }
         dozing_ = false;
         idle_since = 0;
+        if (std::uint32_t const begins = begins_; std::exchange(known_begins, begins) != begins) {
+            naps = 0;
+        }
         std::unique_lock lock(mutex_);
         bool const moved = progress();
         bool const must_ask = due(), looks_again = !moved && must_look_again();

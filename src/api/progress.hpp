@@ -39,6 +39,7 @@ public:
         std::unique_lock lock(mutex_, std::try_to_lock);
         if (!lock.owns_lock()) return submit(driven, std::move(append), true);
         append();
+        ++begins_;
         driven.progress();
         if (driven.idle()) return;
         keep(driven);
@@ -121,6 +122,7 @@ private:
     std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};
     std::atomic<bool> dozing_{false};  ///< The helper looks again soon, without being called.
     std::atomic<int> drivers_{0};
+    std::atomic<std::uint32_t> begins_{0};  ///< A helper that naps looks closer after each.
     std::atomic<bool> may_spin_{false};
     std::thread helper_;
     std::mutex helper_mutex_;  ///< Guards start and stop.
