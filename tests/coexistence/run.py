@@ -6,6 +6,8 @@ Each case is one start of mpiexec: it must end in time with the expected exit co
 leave no process behind. Exit code 1 if one failed.
 """
 import argparse
+import contextlib
+import os
 import re
 import shutil
 import signal
@@ -154,6 +156,51 @@ def idle(mpi, preload, folder):
     return said.group() if code == 0 and said else output
 
 
+def killed_rank_cases():
+    """The last rank is killed amid collectives; the launcher has to end the others."""
+    base = {"SLUICE_COLLECTIVES": "1"}
+    for name, expected, settings in (
+            ("", "killed: shared memory", {}),
+            (", several nodes", "killed: ", {"SLUICE_RANKS_PER_NODE": "2"}),
+            (", no shared memory", "killed: no shared memory", {"SLUICE_SHARED_MEMORY": "off"})):
+        yield Case(f"a rank is killed amid collectives{name}", "killed.c", [expected],
+                   settings={**base, **settings}, fails=True)
+
+
+def unmapped_of_mpich(before):
+    """Memory that MPICH's own killed ranks left: named after them, new, and mapped by nobody."""
+    new = {f"/dev/shm/{name}" for name in os.listdir("/dev/shm")
+           if name.startswith("mpich_shm")} - before
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):
+            text = maps.read_text(errors="replace")
+            new = {name for name in new if name not in text}
+    return new
+
+
+def run_killed(mpi, case, folder):
+    """Nothing of Sluice's is left behind in memory or in the temporary folder."""
+    began = time.monotonic()
+    memory = {f"/dev/shm/{name}" for name in os.listdir("/dev/shm")}
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    case.settings["TMPDIR"] = str(temporary)
+    code, output, left = start(mpi, case, folder)
+    reasons = [f'no "{line}"' for line in case.expected if not re.search(line, output)]
+    if not code:
+        reasons.append("out of time" if code is None else "exit code 0")
+    if left:
+        reasons.append(f"processes left: {left}")
+    for place in (temporary, Path("/dev/shm")):
+        files = [str(path) for path in place.rglob("*")
+                 if "sluice" in path.name.lower() and str(path) not in memory]
+        if files:
+            reasons.append(f"files left: {files}")
+    for name in unmapped_of_mpich(memory):
+        os.unlink(name)
+    return report(mpi, case.name, reasons, output, began)
+
+
 def report(mpi, name, reasons, output, began):
     print(f"{'FAILED' if reasons else 'ok    '} {time.monotonic() - began:6.1f} s  {mpi} {name}"
           + (f"  ({'; '.join(reasons)})" if reasons else ""))
@@ -194,6 +241,7 @@ def main():
         cases = [*cases_of_tools(), *cases_of_files(mpi), *cases_of_levels(mpi),
                  *cases_of_processes(mpi)]
         tests = [(case.name, run_case, case) for case in cases]
+        tests += [(case.name, run_killed, case) for case in killed_rank_cases()]
         for name, test, *what in [*tests, ("no file", run_idle)]:
             if args.only not in name:
                 continue

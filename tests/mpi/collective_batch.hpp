@@ -1,7 +1,9 @@
 // Several calls under way at once, completed in any order, compared with the MPI's own blocking
 // answers.
 #pragma once
+#include "collective_oracle.hpp"
 #include "collective_places.hpp"
+#include "collective_watch.hpp"
 
 #include <algorithm>
 
@@ -52,6 +54,7 @@ public:
     }
 
     void run() {
+        if (!trials_.empty()) Watch::begin(way_name() + trials_.front().call.text);
         for (Trial& trial : trials_) ask_mpi(trial);
         if (way_ == Way::interposed) {
             start_all([](Trial& t, Arguments const& a) { return call_nonblocking(a, &t.in_mpi); });
@@ -67,13 +70,17 @@ public:
             for (Trial& t : trials_) check::ok(sluice_request_free(&t.own), t.call.text);
         }
         for (Trial& trial : trials_) trial.call.free_handles();
+        Watch::end();
     }
 
 private:
+    [[nodiscard]] std::string way_name() const {
+        return std::string(way_names[static_cast<int>(way_)]) + ", ";
+    }
     static void ask_mpi(Trial& t) {
         t.expected = t.call.receive;
         t.send = t.call.send;
-        check::ok(call_blocking(arguments_of(t.call, t.send, t.expected)), t.call.text);
+        check::ok(collective_test::ask_mpi(arguments_of(t.call, t.send, t.expected)), t.call.text);
     }
     template <class Start> void start_all(Start&& start) {
         for (Trial& t : trials_) {
@@ -155,8 +162,7 @@ private:
     void compare_all() {
         for (Trial& t : trials_) {
             if (breaks_ && !t.receive.bytes().empty()) *t.receive.base() ^= 1U;
-            std::string const what =
-                std::string(way_names[static_cast<int>(way_)]) + ", " + t.call.text;
+            std::string const what = way_name() + t.call.text;
             forgive(t.call, t.receive, t.expected);
             if (t.call.compares)
                 check::same_bytes(t.expected.bytes(), t.receive.bytes(), what + ": received");

@@ -158,14 +158,6 @@ inline Arguments arguments_of(Call& call, Memory& send, Memory& receive) {
 
 /// The MPI's own, blocking: past Sluice.
 inline int call_blocking(Arguments const& a) {
-    if (a.c.kind == Kind::gather) {  // MPICH's own refuses some structures, but not as a gatherv.
-        std::vector<int> const counts(a.c.ranks, a.c.received.count);
-        std::vector<int> places(a.c.ranks);
-        for (std::size_t i = 0; i < a.c.ranks; ++i)
-            places[i] = static_cast<int>(i) * a.c.received.count;
-        return PMPI_Gatherv(a.send, a.c.sent.count, a.c.sent.type, a.receive, counts.data(),
-                            places.data(), a.c.received.type, a.c.root, a.c.communicator);
-    }
     // Capital letters are all that its names have of their own.
 #define PMPI_barrier PMPI_Barrier
 #define PMPI_bcast PMPI_Bcast
