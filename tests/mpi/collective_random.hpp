@@ -96,6 +96,8 @@ private:
         bool const alike = c_.kind == Kind::allgatherv;
         Type type = keep(type_for(alike || own_.chance(30)));
         std::size_t const n = elements.size();
+        side.counts.reserve(1);  // Open MPI refuses null, also where there are no neighbours.
+        side.places.reserve(1);
         side.counts.assign(n, 0);
         side.places.assign(n, 0);
         side.wide_places.assign(n, 0);
