@@ -1,47 +1,18 @@
-// What a call must give: the MPI's own blocking answer, past Sluice. Where an MPI's own function is
-// wrong or ends the program, the answer is made of other functions of its: all of those are here.
+// What a call must give, past Sluice: made of messages where data only moves, else the MPI's own
+// blocking answer. What the MPIs' own functions get wrong, which is why they are not asked:
+//   MPI_Allgatherv, MPICH 5.0.2: cuts long messages by extents, which may differ between ranks.
 //   MPI_Gather, MPICH 5.0.2: in trees of ranks it refuses some structures (MPI_ERR_TYPE).
 //   MPI_Reduce_scatter, MPICH 5.0.2: in place and large it copies between ranges that overlap, and
 //   ends the program.
+//   MPI_Allgatherv, Open MPI 5.0.11: each rank chooses the algorithm by its own datatype, so that
+//   ranks with different ones hang.
 //   MPI_Alltoallw, Open MPI 5.0.11: on one rank it takes displacements for multiples of extents.
 #pragma once
-#include "check.hpp"
-#include "collective_call.hpp"
+#include "collective_messages.hpp"
 
 #include <numeric>
 
 namespace collective_test {
-
-/// The root's blocks arrive one by one, so that nothing but a message's datatypes is trusted.
-inline int gather_by_messages(Arguments const& a) {
-    static constexpr int tag = 77;
-    MPI_Comm const communicator = a.c.communicator;
-    int rank = 0;
-    PMPI_Comm_rank(communicator, &rank);
-    MPI_Request sent = MPI_REQUEST_NULL;
-    if (a.send != MPI_IN_PLACE) {
-        check::ok(
-            PMPI_Isend(a.send, a.c.sent.count, a.c.sent.type, a.c.root, tag, communicator, &sent));
-    }
-    Side const& to = a.c.received;
-    MPI_Aint lower = 0, extent = 0;
-    if (rank == a.c.root) PMPI_Type_get_extent(to.type, &lower, &extent);
-    for (int i = 0; rank == a.c.root && i < static_cast<int>(a.c.ranks); ++i) {
-        if (i == rank && a.send == MPI_IN_PLACE) continue;
-        check::ok(PMPI_Recv(static_cast<char*>(a.receive) + i * to.count * extent, to.count,
-                            to.type, i, tag, communicator, MPI_STATUS_IGNORE));
-    }
-    return PMPI_Wait(&sent, MPI_STATUS_IGNORE);
-}
-
-/// One rank's block for itself, where its displacements in bytes say.
-inline int alltoallw_alone(Arguments const& a) {
-    if (a.send == MPI_IN_PLACE) return MPI_SUCCESS;
-    Side const &from = a.c.sent, &to = a.c.received;
-    return PMPI_Sendrecv(static_cast<char const*>(a.send) + from.places[0], from.counts[0],
-                         from.types[0], 0, 0, static_cast<char*>(a.receive) + to.places[0],
-                         to.counts[0], to.types[0], 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
-}
 
 /// All of the result on each rank, of which it keeps its part; bytes between values stay.
 inline int reduce_and_cut(Arguments const& a) {
@@ -63,8 +34,7 @@ inline int reduce_and_cut(Arguments const& a) {
 }
 
 inline int ask_mpi(Arguments const& a) {
-    if (a.c.kind == Kind::gather) return gather_by_messages(a);
-    if (a.c.kind == Kind::alltoallw && a.c.ranks == 1) return alltoallw_alone(a);
+    if (a.c.kind >= Kind::bcast && a.c.kind <= Kind::alltoallw) return Messages(a).run();
     bool const cut = a.c.kind == Kind::reduce_scatter || a.c.kind == Kind::reduce_scatter_block;
     return cut && a.send == MPI_IN_PLACE ? reduce_and_cut(a) : call_blocking(a);
 }

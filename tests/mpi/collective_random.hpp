@@ -92,9 +92,7 @@ private:
     }
     /// Blocks of `elements[i]`, in any order, with gaps between.
     void irregular(Side& side, Memory& memory, std::vector<int> const& elements, bool each_typed) {
-        // MPICH cuts the messages of its own MPI_Allgatherv by extents, so they must be alike.
-        bool const alike = c_.kind == Kind::allgatherv;
-        Type type = keep(type_for(alike || own_.chance(30)));
+        Type type = keep(type_for(own_.chance(30)));
         std::size_t const n = elements.size();
         side.counts.reserve(1);  // Open MPI refuses null, also where there are no neighbours.
         side.places.reserve(1);
