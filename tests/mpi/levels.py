@@ -93,7 +93,7 @@ def quick_runs(mpi):
         Run(mpi, "large_view_test", 2, 0, ["--large-mib", "2100", "--only", "iat_all"]),
         Run(mpi, "large_view_test", 3, 0, ["--only", "billion"]),
         *quick_storage_runs(mpi),
-        *collective_runs(mpi, 40, (1, 2, 3, 4, 7)),
+        *collective_runs(mpi, 24, (1, 2, 3, 4, 7)),
     ]
 
 
@@ -105,6 +105,8 @@ def collective_runs(mpi, cases, all_ranks, seeds=(1,)):
             for ranks in all_ranks for seed in seeds]
     few = ["--cases", str(cases // 4)]
     return runs + [
+        # Those that are built for the standard ABI.
+        *([Run("abi", "collectives_test", 3, 0, few, 300, served)] if mpi == "mpich" else []),
         Run(mpi, "collectives_test", 4, 2, few, 300, served),  # Between nodes, too.
         Run(mpi, "collectives_test", 3, 1, few, 300, served),
         Run(mpi, "collectives_test", 3, 0, few, 300, {**served, "SLUICE_SHARED_MEMORY": "off"}),
