@@ -5,12 +5,14 @@
 #include "api/environment.hpp"
 #include "api/threads.hpp"
 
+#include <thread>
+
 namespace sluice {
 namespace {
 
 constexpr std::size_t plans_most = 512;  ///< Of one communicator; then it forgets them all.
 
-Attribute<Context> attribute([](std::shared_ptr<Context>) {});
+Attribute<Context> attribute([](std::shared_ptr<Context> gone) { gone->settle(); });
 
 bool is_intercommunicator(MPI_Comm communicator) {
     int inter = 0;
@@ -87,6 +89,8 @@ void Context::ask_for_name(MPI_Comm communicator) {
 bool Context::take_name() {
     if (named_) return true;
     if (!may_call_mpi()) return false;
+    std::unique_lock const lock(name_mutex_, std::try_to_lock);
+    if (!lock || named_) return named_;
     int done = 0;
     PMPI_Testall(2, asked_, &done, MPI_STATUSES_IGNORE);
     if (!done) return false;
@@ -96,6 +100,10 @@ bool Context::take_name() {
     }
     network_.connect(name_, between_.get());
     return named_ = true;
+}
+
+void Context::settle() {
+    while (!take_name()) std::this_thread::yield();
 }
 
 bool Context::progress() { return take_name() && collectives_.progress(); }

@@ -20,6 +20,9 @@ public:
     /// intercommunicator, ranks outside of the fabric, SLUICE=off. With SLUICE_COLLECTIVES=1 local
     /// and returns at once; else the first call on a communicator is collective and blocks.
     [[nodiscard]] static std::shared_ptr<Context> of(MPI_Comm communicator);
+    /// When the communicator is freed, which is collective: Open MPI does not finish what it still
+    /// does on a communicator that is gone, as a context's name or communicator that is on its way.
+    void settle();
     /// Before MPI goes away. All that was started is complete.
     static void forget_all();
 
@@ -66,7 +69,8 @@ private:
     std::uint64_t name_ = 0;
     MPI_Comm own_ = MPI_COMM_NULL;
     MPI_Request asked_[2]{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    bool named_ = false;
+    std::mutex name_mutex_;  ///< One thread asks at a time.
+    std::atomic<bool> named_{false};
 
     std::unique_ptr<MpiNetwork> between_;  ///< Nodes; once it is named.
     RoutedNetwork network_;
