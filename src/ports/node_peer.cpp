@@ -42,7 +42,7 @@ bool NodePeer::try_send(Parcel& parcel) noexcept {
 
 Parcel* NodePeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes) {
     bool const is_small = bytes.size() <= whole_max();
-    bool const first = waiting_.empty() && notes_.empty() && !gone_;
+    bool const first = waiting_.empty() && notes_.empty() && ending_.empty() && !gone_;
     if (is_small && first && post({CellKind::whole, tag, context}, bytes)) return nullptr;
     Parcel& parcel = parcels_->make();
     parcel.context = context;
@@ -130,7 +130,8 @@ bool NodePeer::send_waiting() {
         notes_.pop_front();
         moved = true;
     }
-    if (!notes_.empty()) return moved;
+    moved |= end_told();
+    if (!notes_.empty() || !ending_.empty()) return moved;
     while (!waiting_.empty() && try_send(*waiting_.front())) {
         Parcel& parcel = *waiting_.take_front();
         moved = true;
@@ -145,7 +146,7 @@ bool NodePeer::send_waiting() {
 
 bool NodePeer::move() {
     bool moved = take_cells();
-    if (!notes_.empty() || !waiting_.empty()) moved |= send_waiting();
+    if (!notes_.empty() || !ending_.empty() || !waiting_.empty()) moved |= send_waiting();
     if (!large_.empty()) moved |= send_portions();
     if (moved) quiet_since_ = 0;
     return moved;
@@ -166,6 +167,7 @@ void NodePeer::end_all() {
     }  // What it still said counts.
     gone_ = true;
     notes_.clear();
+    while (!ending_.empty()) ending_.take_front()->done = true;
     for (ParcelList* list : {&posted_, &waiting_, &large_, &incoming_}) {
         while (!list->empty()) {
             Parcel& parcel = *list->take_front();

@@ -34,8 +34,8 @@ public:
 
     /// Whether anything is expected of the peer, or waits for room.
     [[nodiscard]] bool is_busy() const noexcept {
-        return !posted_.empty() || !large_.empty() || !incoming_.empty() || !waiting_.empty() ||
-               !notes_.empty();
+        return !posted_.empty() || !large_.empty() || !incoming_.empty() || !ending_.empty() ||
+               !waiting_.empty() || !notes_.empty();
     }
     /// Takes what came and sends what waits; bounded. True when anything moved.
     bool move();
@@ -65,6 +65,7 @@ private:
     void finish_send(Note const& note);
     void begin_large(Parcel& receive, Parcel const& offered);
     void end_large(Parcel& receive);
+    bool end_told();
     void bring(Parcel& receive, std::span<std::byte const> bytes) noexcept;
     void end_all();
 
@@ -82,6 +83,7 @@ private:
     ParcelList waiting_;      ///< Sends that found no room.
     ParcelList large_;        ///< Sends that are offered.
     ParcelList incoming_;     ///< Receives of large messages that began.
+    ParcelList ending_;       ///< Those that are complete, but their sender cannot be told yet.
     std::deque<Note> notes_;  ///< That found no room; they go before all else.
 };
 

@@ -47,9 +47,22 @@ void NodePeer::begin_large(Parcel& receive, Parcel const& offered) {
     tell({CellKind::grant, 0, 0, receive.number});
 }
 
+/// A receive is done only when its sender was told: who has no message under way looks no more, and
+/// the sender would wait for ever.
 void NodePeer::end_large(Parcel& receive) {
-    receive.done = true;
-    tell({CellKind::done, 0, 0, receive.number});
+    ending_.push_back(receive);
+    end_told();
+}
+
+/// True when anything moved.
+bool NodePeer::end_told() {
+    bool moved = false;
+    while (notes_.empty() && !ending_.empty() &&
+           post({CellKind::done, 0, 0, ending_.front()->number})) {
+        ending_.take_front()->done = true;
+        moved = true;
+    }
+    return moved;
 }
 
 /// Portions come in the order of the bytes. One may come for what was copied, or ended, meanwhile.

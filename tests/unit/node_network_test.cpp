@@ -2,6 +2,8 @@
 // thread sanitizer) and between processes, with copies from process to process and without.
 #include "node_ranks.hpp"
 
+#include "ports/node_lane.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -247,6 +249,40 @@ TEST(NodeNetwork, moves_a_message_from_both_ends) {
             std::ranges::fill(memory, std::byte{});
         }
         return "";
+    };
+    EXPECT_EQ(on_processes(2, true, program), "");
+    EXPECT_EQ(on_threads(2, true, program), "");
+}
+
+/// The way back is full when a large message ends: its receiver, who has nothing else to do then,
+/// does not leave before the sender was told.
+TEST(NodeNetwork, tells_the_sender_before_a_large_message_is_done) {
+    auto const program = [](NodeRank const& rank) -> std::string {
+        auto const all_but_one = LaneShape::of(rank.ranks).cells - 1;
+        Content const sent = content(1, 1'000'000);
+        Content room(sent.size()), nothing;
+        if (rank.self == 1) {
+            for (std::uint32_t i = 0; i < all_but_one; ++i) {
+                Message small = send(rank, 0, 2, nothing);
+                if (!rank.network.finished(small)) return "the way back is full too early";
+            }
+            rank.meet();
+            Message large = receive(rank, 0, 1, room);
+            rank.finish(large);
+            while (rank.common.flag.load() == 0) usleep(1000);
+            return room == sent ? "" : "wrong bytes";
+        }
+        Message large = send(rank, 1, 1, sent);
+        rank.meet();
+        usleep(50'000);  // The peer copies all of it meanwhile.
+        auto const begin = std::chrono::steady_clock::now();
+        bool told = false;
+        while (!told && std::chrono::steady_clock::now() - begin < std::chrono::seconds(10)) {
+            rank.network.progress();
+            told = rank.network.finished(large);
+        }
+        rank.common.flag.store(1);
+        return told ? "" : "the sender was not told";
     };
     EXPECT_EQ(on_processes(2, true, program), "");
     EXPECT_EQ(on_threads(2, true, program), "");
