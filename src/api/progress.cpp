@@ -56,16 +56,28 @@ void Progress::submit(Driven& driven, std::function<void()> append, bool backgro
     ring();
 }
 
-/// A helper that dozes looks at busy_ after it said that it does no more: one of both sees it.
-void Progress::call_helper() {
+void Progress::move_begun(Driven& driven, std::unique_lock<std::mutex> lock) {
+    bool const moved = driven.progress();
+    if (moved && drivers_ > 0) ring();  // It may be another thread's operation that is complete.
+    if (driven.idle()) return drop(driven);
+    keep(driven);
+    bool const must_look = driven.due() > 0 || driven.must_look_again();
+    lock.unlock();
+    call_helper(must_look);
+}
+
+/// A helper that dozes looks at busy_ after it said that it does no more: one of both sees it. One
+/// that has other things under way may sleep for long: what rings no bell it would see too late.
+void Progress::call_helper(bool must_look) {
     if (dozing_ || settings().progress_in_calls) return;
     start_helper();
     sluice::ring(helper_bell_);
+    if (must_look) ring();
 }
 
 void Progress::forget(Driven const& driven) {
     std::lock_guard const lock(mutex_);
-    std::erase(driven_, &driven);
+    drop(driven);
 }
 
 void Progress::keep(Driven& driven) {
@@ -73,6 +85,13 @@ void Progress::keep(Driven& driven) {
         driven_.push_back(&driven);
     }
     busy_ = true;
+    if (settings().stall_seconds > 0) moved_at_ = clock_.now();
+}
+
+void Progress::drop(Driven const& driven) {
+    if (driven_.empty()) return;
+    std::erase(driven_, &driven);
+    busy_ = !driven_.empty();
 }
 
 void Progress::start_helper() {
@@ -90,7 +109,6 @@ void Progress::take_inbox() {
     }
     inbox_.clear();
     inbox_full_ = false;
-    moved_at_ = clock_.now();
 }
 
 bool Progress::progress() {
@@ -263,8 +281,8 @@ void Progress::stop() {
 
 void Progress::end_helper() {
     std::lock_guard const lock(helper_mutex_);
-    stopping_ = true;
     if (!helper_.joinable()) return;
+    stopping_ = true;
     sluice::ring(helper_bell_);
     ring();
     helper_.join();

@@ -40,11 +40,7 @@ public:
         if (!lock.owns_lock()) return submit(driven, std::move(append), true);
         append();
         ++begins_;
-        driven.progress();
-        if (driven.idle()) return;
-        keep(driven);
-        lock.unlock();
-        call_helper();
+        move_begun(driven, std::move(lock));
     }
 
     /// Moves everything on in the calling thread and sleeps in between until `done()` is true.
@@ -100,8 +96,10 @@ private:
     };
     bool progress();
     void take_inbox();
+    void move_begun(Driven& driven, std::unique_lock<std::mutex> lock);
     void keep(Driven& driven);
-    void call_helper();
+    void drop(Driven const& driven);
+    void call_helper(bool must_look);
     [[nodiscard]] bool due() const;
     [[nodiscard]] bool must_look_again() const;
     void help();
