@@ -57,6 +57,7 @@ void Progress::submit(Driven& driven, std::function<void()> append, bool backgro
 }
 
 void Progress::move_begun(Driven& driven, std::unique_lock<std::mutex> lock) {
+    ++begins_;
     bool const moved = driven.progress();
     if (moved && drivers_ > 0) ring();  // It may be another thread's operation that is complete.
     if (driven.idle()) return drop(driven);

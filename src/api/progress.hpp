@@ -39,7 +39,6 @@ public:
         std::unique_lock lock(mutex_, std::try_to_lock);
         if (!lock.owns_lock()) return submit(driven, std::move(append), true);
         append();
-        ++begins_;
         move_begun(driven, std::move(lock));
     }
 
