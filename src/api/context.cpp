@@ -10,7 +10,9 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t plans_most = 512;  ///< Of one communicator; then it forgets them all.
+/// Of one communicator; then it forgets all plans. So many ops, and what belongs to them, are some
+/// tens of MiB.
+constexpr std::size_t plans_most = 512, ops_in_plans_most = 1 << 18;
 
 Attribute<Context> attribute([](std::shared_ptr<Context> gone) { gone->settle(); });
 
@@ -69,12 +71,14 @@ Context::Context(std::shared_ptr<Fabric> fabric, std::vector<Rank> members, MPI_
 }
 
 /// Whoever saw its last operation complete may come here while another thread is still in
-/// progress().
+/// progress(). Where nothing was ever started, the MPI may still be about to write the name here.
 Context::~Context() {
     Progress::instance().forget(*this);
     int finalized = 0;
     PMPI_Finalized(&finalized);
-    if (!finalized && own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);
+    if (finalized) return;
+    PMPI_Waitall(2, asked_, MPI_STATUSES_IGNORE);
+    if (own_ != MPI_COMM_NULL) PMPI_Comm_free(&own_);
 }
 
 /// By nonblocking collectives on the program's own communicator: this is a collective call on it,
@@ -120,7 +124,12 @@ std::shared_ptr<CollectivePlan const> Context::plan_for(CollectiveCall const& ca
     CollectiveChoice const choice = choose_collective(call, world_);
     auto plan = std::make_shared<CollectivePlan const>(
         make_collective(call, choice.algorithm, self_, ranks(), choice.segment));
-    if (plans_.size() >= plans_most) plans_.clear();
+    std::size_t const ops = plan->graph.ops().size();
+    if (plans_.size() >= plans_most || ops_in_plans_ + ops > ops_in_plans_most) {
+        plans_.clear();
+        ops_in_plans_ = 0;
+    }
+    ops_in_plans_ += ops;
     plans_.emplace(call, plan);
     return plan;
 }

@@ -78,6 +78,7 @@ private:
     std::atomic<std::uint64_t> next_number_{0};
     std::mutex plans_mutex_;
     std::unordered_map<CollectiveCall, std::shared_ptr<CollectivePlan const>, Hash> plans_;
+    std::size_t ops_in_plans_ = 0;
 };
 
 }  // namespace sluice
