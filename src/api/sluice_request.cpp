@@ -42,6 +42,7 @@ int sluice_waitall(int count, sluice_request const* requests, MPI_Status* status
 
 int sluice_test(sluice_request request, int* complete, MPI_Status* status) {
     if (!complete) return MPI_ERR_ARG;
+    *complete = 0;
     if (!request) return MPI_ERR_REQUEST;
     int const code = request->test(complete, status);
     if (*complete && request->ends_when_complete()) delete request;

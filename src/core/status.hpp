@@ -20,7 +20,7 @@ enum class Status : std::int32_t {
     quota,
     no_space,
     unsupported,
-    split,  ///< A split collective is begun twice, or ended without a begin.
+    split,      ///< A split collective is begun twice, or ended without a begin.
     truncated,  ///< A message is longer than the memory that is to take it.
     argument,
     buffer,
