@@ -111,7 +111,8 @@ def collective_runs(mpi, cases, all_ranks, seeds=(1,)):
         Run(mpi, "collectives_test", 3, 1, few, 300, served),
         Run(mpi, "collectives_test", 3, 0, few, 300, {**served, "SLUICE_SHARED_MEMORY": "off"}),
         Run(mpi, "collectives_test", 3, 0, few, 300, {**served, "SLUICE_PROGRESS": "calls"}),
-        Run(mpi, "collectives_test", 3, 0, few, 300),  # The MPI's own functions.
+        # MPI's are not served; Open MPI's own hang where ranks have different datatypes.
+        Run(mpi, "collectives_test", 3, 0, [*few, "--only", "/sluice_"], 300),
         Run(mpi, "collectives_test", 3, 0, [*few, "--thread-level", "3"], 300, served),
     ]
 
