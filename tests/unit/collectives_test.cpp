@@ -15,7 +15,7 @@ using testing::draw_calls;
 using testing::make_all;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr Rank dense_ranks = 9, ranks_step = 28, most_ranks = 255;
+constexpr Rank dense_ranks = 9, ranks_step = 28, most_ranks = 161;
 #else
 constexpr Rank dense_ranks = 17, ranks_step = 1, most_ranks = 1024;
 #endif
