@@ -5,8 +5,6 @@
 #include "api/environment.hpp"
 #include "api/threads.hpp"
 
-#include <thread>
-
 namespace sluice {
 namespace {
 
@@ -108,7 +106,7 @@ bool Context::take_name() {
 
 void Context::settle() {
 #ifdef OPEN_MPI  // Others finish first, and may come here from within take_name().
-    while (!take_name()) std::this_thread::yield();
+    Progress::instance().drive_until_mpi([this] { return take_name(); });
 #endif
 }
 

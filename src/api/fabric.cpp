@@ -45,7 +45,9 @@ std::vector<int> translate(MPI_Comm communicator, MPI_Comm of) {
 std::shared_ptr<Fabric> Fabric::make(MPI_Comm communicator) {
     auto fabric = std::make_shared<Fabric>();
     fabric->team_ = Team::of(communicator);
-    if (!fabric->team_ || !fabric->connect()) return nullptr;
+    if (!fabric->team_) return nullptr;
+    if (!fabric->team_->messages && !fabric->connect()) return nullptr;
+    fabric->take_costs();
     return fabric;
 }
 
@@ -57,11 +59,10 @@ bool Fabric::connect() {
         warn("no shared memory for messages: the MPI serves collectives itself");
         return false;
     }
-    Rank const count = static_cast<Rank>(
-        NodeNetwork::bytes_needed(1) == memory.size() ? 1 : topology.local_count(own));
-    node_ = std::make_unique<NodeNetwork>(memory.data(), topology.local_index(team_->self), count,
-                                          team_->bells());
-    NodeNetwork::Address const mine = node_->address();
+    Rank const count = topology.local_count(own);
+    team_->messages = std::make_unique<NodeNetwork>(
+        memory.data(), topology.local_index(team_->self), count, team_->bells());
+    NodeNetwork::Address const mine = team_->messages->address();
     std::vector<NodeNetwork::Address> all(static_cast<std::size_t>(topology.rank_count()));
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE,
                    team_->communicator);
@@ -69,10 +70,9 @@ bool Fabric::connect() {
     for (Rank i = 0; i < count; ++i) {
         near.push_back(all[static_cast<std::size_t>(topology.rank_at(own, i))]);
     }
-    bool const copies = all_agree(node_->can_copy_from(near), team_->communicator);
+    bool const copies = all_agree(team_->messages->can_copy_from(near), team_->communicator);
     if (!copies) note("large messages on a node go through slots: the system allows no copies");
-    node_->use_copies(copies, std::move(near));
-    take_costs();
+    team_->messages->use_copies(copies, std::move(near));
     return true;
 }
 
@@ -139,8 +139,9 @@ CollectiveWorld Fabric::world(std::vector<Rank> const& members) const {
     return world;
 }
 
-std::uint64_t Fabric::new_name() {
-    return (static_cast<std::uint64_t>(team_->self) + 1) << 32 | ++names_;
+std::uint64_t Fabric::new_name() const {
+    static std::atomic<std::uint32_t> names{0};
+    return (static_cast<std::uint64_t>(team_->self) + 1) << 32 | ++names;
 }
 
 }  // namespace sluice

@@ -29,9 +29,9 @@ public:
     /// What the choice of algorithms must know; equal on all members.
     [[nodiscard]] CollectiveWorld world(std::vector<Rank> const& members) const;
     /// Of a new communicator whose first rank this is: no other one has it.
-    [[nodiscard]] std::uint64_t new_name();
+    [[nodiscard]] std::uint64_t new_name() const;
 
-    [[nodiscard]] NodeNetwork& node() noexcept { return *node_; }
+    [[nodiscard]] NodeNetwork& node() noexcept { return *team_->messages; }
     [[nodiscard]] Team const& team() const noexcept { return *team_; }
 
 private:
@@ -39,9 +39,7 @@ private:
     void take_costs();
 
     std::shared_ptr<Team> team_;
-    std::unique_ptr<NodeNetwork> node_;
     CollectiveWorld costs_;  ///< Without ranks.
-    std::atomic<std::uint64_t> names_{0};
 };
 
 }  // namespace sluice

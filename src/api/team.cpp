@@ -132,6 +132,7 @@ void Team::poke() const {
 }
 
 Team::~Team() {
+    messages.reset();  // Before its memory.
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (!finalized && communicator != MPI_COMM_NULL) PMPI_Comm_free(&communicator);

@@ -59,6 +59,9 @@ public:
     MpiNetwork network;
     MPI_Comm communicator;
     KnownProfiles profiles;  ///< The same on all ranks.
+    /// Between the node's ranks, once a fabric wants them. It stays with the memory that it uses,
+    /// also when the team is revived.
+    std::unique_ptr<NodeNetwork> messages;
 
 private:
     static std::shared_ptr<Team> revive(MPI_Comm communicator);
