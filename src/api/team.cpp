@@ -58,6 +58,14 @@ int cores_available() {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+/// Of the node's ranks together: each may be bound to a part of them.
+int cores_of_all(MPI_Comm node) {
+    cpu_set_t mine{}, all{};
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 1;
+    PMPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node);
+    return CPU_COUNT(&all);
+}
+
 Costs costs_of(MachineProfile const& m) noexcept {
     return {m.between.start, m.between.byte, m.queue, m.copy_byte, m.wake};
 }
@@ -152,6 +160,7 @@ bool Team::set_up() {
     bool const alone = size_of(node) == 1;
     bool shared = alone || share_memory(node);
     if (!shared) warn("no shared memory on this node: its ranks exchange messages instead", true);
+    bool const own_cores = cores_of_all(node) >= size_of(node);
     int name = shared ? self : -1;
     if (shared)
         PMPI_Bcast(&name, 1, MPI_INT, 0, node);
@@ -180,8 +189,7 @@ bool Team::set_up() {
         take_memory(own_node_memory(shape_, streams_at_most, NodeNetwork::bytes_needed(1)));
     }
     memory_left_ = settings().memory_bytes;
-    Progress::instance().allow_spinning(least[0] >= topology->local_count(own_node) &&
-                                        settings().ranks_per_node == 0);
+    Progress::instance().allow_spinning(own_cores && settings().ranks_per_node == 0);
     return agree_on_streams();
 }
 
