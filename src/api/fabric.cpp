@@ -72,7 +72,7 @@ bool Fabric::connect() {
     }
     bool const copies = all_agree(team_->messages->can_copy_from(near), team_->communicator);
     if (!copies) note("large messages on a node go through slots: the system allows no copies");
-    team_->messages->use_copies(copies, std::move(near));
+    team_->messages->use_copies(copies, near);
     return true;
 }
 

@@ -137,7 +137,7 @@ class Keep final : public Reduction {
 };
 
 /// Never destroyed: a helper thread may still be at work when the program ends.
-template <class Kernel> Reduction const* the() noexcept {
+template <class Kernel> Reduction const* the() {
     static Reduction const* const one = new Kernel;
     return one;
 }
@@ -241,7 +241,7 @@ Bytes element_bytes(ElementType type) noexcept {
         type, [](auto element, auto /*kernels*/) { return Element<decltype(element)>::bytes; });
 }
 
-Reduction const* native_reduction(ReductionOp op, ElementType type) noexcept {
+Reduction const* native_reduction(ReductionOp op, ElementType type) {
     if (op == ReductionOp::replace) return the<Replace>();
     if (op == ReductionOp::no_op) return the<Keep>();
     return with_type(type, [op](auto /*element*/, auto kernels) { return kernels(op); });

@@ -70,6 +70,6 @@ enum class ElementType : std::uint8_t {
 [[nodiscard]] Bytes element_bytes(ElementType type) noexcept;
 
 /// Null where MPI does not define the operation on such elements. Lives as long as the program.
-[[nodiscard]] Reduction const* native_reduction(ReductionOp op, ElementType type) noexcept;
+[[nodiscard]] Reduction const* native_reduction(ReductionOp op, ElementType type);
 
 }  // namespace sluice
