@@ -2,13 +2,12 @@
 #include "api/communicator.hpp"
 
 #include "api/attribute.hpp"
+#include "api/ranks.hpp"
 
 #include <algorithm>
 
 namespace sluice {
 namespace {
-
-constexpr int tag_never_used = 32767;  ///< Every MPI allows it. A message with it is left alone.
 
 Attribute<Communicator>& attribute() {
     static Attribute<Communicator> only([](std::shared_ptr<Communicator> gone) { gone->freed(); });
@@ -91,9 +90,7 @@ int Communicator::raise(int error) const {
 }
 
 void Communicator::poke() const {
-    int flag = 0;
-    if (freed_) return;
-    PMPI_Iprobe(MPI_ANY_SOURCE, tag_never_used, handle_, &flag, MPI_STATUS_IGNORE);
+    if (!freed_) sluice::poke(handle_);
 }
 
 Neighbours const* Communicator::neighbours() const {

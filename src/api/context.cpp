@@ -3,6 +3,7 @@
 
 #include "api/attribute.hpp"
 #include "api/environment.hpp"
+#include "api/ranks.hpp"
 #include "api/threads.hpp"
 
 namespace sluice {
@@ -13,18 +14,6 @@ namespace {
 constexpr std::size_t plans_most = 512, ops_in_plans_most = 1 << 18;
 
 Attribute<Context> attribute([](std::shared_ptr<Context> gone) { gone->settle(); });
-
-bool is_intercommunicator(MPI_Comm communicator) {
-    int inter = 0;
-    PMPI_Comm_test_inter(communicator, &inter);
-    return inter != 0;
-}
-
-Rank rank_in(MPI_Comm communicator) {
-    int rank = 0;
-    PMPI_Comm_rank(communicator, &rank);
-    return rank;
-}
 
 /// The world's, or one of its own where there is none: the latter is collective and blocks.
 std::shared_ptr<Fabric> fabric_for(MPI_Comm communicator) {

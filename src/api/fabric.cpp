@@ -2,6 +2,7 @@
 #include "api/fabric.hpp"
 
 #include "api/environment.hpp"
+#include "api/ranks.hpp"
 
 #include <algorithm>
 #include <map>
@@ -16,13 +17,6 @@ struct World {
 World& world_fabric() {
     static auto* const only = new World;
     return *only;
-}
-
-bool all_agree(bool mine, MPI_Comm communicator) {
-    int const own = mine ? 1 : 0;
-    int all = 0;
-    PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, communicator);
-    return all == 1;
 }
 
 /// The ranks of `communicator` as ranks of `of`; MPI_UNDEFINED for those that are none.

@@ -1,5 +1,6 @@
 // sluice_igather_results: a gather of sizes whose end brings a gather of the data.
 #include "api/own_request.hpp"
+#include "api/ranks.hpp"
 #include "api/started_collective.hpp"
 #include "sluice/sluice.h"
 
@@ -68,13 +69,10 @@ CapturedCollective gather_of_data(Results& results, CollectiveState& state) {
 
 /// The MPI's own functions, one after the other.
 int gather_in_mpi(Arguments const& a, MPI_Comm communicator) {
-    int size = 0, rank = 0;
-    PMPI_Comm_size(communicator, &size);
-    PMPI_Comm_rank(communicator, &rank);
-    bool const is_root = rank == a.root;
+    bool const is_root = rank_in(communicator) == a.root;
     if (a.send_bytes > INT_MAX) return MPI_ERR_COUNT;
     int const own = static_cast<int>(a.send_bytes);
-    std::vector<int> sizes(static_cast<std::size_t>(size)), places(sizes.size());
+    std::vector<int> sizes(static_cast<std::size_t>(size_in(communicator))), places(sizes.size());
     PMPI_Gather(&own, 1, MPI_INT, sizes.data(), 1, MPI_INT, a.root, communicator);
     Bytes const all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
     std::exclusive_scan(sizes.begin(), sizes.end(), places.begin(), 0);
@@ -88,13 +86,9 @@ int gather_in_mpi(Arguments const& a, MPI_Comm communicator) {
 }
 
 int check(Arguments const& a, MPI_Comm communicator, bool& is_root) {
-    int inter = 0, size = 0, rank = 0;
-    PMPI_Comm_test_inter(communicator, &inter);
-    if (inter) return MPI_ERR_COMM;
-    PMPI_Comm_size(communicator, &size);
-    PMPI_Comm_rank(communicator, &rank);
-    is_root = rank == a.root;
-    if (a.root < 0 || a.root >= size) return MPI_ERR_ROOT;
+    if (is_intercommunicator(communicator)) return MPI_ERR_COMM;
+    is_root = rank_in(communicator) == a.root;
+    if (a.root < 0 || a.root >= size_in(communicator)) return MPI_ERR_ROOT;
     if (a.send_bytes < 0 || (is_root && a.capacity < 0)) return MPI_ERR_COUNT;
     if (a.send_bytes > 0 && !a.send) return MPI_ERR_ARG;
     bool const lacks = !a.receive_bytes || (a.capacity > 0 && !a.receive);

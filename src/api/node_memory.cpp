@@ -2,6 +2,7 @@
 #include "api/node_memory.hpp"
 
 #include "api/environment.hpp"
+#include "api/ranks.hpp"
 #include "ports/handover.hpp"
 
 #include <algorithm>
@@ -18,19 +19,6 @@ struct Shown {
     std::uint64_t streams = 0;
     HandoverAddress address;
 };
-
-bool all_agree(bool mine, MPI_Comm communicator) {
-    int const own = mine ? 1 : 0;
-    int all = 0;
-    PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, communicator);
-    return all == 1;
-}
-
-int rank_in(MPI_Comm communicator) {
-    int rank = 0;
-    PMPI_Comm_rank(communicator, &rank);
-    return rank;
-}
 
 std::vector<Shown> show(Shown const& mine, MPI_Comm node) {
     int size = 0;

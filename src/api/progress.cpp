@@ -173,7 +173,8 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         if (moved && drivers_ > 1)
             ring();  // It may be another thread's operation that is complete.
         if (done()) break;
-        if (!moved && how.first_looks-- > 0) {
+        if (!moved && how.first_looks > 0) {
+            --how.first_looks;
             __builtin_ia32_pause();
             continue;
         }

@@ -3,6 +3,7 @@
 
 #include "api/attribute.hpp"
 #include "api/environment.hpp"
+#include "api/ranks.hpp"
 #include "core/staging.hpp"
 
 #include <algorithm>
@@ -13,7 +14,6 @@ namespace sluice {
 namespace {
 
 constexpr std::size_t streams_at_most = 128;  ///< Files of a communicator open at once.
-constexpr int tag_never_used = 32767;         ///< Every MPI grants it; streams use fewer.
 
 std::atomic<bool> multiple_granted{false};
 
@@ -70,18 +70,6 @@ Costs costs_of(MachineProfile const& m) noexcept {
     return {m.between.start, m.between.byte, m.queue, m.copy_byte, m.wake};
 }
 
-int rank_in(MPI_Comm communicator) {
-    int rank = 0;
-    PMPI_Comm_rank(communicator, &rank);
-    return rank;
-}
-
-int size_of(MPI_Comm communicator) {
-    int size = 0;
-    PMPI_Comm_size(communicator, &size);
-    return size;
-}
-
 /// The ranks that share memory with this one, or that pretend to.
 MPI_Comm split_by_node(MPI_Comm communicator) {
     int const rank = rank_in(communicator);
@@ -132,12 +120,7 @@ void Team::forget_all() {
     retired().all.clear();
 }
 
-/// Asks for a message that nobody sends: where MPICH finds one it moves nothing else. Nor does it
-/// for MPI_COMM_SELF.
-void Team::poke() const {
-    int flag = 0;
-    PMPI_Iprobe(MPI_ANY_SOURCE, tag_never_used, communicator, &flag, MPI_STATUS_IGNORE);
-}
+void Team::poke() const { sluice::poke(communicator); }
 
 Team::~Team() {
     messages.reset();  // Before its memory.
@@ -157,16 +140,16 @@ bool Team::set_up() {
     self = rank_in(communicator);
     agree_on_name();
     MPI_Comm node = split_by_node(communicator);
-    bool const alone = size_of(node) == 1;
+    bool const alone = size_in(node) == 1;
     bool shared = alone || share_memory(node);
     if (!shared) warn("no shared memory on this node: its ranks exchange messages instead", true);
-    bool const own_cores = cores_of_all(node) >= size_of(node);
+    bool const own_cores = cores_of_all(node) >= size_in(node);
     int name = shared ? self : -1;
     if (shared)
         PMPI_Bcast(&name, 1, MPI_INT, 0, node);
     else
         name = self;
-    std::vector<std::int32_t> names(static_cast<std::size_t>(size_of(communicator)));
+    std::vector<std::int32_t> names(static_cast<std::size_t>(size_in(communicator)));
     PMPI_Allgather(&name, 1, MPI_INT, names.data(), 1, MPI_INT, communicator);
     PMPI_Comm_free(&node);
     topology = std::make_unique<Topology>(names);
@@ -216,8 +199,8 @@ void Team::take_memory(NodeMemory memory) {
 bool Team::share_memory(MPI_Comm node) {
     // The shape needs the whole communicator's size, but only counts of it.
     WindowShape shape;
-    shape.local_count = size_of(node);
-    shape.aggregator_count = std::min(size_of(communicator), 64);
+    shape.local_count = size_in(node);
+    shape.aggregator_count = std::min(size_in(communicator), 64);
     shape.slot_bytes_max = slot_bytes_most;
     auto shared = share_node_memory(node, Progress::instance().bell_page(), shape, streams_at_most,
                                     NodeNetwork::bytes_needed(shape.local_count));

@@ -1,0 +1,42 @@
+// Small questions to a communicator, asked in several places.
+#pragma once
+#include <mpi.h>
+
+namespace sluice {
+
+[[nodiscard]] inline int rank_in(MPI_Comm communicator) {
+    int rank = 0;
+    PMPI_Comm_rank(communicator, &rank);
+    return rank;
+}
+
+[[nodiscard]] inline int size_in(MPI_Comm communicator) {
+    int size = 0;
+    PMPI_Comm_size(communicator, &size);
+    return size;
+}
+
+[[nodiscard]] inline bool is_intercommunicator(MPI_Comm communicator) {
+    int inter = 0;
+    PMPI_Comm_test_inter(communicator, &inter);
+    return inter != 0;
+}
+
+/// Whether it is true on all ranks. Collective, blocks.
+[[nodiscard]] inline bool all_agree(bool mine, MPI_Comm communicator) {
+    int const own = mine ? 1 : 0;
+    int all = 0;
+    PMPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, communicator);
+    return all == 1;
+}
+
+/// Calls MPI so that it can make progress. Asks for a message that nobody sends, or that is left
+/// alone: where MPICH finds one it moves nothing else. Nor does it for MPI_COMM_SELF. Every MPI
+/// grants the tag, and streams use lower ones.
+inline void poke(MPI_Comm communicator) {
+    constexpr int tag_never_used = 32767;
+    int flag = 0;
+    PMPI_Iprobe(MPI_ANY_SOURCE, tag_never_used, communicator, &flag, MPI_STATUS_IGNORE);
+}
+
+}  // namespace sluice
