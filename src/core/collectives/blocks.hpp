@@ -19,7 +19,7 @@ public:
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
     /// The memory of these positions where they lie together, else null.
     [[nodiscard]] std::byte* contiguous(Bytes at, Bytes bytes) const noexcept {
-        if (blocks_.empty() && first_.layout == nullptr) return first_.base + at;
+        if (first_.base && blocks_.empty() && !first_.layout) return first_.base + at;
         return contiguous_in(at, bytes);
     }
     /// Copies from and to packed memory.
