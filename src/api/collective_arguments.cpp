@@ -27,16 +27,17 @@ Bytes sum(std::vector<Bytes> const& all) noexcept {
 class Capture {
 public:
     Capture(CollectiveArguments const& arguments, Communicator const& communicator,
-            Team const& team, Rank self, Rank ranks, CapturedCollective& into)
+            Team const& team, Rank self, Rank ranks, CollectiveCall& call,
+            CollectiveBuffers& buffers)
         : a_(arguments),
           communicator_(communicator),
           team_(team),
           self_(self),
           ranks_(ranks),
-          call_(into.call),
-          input_(into.buffers.input),
-          output_(into.buffers.output),
-          buffers_(into.buffers) {}
+          call_(call),
+          input_(buffers.input),
+          output_(buffers.output),
+          buffers_(buffers) {}
 
     Captured run() {
         call_.kind = a_.kind;
@@ -340,8 +341,9 @@ private:
 }  // namespace
 
 Captured capture(CollectiveArguments const& arguments, Communicator const& communicator,
-                 Team const& team, Rank self, Rank ranks, CapturedCollective& into) {
-    return Capture(arguments, communicator, team, self, ranks, into).run();
+                 Team const& team, Rank self, Rank ranks, CollectiveCall& call,
+                 CollectiveBuffers& buffers) {
+    return Capture(arguments, communicator, team, self, ranks, call, buffers).run();
 }
 
 }  // namespace sluice

@@ -49,12 +49,6 @@ struct CollectiveArguments {
     MPI_Comm communicator = MPI_COMM_NULL;
 };
 
-/// What can be started, any number of times.
-struct CapturedCollective {
-    CollectiveCall call;
-    CollectiveBuffers buffers;
-};
-
 struct Captured {
     int error = MPI_SUCCESS;  ///< Class. No handler knows it yet.
     /// On all ranks: the MPI knows an operation or a datatype that this library does not.
@@ -65,6 +59,6 @@ struct Captured {
 /// reduction is not the library's, the operation are. `team`: asks the MPI about datatypes.
 [[nodiscard]] Captured capture(CollectiveArguments const& arguments,
                                Communicator const& communicator, Team const& team, Rank self,
-                               Rank ranks, CapturedCollective& into);
+                               Rank ranks, CollectiveCall& call, CollectiveBuffers& buffers);
 
 }  // namespace sluice

@@ -123,7 +123,7 @@ std::shared_ptr<CollectivePlan const> Context::plan_for(CollectiveCall const& ca
     return plan;
 }
 
-std::shared_ptr<CollectiveState> Context::start(CollectiveStage stage) {
+std::shared_ptr<CollectiveState> Context::start(CollectiveStage&& stage) {
     auto collective = collectives_.make(std::move(stage), next_number_++);
     Progress::instance().begin(
         *this, [this, its = collective]() mutable { collectives_.append(std::move(its)); });
@@ -131,9 +131,9 @@ std::shared_ptr<CollectiveState> Context::start(CollectiveStage stage) {
 }
 
 void Context::wait(CollectiveState const& state) {
-    if (state.complete()) return;
-    Progress::instance().drive_until_short([&] { return state.complete(); },
-                                           [&] { fabric_->team().poke(); });
+    auto& progress = Progress::instance();
+    if (state.complete() || progress.look(*this, [&] { return state.complete(); })) return;
+    progress.drive_until_served([&] { return state.complete(); }, [&] { fabric_->team().poke(); });
 }
 
 }  // namespace sluice

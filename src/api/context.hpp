@@ -34,7 +34,7 @@ public:
     /// Begins. Collective, in the same order as other calls on the communicator; local, returns at
     /// once. Memory is kept until the operation is complete, what lies in it is not copied. Nobody
     /// has to call anything for its progress. The caller keeps this context until then.
-    [[nodiscard]] std::shared_ptr<CollectiveState> start(CollectiveStage stage);
+    [[nodiscard]] std::shared_ptr<CollectiveState> start(CollectiveStage&& stage);
     /// Until it is complete; the calling thread moves it on.
     void wait(CollectiveState const& state);
 

@@ -20,6 +20,12 @@ struct Arguments {
     Rank root;
 };
 
+/// One of the two stages.
+struct Gather {
+    CollectiveCall call;
+    CollectiveBuffers buffers;
+};
+
 /// Lives until the operation is complete: its second stage holds it.
 struct Results {
     Arguments arguments{};
@@ -39,8 +45,8 @@ struct Results {
     }
 };
 
-CapturedCollective gather_of_sizes(Results& results, std::size_t ranks) {
-    CapturedCollective sizes;
+Gather gather_of_sizes(Results& results, std::size_t ranks) {
+    Gather sizes;
     sizes.call.kind = CollectiveKind::gather;
     sizes.call.root = results.arguments.root;
     sizes.call.block = sizeof(Bytes);
@@ -53,8 +59,8 @@ CapturedCollective gather_of_sizes(Results& results, std::size_t ranks) {
     return sizes;
 }
 
-CapturedCollective gather_of_data(Results& results, CollectiveState& state) {
-    CapturedCollective data;
+Gather gather_of_data(Results& results, CollectiveState& state) {
+    Gather data;
     data.call.kind = CollectiveKind::gatherv;
     data.call.root = results.arguments.root;
     data.call.block = results.own;

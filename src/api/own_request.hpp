@@ -26,7 +26,7 @@ using OwnRequest = sluice_request_s;
 
 struct PreparedCollective;
 /// Of a collective that this starts; of one that is complete already.
-[[nodiscard]] OwnRequest* start_own(PreparedCollective prepared);
+[[nodiscard]] OwnRequest* start_own(PreparedCollective&& prepared);
 [[nodiscard]] OwnRequest* completed_own();
 
 }  // namespace sluice

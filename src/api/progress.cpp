@@ -14,7 +14,6 @@ namespace {
 constexpr double poke_seconds = 1e-3;  ///< The MPI is asked this often while a caller waits.
 constexpr double due_seconds = 50e-6;  ///< First naps while a message is due; double up to poke.
 constexpr int naps_alike = 4;
-constexpr int first_looks = 100;  ///< Of a wait that may be shorter than to ask the time takes.
 constexpr double doze_seconds = 2e-3;  ///< After the last work.
 constexpr double doze_nap_seconds = 100e-6;
 /// Of looking before sleeping, where each rank has a core of its own and its caller does all work.
@@ -57,20 +56,26 @@ void Progress::submit(Driven& driven, std::function<void()> append, bool backgro
 }
 
 void Progress::move_begun(Driven& driven, std::unique_lock<std::mutex> lock) {
-    ++begins_;
+    begins_.store(begins_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     bool const moved = driven.progress();
     if (moved && drivers_ > 0) ring();  // It may be another thread's operation that is complete.
     if (driven.idle()) return drop(driven);
     keep(driven);
-    bool const must_look = driven.due() > 0 || driven.must_look_again();
-    lock.unlock();
-    call_helper(must_look);
+    call_helper(driven, std::move(lock));
+}
+
+void Progress::look_at(Driven& driven) {
+    if (!driven.progress()) return;
+    if (drivers_ > 0) ring();  // As above.
+    if (driven.idle()) drop(driven);
 }
 
 /// A helper that dozes looks at busy_ after it said that it does no more: one of both sees it. One
 /// that has other things under way may sleep for long: what rings no bell it would see too late.
-void Progress::call_helper(bool must_look) {
+void Progress::call_helper(Driven& driven, std::unique_lock<std::mutex> lock) {
     if (dozing_ || settings().progress_in_calls) return;
+    bool const must_look = driven.due() > 0 || driven.must_look_again();
+    lock.unlock();
     start_helper();
     sluice::ring(helper_bell_);
     if (must_look) ring();
@@ -85,14 +90,20 @@ void Progress::keep(Driven& driven) {
     if (std::find(driven_.begin(), driven_.end(), &driven) == driven_.end()) {
         driven_.push_back(&driven);
     }
-    busy_ = true;
+    note_busy();
     if (settings().stall_seconds > 0) moved_at_ = clock_.now();
+}
+
+/// Costs a look where nothing changes.
+void Progress::note_busy() {
+    bool const busy = !driven_.empty();
+    if (busy_.load(std::memory_order_relaxed) != busy) busy_ = busy;
 }
 
 void Progress::drop(Driven const& driven) {
     if (driven_.empty()) return;
     std::erase(driven_, &driven);
-    busy_ = !driven_.empty();
+    note_busy();
 }
 
 void Progress::start_helper() {
@@ -113,14 +124,14 @@ void Progress::take_inbox() {
 }
 
 bool Progress::progress() {
-    if (inbox_full_.load(std::memory_order_acquire)) take_inbox();
-    bool moved = false;
+    bool moved = inbox_full_.load(std::memory_order_acquire);
+    if (moved) take_inbox();
     for (Driven* const driven : driven_) moved |= driven->progress();
     if (moved) {
         std::erase_if(driven_, [](Driven const* driven) { return driven->idle(); });
         if (settings().stall_seconds > 0) moved_at_ = clock_.now();
     }
-    busy_ = !driven_.empty();
+    note_busy();
     return moved;
 }
 
@@ -151,12 +162,6 @@ void Progress::drive_until_served(Condition const& done, std::function<void()> c
           {.spin_seconds = may_spin_ ? long_spin_seconds : Waiting{}.spin_seconds});
 }
 
-void Progress::drive_until_short(Condition const& done, std::function<void()> const& poke) {
-    drive(done, poke, [] { return false; },
-          {.spin_seconds = may_spin_ ? long_spin_seconds : Waiting{}.spin_seconds,
-           .first_looks = may_spin_ ? first_looks : 0});
-}
-
 void Progress::drive_until_mpi(Condition const& done) {
     drive(done, [] {}, [] { return false; }, {.asks_mpi = true});
 }
@@ -173,11 +178,6 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         if (moved && drivers_ > 1)
             ring();  // It may be another thread's operation that is complete.
         if (done()) break;
-        if (!moved && how.first_looks > 0) {
-            --how.first_looks;
-            __builtin_ia32_pause();
-            continue;
-        }
         bool const asks_mpi = how.asks_mpi || due();
         bool const looks_again = !moved && must_look_again();
         lock.unlock();

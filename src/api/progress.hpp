@@ -42,6 +42,15 @@ public:
         move_begun(driven, std::move(lock));
     }
 
+    /// Moves `driven` on for some microseconds, where that disturbs nobody: what a wait may be over
+    /// with. Returns done().
+    template <class Done> bool look(Driven& driven, Done done) {
+        std::unique_lock lock(mutex_, std::defer_lock);
+        if (!may_spin_ || !lock.try_lock()) return done();
+        for (int left = first_looks; left > 0 && !done(); --left) look_at(driven);
+        return done();
+    }
+
     /// Moves everything on in the calling thread and sleeps in between until `done()` is true.
     /// `poke` is called now and then, so that the MPI can make progress on what it was given.
     /// `part`, the caller's own share of the work, may block; it returns true when it did anything.
@@ -49,13 +58,12 @@ public:
         Condition const& done, std::function<void()> const& poke,
         Condition const& part = [] { return false; });
 
-    /// The same for a blocking call, whose transfers the caller's parts do all: no storage thread
-    /// needs this core, so it may look for longer before it sleeps.
-    void drive_until_served(Condition const& done, std::function<void()> const& poke,
-                            Condition const& part);
-
-    /// The same where it may be a matter of nanoseconds, and the caller has no part.
-    void drive_until_short(Condition const& done, std::function<void()> const& poke);
+    /// The same for a blocking call whose transfers the caller's parts do all, or where there are
+    /// messages only: no storage thread needs this core, so it may look for longer before it
+    /// sleeps.
+    void drive_until_served(
+        Condition const& done, std::function<void()> const& poke,
+        Condition const& part = [] { return false; });
 
     /// The same where `done()` asks the MPI: no bell tells when that changes, so sleeps are short.
     void drive_until_mpi(Condition const& done);
@@ -91,14 +99,17 @@ private:
     struct Waiting {
         bool asks_mpi = false;
         double spin_seconds = 30e-6;  ///< Of looking before sleeping.
-        int first_looks = 0;          ///< Before anything else is thought of.
     };
+    static constexpr int first_looks = 100;
+
     bool progress();
     void take_inbox();
     void move_begun(Driven& driven, std::unique_lock<std::mutex> lock);
     void keep(Driven& driven);
     void drop(Driven const& driven);
-    void call_helper(bool must_look);
+    void note_busy();
+    void look_at(Driven& driven);
+    void call_helper(Driven& driven, std::unique_lock<std::mutex> lock);
     [[nodiscard]] bool due() const;
     [[nodiscard]] bool must_look_again() const;
     void help();

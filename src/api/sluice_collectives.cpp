@@ -15,7 +15,7 @@ using StartInMpi = std::function<int(MPI_Request*)>;
 /// One that is started already, and gone when it is complete.
 class StartedOwn final : public OwnRequest {
 public:
-    explicit StartedOwn(PreparedCollective prepared) : started_(std::move(prepared)) {}
+    explicit StartedOwn(PreparedCollective&& prepared) : started_(std::move(prepared)) {}
 
     int start() override { return started_.context().communicator().raise(MPI_ERR_REQUEST); }
     int wait(MPI_Status* status) override {
@@ -63,7 +63,7 @@ public:
     int start() override {
         if (active_) return refuse();
         if (prepared_.context) {
-            active_ = std::make_unique<StartedOwn>(prepared_);
+            active_ = std::make_unique<StartedOwn>(PreparedCollective(prepared_));
             return MPI_SUCCESS;
         }
         MPI_Request request = MPI_REQUEST_NULL;
@@ -130,7 +130,7 @@ int init(CollectiveArguments const& arguments, sluice_request* request, StartInM
 
 }  // namespace
 
-OwnRequest* start_own(PreparedCollective prepared) { return new StartedOwn(std::move(prepared)); }
+OwnRequest* start_own(PreparedCollective&& prepared) { return new StartedOwn(std::move(prepared)); }
 
 OwnRequest* completed_own() { return new StartedInMpi(MPI_REQUEST_NULL); }
 

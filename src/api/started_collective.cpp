@@ -9,18 +9,18 @@ int prepare(CollectiveArguments const& arguments, PreparedCollective& into) {
     into.context = Context::of(arguments.communicator);
     if (!into.context) return MPI_SUCCESS;
     Context& context = *into.context;
-    CapturedCollective captured;
+    CollectiveCall call;
     Captured const done = capture(arguments, context.communicator(), context.team(), context.self(),
-                                  context.ranks(), captured);
+                                  context.ranks(), call, into.stage.buffers);
     if (done.error != MPI_SUCCESS) return context.communicator().raise(done.error);
     if (done.is_left_to_mpi)
         into.context = nullptr;
     else
-        into.stage = {context.plan_for(captured.call), std::move(captured.buffers), nullptr};
+        into.stage.plan = context.plan_for(call);
     return MPI_SUCCESS;
 }
 
-StartedCollective::StartedCollective(PreparedCollective prepared)
+StartedCollective::StartedCollective(PreparedCollective&& prepared)
     : context_(std::move(prepared.context)),
       reduction_(prepared.stage.buffers.own),
       state_(context_->start(std::move(prepared.stage))) {}

@@ -20,7 +20,7 @@ int prepare(CollectiveArguments const& arguments, PreparedCollective& into);
 class StartedCollective final : public Started {
 public:
     /// Starts it.
-    explicit StartedCollective(PreparedCollective prepared);
+    explicit StartedCollective(PreparedCollective&& prepared);
 
     [[nodiscard]] bool complete() const noexcept override { return state_->complete(); }
     void wait() const override { context_->wait(*state_); }

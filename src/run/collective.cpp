@@ -48,9 +48,16 @@ void Collective::end_stages() {
         begin_stage();
     }
     if (!activity_.done()) return;
-    stage_ = {};
-    scratch_.reset();
+    let_go();
     complete_.store(true, std::memory_order_release);
+}
+
+/// Of what others may want to be the last to hold.
+void Collective::let_go() noexcept {
+    if (stage_.buffers.own) stage_.buffers.own.reset();
+    if (stage_.buffers.kept) stage_.buffers.kept.reset();
+    if (stage_.next) stage_.next = nullptr;
+    scratch_.reset();
 }
 
 bool Collective::start(Op const& op, Effect& effect) {

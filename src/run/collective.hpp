@@ -65,7 +65,7 @@ struct CollectiveSite {
 class Collective final : public CollectiveState, private Actions {
 public:
     /// `number`: of the call among those of the communicator; tells its messages from others'.
-    Collective(CollectiveSite const& site, CollectiveStage stage, std::uint64_t number) noexcept
+    Collective(CollectiveSite const& site, CollectiveStage&& stage, std::uint64_t number) noexcept
         : site_(site),
           stage_(std::move(stage)),
           number_(number) {}
@@ -102,6 +102,7 @@ private:
     void start_message(Op const& op, Effect& effect);
     void begin_stage();
     void end_stages();
+    void let_go() noexcept;
 
     CollectiveSite const& site_;
     CollectiveStage stage_;

@@ -5,6 +5,7 @@
 
 namespace sluice {
 
+template <class Ordered>
 void Collectives::insert(Ordered& into, std::shared_ptr<Collective> collective) {
     if (into.empty() || into.back()->number() < collective->number()) {
         into.push_back(std::move(collective));
@@ -33,6 +34,7 @@ void Collectives::run(std::shared_ptr<Collective> collective) {
     collective->begin(std::move(spare_.back()));
     spare_.pop_back();
     insert(running_, std::move(collective));
+    has_new_ = true;
 }
 
 void Collectives::start_waiting() {
@@ -44,9 +46,15 @@ void Collectives::start_waiting() {
 }
 
 bool Collectives::progress() {
-    if (idle()) return false;
-    bool moved = site_.network->progress();
-    bool ended = false;
+    // What came already finds its receive; many have none, and are complete at once.
+    bool moved = std::exchange(has_new_, false) && advance();
+    if (running_.empty()) return moved;
+    moved |= site_.network->progress();
+    return advance() || moved;
+}
+
+bool Collectives::advance() {
+    bool moved = false, ended = false;
     for (auto& collective : running_) {
         moved |= collective->progress();
         if (!collective->complete()) continue;

@@ -14,7 +14,7 @@ public:
 
     /// A call to be appended later, by any thread. `number`: counts the calls of the communicator,
     /// in the program's order.
-    [[nodiscard]] std::shared_ptr<Collective> make(CollectiveStage stage,
+    [[nodiscard]] std::shared_ptr<Collective> make(CollectiveStage&& stage,
                                                    std::uint64_t number) const {
         return std::make_shared<Collective>(site_, std::move(stage), number);
     }
@@ -31,15 +31,18 @@ public:
     [[nodiscard]] std::string describe() const override;
 
 private:
-    using Ordered = std::deque<std::shared_ptr<Collective>>;  ///< By growing number.
+    template <class Ordered>
     static void insert(Ordered& into, std::shared_ptr<Collective> collective);
     [[nodiscard]] bool may_run(Collective const& collective) const noexcept;
     void run(std::shared_ptr<Collective> collective);
     void start_waiting();
+    bool advance();
 
     CollectiveSite site_;
-    Ordered running_, waiting_;
+    std::vector<std::shared_ptr<Collective>> running_;  ///< By growing number, as those waiting.
+    std::deque<std::shared_ptr<Collective>> waiting_;
     std::vector<Activity> spare_;  ///< Used again, with their memory.
+    bool has_new_ = false;         ///< Among those running: not asked yet.
 };
 
 }  // namespace sluice
