@@ -78,6 +78,7 @@ void finalizing() {
     if (!settings().enabled) return;
     for (auto const& file : open_files()) file->drain();
     reap(true);
+    free_spares();
     if (!last) return;
     for (auto const& file : open_files()) file->storage->release();
     print_statistics();

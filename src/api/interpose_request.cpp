@@ -8,6 +8,28 @@
 namespace sluice {
 namespace {
 
+/// Its own way of waiting is the fastest.
+void wait_for(Started const& started) {
+    if (started.complete()) return;
+    File* const file = started.file();
+    double const began = file ? SteadyClock().now() : 0;
+    started.wait();
+    if (file) file->blocked(SteadyClock().now() - began);
+}
+
+/// Ours, and the MPI does not know that it is complete.
+Pending* find_untold(MPI_Request request) {
+    Pending* const pending = find_request(request);
+    return pending && !pending->told_mpi ? pending : nullptr;
+}
+
+/// After a try to make it so.
+bool is_complete(Pending const* pending) {
+    if (!pending) return false;
+    if (!pending->what->complete()) Progress::instance().nudge();
+    return pending->what->complete();
+}
+
 /// Our requests in an array, as they were before the MPI was called.
 class Ours {
 public:
@@ -41,19 +63,22 @@ public:
         Progress::instance().drive_until(done, [&] { first.poke(); });
         for (File* const file : files) file->blocked(SteadyClock().now() - began);
     }
-    /// The same for a single request, of which there is nothing to ask the MPI: its own way of
-    /// waiting is the fastest.
-    void wait_for_only() const {
-        Started& started = *all_.front().pending->what;
-        if (started.complete()) return;
-        double const began = started.file() ? SteadyClock().now() : 0;
-        started.wait();
-        if (File* const file = started.file()) file->blocked(SteadyClock().now() - began);
+    /// Where there are no others and the MPI knows of none that is complete: it need not be asked.
+    [[nodiscard]] bool are_all(int count) const {
+        return std::ssize(all_) == count &&
+               std::ranges::none_of(all_, [](Entry const& one) { return one.pending->told_mpi; });
+    }
+    void wait_for_each(MPI_Request* requests, MPI_Status* statuses) const {
+        for (auto const& [i, pending] : all_) {
+            wait_for(*pending->what);
+            conclude(*pending, requests[i],
+                     statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
+        }
     }
     /// Retires the one at `index`; MPI_SUCCESS when it is not ours.
     int retire_at(int index) {
         for (auto& [i, pending] : all_) {
-            if (i == index) return retire(std::exchange(pending, nullptr));
+            if (i == index) return retire(*std::exchange(pending, nullptr));
         }
         return MPI_SUCCESS;
     }
@@ -125,14 +150,14 @@ extern "C" {
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     if (sluice::idle()) return PMPI_Wait(request, status);
+    if (auto* const pending = sluice::find_untold(*request)) {
+        sluice::wait_for(*pending->what);
+        sluice::conclude(*pending, *request, status);
+        return sluice::retire(*pending);
+    }
     Ours ours(1, request);
     if (ours.none()) return PMPI_Wait(request, status);
-    if (ours.any()) {
-        ours.wait_for_only();
-        ours.settle_all();
-    } else {
-        ours.wait_until([&] { return sluice::rest_can_block(1, request); });
-    }
+    if (!ours.any()) ours.wait_until([&] { return sluice::rest_can_block(1, request); });
     int const code = PMPI_Wait(request, status);
     int const error = ours.retire_at(0);
     return sluice::failed(error) ? error : code;
@@ -142,6 +167,10 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     if (sluice::idle()) return PMPI_Waitall(count, requests, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Waitall(count, requests, statuses);
+    if (ours.are_all(count)) {
+        ours.wait_for_each(requests, statuses);
+        return sluice::retire_many(ours, count, statuses, MPI_SUCCESS, sluice::itself);
+    }
     ours.wait_until([&] { return ours.settle_all() && sluice::rest_can_block(count, requests); });
     int const code = PMPI_Waitall(count, requests, statuses);
     return sluice::retire_many(ours, count, statuses, code, sluice::itself);
@@ -179,10 +208,14 @@ int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     if (sluice::idle()) return PMPI_Test(request, flag, status);
+    if (auto* const pending = sluice::find_untold(*request); sluice::is_complete(pending)) {
+        *flag = 1;
+        sluice::conclude(*pending, *request, status);
+        return sluice::retire(*pending);
+    }
     Ours ours(1, request);
     if (ours.none()) return PMPI_Test(request, flag, status);
-    sluice::Progress::instance().nudge();
-    ours.settle_all();
+    if (!ours.any()) sluice::Progress::instance().nudge();
     int const code = PMPI_Test(request, flag, status);
     if (!*flag) return code;
     int const error = ours.retire_at(0);

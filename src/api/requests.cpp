@@ -11,8 +11,10 @@ namespace {
 struct Requests {
     std::mutex mutex;
     std::unordered_map<MPI_Request, std::unique_ptr<Pending>> all;
+    std::vector<Pending*> spare;  ///< Among all.
     std::vector<std::unique_ptr<Pending>> abandoned;
 };
+constexpr std::size_t spares_most = 64;
 std::atomic<bool> any_abandoned{false};
 
 Requests& requests() {
@@ -38,13 +40,20 @@ private:
 /// May be called more than once. Never returns an error: with the MPI's default handlers that would
 /// end the job, though a file's default is to return. retire() reports it instead.
 int query(void* state, MPI_Status* status) {
-    Started const& started = *static_cast<Pending*>(state)->what;
-    set_status(status, started.complete() ? started.bytes() : 0);
+    Started const* const started = static_cast<Pending*>(state)->what.get();
+    set_status(status, started && started->complete() ? started->bytes() : 0);
     return MPI_SUCCESS;
 }
 int release(void*) { return MPI_SUCCESS; }
 
 int cancel(void*, int) { return MPI_SUCCESS; }
+
+void free_in_mpi(Pending& spare) {
+    spare.told_mpi = true;
+    MPI_Request request = spare.request;
+    PMPI_Grequest_complete(request);
+    PMPI_Request_free(&request);
+}
 
 }  // namespace
 
@@ -53,6 +62,16 @@ MPI_Request make_request(Access access) {
 }
 
 MPI_Request make_request(std::unique_ptr<Started> what) {
+    ++live_requests;
+    {
+        std::lock_guard const lock(requests().mutex);
+        if (auto& spare = requests().spare; !spare.empty()) {
+            Pending& pending = *spare.back();
+            spare.pop_back();
+            pending.what = std::move(what);
+            return pending.request;
+        }
+    }
     auto pending = std::make_unique<Pending>();
     pending->what = std::move(what);
     MPI_Request request = MPI_REQUEST_NULL;
@@ -60,7 +79,6 @@ MPI_Request make_request(std::unique_ptr<Started> what) {
     pending->request = request;
     std::lock_guard const lock(requests().mutex);
     requests().all[request] = std::move(pending);
-    ++live_requests;
     return request;
 }
 
@@ -68,7 +86,8 @@ Pending* find_request(MPI_Request request) {
     if (request == MPI_REQUEST_NULL || !any_requests()) return nullptr;
     std::lock_guard const lock(requests().mutex);
     auto const found = requests().all.find(request);
-    return found == requests().all.end() ? nullptr : found->second.get();
+    bool const is_ours = found != requests().all.end() && found->second->what;
+    return is_ours ? found->second.get() : nullptr;
 }
 
 bool settle(Pending& pending) {
@@ -78,16 +97,25 @@ bool settle(Pending& pending) {
     return true;
 }
 
-int retire(Pending* pending) {
-    std::unique_ptr<Pending> owned;
+void conclude(Pending& pending, MPI_Request& request, MPI_Status* status) {
+    pending.what->finish();
+    set_status(status, pending.what->bytes());
+    request = MPI_REQUEST_NULL;
+}
+
+int retire(Pending& pending) {
+    std::unique_ptr<Started> what;
     {
         std::lock_guard const lock(requests().mutex);
-        auto const found = requests().all.find(pending->request);
-        owned = std::move(found->second);
-        requests().all.erase(found);
+        what = std::move(pending.what);
         --live_requests;
+        if (!pending.told_mpi && requests().spare.size() >= spares_most) free_in_mpi(pending);
+        if (pending.told_mpi)
+            requests().all.erase(pending.request);
+        else
+            requests().spare.push_back(&pending);
     }
-    return owned->what->raise();
+    return what->raise();
 }
 
 void abandon(Pending& pending) {
@@ -115,6 +143,14 @@ void reap(bool all) {
         pending->what->wait();
         settle(*pending);
         PMPI_Request_free(&pending->request);
+    }
+}
+
+void free_spares() {
+    std::lock_guard const lock(requests().mutex);
+    for (Pending* const pending : std::exchange(requests().spare, {})) {
+        free_in_mpi(*pending);
+        requests().all.erase(pending->request);
     }
 }
 

@@ -1,6 +1,7 @@
 // Nonblocking operations as MPI_Requests that the MPI itself made: generalized requests. They are
 // completed only inside intercepted calls, in the thread of the program, so no thread level is
-// needed.
+// needed. Where the program waits for ours alone the MPI is not told at all, and the request serves
+// another operation.
 #pragma once
 #include "api/access.hpp"
 
@@ -31,7 +32,7 @@ public:
 
 /// One request of ours. The MPI holds a pointer to it until free_fn.
 struct Pending {
-    std::unique_ptr<Started> what;
+    std::unique_ptr<Started> what;  ///< Null: it is spare.
     MPI_Request request = MPI_REQUEST_NULL;
     bool told_mpi = false;  ///< PMPI_Grequest_complete was called.
 };
@@ -53,13 +54,20 @@ inline std::atomic<int> live_requests{0};
 /// Tells the MPI if the operation is complete and it does not know yet; true when it is complete.
 bool settle(Pending& pending);
 
-/// After the MPI has completed and freed the request: accounts, raises the error handler.
-/// Returns the error class.
-int retire(Pending* pending);
+/// In place of the MPI, which was not told: one that is complete is gone for the program.
+void conclude(Pending& pending, MPI_Request& request, MPI_Status* status);
+
+/// After the MPI, or conclude(), has completed the request: raises the error handler. Returns the
+/// error class.
+int retire(Pending& pending);
 
 /// The program freed the request: it ends by itself.
 void abandon(Pending& pending);
 
 /// Frees what was abandoned and is complete; `all`: waits for it.
 void reap(bool all);
+
+/// Before MPI goes away: frees what is spare.
+void free_spares();
+
 }  // namespace sluice
