@@ -14,7 +14,8 @@ namespace {
 constexpr double poke_seconds = 1e-3;  ///< The MPI is asked this often while a caller waits.
 constexpr double due_seconds = 50e-6;  ///< First naps while a message is due; double up to poke.
 constexpr int naps_alike = 4;
-constexpr double doze_seconds = 2e-3;  ///< After the last work.
+constexpr double long_nap_seconds = 1.0;  ///< Of the helper, while only rings are awaited.
+constexpr double doze_seconds = 2e-3;     ///< After the last work.
 constexpr double doze_nap_seconds = 100e-6;
 /// Of looking before sleeping, where each rank has a core of its own and its caller does all work.
 constexpr double long_spin_seconds = 1e-3;
@@ -170,6 +171,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
                      Condition const& part, Waiting how) {
     ++drivers_;
     std::unique_lock lock(mutex_);
+    Sleeper sleeper(bell());
     int naps = 0;
     double idle_since = 0;  // 0: something moved since.
     for (;;) {
@@ -185,6 +187,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         if (worked || moved) {
             naps = 0;
             idle_since = 0;
+            sleeper.withdraw();
             lock.lock();
             continue;
         }
@@ -199,8 +202,11 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
             lock.lock();
             continue;
         }
-        double const nap = nap_seconds(naps++, asks_mpi);
-        sleep_on(bell(), seen, nap);
+        if (sleeper.announce()) {
+            lock.lock();
+            continue;
+        }
+        sleeper.sleep(seen, nap_seconds(naps++, asks_mpi));
         if (bell().rings.load(std::memory_order_relaxed) == seen) poke();
         lock.lock();
         watch(clock_.now());
@@ -222,6 +228,7 @@ void Progress::nudge() {
 void Progress::help() {
     this_is_the_helper = true;
     int naps = 0;
+    Sleeper sleeper(bell());
     std::uint32_t answered = 0, known_begins = 0;
     double idle_since = 0;  // 0: it was called, or had something to do, since.
     while (!stopping_) {
@@ -248,8 +255,8 @@ void Progress::help() {
             naps = 0;
         else if (looks_again)
             sched_yield();
-        else
-            sleep_on(bell(), seen, must_ask ? nap_seconds(naps++, must_ask) : 1.0);
+        else if (bool const nap = must_ask || naps == 0; !sleeper.announce(!nap))
+            sleeper.sleep(seen, nap ? nap_seconds(naps++, must_ask) : long_nap_seconds);
     }
 }
 
