@@ -91,6 +91,23 @@ void print_threads() {
     line("scheduler slices", slices());
 }
 
+/// What `sluice bench kernels` was built with.
+std::vector<Feature> libraries_of_kernels() {
+    std::vector<Feature> all{{"bench kernels: zlib", false, "no compression by it"},
+                             {"bench kernels: zstd", false, "no compression by it"},
+                             {"bench kernels: FFTW", false, "no transforms"}};
+#ifdef SLUICE_HAVE_ZLIB
+    all[0].here = true;
+#endif
+#ifdef SLUICE_HAVE_ZSTD
+    all[1].here = true;
+#endif
+#ifdef SLUICE_HAVE_FFTW3
+    all[2].here = true;
+#endif
+    return all;
+}
+
 void print_features(std::vector<Feature> const& features) {
     for (Feature const& one : features) {
         line(one.name.c_str(), one.here ? "yes" : "no: " + one.instead);
@@ -125,6 +142,9 @@ int command_info(int argc, char** argv) {
     print_threads();
     line("between nodes", "MPI point-to-point");
     line("sluice bench", found(root + "/libexec/sluice-bench"));
+    std::string const kernels = root + "/libexec/sluice-collectives";
+    line("sluice bench kernels", found(kernels));
+    if (is_there(kernels)) print_features(libraries_of_kernels());
     line("emulated device (FUSE)", found(root + "/libexec/sluice-device"));
     std::printf("\nwhat the system has, and what serves in place of what it has not\n");
     print_features(system_features());
