@@ -1,5 +1,6 @@
 // MPI's own blocking functions for Fortran: in mode `calls` operations move on inside them, and all
-// ranks must do the same before a collective one, whatever their language. See fortran.hpp.
+// ranks must do the same before a collective one, whatever their language. Those that move data
+// between all ranks are in fortran_collectives.cpp. See fortran.hpp.
 #include "api/fortran.hpp"
 
 #ifdef SLUICE_FORTRAN_KNOWN
@@ -45,42 +46,11 @@ SLUICE_FORTRAN(win_allocate_shared,
 #endif
 
 #ifdef OPEN_MPI
-namespace {
-
-/// As many datatypes as there are ranks to send to, unless the buffer says MPI_IN_PLACE.
-std::vector<MPI_Datatype> types(MPI_Comm communicator, void const* buffer, Integer all) {
-    if (buffer == &mpi_fortran_in_place_) return {};
-    int other = 0, ranks = 0;
-    PMPI_Comm_test_inter(communicator, &other);
-    (other ? PMPI_Comm_remote_size : PMPI_Comm_size)(communicator, &ranks);
-    std::vector<MPI_Datatype> converted;
-    for (int i = 0; i < ranks; ++i) converted.push_back(type(all + i));
-    return converted;
-}
-
-}  // namespace
-
 #define SLUICE_SEND(LOWER, NAME)                                                                   \
     SLUICE_FORTRAN_BUFFER(                                                                         \
         LOWER,                                                                                     \
         (void* buf, Integer n, Integer t, Integer dest, Integer tag, Integer c, Integer ierror),   \
         NAME(memory(buf), *n, type(t), *dest, *tag, comm(c)))
-// s: send, r: receive; each with n: count or counts, p: displacements, t: type.
-#define SLUICE_ROOTED(LOWER, NAME)                                                                 \
-    SLUICE_FORTRAN_BUFFER(                                                                         \
-        LOWER,                                                                                     \
-        (void* s, Integer sn, Integer st, void* r, Integer rn, Integer rt, Integer root,           \
-         Integer c, Integer ierror),                                                               \
-        NAME(memory(s), *sn, type(st), memory(r), *rn, type(rt), *root, comm(c)))
-#define SLUICE_TO_ALL(LOWER, NAME)                                                                 \
-    SLUICE_FORTRAN_BUFFER(LOWER,                                                                   \
-                          (void* s, Integer sn, Integer st, void* r, Integer rn, Integer rt,       \
-                           Integer c, Integer ierror),                                             \
-                          NAME(memory(s), *sn, type(st), memory(r), *rn, type(rt), comm(c)))
-#define SLUICE_REDUCTION(LOWER, NAME, COUNT)                                                       \
-    SLUICE_FORTRAN_BUFFER(                                                                         \
-        LOWER, (void* s, void* r, Integer n, Integer t, Integer op, Integer c, Integer ierror),    \
-        NAME(memory(s), memory(r), COUNT, type(t), Op::to_c(op), comm(c)))
 
 extern "C" {
 
@@ -101,47 +71,6 @@ SLUICE_FORTRAN_BUFFER(sendrecv,
                       MPI_Sendrecv(memory(s), *sn, type(st), *dest, *stag, memory(r), *rn, type(rt),
                                    *source, *rtag, comm(c), status(to)))
 
-SLUICE_FORTRAN_BUFFER(bcast,
-                      (void* buf, Integer n, Integer t, Integer root, Integer c, Integer ierror),
-                      MPI_Bcast(memory(buf), *n, type(t), *root, comm(c)))
-SLUICE_ROOTED(gather, MPI_Gather)
-SLUICE_ROOTED(scatter, MPI_Scatter)
-SLUICE_FORTRAN_BUFFER(gatherv,
-                      (void* s, Integer sn, Integer st, void* r, Integer rn, Integer rp, Integer rt,
-                       Integer root, Integer c, Integer ierror),
-                      MPI_Gatherv(memory(s), *sn, type(st), memory(r), rn, rp, type(rt), *root,
-                                  comm(c)))
-SLUICE_FORTRAN_BUFFER(scatterv,
-                      (void* s, Integer sn, Integer sp, Integer st, void* r, Integer rn, Integer rt,
-                       Integer root, Integer c, Integer ierror),
-                      MPI_Scatterv(memory(s), sn, sp, type(st), memory(r), *rn, type(rt), *root,
-                                   comm(c)))
-SLUICE_TO_ALL(allgather, MPI_Allgather)
-SLUICE_TO_ALL(alltoall, MPI_Alltoall)
-SLUICE_FORTRAN_BUFFER(allgatherv,
-                      (void* s, Integer sn, Integer st, void* r, Integer rn, Integer rp, Integer rt,
-                       Integer c, Integer ierror),
-                      MPI_Allgatherv(memory(s), *sn, type(st), memory(r), rn, rp, type(rt),
-                                     comm(c)))
-SLUICE_FORTRAN_BUFFER(alltoallv,
-                      (void* s, Integer sn, Integer sp, Integer st, void* r, Integer rn, Integer rp,
-                       Integer rt, Integer c, Integer ierror),
-                      MPI_Alltoallv(memory(s), sn, sp, type(st), memory(r), rn, rp, type(rt),
-                                    comm(c)))
-SLUICE_FORTRAN_BUFFER(alltoallw,
-                      (void* s, Integer sn, Integer sp, Integer st, void* r, Integer rn, Integer rp,
-                       Integer rt, Integer c, Integer ierror),
-                      MPI_Alltoallw(memory(s), sn, sp, types(comm(c), s, st).data(), memory(r), rn,
-                                    rp, types(comm(c), r, rt).data(), comm(c)))
-SLUICE_FORTRAN_BUFFER(reduce,
-                      (void* s, void* r, Integer n, Integer t, Integer op, Integer root, Integer c,
-                       Integer ierror),
-                      MPI_Reduce(memory(s), memory(r), *n, type(t), Op::to_c(op), *root, comm(c)))
-SLUICE_REDUCTION(allreduce, MPI_Allreduce, *n)
-SLUICE_REDUCTION(reduce_scatter, MPI_Reduce_scatter, n)
-SLUICE_REDUCTION(reduce_scatter_block, MPI_Reduce_scatter_block, *n)
-SLUICE_REDUCTION(scan, MPI_Scan, *n)
-SLUICE_REDUCTION(exscan, MPI_Exscan, *n)
 SLUICE_FORTRAN_BUFFER(win_create,
                       (void* base, Address size, Integer unit, Integer hints, Integer c,
                        Integer win, Integer ierror),

@@ -33,3 +33,17 @@ int open_in_c(char const* name, MPI_Fint* file) {
     *file = MPI_File_c2f(opened);
     return code;
 }
+
+static int generalized_requests = 0;
+
+/* Each collective between memories that Sluice serves has a generalized request of the MPI's. */
+int PMPI_Grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* release,
+                        MPI_Grequest_cancel_function* cancel, void* state, MPI_Request* request) {
+    int (*start)(MPI_Grequest_query_function*, MPI_Grequest_free_function*,
+                 MPI_Grequest_cancel_function*, void*, MPI_Request*) = NULL;
+    *(void**)&start = dlsym(RTLD_NEXT, "PMPI_Grequest_start");
+    ++generalized_requests;
+    return start(query, release, cancel, state, request);
+}
+
+int served_collectives(void) { return generalized_requests; }

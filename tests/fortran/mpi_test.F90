@@ -1,3 +1,7 @@
-! The test through the module mpi: handles are integers, statuses are arrays.
+! The tests through the module mpi: handles are integers, statuses are arrays.
 #define USE_MPI use mpi
+#ifdef COLLECTIVES
+#include "body_collectives.inc"
+#else
 #include "body.inc"
+#endif
