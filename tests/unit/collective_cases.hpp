@@ -1,11 +1,10 @@
 // Drawn collective calls of all ranks with real memory, and what MPI says that must be in it
 // afterwards, byte by byte. Knows nothing of algorithms.
 #pragma once
-#include "core/collectives/collective.hpp"
+#include "collective_world.hpp"
 #include "run/collective.hpp"
 
 #include <cstring>
-#include <random>
 
 namespace sluice::testing {
 
@@ -64,91 +63,19 @@ private:
     static std::size_t index(Bytes i) { return static_cast<std::size_t>(i); }
 
     void draw(Kind kind, Bytes bytes_most) {
-        CollectiveCall call;
-        call.kind = kind;
-        call.root = static_cast<Rank>(below(index(ranks_)));
-        call.commutative = below(2) == 0;
-        bool const root_only = kind == Kind::bcast || kind == Kind::barrier;
-        bool const neighbours = kind >= Kind::neighbor_allgather;
-        call.in_place = !root_only && !neighbours && below(3) == 0;
-        call.element = reduces(kind) ? 8 : 1;
-        auto const size = [&] {
-            auto const most = index(bytes_most / call.element) + 1;
-            return static_cast<Bytes>(below(4) == 0 ? 0 : below(most)) * call.element;
-        };
-        if (kind != Kind::barrier) call.block = size();
-        std::vector<std::vector<Bytes>> table(index(ranks_), std::vector<Bytes>(index(ranks_)));
-        for (auto& row : table) {
-            for (auto& each : row) each = size();
-        }
-        for (Rank r = 0; r < ranks_; ++r) {
-            of(r).call = call;
-            irregular(r, table);
-        }
-        if (neighbours) connect(table);
-    }
-
-    void irregular(Rank r, std::vector<std::vector<Bytes>> const& table) {
-        CollectiveCall& call = of(r).call;
-        bool const is_root = r == call.root;
-        switch (call.kind) {
-        case Kind::gatherv:
-        case Kind::scatterv:
-            call.block = table[0][index(r)];
-            if (is_root) (call.kind == Kind::gatherv ? call.outputs : call.inputs) = table[0];
-            break;
-        case Kind::allgatherv:
-            call.block = table[0][index(r)];
-            call.outputs = table[0];
-            break;
-        case Kind::reduce_scatter:
-            call.block = 0;
-            call.outputs = table[0];
-            break;
-        case Kind::alltoallv:
-            call.block = 0;
-            for (Rank peer = 0; peer < ranks_; ++peer) {
-                auto const low = index(std::min(r, peer)), high = index(std::max(r, peer));
-                // In place both directions of a pair have one size.
-                auto const& out = call.in_place ? table[low][high] : table[index(r)][index(peer)];
-                auto const& in = call.in_place ? table[low][high] : table[index(peer)][index(r)];
-                if (!call.in_place) call.inputs.push_back(out);
-                call.outputs.push_back(in);
-            }
-            break;
-        default:
-            break;
-        }
-    }
-
-    /// Edges at random, also several between two ranks and from one to itself.
-    void connect(std::vector<std::vector<Bytes>> const& table) {
-        for (Rank from = 0; from < ranks_; ++from) {
-            for (auto left = below(4); left > 0; --left) {
-                auto const to = static_cast<Rank>(below(index(ranks_)));
-                CollectiveCall& mine = of(from).call;
-                CollectiveCall& its = of(to).call;
-                mine.destinations.push_back(to);
-                its.sources.push_back(from);
-                Bytes const bytes = table[index(from)][left % index(ranks_)];
-                if (mine.kind == Kind::neighbor_alltoallv) {
-                    mine.inputs.push_back(bytes);
-                    its.outputs.push_back(bytes);
-                }
-            }
-        }
-        for (auto& part : parts) {
-            CollectiveCall& call = part.call;
-            if (call.kind == Kind::neighbor_alltoallv) call.block = 0;
-            if (call.kind != Kind::neighbor_allgatherv) continue;
-            call.block = table[0][index(&part - parts.data())];
-        }
-        for (auto& part : parts) {
-            if (part.call.kind != Kind::neighbor_allgatherv) continue;
-            for (Rank const source : part.call.sources) {
-                part.call.outputs.push_back(of(source).call.block);
-            }
-        }
+        CallShape shape;
+        shape.kind = kind;
+        shape.ranks = ranks_;
+        shape.root = static_cast<Rank>(below(index(ranks_)));
+        shape.commutative = below(2) == 0;
+        shape.in_place = can_be_in_place(kind) && below(3) == 0;
+        shape.element = reduces(kind) ? 8 : 1;
+        shape.seed = static_cast<unsigned>(random_());
+        auto const most = index(bytes_most / shape.element) + 1;
+        bool const any = kind != Kind::barrier && below(4) > 0;
+        if (any) shape.block = static_cast<Bytes>(below(most)) * shape.element;
+        auto calls = draw_calls(shape);
+        for (Rank r = 0; r < ranks_; ++r) of(r).call = std::move(calls[index(r)]);
     }
 
     void fill(Rank r) {
@@ -167,11 +94,8 @@ private:
     ByteString brought(Rank r) {
         RankCase& part = of(r);
         CollectiveCall const& call = part.call;
-        bool const rooted =
-            call.kind == Kind::gather || call.kind == Kind::gatherv || call.kind == Kind::reduce;
         bool const scatters = call.kind == Kind::scatter || call.kind == Kind::scatterv;
-        bool const in_place = call.in_place && !scatters && (!rooted || r == call.root);
-        if (call.kind == Kind::bcast || in_place) {
+        if (call.kind == Kind::bcast || (call.in_place && !scatters)) {
             if (call.kind == Kind::allgather) return block_of(part.output, r, call.block);
             if (call.kind == Kind::allgatherv) return cut(part.output, call.outputs, r);
             if (call.kind == Kind::gather) return block_of(part.output, r, call.block);
@@ -275,7 +199,13 @@ private:
         CollectiveCall const& call = of(r).call;
         ByteString all;
         std::vector<int> seen(index(ranks_));
-        for (Rank const source : call.sources) {
+        for (std::size_t i = 0; i < call.sources.size(); ++i) {
+            Rank const source = call.sources[i];
+            if (source < 0) {  // Nobody: what is there stays.
+                auto const stays = of(r).output.begin() + static_cast<Bytes>(all.size());
+                append(all, {stays, stays + (call.outputs.empty() ? call.block : call.outputs[i])});
+                continue;
+            }
             CollectiveCall const& its = of(source).call;
             ByteString const& from = of(source).input;
             int occurrence = seen[index(source)]++;
