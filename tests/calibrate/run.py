@@ -5,7 +5,6 @@ numbers, the library finds it, takes rank 0's, and survives one that is broken.
 Times are never compared with a limit: only longer requests with shorter ones. Exit code 1 if a
 case failed.
 """
-import argparse
 import os
 import re
 import shutil
@@ -253,16 +252,10 @@ def run_cases(mpi, only, base):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", default="mpich,openmpi")
-    parser.add_argument("--only", default="", help="only cases with this in their name")
-    parser.add_argument("--dir", type=Path, default=runner.BUILD / "tmp")
-    args = parser.parse_args()
-    args.dir.mkdir(parents=True, exist_ok=True)
+    args = runner.parse_for_cases(__doc__)
     results = [result for mpi in args.mpi.split(",")
                for result in run_cases(mpi, args.only, args.dir)]
-    print(f"calibrate: {results.count(True)} passed, {results.count(False)} failed")
-    return 0 if results and all(results) else 1
+    return runner.exit_code_of("calibrate", results)
 
 
 if __name__ == "__main__":

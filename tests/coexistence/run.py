@@ -5,7 +5,6 @@ tools, child processes, drivers' names, device memory, all thread levels, sessio
 Each case is one start of mpiexec: it must end in time with the expected exit code and lines, and
 leave no process behind. Exit code 1 if one failed.
 """
-import argparse
 import contextlib
 import os
 import re
@@ -230,12 +229,7 @@ def run_idle(mpi, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", default="mpich,openmpi")
-    parser.add_argument("--only", default="", help="only cases with this in their name")
-    parser.add_argument("--dir", type=Path, default=runner.BUILD / "tmp")
-    args = parser.parse_args()
-    args.dir.mkdir(parents=True, exist_ok=True)
+    args = runner.parse_for_cases(__doc__)
     results = []
     for mpi in args.mpi.split(","):
         cases = [*cases_of_tools(), *cases_of_files(mpi), *cases_of_levels(mpi),
@@ -250,8 +244,7 @@ def main():
                 results.append(test(mpi, *what, folder))
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
-    print(f"coexistence: {results.count(True)} passed, {results.count(False)} failed")
-    return 0 if results and all(results) else 1
+    return runner.exit_code_of("coexistence", results)
 
 
 if __name__ == "__main__":

@@ -221,6 +221,23 @@ def chosen_runs(args):
             and r.ranks <= MPIS[r.mpi].most_ranks]
 
 
+def parse_for_cases(description):
+    """The command line of other runners that have cases for both MPIs."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--only", default="", help="only cases with this in their name")
+    parser.add_argument("--dir", type=Path, default=BUILD / "tmp")
+    args = parser.parse_args()
+    args.dir.mkdir(parents=True, exist_ok=True)
+    return args
+
+
+def exit_code_of(name, results):
+    """Prints how many of their cases passed."""
+    print(f"{name}: {results.count(True)} passed, {results.count(False)} failed")
+    return 0 if results and all(results) else 1
+
+
 def parse_arguments(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", default="mpich,openmpi", help="of " + ",".join(MPIS))
