@@ -4,7 +4,7 @@
 //   there_and_back   half of the way out and back
 //   both_ways        a message each, at the same time
 //   unattended       one way, to a receiver that looks from a sender that does not
-#include "ports/bell.hpp"
+#include "../unit/common_bells.hpp"
 #include "ports/node_network.hpp"
 
 #include <algorithm>
@@ -29,15 +29,6 @@ struct Common {
     std::atomic<int> arrived, taken;
 };
 
-class CommonBells final : public Bells {
-public:
-    explicit CommonBells(Common& common) noexcept : common_(&common) {}
-    void ring(Rank local) override { sluice::ring(common_->bells[local]); }
-
-private:
-    Common* common_;
-};
-
 double seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
@@ -48,7 +39,7 @@ public:
     Pair(std::byte* memory, Common& common, Rank self)
         : common_(common),
           self_(self),
-          bells_(common),
+          bells_(common.bells),
           network_(memory, self, 2, bells_) {
         cpu_set_t core;  // Each has a core of its own.
         CPU_ZERO(&core);

@@ -1,7 +1,7 @@
 // Ranks of a node for tests of its messages: threads that share memory, or processes; and random
 // traffic among them, of which every rank knows all from a seed.
 #pragma once
-#include "ports/bell.hpp"
+#include "common_bells.hpp"
 #include "ports/node_network.hpp"
 
 #include <algorithm>
@@ -27,15 +27,6 @@ struct Common {
     BellWord bells[ranks_max];
     NodeNetwork::Address addresses[ranks_max];
     std::atomic<int> arrived, flag;
-};
-
-class CommonBells final : public Bells {
-public:
-    explicit CommonBells(Common& common) noexcept : common_(&common) {}
-    void ring(Rank local) override { sluice::ring(common_->bells[local]); }
-
-private:
-    Common* common_;
 };
 
 /// One rank in its own thread or process.
@@ -92,7 +83,7 @@ inline std::string on_threads(Rank ranks, bool copies, RankProgram const& progra
     std::vector<std::thread> threads;
     for (Rank self = 0; self < ranks; ++self) {
         threads.emplace_back([&, self] {
-            CommonBells bells(common);
+            CommonBells bells(common.bells);
             NodeNetwork network(memory->data(), self, ranks, bells);
             faults[static_cast<std::size_t>(self)] =
                 run_rank(network, common, self, ranks, copies, program);
@@ -145,7 +136,7 @@ private:
     int run(Rank self, bool copies, RankProgram const& program) {
         auto memory = SharedMemory::attach(memory_->name(), bytes());
         if (!memory) return 2;
-        CommonBells bells(*common_);
+        CommonBells bells(common_->bells);
         NodeNetwork network(std::move(*memory), self, ranks_, bells);
         std::string const fault = run_rank(network, *common_, self, ranks_, copies, program);
         if (!fault.empty()) std::fprintf(stderr, "rank %d: %s\n", self, fault.c_str());

@@ -3,14 +3,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <map>
-#include <optional>
-#include <sstream>
 
 #include "patterns.hpp"
 #include "patterns/applications.hpp"
 #include "report.hpp"
+#include "tools/command_line.hpp"
 
 namespace {
 
@@ -166,25 +164,13 @@ void declare(CLI::App& app, Options& o) {
         "begin of the first rank to the end of the last. Ends with 1 if bytes are wrong.");
 }
 
-/// What the command line said, before there is an MPI that knows who may speak.
-struct Parsed {
-    std::optional<int> exit_code;  ///< The program ends with it.
-    std::string output, errors;
-};
-
-Parsed parse(int argc, char** argv, Options& options) {
+sluice::ParsedLine parse(int argc, char** argv, Options& options) {
     CLI::App app("Compares Sluice with the MPI library's own collective file I/O.", "sluice-bench");
     declare(app, options);
     declare_patterns(app, options);
     declare_exchange(app, options);
     declare_app(app, options);
-    try {
-        app.parse(argc, argv);
-    } catch (CLI::ParseError const& error) {
-        std::ostringstream output, errors;
-        app.exit(error, output, errors);  // the help, or what is wrong
-        return {error.get_exit_code() == 0 ? 0 : 2, output.str(), errors.str()};
-    }
+    auto const parsed = sluice::parse_line(app, argc, argv);
     if (options.modes == std::vector<std::string>{"all"}) {
         options.modes.clear();
         for (auto const& [name, run] : modes) {
@@ -193,7 +179,7 @@ Parsed parse(int argc, char** argv, Options& options) {
             if (!long_one) options.modes.push_back(name);
         }
     }
-    return {};
+    return parsed;
 }
 
 /// The helper-thread contender needs MPI_THREAD_MULTIPLE; then all contenders get it.
@@ -243,8 +229,7 @@ int main(int argc, char** argv) {
     start_mpi(argc, argv, run);
     int result = 0;
     if (parsed.exit_code) {
-        if (run.rank == 0) std::cout << parsed.output << std::flush;
-        if (run.rank == 0) std::cerr << parsed.errors;
+        if (run.rank == 0) parsed.tell();
         result = *parsed.exit_code;
     } else {
         choose_paths(run);

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 
+#include "access.hpp"
 #include "patterns.hpp"
 #include "report.hpp"
 
@@ -41,10 +42,7 @@ public:
           buffer_(pattern_.memory_words() * std::size_t(operations())) {
         for (Side const side : run_.sides()) {
             auto& file = files_[std::size_t(side)] = std::make_unique<File>(run_, side);
-            Hints const hints(run_, side);
-            check(MPI_File_set_view(file->handle, 0, MPI_DOUBLE, pattern_.filetype, "native",
-                                    hints.info),
-                  "MPI_File_set_view");
+            set_view(file->handle, 0, pattern_, Hints(run_, side).info);
         }
     }
 

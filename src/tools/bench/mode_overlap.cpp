@@ -58,10 +58,7 @@ public:
           buffer_(pattern_.access_buffer()) {
         for (Side const side : run_.sides()) {
             auto& file = files_[std::size_t(side)] = std::make_unique<File>(run_, side);
-            Hints const hints(run_, side);
-            check(MPI_File_set_view(file->handle, 0, MPI_DOUBLE, pattern_.filetype, "native",
-                                    hints.info),
-                  "MPI_File_set_view");
+            set_view(file->handle, 0, pattern_, Hints(run_, side).info);
             run_alone(side, true);  // the file exists, and reads find data
         }
     }

@@ -2,12 +2,10 @@
 // writes it down for the library. `sluice calibrate` starts it with Sluice preloaded.
 #include "tools/calibrate/calibrate.hpp"
 #include "tools/calibrate/report.hpp"
+#include "tools/command_line.hpp"
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <mpi.h>
-#include <optional>
-#include <sstream>
 #include <unistd.h>
 
 namespace {
@@ -43,24 +41,11 @@ void declare(CLI::App& app, Options& o) {
         "The library loads the profile when a file is opened; SLUICE_PROFILE names another one.");
 }
 
-/// What the command line said, before there is an MPI that knows who may speak.
-struct Parsed {
-    std::optional<int> exit_code;  ///< The program ends with it.
-    std::string output, errors;
-};
-
-Parsed parse(int argc, char** argv, Options& options) {
+ParsedLine parse(int argc, char** argv, Options& options) {
     CLI::App app("Measures this machine for Sluice's decisions and writes its profile.",
                  "sluice calibrate");
     declare(app, options);
-    try {
-        app.parse(argc, argv);
-    } catch (CLI::ParseError const& error) {
-        std::ostringstream output, errors;
-        app.exit(error, output, errors);
-        return {error.get_exit_code() == 0 ? 0 : 2, output.str(), errors.str()};
-    }
-    return {};
+    return parse_line(app, argc, argv);
 }
 
 void find_nodes(Job& job) {
@@ -108,8 +93,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
     int result = 0;
     if (parsed.exit_code) {
-        if (job.rank == 0) std::cout << parsed.output << std::flush;
-        if (job.rank == 0) std::cerr << parsed.errors;
+        if (job.rank == 0) parsed.tell();
         result = *parsed.exit_code;
     } else {
         find_nodes(job);

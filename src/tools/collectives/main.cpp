@@ -3,11 +3,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <iostream>
-#include <optional>
-#include <sstream>
 
 #include "tools/collectives/measuring.hpp"
+#include "tools/command_line.hpp"
 
 namespace {
 
@@ -83,13 +81,8 @@ void declare_kernels(CLI::App& app, Options& o) {
         ->check(CLI::PositiveNumber);
 }
 
-/// What the command line said, before there is an MPI that knows who may speak.
-struct Parsed {
-    std::optional<int> exit_code;  ///< The program ends with it.
-    std::string output, errors, command;
-};
-
-Parsed parse(int argc, char** argv, Options& options) {
+/// `command`: which one it was.
+sluice::ParsedLine parse(int argc, char** argv, Options& options, std::string& command) {
     CLI::App app("Collectives between memories: Sluice and the MPI's own, in turn.",
                  "sluice bench");
     app.require_subcommand(1);
@@ -99,14 +92,9 @@ Parsed parse(int argc, char** argv, Options& options) {
     auto& kernels = *app.add_subcommand("kernels", "Application kernels: compression, 3-D FFT");
     declare_kernels(kernels, options);
     declare_common(kernels, options);
-    try {
-        app.parse(argc, argv);
-    } catch (CLI::ParseError const& error) {
-        std::ostringstream output, errors;
-        app.exit(error, output, errors);  // the help, or what is wrong
-        return {error.get_exit_code() == 0 ? 0 : 2, output.str(), errors.str(), {}};
-    }
-    return {{}, {}, {}, app.get_subcommands().front()->get_name()};
+    auto const parsed = sluice::parse_line(app, argc, argv);
+    if (!parsed.exit_code) command = app.get_subcommands().front()->get_name();
+    return parsed;
 }
 
 /// As a user would repeat it, wherever the build lies.
@@ -168,15 +156,15 @@ int run_job(Job& job, std::string const& command, std::string const& line) {
 int main(int argc, char** argv) {
     Job job;
     auto const line = command_line(argc, argv);
-    auto const parsed = parse(argc, argv, job.options);
+    std::string command;
+    auto const parsed = parse(argc, argv, job.options, command);
     start_mpi(argc, argv, job.run);
     int result = 0;
     if (parsed.exit_code) {
-        if (job.run.rank == 0) std::cout << parsed.output << std::flush;
-        if (job.run.rank == 0) std::cerr << parsed.errors;
+        if (job.run.rank == 0) parsed.tell();
         result = *parsed.exit_code;
     } else {
-        result = run_job(job, parsed.command, line);
+        result = run_job(job, command, line);
     }
     MPI_Finalize();
     return result;

@@ -121,4 +121,19 @@ int calls_of(Way const& way) {
     return int(std::clamp(wanted / std::max(one, 1e-9), 2.0, double(most)));
 }
 
+void for_each_kind(Job& job, std::vector<std::string> const& usual,
+                   std::vector<std::uint64_t> const& usual_bytes,
+                   std::function<void(Budget&, std::string const&, std::uint64_t)> const& measure) {
+    auto const& kinds = job.options.kinds.empty() ? usual : job.options.kinds;
+    auto const& sizes = job.options.bytes.empty() ? usual_bytes : job.options.bytes;
+    Budget budget(job, kinds.size() * sizes.size());
+    for (auto const& kind : kinds) {
+        for (auto const bytes : sizes) {
+            bool const is_barrier = kind == "barrier";
+            if (is_barrier && bytes != sizes.front()) continue;
+            if (budget.has_time()) measure(budget, kind, is_barrier ? 0 : bytes);
+        }
+    }
+}
+
 }  // namespace sluice::collectives

@@ -70,6 +70,12 @@ private:
     std::size_t parts_, left_out_ = 0;
 };
 
+/// Collective. Calls `measure(budget, kind, bytes of a block)` for each kind and size that was
+/// asked for, or of these, while there is time. A barrier has one size, 0.
+void for_each_kind(Job& job, std::vector<std::string> const& usual,
+                   std::vector<std::uint64_t> const& usual_bytes,
+                   std::function<void(Budget&, std::string const&, std::uint64_t)> const& measure);
+
 /// What a program does while its calls are under way.
 class Work {
 public:

@@ -78,29 +78,18 @@ std::uint64_t wrong_bytes(Subject& subject, std::vector<Way> const& ways) {
     return wrong;
 }
 
-std::vector<std::string> kinds_of(Job const& job, std::vector<std::string> const& usual) {
-    return job.options.kinds.empty() ? usual : job.options.kinds;
-}
-
-std::vector<std::uint64_t> sizes_of(Job const& job, std::vector<std::uint64_t> const& usual) {
-    return job.options.bytes.empty() ? usual : job.options.bytes;
-}
-
 }  // namespace
 
 void measure_overhead(Job& job) {
-    auto const kinds = kinds_of(job, {"gather", "alltoall"});
-    auto const sizes =
-        sizes_of(job, {1, 8, 64, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144});
     job.report().table("Overhead: initiation + tests + wait, with a computation as long as the "
                        "blocking call",
                        {"what                ", "way       ", "interval",
                         "blocking: median (min .. max)", "overhead: median (min .. max)",
                         "/ blocking"});
-    Budget budget(job, kinds.size() * sizes.size());
-    for (auto const& kind : kinds)
-        for (auto const bytes : sizes) {
-            if (!budget.has_time()) continue;
+    for_each_kind(
+        job, {"gather", "alltoall"},
+        {1, 8, 64, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144},
+        [&](Budget& budget, std::string const& kind, std::uint64_t bytes) {
             Subject subject(kind, bytes);
             auto const wrong = wrong_bytes(subject, subject.ways(job.ways()));
             auto all = contenders_of(job, subject, bytes);
@@ -117,7 +106,7 @@ void measure_overhead(Job& job) {
                             if (turn >= 0) one.samples.push_back(spent);
                         });
             report_overhead(job, kind, bytes, calls, all, wrong);
-        }
+        });
 }
 
 namespace {
@@ -153,29 +142,24 @@ void report_blocking(Job& job, std::string const& kind, std::uint64_t bytes, int
 }  // namespace
 
 void measure_blocking(Job& job) {
-    auto const kinds = kinds_of(job, kind_names());
-    auto const sizes = sizes_of(job, {8, 64, 512, 4096, 32768, 262144, 1048576});
     job.report().table("Start and wait, nothing in between, against the MPI's blocking call",
                        {"what                        ", "way       ",
                         "one call: median (min .. max)", "/ blocking"});
-    Budget budget(job, kinds.size() * sizes.size());
-    for (auto const& kind : kinds)
-        for (auto const bytes : sizes) {
-            if (kind == "barrier" && bytes != sizes.front()) continue;
-            if (!budget.has_time()) continue;
-            Subject subject(kind, kind == "barrier" ? 0 : bytes);
-            auto const ways = subject.ways(job.ways());
-            auto const wrong = wrong_bytes(subject, ways);
-            std::vector<Contender> all;
-            for (auto const& way : ways) all.push_back({way});
-            int const calls = calls_of(ways.front());
-            budget.part(kind + ", " + bench::text_of_bytes(bytes), all.size(),
-                        [&](std::size_t i, int turn) {
-                            auto const spent = spend(all[i].way, calls);
-                            if (turn >= 0) all[i].samples.push_back(spent);
-                        });
-            report_blocking(job, kind, kind == "barrier" ? 0 : bytes, calls, all, wrong);
-        }
+    for_each_kind(job, kind_names(), {8, 64, 512, 4096, 32768, 262144, 1048576},
+                  [&](Budget& budget, std::string const& kind, std::uint64_t bytes) {
+                      Subject subject(kind, bytes);
+                      auto const ways = subject.ways(job.ways());
+                      auto const wrong = wrong_bytes(subject, ways);
+                      std::vector<Contender> all;
+                      for (auto const& way : ways) all.push_back({way});
+                      int const calls = calls_of(ways.front());
+                      budget.part(kind + ", " + bench::text_of_bytes(bytes), all.size(),
+                                  [&](std::size_t i, int turn) {
+                                      auto const spent = spend(all[i].way, calls);
+                                      if (turn >= 0) all[i].samples.push_back(spent);
+                                  });
+                      report_blocking(job, kind, bytes, calls, all, wrong);
+                  });
 }
 
 }  // namespace sluice::collectives

@@ -80,32 +80,28 @@ void report(Job& job, std::string const& kind, std::uint64_t bytes, int calls,
 
 void measure_overlap(Job& job) {
     auto const& o = job.options;
-    auto const kinds = o.kinds.empty() ? kind_names() : o.kinds;
-    auto const sizes = o.bytes.empty() ? std::vector<std::uint64_t>{1 << 20} : o.bytes;
     job.report().table(
         text_of("Hidden behind %s, with %d tests", o.asleep ? "sleep" : "a computation", o.tests),
         {"what                        ", "way       ", "alone: median (min .. max)", "computation",
          "  together", "hidden (min .. max)"});
-    Budget budget(job, kinds.size() * sizes.size());
-    for (auto const& kind : kinds)
-        for (auto const bytes : sizes) {
-            if (kind == "barrier" && bytes != sizes.front()) continue;
-            if (!budget.has_time()) continue;
-            Subject subject(kind, kind == "barrier" ? 0 : bytes);
-            std::vector<Contender> all;
-            for (auto const& way : subject.ways(job.ways()))
-                if (!way.blocks()) all.push_back({way});
-            if (all.empty()) continue;
-            int const calls = calls_of(all.front().way);
-            for (auto& one : all)
-                one.work = Work::lasting(
-                    std::max(spend(one.way, calls).whole, spend(one.way, calls).whole), o.asleep);
-            budget.part("overlap of " + kind, all.size(), [&](std::size_t i, int turn) {
-                auto const sample = measure(all[i], calls, o.tests);
-                if (turn >= 0) all[i].samples.push_back(sample);
-            });
-            report(job, kind, kind == "barrier" ? 0 : bytes, calls, all);
-        }
+    for_each_kind(job, kind_names(), {1 << 20},
+                  [&](Budget& budget, std::string const& kind, std::uint64_t bytes) {
+                      Subject subject(kind, bytes);
+                      std::vector<Contender> all;
+                      for (auto const& way : subject.ways(job.ways()))
+                          if (!way.blocks()) all.push_back({way});
+                      if (all.empty()) return;
+                      int const calls = calls_of(all.front().way);
+                      for (auto& one : all)
+                          one.work = Work::lasting(
+                              std::max(spend(one.way, calls).whole, spend(one.way, calls).whole),
+                              o.asleep);
+                      budget.part("overlap of " + kind, all.size(), [&](std::size_t i, int turn) {
+                          auto const sample = measure(all[i], calls, o.tests);
+                          if (turn >= 0) all[i].samples.push_back(sample);
+                      });
+                      report(job, kind, bytes, calls, all);
+                  });
 }
 
 }  // namespace sluice::collectives
