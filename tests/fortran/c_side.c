@@ -34,16 +34,37 @@ int open_in_c(char const* name, MPI_Fint* file) {
     return code;
 }
 
-static int generalized_requests = 0;
+enum { most = 256 };
+static MPI_Request generalized[most];
+static int generalized_count = 0;
 
-/* Each collective between memories that Sluice serves has a generalized request of the MPI's. */
+/* Each collective between memories that Sluice serves is a generalized request of the MPI's, which
+ * may serve again and again. */
 int PMPI_Grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* release,
                         MPI_Grequest_cancel_function* cancel, void* state, MPI_Request* request) {
     int (*start)(MPI_Grequest_query_function*, MPI_Grequest_free_function*,
                  MPI_Grequest_cancel_function*, void*, MPI_Request*) = NULL;
     *(void**)&start = dlsym(RTLD_NEXT, "PMPI_Grequest_start");
-    ++generalized_requests;
-    return start(query, release, cancel, state, request);
+    int const code = start(query, release, cancel, state, request);
+    if (generalized_count < most) generalized[generalized_count++] = *request;
+    return code;
 }
 
-int served_collectives(void) { return generalized_requests; }
+/* Its handle may soon be another's. */
+int PMPI_Grequest_complete(MPI_Request request) {
+    int (*complete)(MPI_Request) = NULL;
+    *(void**)&complete = dlsym(RTLD_NEXT, "PMPI_Grequest_complete");
+    for (int i = 0; i < generalized_count; ++i) {
+        if (generalized[i] == request) generalized[i--] = generalized[--generalized_count];
+    }
+    return complete(request);
+}
+
+/* 1: a request for something under way is Sluice's. */
+int is_served(MPI_Fint const* request) {
+    MPI_Request const wanted = MPI_Request_f2c(*request);
+    for (int i = 0; i < generalized_count; ++i) {
+        if (generalized[i] == wanted) return 1;
+    }
+    return 0;
+}
