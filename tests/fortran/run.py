@@ -38,7 +38,7 @@ PLAIN_SKIP = {
 }
 # Nonblocking collectives by the MPI: what several edges between two ranks bring comes in the wrong
 # order, as from C.
-MPIS_OWN_SKIP = {"debian-mpich": "neighbours", "intel": "neighbours"}
+MPIS_OWN_SKIP = {"debian-mpich": "neighbours"}
 
 
 @dataclass
