@@ -2,7 +2,6 @@
 #include "api/communicator.hpp"
 
 #include "api/attribute.hpp"
-#include "api/ranks.hpp"
 
 #include <algorithm>
 
@@ -87,10 +86,6 @@ void Communicator::forget_all() { attribute().forget(); }
 int Communicator::raise(int error) const {
     if (error != MPI_SUCCESS) PMPI_Comm_call_errhandler(freed_ ? MPI_COMM_SELF : handle_, error);
     return error;
-}
-
-void Communicator::poke() const {
-    if (!freed_) sluice::poke(handle_);
 }
 
 Neighbours const* Communicator::neighbours() const {

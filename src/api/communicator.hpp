@@ -35,8 +35,6 @@ public:
     /// Calls the error handler where `error` is one, and returns it. Once the program has freed the
     /// communicator, that of MPI_COMM_SELF.
     int raise(int error) const;
-    /// Lets the MPI move on what it was given.
-    void poke() const;
     /// Null where it has no topology.
     [[nodiscard]] Neighbours const* neighbours() const;
 

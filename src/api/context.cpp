@@ -133,7 +133,7 @@ std::shared_ptr<CollectiveState> Context::start(CollectiveStage&& stage) {
 void Context::wait(CollectiveState const& state) {
     auto& progress = Progress::instance();
     if (state.complete() || progress.look(*this, [&] { return state.complete(); })) return;
-    progress.drive_until_served([&] { return state.complete(); }, [&] { fabric_->team().poke(); });
+    progress.drive_until_served([&] { return state.complete(); }, [this] { poke(); });
 }
 
 }  // namespace sluice

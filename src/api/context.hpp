@@ -37,6 +37,8 @@ public:
     [[nodiscard]] std::shared_ptr<CollectiveState> start(CollectiveStage&& stage);
     /// Until it is complete; the calling thread moves it on.
     void wait(CollectiveState const& state);
+    /// Lets the MPI move on what it was given, also when the communicator is freed.
+    void poke() const { fabric_->team().poke(); }
 
     [[nodiscard]] Team const& team() const noexcept { return fabric_->team(); }
     /// Where errors go, and who the neighbours are.

@@ -24,7 +24,7 @@ public:
 
     [[nodiscard]] bool complete() const noexcept override { return state_->complete(); }
     void wait() const override { context_->wait(*state_); }
-    void poke() const override { context_->communicator().poke(); }
+    void poke() const override { context_->poke(); }
     [[nodiscard]] Bytes bytes() const override { return 0; }
     int raise() const override;
     [[nodiscard]] Context const& context() const noexcept { return *context_; }

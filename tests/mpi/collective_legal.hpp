@@ -93,6 +93,57 @@ inline void messages_go_on() {
     wait(message);
 }
 
+/// Many messages that the MPI has not sent yet: more than any of its queues holds.
+struct QueuedMessages {
+    explicit QueuedMessages(MPI_Comm communicator) {
+        if (check::rank() != 0) return;
+        for (auto& request : requests)
+            MPI_Isend(memory.data(), each, MPI_CHAR, 1, 0, communicator, &request);
+    }
+    ~QueuedMessages() { MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE); }
+    QueuedMessages(QueuedMessages const&) = delete;
+    QueuedMessages& operator=(QueuedMessages const&) = delete;
+
+    static void take(MPI_Comm communicator) {
+        std::vector<char> memory(each);
+        for (int i = 0; i < count; ++i)
+            MPI_Recv(memory.data(), each, MPI_CHAR, 0, 0, communicator, MPI_STATUS_IGNORE);
+    }
+
+    static constexpr int count = 4000, each = 4000;
+    std::vector<char> memory = std::vector<char>(each);
+    std::vector<MPI_Request> requests = std::vector<MPI_Request>(count, MPI_REQUEST_NULL);
+};
+
+/// A rank that only tests a collective lets its messages go on.
+inline void tests_move_messages() {
+    if (check::size() < 2) return;
+    Fresh const fresh;
+    sluice_request own = SLUICE_REQUEST_NULL;
+    check::ok(sluice_ibarrier(fresh.communicator, &own));  // Whatever the first one sets up.
+    check::ok(sluice_wait(own, MPI_STATUS_IGNORE));
+    MPI_Barrier(fresh.communicator);
+    QueuedMessages const messages(fresh.communicator);
+    if (check::rank() == 1) QueuedMessages::take(fresh.communicator);
+    check::ok(sluice_ibarrier(fresh.communicator, &own));
+    for (int done = 0; !done;) check::ok(sluice_test(own, &done, MPI_STATUS_IGNORE));
+}
+
+/// So does one that waits for a collective whose communicator is freed.
+inline void waits_without_communicator_move_messages() {
+    if (check::size() < 2) return;
+    Fresh const fresh;
+    Fresh gone;
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    for (auto& request : requests) check::ok(MPI_Ibarrier(gone.communicator, &request));
+    check::ok(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+    QueuedMessages const messages(fresh.communicator);
+    if (check::rank() == 1) QueuedMessages::take(fresh.communicator);
+    for (auto& request : requests) check::ok(MPI_Ibarrier(gone.communicator, &request));
+    MPI_Comm_free(&gone.communicator);
+    check::ok(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
+}
+
 /// One rank starts and calls nothing for a while; the others are done before it comes back.
 inline void needs_no_calls() {
     Fresh const fresh;
@@ -226,6 +277,9 @@ inline std::vector<check::Test> legal_tests() {
             {"legal/communicator_freed", communicator_freed},
             {"legal/waits_with_messages", waits_with_messages},
             {"legal/messages_go_on", messages_go_on},
+            {"legal/tests_move_messages", tests_move_messages},
+            {"legal/waits_without_communicator_move_messages",
+             waits_without_communicator_move_messages},
             {"legal/needs_no_calls", needs_no_calls},
             {"legal/errors_are_told", errors_are_told},
             {"legal/requests_are_kept", requests_are_kept},
