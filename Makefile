@@ -12,8 +12,8 @@ tools := build/env/tools/bin
 run := python3 tests/run.py
 sources = $(shell find src include tests examples -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
-.PHONY: build demo test test-unit test-mpi test-mpis test-long test-nodes test-device \
-        test-suites test-old test-gluster lint format clean help \
+.PHONY: build demo test test-unit test-mpi test-mpis test-long test-sanitized test-nodes \
+        test-device test-suites test-old test-gluster lint format clean help \
         environment
 .PRECIOUS: build/%/build.ninja
 .DEFAULT_GOAL := build
@@ -37,6 +37,9 @@ test-mpis: environment         ## tests with Intel MPI, Debian's MPIs and the st
 
 test-long: environment         ## more ranks and repetitions, and "50 of 50": see results/
 	@$(run) --long build unit mpi
+
+test-sanitized: environment    ## MPI programs with the sanitizers, both MPIs: see README
+	@$(run) sanitized
 
 test-nodes: build-mpich build-openmpi ## tests across 2 and 4 hosts: see docs/nodes.md
 	@python3 tests/nodes/run.py || test $$? = 77  # skipped

@@ -27,6 +27,7 @@ MPIS = ("mpich", "openmpi")
 # Those that `make test` leaves out -> the variant of the build. abi: the standard ABI.
 MORE_MPIS = {"intel": "intel", "debian-mpich": "debian-mpich", "debian-openmpi": "debian-openmpi",
              "abi": "mpich", "abi-intel": "intel"}
+SANITIZED = ("collectives_test", "patterns_test", "outstanding_test", "errors_test", "legal_test")
 
 ENVIRONMENT = {
     "SLUICE_SOURCE_DIR": str(ROOT),
@@ -92,14 +93,18 @@ def fixed_addresses(variant):
     """g++ 12's thread sanitizer cannot start where the kernel spreads addresses widely."""
     bits = pathlib.Path("/proc/sys/vm/mmap_rnd_bits")
     wide = bits.exists() and int(bits.read_text()) > 28
-    return ["setarch", "-R"] if variant == "tsan" and wide else []
+    return ["setarch", "-R"] if variant.endswith("tsan") and wide else []
 
 
-def mpi_program(program, mpi, variant, long=False):
+def mpi_program(program, mpi, variant, level="quick"):
     return Step(f"{program} {mpi}",
-                [sys.executable, ROOT / "tests" / "mpi" / "run.py", "--mpi", mpi,
-                 "--program", program, "--level", "long" if long else "quick"],
+                [*fixed_addresses(variant), sys.executable, ROOT / "tests" / "mpi" / "run.py",
+                 "--mpi", mpi, "--program", program, "--level", level],
                 limit=900, needs=variant)
+
+
+def level_of(long):
+    return "long" if long else "quick"
 
 
 def mpi_program_names():
@@ -122,11 +127,11 @@ def random_programs(mpi, progress, programs):
 def mpi_steps(long):
     for mpi in MPIS:
         for program in mpi_program_names():
-            yield mpi_program(program, mpi, mpi, long)
+            yield mpi_program(program, mpi, mpi, level_of(long))
         for progress in ("thread", "calls"):
             yield random_programs(mpi, progress, 2000 if long else 150)
         yield mpi_runner("durability", "durability/run.py", mpi, "--level",
-                         "long" if long else "quick")
+                         level_of(long))
         yield mpi_runner("coexistence", "coexistence/run.py", mpi)
         yield mpi_runner("calibrate", "calibrate/run.py", mpi)
         yield mpi_runner("bench", "bench/run.py", mpi, limit=120)
@@ -143,13 +148,21 @@ def mpi_steps(long):
 def mpis_steps(long):
     for mpi, variant in MORE_MPIS.items():
         for program in mpi_program_names():
-            yield mpi_program(program, mpi, variant, long)
+            yield mpi_program(program, mpi, variant, level_of(long))
     for mpi in ("debian-mpich", "debian-openmpi", "intel"):
         yield mpi_runner("fortran", "fortran/run.py", mpi, limit=900)
 
 
+def sanitized_steps(_):
+    """The library and the programs with the sanitizers; the MPIs are as they are."""
+    for mpi in MPIS:
+        for variant in (f"{mpi}-asan", f"{mpi}-tsan"):
+            for program in SANITIZED:
+                yield mpi_program(program, variant, variant, "sanitized")
+
+
 PARTS = {"build": build_steps, "lint": lint_steps, "unit": unit_steps, "mpi": mpi_steps,
-         "mpis": mpis_steps}
+         "mpis": mpis_steps, "sanitized": sanitized_steps}
 
 # ---- Running it --------------------------------------------------------------------------------
 

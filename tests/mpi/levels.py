@@ -193,5 +193,35 @@ def long_runs(mpi):
     return runs
 
 
+def sanitized_runs(mpi):
+    """What a sanitizer should see of each program, some ten times slower than without one."""
+    calls = {"SLUICE_PROGRESS": "calls"}
+    small = ["--large-mib", "5"]
+    some = [*small, "--only", "/iall,/begin"]
+    two_layer = {"SLUICE_HINTS": "sluice_exchange_data=two-layer"}
+    runs = [
+        Run(mpi, "patterns_test", 1, 0, small),
+        Run(mpi, "patterns_test", 3, 0, small),
+        Run(mpi, "patterns_test", 4, 2, some, 150, two_layer),
+        Run(mpi, "patterns_test", 3, 1, some),
+        Run(mpi, "patterns_test", 3, 0, some, 150, {"SLUICE_SHARED_MEMORY": "off"}),
+        Run(mpi, "patterns_test", 3, 0, some, 150, calls),
+        *(Run(mpi, "patterns_test", 3, 0, some, 150, ENGINES[name])
+          for name in ("uring", "aio", "mpi", "direct")),
+        Run(mpi, "outstanding_test", 1, 0, ["--skip", "/large"]),
+        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight"]),
+        Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),
+        Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"], 150, calls),
+        Run(mpi, "legal_test", 3, 0, ["--thread-level", "3"]),
+        Run(mpi, "legal_test", 3, 2),
+        Run(mpi, "errors_test", 3),
+        Run(mpi, "errors_test", 4, 2),
+        *collective_runs(mpi, 16, (1, 2, 3, 4, 5)),
+    ]
+    for run in runs:
+        run.seconds *= 2
+    return runs
+
+
 LEVELS = {"quick": quick_runs, "long": long_runs, "kernels": kernel_runs,
-          "storage": storage_runs}
+          "storage": storage_runs, "sanitized": sanitized_runs}

@@ -1,8 +1,9 @@
 """The MPIs that programs are tested with: where each is, and what it gets wrong by itself."""
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 BUILD = ROOT / "build"
 ENV = BUILD / "env"
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -35,6 +36,23 @@ MPIS = {
     "abi": Mpi("mpich", ENV / "mpich/bin/mpiexec", "mpi_abi", faults="mpich"),
     "abi-intel": Mpi("intel", ENV / "intel/bin/mpiexec", "mpi_abi", faults="abi-intel"),
 }
+
+# The library and the programs with the sanitizers. What is preloaded comes before their own.
+SANITIZERS = {
+    "asan": {"ASAN_OPTIONS": "detect_stack_use_after_return=1:verify_asan_link_order=0",
+             "LSAN_OPTIONS": f"suppressions={HERE / 'leaks.txt'}:print_suppressions=0",
+             "UBSAN_OPTIONS": "print_stacktrace=1"},
+    # The MPIs are not built with it: what they lock and copy it cannot follow.
+    "tsan": {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:"
+                             f"suppressions={HERE / 'races.txt'}:print_suppressions=0",
+             # It stops where UCX copies between processes, and crashes where UCX watches memory,
+             # in threads that end.
+             "UCX_TLS": "^cma", "UCX_MEM_EVENTS": "n"},
+}
+for mpi in ("mpich", "openmpi"):
+    for sanitizer, settings in SANITIZERS.items():
+        MPIS[f"{mpi}-{sanitizer}"] = replace(MPIS[mpi], build=f"{mpi}-{sanitizer}",
+                                             settings={**MPIS[mpi].settings, **settings})
 
 # Found with MPICH 5.0.2 and Open MPI 5.0.11 by themselves. Crashes and hangs, so left out of
 # plain runs; the sub-tests whose names contain one of these words.
