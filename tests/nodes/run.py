@@ -39,8 +39,8 @@ class Test:
     def words_for(self, mpi):
         build = BUILD / mpi
         program, *options = self.words
-        return [build / "bin" / "sluice", "run", build / "tests" / program, "--dir", "{files}",
-                *options]
+        preload = [] if runner.linked(Path(program).name) else [build / "bin" / "sluice", "run"]
+        return [*preload, build / "tests" / program, "--dir", "{files}", *options]
 
 
 def tests_of(mpi, hosts, per_host):
@@ -55,6 +55,8 @@ def tests_of(mpi, hosts, per_host):
     yield Test("outstanding", ["mpi/outstanding_test", *several])
     yield Test("random programs", ["mpi/random_test", "--seed", seed, "--programs", 25,
                                    "--seconds", 20])
+    yield Test("collectives", ["mpi/collectives_test", "--seed", seed, "--cases", 20],
+               settings={"SLUICE_COLLECTIVES": "1"})
     if hosts > 2 and per_host > 1:
         yield from tests_of_kernels(mpi, seed)
 
