@@ -53,9 +53,7 @@ Context::Context(std::shared_ptr<Fabric> fabric, std::vector<Rank> members, MPI_
       self_(rank_in(communicator)),
       world_(fabric_->world(members_)),
       network_(fabric_->node(), fabric_->local_indices(members_)),
-      collectives_({&network_, may_call_mpi}) {
-    ask_for_name(communicator);
-}
+      collectives_({&network_, may_call_mpi}) {}
 
 /// Whoever saw its last operation complete may come here while another thread is still in
 /// progress(). Where nothing was ever started, the MPI may still be about to write the name here.
@@ -69,11 +67,16 @@ Context::~Context() {
 }
 
 /// By nonblocking collectives on the program's own communicator: this is a collective call on it,
-/// the first on all ranks, so their order is the same everywhere.
+/// the first on all ranks, so their order is the same everywhere. Calls that fail or go to the MPI
+/// do not ask: nothing would take the name, and MPICH keeps a communicator on which it is asked.
 void Context::ask_for_name(MPI_Comm communicator) {
+    if (asked_for_.load(std::memory_order_acquire)) return;
+    std::lock_guard const lock(name_mutex_);
+    if (asked_for_) return;
     if (self_ == 0) name_ = fabric_->new_name();
     PMPI_Ibcast(&name_, 1, MPI_UINT64_T, 0, communicator, &asked_[0]);
     if (!fabric_->is_one_node(members_)) PMPI_Comm_idup(communicator, &own_, &asked_[1]);
+    asked_for_.store(true, std::memory_order_release);
 }
 
 /// True once there is one.
@@ -95,7 +98,7 @@ bool Context::take_name() {
 
 void Context::settle() {
 #ifdef OPEN_MPI  // Others finish first, and may come here from within take_name().
-    Progress::instance().drive_until_mpi([this] { return take_name(); });
+    if (asked_for_) Progress::instance().drive_until_mpi([this] { return take_name(); });
 #endif
 }
 

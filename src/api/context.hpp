@@ -31,6 +31,9 @@ public:
 
     /// What all calls of these sizes run, made at the first one. By any thread.
     [[nodiscard]] std::shared_ptr<CollectivePlan const> plan_for(CollectiveCall const& call);
+    /// Before what follows is started, or prepared to be. Collective, in the order of the calls;
+    /// local, returns at once.
+    void ask_for_name(MPI_Comm communicator);
     /// Begins. Collective, in the same order as other calls on the communicator; local, returns at
     /// once. Memory is kept until the operation is complete, what lies in it is not copied. Nobody
     /// has to call anything for its progress. The caller keeps this context until then.
@@ -51,7 +54,6 @@ private:
         std::size_t operator()(CollectiveCall const& call) const noexcept { return hash(call); }
     };
 
-    void ask_for_name(MPI_Comm communicator);
     bool take_name();
     bool progress() override;
     [[nodiscard]] bool idle() const noexcept override;
@@ -72,7 +74,7 @@ private:
     MPI_Comm own_ = MPI_COMM_NULL;
     MPI_Request asked_[2]{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     std::mutex name_mutex_;  ///< One thread asks at a time.
-    std::atomic<bool> named_{false};
+    std::atomic<bool> asked_for_{false}, named_{false};
 
     std::unique_ptr<MpiNetwork> between_;  ///< Nodes; once it is named.
     RoutedNetwork network_;

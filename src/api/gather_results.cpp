@@ -123,6 +123,7 @@ int begin(Arguments const& arguments, MPI_Comm communicator, sluice_request* req
         data.buffers.kept = results;
         return CollectiveStage{context.plan_for(data.call), std::move(data.buffers), nullptr};
     };
+    context.ask_for_name(communicator);
     prepared.stage = {context.plan_for(sizes.call), std::move(sizes.buffers), next};
     *request = start_own(std::move(prepared));
     return MPI_SUCCESS;

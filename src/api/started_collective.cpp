@@ -13,10 +13,12 @@ int prepare(CollectiveArguments const& arguments, PreparedCollective& into) {
     Captured const done = capture(arguments, context.communicator(), context.team(), context.self(),
                                   context.ranks(), call, into.stage.buffers);
     if (done.error != MPI_SUCCESS) return context.communicator().raise(done.error);
-    if (done.is_left_to_mpi)
+    if (done.is_left_to_mpi) {
         into.context = nullptr;
-    else
-        into.stage.plan = context.plan_for(call);
+        return MPI_SUCCESS;
+    }
+    context.ask_for_name(arguments.communicator);
+    into.stage.plan = context.plan_for(call);
     return MPI_SUCCESS;
 }
 
