@@ -13,7 +13,36 @@ namespace {
 /// tens of MiB.
 constexpr std::size_t plans_most = 512, ops_in_plans_most = 1 << 18;
 
-Attribute<Context> attribute([](std::shared_ptr<Context> gone) { gone->settle(); });
+/// Those whose communicator went while their name was on its way. MPICH tells it from within the
+/// very call that brings the name, when progress is locked: they cannot end there.
+struct Orphans {
+    std::mutex mutex;
+    std::vector<std::shared_ptr<Context>> all;
+};
+Orphans& orphans() {
+    static auto* const only = new Orphans;
+    return *only;
+}
+
+void let_go(std::shared_ptr<Context> gone) {
+    gone->settle();
+    if (!gone->awaits_name()) return;
+    std::lock_guard const lock(orphans().mutex);
+    orphans().all.push_back(std::move(gone));
+}
+
+/// From calls of the program's, outside of progress.
+void end_orphans(bool all) {
+    std::vector<std::shared_ptr<Context>> ended;
+    std::lock_guard const lock(orphans().mutex);
+    std::erase_if(orphans().all, [&](std::shared_ptr<Context>& one) {
+        if (!all && one->awaits_name()) return false;
+        ended.push_back(std::move(one));
+        return true;
+    });
+}
+
+Attribute<Context> attribute(let_go);
 
 /// The world's, or one of its own where there is none: the latter is collective and blocks.
 std::shared_ptr<Fabric> fabric_for(MPI_Comm communicator) {
@@ -36,6 +65,7 @@ bool may_call_mpi() noexcept { return thread_multiple() || !is_helper(); }
 
 std::shared_ptr<Context> Context::of(MPI_Comm communicator) {
     if (auto known = attribute.get(communicator)) return *std::move(known);
+    end_orphans(false);
     auto context = make_context(communicator);
     attribute.set(communicator, context);
     return context;
@@ -43,6 +73,7 @@ std::shared_ptr<Context> Context::of(MPI_Comm communicator) {
 
 void Context::forget_all() {
     attribute.forget();
+    end_orphans(true);
     Fabric::forget_world();
 }
 

@@ -23,6 +23,8 @@ public:
     /// When the communicator is freed, which is collective: Open MPI does not finish what it still
     /// does on a communicator that is gone, as a context's name or communicator that is on its way.
     void settle();
+    /// Whether a name is on its way, so that the MPI may still write here.
+    [[nodiscard]] bool awaits_name() const noexcept { return asked_for_ && !named_; }
     /// Before MPI goes away. All that was started is complete.
     static void forget_all();
 
