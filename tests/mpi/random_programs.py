@@ -78,9 +78,7 @@ class Case:
         mark = f"random-{os.getpid()}-{time.monotonic_ns()}"
         environment = dict(os.environ, **{runner.MARK: mark}, **self.settings())
         environment.setdefault("SLUICE_STALL", "10")
-        if self.mpi == "openmpi":
-            environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                               PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+        environment.update(runner.MPIS[self.mpi].settings)
         directory = tempfile.mkdtemp(prefix="random_programs_", dir=self.args.dir)
         try:
             return runner.execute(self.command(directory, trace), environment, limit, mark)
