@@ -72,9 +72,9 @@ help:                          ## this list
 environment:
 	@setup/environment $(MPI)
 
-# One variant each, of what was set up.
+# One variant each, of what was set up; all of it, or TARGETS.
 build-%: build/%/build.ninja
-	@$(tools)/cmake --build build/$* -- --quiet
+	@$(tools)/cmake --build build/$* -- --quiet $(TARGETS)
 
 build/%/build.ninja: CMakePresets.json | environment
 	@mkdir -p build/log

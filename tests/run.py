@@ -43,6 +43,7 @@ class Step:
     command: list
     limit: float = 120  # seconds
     needs: str = ""  # the variant that must have been built
+    targets: tuple = ()  # what of it; nothing: all
     alone: bool = True  # False: may run beside its neighbours
     shows: str = ""  # lines of its output with this pattern are printed
     environment: dict = dataclasses.field(default_factory=dict)
@@ -51,8 +52,9 @@ class Step:
 # ---- What there is to run ----------------------------------------------------------------------
 
 
-def build(variant):
-    return Step(f"build {variant}", ["make", "-C", ROOT, "build", f"MPI={variant}"], limit=1500)
+def build(variant, targets=()):
+    return Step(f"build {variant}", ["make", "-C", ROOT, "build", f"MPI={variant}",
+                                     f"TARGETS={' '.join(targets)}"], limit=1500)
 
 
 def sources(*patterns):
@@ -77,16 +79,27 @@ def lint_steps(_):
     yield Step("clang-tidy", clang_tidy, limit=900, needs="mpich")
 
 
-def unit_steps(_):
-    for variant in ("asan", "tsan"):
-        for source in sources("tests/unit/*_test.cpp"):
+def unit_steps(long):
+    tests = sources("tests/unit/*_test.cpp")
+    # The thread sanitizer has nothing to say where there is one thread.
+    for variant, chosen in (("asan", tests),
+                            ("tsan", tests if long else list(filter(has_threads, tests)))):
+        for source in chosen:
             program = BUILD / variant / "tests" / "unit" / source.stem
             yield Step(f"{source.stem} {variant}",
                        [*fixed_addresses(variant), program, "--gtest_brief=1", "--gtest_shuffle"],
-                       limit=300, needs=variant, alone=False)
+                       limit=300, needs=variant, alone=False,
+                       targets=() if chosen is tests else tuple(test.stem for test in chosen))
     for source in sources("tests/command/*_test.py"):
         yield Step(source.stem, [sys.executable, source], needs="asan", alone=False,
                    environment={"SLUICE": BUILD / "asan" / "bin" / "sluice"})
+
+
+def has_threads(source):
+    """Whether a test starts threads, itself or by its headers: of the layers only ports do."""
+    text = source.read_text(encoding="utf-8")
+    own = [source.parent / name for name in re.findall(r'#include "(\w+\.hpp)"', text)]
+    return bool(re.search(r'std::j?thread|#include "ports/', text)) or any(map(has_threads, own))
 
 
 def fixed_addresses(variant):
@@ -253,7 +266,7 @@ def with_builds(steps):
     """Puts before each step the build that it needs, once."""
     done = set()
     for step in steps:
-        for wanted in ([build(step.needs)] if step.needs else []) + [step]:
+        for wanted in ([build(step.needs, step.targets)] if step.needs else []) + [step]:
             if wanted.name not in done:
                 done.add(wanted.name)
                 yield wanted
