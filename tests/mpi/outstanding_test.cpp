@@ -77,7 +77,7 @@ void check_pointers(Setup const& setup, std::vector<MPI_File> const& files) {
 /// Starts all, completes all in the given way, and checks statuses and pointers.
 void run_all(Setup const& setup, Direction direction, Finish const& finish_all,
              std::vector<MPI_File> const& files, std::vector<model::Bytes>& memory) {
-    if (setup.one_late && check::rank() == check::size() - 1) check::sleep_ms(200);
+    if (setup.one_late && check::rank() == check::size() - 1) check::sleep_ms(50);
     Operations all(setup.with_messages);
     for (int k = 0; k < setup.operations; ++k) {
         int const op = started_as(setup, k);
