@@ -74,7 +74,7 @@ def quick_runs(mpi):
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/late"], 150, two_layer),
         Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, alone),
         Run(mpi, "outstanding_test", 2, 0, ["--skip", "/large,/eight"], 150, calls),
-        Run(mpi, "legal_test", 3, 0, [], 150, calls),
+        Run(mpi, "legal_test", 2, 0, [], 150, calls),
         Run(mpi, "legal_test", 1),
         Run(mpi, "legal_test", 2, 1),
         Run(mpi, "legal_test", 3, 2, ["--thread-level", "3"]),
@@ -143,7 +143,7 @@ ENGINES = {
 def quick_storage_runs(mpi):
     """A little of each engine; errors of the MPI's own file."""
     few = ["--only", "/iall", "--large-mib", "4"]
-    runs = [Run(mpi, "patterns_test", 4, 0, few, 150, ENGINES[name])
+    runs = [Run(mpi, "patterns_test", 2, 0, few, 150, ENGINES[name])
             for name in ("uring", "aio", "mpi", "direct", "drop")]
     return runs + [
         Run(mpi, "errors_test", 4, 0, ["--only", "full_disk,/iat_all"], 150, ENGINES["mpi"]),
