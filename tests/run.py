@@ -68,15 +68,13 @@ def build_steps(_):
 def lint_steps(_):
     code = sources(*(f"{folder}/**/*.{end}" for folder in ("src", "include", "tests", "examples")
                      for end in ("cpp", "hpp", "c", "h")))
-    clang_tidy = [TOOLS / "python", TOOLS / "run-clang-tidy.py", "-quiet", "-j", str(CORES),
-                  "-clang-tidy-binary", TOOLS / "clang-tidy", "-p", BUILD / "mpich",
-                  f"^{re.escape(str(ROOT / 'src'))}/"]
     yield Step("layers, sizes and words", [sys.executable, ROOT / "tests" / "tidy.py"])
     if code:
         yield Step("format", [TOOLS / "clang-format", "--dry-run", "-Werror", *code])
     yield Step("spelling", [TOOLS / "codespell", "--config", ROOT / ".codespellrc", ROOT])
     # It reads how each file is compiled from a build directory.
-    yield Step("clang-tidy", clang_tidy, limit=900, needs="mpich")
+    yield Step("clang-tidy", [sys.executable, ROOT / "tests" / "clang_tidy.py"], limit=900,
+               needs="mpich")
 
 
 def unit_steps(long):
