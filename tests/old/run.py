@@ -42,7 +42,7 @@ class Case:
     info: tuple = ()
     log: tuple = ()
     settings: dict = field(default_factory=dict)
-    short: bool = False  # also in `make test`
+    short: int = 0  # ranks in `make test`, two where MPICH's would spin; 0: not in it
 
 
 def private_mounts(commands):
@@ -70,17 +70,17 @@ def cases():
         Case("fallocate forbidden", "fallocate=EPERM", info=(no_fallocate + by_page,)),
         Case("no memory for it", "fallocate=ENOSPC", info=(no_fallocate + "independent",)),
         Case("no memfd, small /dev/shm", "memfd_create", small_shm, log=("unlinked file in {tmp}",),
-             info=(no_memfd + "unlinked file in {tmp}",), short=True),
+             info=(no_memfd + "unlinked file in {tmp}",), short=2),
         Case("no memfd, read-only /dev/shm", "memfd_create", read_only,
              info=(no_memfd + "unlinked file in {tmp}",), log=("unlinked file in {tmp}",)),
         Case("ranks in user namespaces", each=("unshare", "--user", "--map-root-user"),
-             log=("handed over through sockets",), settings=APART, short=True),
+             log=("handed over through sockets",), settings=APART, short=2),
         Case("files of 1 GiB at most", each=("prlimit", f"--fsize={1 << 30}"),
              info=("sizes without limit      no: ",), log=("open files of a communicator",)),
         Case("address space of 6 GiB", each=("prlimit", f"--as={6 << 30}"),
              info=("sizes without limit      no: ",), log=("open files of a communicator",)),
         Case("files of 50 MB at most: no shared memory", each=("prlimit", "--fsize=50000000"),
-             log=messages, short=True),
+             log=messages, short=4),
         Case("cores and slices refused", "sched_setaffinity=EPERM sched_setattr=EPERM "
              "sched_getattr", info=("scheduler slices         no: ",),
              settings={"SLUICE_SLICE": "300", "SLUICE_AFFINITY": "0"}),
@@ -91,7 +91,7 @@ def cases():
              "sync_file_range"),
         Case("Linux 3.10, all of it", "memfd_create io_uring ofd_locks=EINVAL sched_setattr "
              "sched_getattr copy_file_range statx",
-             info=(no_memfd + in_shm, threads), log=(in_shm,), settings=URING, short=True),
+             info=(no_memfd + in_shm, threads), log=(in_shm,), settings=URING, short=2),
     ]
 
 
@@ -108,8 +108,7 @@ class Tester:
         """Returns (exit code or None when out of time, output)."""
         filter_program = compiled(mpi, HERE / "without.c")
         around = [filter_program, *case.without.split(), "--"] if case.without else []
-        # Two ranks have cores of their own nearly everywhere: MPICH's spin.
-        launcher = [MPIS[mpi].mpiexec, "-n", 2 if self.args.short else 4] if each else []
+        launcher = [MPIS[mpi].mpiexec, "-n", case.short if self.args.short else 4] if each else []
         command = [*case.before, *launcher, *case.each, *around, *words]
         mark = uuid.uuid4().hex
         environment = {**self.environment(case, mpi), runner.MARK: mark}
