@@ -99,10 +99,12 @@ def overlap_rows(rows, mpi_of):
 
 def kernel_rows(rows, mpi_of):
     for (mpi, where, kernel, *_), line in newest(rows, mpi_of, "application kernel", "kernel",
-                                                 "file").items():
+                                                 "file", "codec", "level", "while").items():
+        if "codec" in line:
+            kernel += f" ({line['codec']} {line['level']:g}, {line['file']})"
         for way, entry in line["ways"].items():
             less, called = entry.get("reduction"), entry.get("reduction_in_calls")
-            yield [kernel + (f" ({line['file']})" if "file" in line else ""), mpi, where,
+            yield [kernel, mpi, where, line.get("while", "computing"),
                    seconds(line["computation"]["median"]), percent(line["hideable"]), way,
                    seconds(entry["seconds"]["median"]), seconds(entry["overhead"]["median"]),
                    "" if less is None else percent(less), seconds(entry["in_calls"]["median"]),
@@ -128,7 +130,7 @@ def tables(rows, table, mpi_of):
         ("Collectives: hidden with no MPI_Test", OVERLAP,
          what + ["while", "MPI", "interposed", "sluice_i*"], overlap_rows),
         ("Application kernels", KERNELS,
-         what + ["computation", "hideable", "way", "total", "overhead", "less", "in calls", "less"],
+         what + ["while", "computation", "hideable", "way", "total", "overhead", "less", "in calls", "less"],
          kernel_rows),
         ("Calls of the MPI's messages", "`results/measure overhead`: one call in a ping-pong (row I6).",
          ["bytes", *what[1:], "isend", "irecv", "test"], message_rows))

@@ -88,14 +88,24 @@ class Collectives(unittest.TestCase):
                 self.assertTrue(in_order(line[call]))
 
     def test_kernels(self):
+        self.check_kernels("")
+
+    def test_kernels_asleep(self):
+        """Messages of kernels that sleep where they would compute come out right as well."""
+        self.check_kernels(" --asleep --seconds 2")
+
+    def check_kernels(self, words):
         lines = {line["kernel"].split()[0]: line for line in
-                 self.bench("kernels --bytes 1M --chunk 64K --points 23 --tiles 3 --outstanding 3")}
+                 self.bench("kernels --bytes 1M --chunk 64K --points 23 --tiles 3 --outstanding 3" +
+                            words)}
         self.assertEqual(set(lines), {"compression", "fft-slab", "fft-pencil"})
         common = {"blocking", "mpi, tests", *WAYS}
         self.assertEqual(set(lines["fft-slab"]["ways"]), common)
         self.assertEqual(set(lines["compression"]["ways"]), common | {"sluice, one operation"} |
                          {f"{way}, sizes too" for way in WAYS})
-        self.assertEqual(lines["fft-slab"]["points"], 24)
+        self.assertEqual((lines["fft-slab"]["points"], lines["fft-slab"]["fields"]), (24, 3))
+        for line in lines.values():
+            self.assertEqual(line["while"], "asleep" if "--asleep" in words else "computing")
         self.assertEqual((lines["fft-slab"]["columns"], lines["fft-pencil"]["columns"]), (1, 2))
         self.assertLess(lines["compression"]["compressed_bytes"], 2**20)
         self.assertGreater(lines["compression"]["compressed_bytes"], 2**14)
@@ -109,6 +119,27 @@ class Collectives(unittest.TestCase):
             line = self.bench(f"kernels --kernel compression --file {file} --chunk 16K "
                               "--outstanding 1")[-1]
             self.assertEqual((line["bytes"], line["file"]), (size, file.name))
+
+    def test_codecs(self):
+        """Both are there, and a level of one is none of the other."""
+        results = {}
+        for codec, level in ("zlib", 9), ("zlib", 1), ("zstd", -5), ("zstd", 19):
+            line = self.bench(f"kernels --kernel compression --bytes 200K --chunk 20K --way sluice "
+                              f"--codec {codec} --level {level}", repeat=1)[-1]
+            self.assertEqual((line["codec"], line["level"]), (codec, level))
+            results[codec, level] = line["compressed_bytes"]
+        self.assertLess(results["zlib", 9], results["zlib", 1])
+        self.assertLess(results["zstd", 19], results["zstd", -5])
+        self.bench("kernels --kernel compression --codec zlib --level -1", code=1)
+        self.assertIn("zlib has levels 1 to 9", self.output)
+
+    def test_fields_and_tiles(self):
+        """More tiles than points, one field, one tile, more under way than there are."""
+        for words in ("--fields 1 --tiles 40", "--fields 2 --tiles 1 --outstanding 1",
+                      "--fields 4 --tiles 5 --outstanding 30"):
+            for line in self.bench("kernels --kernel fft-slab,fft-pencil --points 16 --way sluice "
+                                   + words, repeat=1)[-2:]:
+                self.assertEqual(line["fields"], int(words.split()[1]))
 
     def test_waves(self):
         """Beyond 128 points a transform is checked by waves."""

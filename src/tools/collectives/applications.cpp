@@ -34,7 +34,11 @@ void report(Job& job, std::string const& name, std::vector<Mover> const& all,
     double const in_calls = bench::summary_of(blocking.in_calls).median;
     job.report().row({name, "computation alone", text_of_summary(computation)});
     Json line, ways;
-    line.add("kernel", name).append(description).add("unit", "s").add("computation", computation);
+    line.add("kernel", name)
+        .add("while", job.options.asleep ? "asleep" : "computing")
+        .append(description)
+        .add("unit", "s")
+        .add("computation", computation);
     for (std::size_t i = 1; i < all.size(); ++i) {
         auto const& mover = all[i];
         auto const seconds = bench::summary_of(mover.seconds);

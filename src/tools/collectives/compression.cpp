@@ -39,7 +39,21 @@ Compression::Compression(Job const& job)
     : options_(job.options),
       rank_(job.run.rank),
       ranks_(job.run.ranks),
-      bytes_(job.options.text_bytes) {
+      bytes_(job.options.text_bytes),
+      codec_(codec_named(options_.codec, options_.level, missing_)) {
+    if (!codec_ || !prepare_file()) return;
+    auto const share = bytes_ / std::uint64_t(ranks_) + 1;
+    chunks_ = int((share + options_.chunk_bytes - 1) / options_.chunk_bytes);
+    for (int chunk = 0; chunk < chunks_; ++chunk) share_.push_back(original(rank_, chunk));
+    make_room();
+}
+
+Compression::~Compression() {
+    if (file_ >= 0) close(file_);
+}
+
+/// Whether all ranks can read it.
+bool Compression::prepare_file() {
     if (!options_.file.empty()) {
         file_ = open(options_.file.c_str(), O_RDONLY | O_CLOEXEC);
         struct stat state{};
@@ -49,12 +63,11 @@ Compression::Compression(Job const& job)
     }
     if (bench::sum_over_ranks(missing_.empty() ? 0 : 1) > 0 && missing_.empty())
         missing_ = options_.file + ": another rank cannot read it";
-    if (!missing_.empty()) return;
-    auto const share = bytes_ / std::uint64_t(ranks_) + 1;
-    chunks_ = int((share + options_.chunk_bytes - 1) / options_.chunk_bytes);
-    for (int chunk = 0; chunk < chunks_; ++chunk) share_.push_back(original(rank_, chunk));
-    deflateInit(&stream_, options_.level);
-    auto const largest = compressBound(options_.chunk_bytes);
+    return missing_.empty();
+}
+
+void Compression::make_room() {
+    auto const largest = codec_->most_of(options_.chunk_bytes);
     pieces_.resize(std::size_t(options_.outstanding) + 1);
     for (auto& piece : pieces_) piece.result.resize(largest);
     gathered_.resize(rank_ == 0 ? std::size_t(chunks_) : 0);
@@ -64,11 +77,6 @@ Compression::Compression(Job const& job)
         gathered.places.resize(std::size_t(ranks_));
         gathered.counts.resize(std::size_t(ranks_));
     }
-}
-
-Compression::~Compression() {
-    if (file_ >= 0) close(file_);
-    deflateEnd(&stream_);
 }
 
 std::uint64_t Compression::begin_of(int rank, int chunk) const {
@@ -98,21 +106,37 @@ void Compression::breathe(Mover const& mover) {
     }
 }
 
-/// With tests in between the chunk goes to zlib in parts.
+/// With tests in between the codec gets the chunk in parts.
 void Compression::compress(Mover const& mover, int chunk) {
-    constexpr std::size_t parts_when_testing = 8;
-    auto& from = share_[std::size_t(chunk)];
+    constexpr int parts_when_testing = 8;
     auto& one = piece(chunk);
-    auto const parts = mover.tests ? parts_when_testing : 1;
-    deflateReset(&stream_);
-    stream_.next_out = one.result.data(), stream_.avail_out = uInt(one.result.size());
-    for (std::size_t part = 0; part < parts; ++part) {
-        auto const begin = from.size() * part / parts, end = from.size() * (part + 1) / parts;
-        stream_.next_in = from.data() + begin, stream_.avail_in = uInt(end - begin);
-        deflate(&stream_, part + 1 == parts ? Z_FINISH : Z_NO_FLUSH);
-        breathe(mover);
+    int const parts = mover.tests ? parts_when_testing : 1;
+    auto const breathe_now = [&] { breathe(mover); };
+    if (computing_.asleep()) {
+        auto const& result = results_[std::size_t(chunk)];
+        one.begin = result.data(), one.size = int(result.size());
+        return computing_.run({0, chunk}, parts, [](int) {}, breathe_now);
     }
-    one.size = int(stream_.total_out);
+    one.begin = one.result.data();
+    computing_.run(
+        {0, chunk}, 1,
+        [&](int) {
+            one.size = int(codec_->compress(share_[std::size_t(chunk)], one.result.data(), parts,
+                                            breathe_now));
+        },
+        [] {});
+}
+
+void Compression::fall_asleep(Mover const& alone) {
+    constexpr int looks = 3;
+    run(alone);
+    computing_.take_notes();
+    for (int i = 0; i < looks; ++i) run(alone);
+    for (auto const& chunk : share_) {
+        auto& result = results_.emplace_back(codec_->most_of(chunk.size()));
+        result.resize(codec_->compress(chunk, result.data(), 1, [] {}));
+    }
+    computing_.fall_asleep();
 }
 
 void Compression::begin_gather(Mover const& mover, int chunk) {
@@ -122,7 +146,7 @@ void Compression::begin_gather(Mover const& mover, int chunk) {
     ++next_;
     if (mover.one_operation) {
         one.request = mover.service->gather_results(
-            one.result.data(), one.size, to ? to->bytes.data() : nullptr,
+            one.begin, one.size, to ? to->bytes.data() : nullptr,
             to ? MPI_Count(to->bytes.size()) : 0, to ? to->counts.data() : nullptr, MPI_COMM_WORLD);
         return;
     }
@@ -142,9 +166,9 @@ void Compression::gather_data(Mover const& mover, int chunk) {
         to->places[std::size_t(rank)] = place;
         place += to->sizes[std::size_t(rank)];
     }
-    one.request = mover.service->gather(
-        one.result.data(), one.size, to ? to->bytes.data() : nullptr,
-        to ? to->sizes.data() : nullptr, to ? to->places.data() : nullptr, MPI_COMM_WORLD);
+    one.request = mover.service->gather(one.begin, one.size, to ? to->bytes.data() : nullptr,
+                                        to ? to->sizes.data() : nullptr,
+                                        to ? to->places.data() : nullptr, MPI_COMM_WORLD);
 }
 
 void Compression::end_gather(Mover const& mover, int chunk) {
@@ -182,14 +206,9 @@ std::uint64_t Compression::wrong_bytes() const {
         std::size_t place = 0;
         for (int rank = 0; rank < ranks_; ++rank) {
             auto const expected = original(rank, chunk);
-            std::vector<unsigned char> found(expected.size() + 1);
-            uLongf length = found.size();
             auto const size = std::size_t(gathered.sizes[std::size_t(rank)]);
             bool const right = size <= gathered.bytes.size() - place &&
-                               uncompress(found.data(), &length, gathered.bytes.data() + place,
-                                          uLong(size)) == Z_OK &&
-                               length == expected.size() &&
-                               std::equal(expected.begin(), expected.end(), found.begin());
+                               codec_->restores({gathered.bytes.data() + place, size}, expected);
             if (!right) wrong += std::max<std::size_t>(expected.size(), 1);
             place += std::min(size, gathered.bytes.size() - place);
         }

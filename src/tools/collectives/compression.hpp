@@ -1,12 +1,13 @@
 // Parallel compression: every rank compresses its share of a file chunk by chunk, and rank 0
 // gathers results whose sizes only their makers know.
 #pragma once
-#include <zlib.h>
-
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "tools/collectives/applications.hpp"
+#include "tools/collectives/codec.hpp"
+#include "tools/collectives/computing.hpp"
 
 namespace sluice::collectives {
 
@@ -24,6 +25,9 @@ public:
     [[nodiscard]] int chunks() const { return chunks_; }
 
     double run(Mover const& mover);
+    /// Compresses a few times with nobody who moves data. From then on it sleeps as long instead,
+    /// and sends what it had.
+    void fall_asleep(Mover const& alone);
     /// On rank 0: uncompresses what it gathered, and compares.
     [[nodiscard]] std::uint64_t wrong_bytes() const;
     /// Of all results that rank 0 gathered, in the last run.
@@ -32,7 +36,8 @@ public:
 private:
     /// One chunk of every rank, from compression to the end of its gather.
     struct Piece {
-        std::vector<unsigned char> result{};  ///< Of this rank.
+        std::vector<unsigned char> result{};  ///< Of this rank, unless it sleeps.
+        unsigned char const* begin = nullptr;
         int size = 0;
         Request sizes_request{}, request{};
         bool has_sizes = false;
@@ -47,6 +52,8 @@ private:
     [[nodiscard]] std::uint64_t begin_of(int rank, int chunk) const;
     [[nodiscard]] std::uint64_t length_of(int rank, int chunk) const;
     [[nodiscard]] std::vector<unsigned char> original(int rank, int chunk) const;
+    [[nodiscard]] bool prepare_file();
+    void make_room();
     void compress(Mover const& mover, int chunk);
     void breathe(Mover const& mover);
     void begin_gather(Mover const& mover, int chunk);
@@ -59,8 +66,10 @@ private:
     int file_ = -1;
     std::uint64_t bytes_ = 0;
     std::string missing_;
-    z_stream stream_{};
-    std::vector<std::vector<unsigned char>> share_;  ///< Of this rank, by chunk.
+    std::unique_ptr<Codec> codec_;
+    Computing computing_;
+    std::vector<std::vector<unsigned char>> share_;    ///< Of this rank, by chunk.
+    std::vector<std::vector<unsigned char>> results_;  ///< Asleep: what would come out of each.
     std::vector<Piece> pieces_;
     std::vector<Gathered> gathered_;  ///< By chunk.
     int first_ = 0, next_ = 0;        ///< Chunks that are under way.

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "tools/collectives/codec.hpp"
 #include "tools/collectives/measuring.hpp"
 #include "tools/command_line.hpp"
 
@@ -23,6 +24,8 @@ void declare_common(CLI::App& app, Options& o) {
         ->check(CLI::PositiveNumber);
     app.add_option("--seconds", o.seconds, "for all of one --what, or of one kernel (default: 60)")
         ->check(CLI::PositiveNumber);
+    app.add_flag("--asleep", o.asleep,
+                 "sleep where a program would compute: as if each rank had a core to spare");
     app.add_option("--json", o.json, "append one JSON line a result to this file");
     app.add_option("--link", o.link, "what is known of the network, for the record");
     app.add_flag("--progress", o.progress, "tell how far it is though mpiexec hides the terminal");
@@ -54,8 +57,6 @@ void declare_overhead(CLI::App& app, Options& o) {
         ->transform(CLI::AsSizeValue(false));
     app.add_option("--tests", o.tests, "overlap: during one computation (default: 0)")
         ->check(CLI::NonNegativeNumber);
-    app.add_flag("--asleep", o.asleep,
-                 "sleep where a program would compute: as if each rank had a core to spare");
 }
 
 void declare_kernels(CLI::App& app, Options& o) {
@@ -70,11 +71,16 @@ void declare_kernels(CLI::App& app, Options& o) {
     app.add_option("--chunk", o.chunk_bytes, "compression: of a rank at a time (default: 256K)")
         ->transform(CLI::AsSizeValue(false))
         ->check(CLI::Range(std::uint64_t{1} << 10, std::uint64_t{1} << 28));
-    app.add_option("--level", o.level, "compression: of zlib (default: 6)")
-        ->check(CLI::Range(1, 9));
+    app.add_option("--codec", o.codec, "compression: zlib (default where it is there) or zstd")
+        ->check(CLI::IsMember(codec_names()));
+    app.add_option("--level", o.level,
+                   "compression: of zlib 1 to 9, of zstd below 0 to 22 (default: the codec's)");
     app.add_option("--points", o.points,
                    "transforms: in each direction, made a multiple of the ranks (default: 128)")
         ->check(CLI::Range(2, 1024));
+    app.add_option("--fields", o.fields,
+                   "transforms: so many at a time, in one pipeline (default: 3)")
+        ->check(CLI::Range(1, 64));
     app.add_option("--tiles", o.tiles, "transforms: of each transposition (default: 16)")
         ->check(CLI::PositiveNumber);
     app.add_option("--outstanding", o.outstanding, "operations at a time, at most (default: 2)")

@@ -8,6 +8,7 @@
 #include "tools/bench/bench.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/report.hpp"
+#include "tools/collectives/codec.hpp"
 #include "tools/collectives/kinds.hpp"
 
 namespace sluice::collectives {
@@ -29,10 +30,12 @@ struct Options {
     std::string file;                                      ///< To compress; empty: made-up text.
     std::uint64_t text_bytes = std::uint64_t{16} << 20;    ///< Of made-up text.
     std::uint64_t chunk_bytes = std::uint64_t{256} << 10;  ///< Compressed at a time by a rank.
-    int level = 6;                                         ///< Of zlib.
-    int points = 128;                                      ///< Of the transform, in each direction.
-    int tiles = 16;                                        ///< Of one transposition.
-    int outstanding = 2;                                   ///< Operations at a time.
+    std::string codec = default_codec();
+    int level = 0;        ///< 0: the codec's usual one.
+    int points = 128;     ///< Of the transform, in each direction.
+    int fields = 3;       ///< Transforms in one pipeline.
+    int tiles = 16;       ///< Of one transposition.
+    int outstanding = 2;  ///< Operations at a time.
 };
 
 /// One run of the program, the same on every rank.

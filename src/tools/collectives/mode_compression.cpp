@@ -1,12 +1,12 @@
 // The application kernel "parallel compression" of "Nonblocking collectives over InfiniBand".
 #include "tools/collectives/applications.hpp"
-#ifdef SLUICE_HAVE_ZLIB
+#if defined(SLUICE_HAVE_ZLIB) || defined(SLUICE_HAVE_ZSTD)
 #include "tools/collectives/compression.hpp"
 #endif
 
 namespace sluice::collectives {
 
-#ifdef SLUICE_HAVE_ZLIB
+#if defined(SLUICE_HAVE_ZLIB) || defined(SLUICE_HAVE_ZSTD)
 namespace {
 
 /// The paper's way waits for the sizes of each chunk. Others hide that as well: by hand, or as one
@@ -49,11 +49,13 @@ void measure_compression(Job& job) {
     description.add("file", name_of_file(job.options.file));
     description.add_integer("bytes", compression.bytes());
     description.add_integer("chunk_bytes", job.options.chunk_bytes);
-    description.add_integer("level", std::uint64_t(job.options.level));
+    description.add("codec", job.options.codec);
+    description.add("level", double(job.options.level));
     description.add_integer("outstanding", std::uint64_t(job.options.outstanding));
     auto all = compression_movers(job);
     compression.run(all.at(1));
     description.add_integer("compressed_bytes", compression.compressed_bytes());
+    if (job.options.asleep) compression.fall_asleep(all.at(0));
     measure_application(
         job, "compression", std::move(all), description,
         [&](Mover const& mover) { return compression.run(mover); },
@@ -61,7 +63,8 @@ void measure_compression(Job& job) {
 }
 #else
 void measure_compression(Job& job) {
-    job.report().note("\ncompression: left out, it was built without zlib (zlib1g-dev)");
+    job.report().note(
+        "\ncompression: left out, it was built without zlib (zlib1g-dev) and zstd (libzstd-dev)");
 }
 #endif
 

@@ -8,7 +8,8 @@ namespace sluice::collectives {
 
 #ifdef SLUICE_HAVE_FFTW3
 void measure_fft(Job& job, bool pencils) {
-    Grid grid{job.options.points, job.run.ranks, 1, job.options.tiles, job.options.outstanding};
+    Grid grid{job.options.points, job.run.ranks,     1,
+              job.options.fields, job.options.tiles, job.options.outstanding};
     if (pencils) {  // As near to a square as it goes; of two ranks one row.
         int rows = 1;
         for (int i = 1; i * i <= job.run.ranks; ++i)
@@ -19,12 +20,15 @@ void measure_fft(Job& job, bool pencils) {
     Transform transform(grid);
     bench::Json description;
     description.add_integer("points", std::uint64_t(grid.points));
+    description.add_integer("fields", std::uint64_t(grid.fields));
     description.add_integer("rows", std::uint64_t(grid.rows));
     description.add_integer("columns", std::uint64_t(grid.columns));
     description.add_integer("tiles", std::uint64_t(grid.tiles));
     description.add_integer("outstanding", std::uint64_t(grid.outstanding));
     description.add_integer("bytes_per_rank", transform.bytes());
-    auto const name = std::string(pencils ? "fft-pencil " : "fft-slab ");
+    if (job.options.asleep) transform.fall_asleep();
+    auto name = std::string(pencils ? "fft-pencil " : "fft-slab ");
+    if (grid.fields > 1) name += std::to_string(grid.fields) + " x ";
     measure_application(
         job, name + std::to_string(grid.points), movers(job), description,
         [&](Mover const& mover) { return transform.run(*mover.service, mover.tests); },

@@ -8,14 +8,15 @@
 
 namespace sluice::collectives {
 
-/// What is done with each tile, in this order: `before` computes what `start` sends, `after` what
-/// was received. So many are under way at a time, at most; `before` may use a slot again that its
-/// tile shares with the one `outstanding + 1` before it.
+/// What is done for each operation, in this order: `before` computes what `start` sends, `after`
+/// what was received. So many are under way at a time, at most; `before` may use a slot again that
+/// its operation shares with the one `outstanding + 1` before it.
 struct Steps {
-    int tiles = 1;
-    std::function<void(int tile)> before;
-    std::function<Request(int tile)> start;
-    std::function<void(int tile)> after;
+    int operations = 1;
+    std::function<int(int operation)> needs;  ///< Its `before` wants that one's `after`; -1: none.
+    std::function<void(int operation)> before;
+    std::function<Request(int operation)> start;
+    std::function<void(int operation)> after;
 };
 
 class Pipeline {
@@ -26,10 +27,13 @@ public:
           tests_(tests) {}
 
     void run(Steps const& steps) {
-        for (int tile = 0; tile < steps.tiles; ++tile) {
-            steps.before(tile);
+        for (int operation = 0; operation < steps.operations; ++operation) {
+            int const needed = steps.needs(operation);
+            while (!under_way_.empty() && under_way_.front().first <= needed)
+                steps.after(wait_for_first());
+            steps.before(operation);
             int const done = under_way_.size() == outstanding_ ? wait_for_first() : -1;
-            under_way_.emplace_back(tile, steps.start(tile));
+            under_way_.emplace_back(operation, steps.start(operation));
             if (done >= 0) steps.after(done);
         }
         while (!under_way_.empty()) steps.after(wait_for_first());
@@ -38,15 +42,15 @@ public:
     /// Between two pieces of computation.
     void breathe() {
         if (!tests_) return;
-        for (auto& [tile, request] : under_way_) service_.test(request);
+        for (auto& [operation, request] : under_way_) service_.test(request);
     }
 
 private:
     int wait_for_first() {
-        auto [tile, request] = under_way_.front();
+        auto [operation, request] = under_way_.front();
         service_.wait(request);
         under_way_.pop_front();
-        return tile;
+        return operation;
     }
 
     Service& service_;
