@@ -11,6 +11,8 @@ constexpr std::uint64_t tags_of_a_call = 64;
 constexpr std::uint64_t numbers = 2 * Collective::under_way_most;
 static_assert(numbers * tags_of_a_call <= 32768);
 
+constexpr Bytes long_copy = 64 << 10;  ///< Takes longer than all else that a start does.
+
 std::span<std::byte> span_of(std::byte* memory, Bytes bytes) noexcept {
     return {memory, static_cast<std::size_t>(bytes)};
 }
@@ -31,7 +33,8 @@ void Collective::begin_stage() {
     activity_.begin(stage_.plan->graph);
 }
 
-bool Collective::progress() {
+bool Collective::progress(bool is_start) {
+    leaves_copies_ = is_start;
     bool moved = false;
     while (!complete() && activity_.advance(*this)) {
         moved = true;
@@ -63,6 +66,10 @@ void Collective::let_go() noexcept {
 bool Collective::start(Op const& op, Effect& effect) {
     switch (op.kind) {
     case OpKind::copy:
+        if (leaves_copies_ && op.bytes >= long_copy) {
+            ++copies_left_;
+            return false;
+        }
         copy(op);
         return true;
     case OpKind::reduce:
@@ -82,6 +89,12 @@ std::string Collective::standing(Op const&) const {
 }
 
 bool Collective::finish(Op const& op, Effect& effect) {
+    if (op.kind == OpKind::copy) {
+        if (leaves_copies_) return false;
+        --copies_left_;
+        copy(op);
+        return true;
+    }
     if (!site_.network->finished(effect.message)) return false;
     if (effect.message.failed) {
         fail(effect.message.truncated ? Status::truncated : Status::other);

@@ -73,8 +73,10 @@ public:
     /// `activity` is memory to run in, which a call that is done gives back.
     void begin(Activity activity);
     [[nodiscard]] Activity end() noexcept { return std::move(activity_); }
-    /// As far as possible; true when anything moved.
-    bool progress();
+    /// As far as possible; true when anything moved. `is_start`: some call was begun just now and is
+    /// to return soon, so long copies are left to whoever looks next.
+    bool progress(bool is_start);
+    [[nodiscard]] bool has_copies_left() const noexcept { return copies_left_ > 0; }
     [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
     [[nodiscard]] std::string describe() const;
 
@@ -111,6 +113,8 @@ private:
     std::unique_ptr<std::byte[]> scratch_;
     std::vector<std::byte> left_, right_;  ///< Packed operands of a reduction.
     int tag_ = 0;
+    int copies_left_ = 0;
+    bool leaves_copies_ = false;
 };
 
 }  // namespace sluice

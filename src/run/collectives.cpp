@@ -47,16 +47,17 @@ void Collectives::start_waiting() {
 
 bool Collectives::progress() {
     // What came already finds its receive; many have none, and are complete at once.
-    bool moved = std::exchange(has_new_, false) && advance();
+    bool const is_start = std::exchange(has_new_, false);
+    bool moved = is_start && advance(is_start);
     if (running_.empty()) return moved;
     moved |= site_.network->progress();
-    return advance() || moved;
+    return advance(is_start) || moved;
 }
 
-bool Collectives::advance() {
+bool Collectives::advance(bool is_start) {
     bool moved = false, ended = false;
     for (auto& collective : running_) {
-        moved |= collective->progress();
+        moved |= collective->progress(is_start);
         if (!collective->complete()) continue;
         spare_.push_back(collective->end());
         collective.reset();

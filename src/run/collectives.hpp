@@ -4,6 +4,7 @@
 #include "run/collective.hpp"
 #include "run/driven.hpp"
 
+#include <algorithm>
 #include <deque>
 
 namespace sluice {
@@ -26,17 +27,21 @@ public:
     }
     [[nodiscard]] int due() const noexcept override { return site_.network->due(); }
     [[nodiscard]] bool must_look_again() noexcept override {
-        return !running_.empty() && site_.network->must_look_again();
+        return !running_.empty() && (site_.network->must_look_again() || has_copies_left());
     }
     [[nodiscard]] std::string describe() const override;
 
 private:
+    [[nodiscard]] bool has_copies_left() const noexcept {
+        return std::any_of(running_.begin(), running_.end(),
+                           [](auto const& collective) { return collective->has_copies_left(); });
+    }
     template <class Ordered>
     static void insert(Ordered& into, std::shared_ptr<Collective> collective);
     [[nodiscard]] bool may_run(Collective const& collective) const noexcept;
     void run(std::shared_ptr<Collective> collective);
     void start_waiting();
-    bool advance();
+    bool advance(bool is_start);
 
     CollectiveSite site_;
     std::vector<std::shared_ptr<Collective>> running_;  ///< By growing number, as those waiting.
