@@ -73,8 +73,8 @@ public:
     /// `activity` is memory to run in, which a call that is done gives back.
     void begin(Activity activity);
     [[nodiscard]] Activity end() noexcept { return std::move(activity_); }
-    /// As far as possible; true when anything moved. `is_start`: some call was begun just now and is
-    /// to return soon, so long copies are left to whoever looks next.
+    /// As far as possible; true when anything moved. `is_start`: some call was begun just now and
+    /// is to return soon, so long copies are left to whoever looks next.
     bool progress(bool is_start);
     [[nodiscard]] bool has_copies_left() const noexcept { return copies_left_ > 0; }
     [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
