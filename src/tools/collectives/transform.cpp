@@ -84,8 +84,11 @@ private:
 
     [[nodiscard]] Task const& task(int number) const { return tasks_[std::size_t(number)]; }
     [[nodiscard]] std::size_t slot(int number) const { return std::size_t(number) % sent_.size(); }
+    [[nodiscard]] std::size_t place_of(int field, int tile) const {
+        return std::size_t(field) * std::size_t(tiles(z2_)) + std::size_t(tile);
+    }
     [[nodiscard]] Numbers3& result(Task const& task) {
-        return result_[std::size_t(task.field * tiles(z2_) + task.tile)];
+        return result_[place_of(task.field, task.tile)];
     }
     [[nodiscard]] Numbers3& whole_y(Task const& task) {
         return (slabs() ? a_ : b_)[std::size_t(task.field)];
@@ -161,7 +164,7 @@ void Transform::Parts::make_slots() {
     auto const by_rows = largest(z2_, std::size_t(x_) * std::size_t(n_));
     sent_.assign(slots, Numbers3(std::max(by_columns, by_rows)));
     received_.assign(slots, Numbers3(by_columns));
-    result_.assign(std::size_t(grid_.fields * tiles(z2_)), Numbers3(by_rows));
+    result_.assign(place_of(grid_.fields, 0), Numbers3(by_rows));
 }
 
 Lines const& Transform::Parts::lines(int count, int stride, int distance) {
@@ -312,7 +315,7 @@ void Transform::Parts::fall_asleep() {
     computing_.take_notes();
     for (int i = 0; i < looks; ++i) run(*service, false);
     computing_.fall_asleep();
-    auto const rank = std::uint64_t(row_ * grid_.columns + column_);
+    auto const rank = std::uint64_t(row_) * std::uint64_t(grid_.columns) + std::uint64_t(column_);
     for (std::size_t i = 0; i < sent_.size(); ++i)
         for (std::size_t at = 0; at < sent_[i].size(); ++at)
             sent_[i][at] = noise((rank << 40) + (std::uint64_t(i) << 32) + at);
@@ -343,8 +346,7 @@ std::uint64_t Transform::Parts::wrong_in_messages() const {
     for (int number = int(tasks_.size()) - 1; number >= 0; --number) {
         auto const& one = task(number);
         if (!one.among_columns)
-            wrong +=
-                wrong_received(number, result_[std::size_t(one.field * tiles(z2_) + one.tile)]);
+            wrong += wrong_received(number, result_[place_of(one.field, one.tile)]);
         else if (!seen[slot(number)])
             wrong += wrong_received(number, received_[slot(number)]);
         if (one.among_columns) seen[slot(number)] = true;
@@ -355,7 +357,7 @@ std::uint64_t Transform::Parts::wrong_in_messages() const {
 std::uint64_t Transform::Parts::wrong_in_tile(int field, int tile) const {
     double const factor = field + 1, tolerance = factor * spectrum_.tolerance();
     int const z0 = column_ * z2_ + begin_of(tile, z2_), count = length_of(tile, z2_);
-    Number const* at = result_[std::size_t(field * tiles(z2_) + tile)].data();
+    Number const* at = result_[place_of(field, tile)].data();
     std::uint64_t wrong = 0;
     for (int x = 0; x < n_; ++x)
         for (int y = row_ * y2_; y < (row_ + 1) * y2_; ++y)
