@@ -67,7 +67,7 @@ void Progress::move_begun(Driven& driven, std::unique_lock<std::mutex> lock) {
 
 void Progress::look_at(Driven& driven) {
     if (!driven.progress()) return;
-    if (drivers_ > 0) ring();  // As above.
+    if (drivers_ > 1) ring();  // As above.
     if (driven.idle()) drop(driven);
 }
 
@@ -211,13 +211,17 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         lock.lock();
         watch(clock_.now());
     }
-    --drivers_;
+    stop_driving(std::move(lock));
+}
+
+/// What is left is the helper's.
+void Progress::stop_driving(std::unique_lock<std::mutex> lock) {
+    bool const is_last = --drivers_ == 0;
     bool const work_left = busy_ || inbox_full_;
     lock.unlock();
-    if (work_left && drivers_ == 0) {
-        start_helper();
-        sluice::ring(helper_bell_);
-    }
+    if (!is_last || !work_left || dozing_) return;
+    start_helper();
+    sluice::ring(helper_bell_);
 }
 
 void Progress::nudge() {
@@ -237,6 +241,7 @@ void Progress::help() {
         std::uint32_t const seen = bell().rings.load(std::memory_order_seq_cst);
         if (drivers_ > 0 || (!inbox_full_ && !busy_)) {  // in this order: see progress()
             if (idle_since == 0) idle_since = clock_.now();
+            sleeper.withdraw();  // It sleeps on another bell.
             rest(called, idle_since);
             naps = 0;
             continue;

@@ -47,7 +47,9 @@ public:
     template <class Done> bool look(Driven& driven, Done done) {
         std::unique_lock lock(mutex_, std::defer_lock);
         if (!may_spin_ || !lock.try_lock()) return done();
+        ++drivers_;  // A helper that slept on the bell meanwhile would be rung by each message.
         for (int left = first_looks; left > 0 && !done(); --left) look_at(driven);
+        stop_driving(std::move(lock));
         return done();
     }
 
@@ -109,6 +111,7 @@ private:
     void drop(Driven const& driven);
     void note_busy();
     void look_at(Driven& driven);
+    void stop_driving(std::unique_lock<std::mutex> lock);
     void call_helper(Driven& driven, std::unique_lock<std::mutex> lock);
     [[nodiscard]] bool due() const;
     [[nodiscard]] bool must_look_again() const;
