@@ -102,7 +102,7 @@ private:
         bool asks_mpi = false;
         double spin_seconds = 30e-6;  ///< Of looking before sleeping.
     };
-    static constexpr int first_looks = 100;
+    static constexpr int first_looks = 100;  ///< Of a wait: some microseconds.
 
     bool progress();
     void take_inbox();
