@@ -148,14 +148,17 @@ void Access::wait() const {
     Progress::instance().drive_until([&] { return complete(); }, [&] { file->team->poke(); });
 }
 
+void Access::wait_for_own_part() { left_behind_ = !file->wait_for_own_part(operation_); }
+
 void Access::finish() {
     if (std::exchange(finished_, true)) return;
     bool const reads = direction == Direction::read;
     if (image_ && reads && status() == Status::ok) image_->unpack(moved());
-    if (operation_) file->completed(*operation_);
+    if (operation_ && !left_behind_) file->completed(*operation_);
 }
 
 Bytes Access::moved() const noexcept {
+    if (left_behind_) return operation_->direct_bytes();
     if (operation_) return operation_->bytes();
     return status() == Status::ok ? alone_->transfer.bytes : 0;
 }
@@ -163,6 +166,7 @@ Bytes Access::moved() const noexcept {
 Bytes Access::bytes() const { return image_ ? image_->in_memory(moved()) : moved(); }
 
 Status Access::status() const noexcept {
+    if (left_behind_) return Status::ok;
     return operation_ ? operation_->status() : alone_->transfer.status;
 }
 
@@ -180,10 +184,9 @@ Status check_type(Team const& team, MPI_Datatype type) {
 }
 
 int finish_access(Access& access, MPI_Status* status) {
-    access.wait();
     access.finish();
     set_status(status, access.bytes());
-    return raise(access.file->handle, access.status());
+    return raise(access.file->handle, agreed(access.status(), access.file->late_error()));
 }
 
 void set_status(MPI_Status* status, Bytes bytes) {
@@ -196,6 +199,7 @@ int access_blocking(std::shared_ptr<File> const& file, AccessArguments const& ar
                     MPI_Status* status) {
     BlockedTime const time(*file);
     Access access = Access::collective(file, arguments, true);
+    access.wait_for_own_part();
     return finish_access(access, status);
 }
 
@@ -219,12 +223,14 @@ int access_end(std::shared_ptr<File> const& file, Direction direction, MPI_Statu
     if (!file->split || file->split->direction != direction)
         return raise(file->handle, Status::split);
     auto const access = std::move(file->split);
+    access->wait();
     return finish_access(*access, status);
 }
 
 int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                  MPI_Status* status) {
     Access access = Access::independent(file, arguments);
+    access.wait();
     return finish_access(access, status);
 }
 

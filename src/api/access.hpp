@@ -42,8 +42,11 @@ public:
     [[nodiscard]] bool complete() const noexcept;
     /// Until it is complete; the calling thread moves it on.
     void wait() const;
+    /// The same for a blocking call, which may return once the bytes of this rank are moved: see
+    /// File::wait_for_own_part(). Of a collective access.
+    void wait_for_own_part();
 
-    // Once it is complete:
+    // Once it was waited for:
     /// Hands over what was read, by a thread of the program; accounts.
     void finish();
     [[nodiscard]] Bytes bytes() const;  ///< For the status of the call.
@@ -67,9 +70,10 @@ private:
     std::unique_ptr<Alone> alone_;          ///< Of an independent one.
     std::unique_ptr<Image> image_;          ///< Often none: most bytes need no conversion.
     bool finished_ = false;
+    bool left_behind_ = false;  ///< The file accounts for the operation when it ends.
 };
 
-/// The end of an access that a call waits for. Returns the error class, after the file's handler.
+/// The end of a call that waited for its access. Returns the error class, after the file's handler.
 int finish_access(Access& access, MPI_Status* status);
 
 /// Counts the time from here to the end of the scope as blocked.

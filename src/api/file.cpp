@@ -72,6 +72,46 @@ void File::wait(Operation& operation) {
                                             [&] { return operation.run_callers_part(); });
 }
 
+/// Without a helper nobody would move on what is left.
+bool File::wait_for_own_part(std::shared_ptr<Operation> const& operation) {
+    if (settings().progress_in_calls) {
+        wait(*operation);
+        return true;
+    }
+    bool released = false;
+    Progress::instance().drive_until_served([&] { return operation->complete(); },
+                                            [&] { team->poke(); },
+                                            [&] { return operation->run_callers_part(); },
+                                            [&] { return released = operation->release_caller(); });
+    if (!released) return true;
+    std::lock_guard const lock(mutex_);
+    left_behind_.push_back(operation);
+    return false;
+}
+
+Status File::late_error() {
+    std::vector<std::shared_ptr<Operation>> ended;
+    {
+        std::lock_guard const lock(mutex_);
+        auto const going_on = std::ranges::stable_partition(
+            left_behind_, [](auto const& operation) { return operation->complete(); });
+        ended.assign(left_behind_.begin(), going_on.begin());
+        left_behind_.erase(left_behind_.begin(), going_on.begin());
+    }
+    Status late = Status::ok;
+    for (auto const& operation : ended) {
+        completed(*operation);
+        if (operation->status() == Status::ok) continue;
+        late = agreed(late, operation->status());
+        warn("rank " + std::to_string(world_rank()) + ": " + name + ": operation " +
+                 std::to_string(operation->number()) +
+                 " failed on another rank after the call had returned here: " +
+                 describe(operation->status()),
+             true);
+    }
+    return late;
+}
+
 Status File::agree(Status mine) {
     Call call;
     call.status = mine;

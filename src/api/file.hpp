@@ -44,6 +44,12 @@ public:
     std::shared_ptr<Operation> start(Call call, bool background);
     /// Until the operation is complete; the calling thread moves it on.
     void wait(Operation& operation);
+    /// The same for a blocking call, which may return earlier: false where the operation goes on
+    /// behind it, without this rank's memory. An error of it comes with a later call: late_error().
+    bool wait_for_own_part(std::shared_ptr<Operation> const& operation);
+    /// The error of an operation that ended after its blocking call had returned; each is returned
+    /// once. Accounts for those that ended. Local.
+    Status late_error();
     /// Blocking; returns the status that all ranks agreed on. Collective.
     Status agree(Status mine);
     /// Until all operations of this rank on the file are complete. Collective in effect.
@@ -79,6 +85,7 @@ private:
     StreamPlace& place_;
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;
+    std::vector<std::shared_ptr<Operation>> left_behind_;  ///< Their blocking calls have returned.
     FileStatistics statistics_;
     double busy_until_ = 0;  ///< Operations overlap: time is counted once.
 };

@@ -16,7 +16,8 @@ namespace {
 /// The bytes of one rank may have been written by another: all must have flushed theirs.
 Status flush(File& file) {
     file.drain();
-    return file.agree(file.storage->sync());
+    Status const all = file.agree(file.storage->sync());
+    return agreed(all, file.late_error());
 }
 
 /// Before a collective call of the MPI that must see what was written.
@@ -29,8 +30,9 @@ void drain_and_meet(MPI_File handle) {
 }
 
 int close(File& file, MPI_File* handle) {
-    Status const flushed = file.hints.durable ? flush(file) : Status::ok;
+    Status flushed = file.hints.durable ? flush(file) : Status::ok;
     drain_and_meet(file);
+    flushed = agreed(flushed, file.late_error());
     file.split.reset();
     reap(false);
     collect_statistics(file);

@@ -88,9 +88,9 @@ int Persistent::test(int* complete, MPI_Status* status) {
 int Persistent::finish(MPI_Status* status) {
     BlockedTime const time(*file_);
     Access access = *std::exchange(access_, std::nullopt);
+    access.wait();
     if (is_open()) return finish_access(access, status);
-    access.wait();  // There is no handler any more.
-    access.finish();
+    access.finish();  // There is no handler any more.
     set_status(status, access.bytes());
     return error_class(access.status());
 }

@@ -154,21 +154,21 @@ double Progress::nap_seconds(int naps, bool due) const {
 
 void Progress::drive_until(Condition const& done, std::function<void()> const& poke,
                            Condition const& part) {
-    drive(done, poke, part, {});
+    drive(done, poke, part, [] { return false; }, {});
 }
 
 void Progress::drive_until_served(Condition const& done, std::function<void()> const& poke,
-                                  Condition const& part) {
-    drive(done, poke, part,
+                                  Condition const& part, Condition const& released) {
+    drive(done, poke, part, released,
           {.spin_seconds = may_spin_ ? long_spin_seconds : Waiting{}.spin_seconds});
 }
 
 void Progress::drive_until_mpi(Condition const& done) {
-    drive(done, [] {}, [] { return false; }, {.asks_mpi = true});
+    drive(done, [] {}, [] { return false; }, [] { return false; }, {.asks_mpi = true});
 }
 
 void Progress::drive(Condition const& done, std::function<void()> const& poke,
-                     Condition const& part, Waiting how) {
+                     Condition const& part, Condition const& released, Waiting how) {
     ++drivers_;
     std::unique_lock lock(mutex_);
     Sleeper sleeper(bell());
@@ -206,6 +206,9 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
             lock.lock();
             continue;
         }
+        lock.lock();
+        if (released()) break;
+        lock.unlock();
         sleeper.sleep(seen, nap_seconds(naps++, asks_mpi));
         if (bell().rings.load(std::memory_order_relaxed) == seen) poke();
         lock.lock();

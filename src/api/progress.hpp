@@ -62,10 +62,12 @@ public:
 
     /// The same for a blocking call whose transfers the caller's parts do all, or where there are
     /// messages only: no storage thread needs this core, so it may look for longer before it
-    /// sleeps.
+    /// sleeps. Where `released()`, asked instead of sleeping and with no other thread driving, is
+    /// true, it returns at once, and the helper moves on what is left.
     void drive_until_served(
         Condition const& done, std::function<void()> const& poke,
-        Condition const& part = [] { return false; });
+        Condition const& part = [] { return false; },
+        Condition const& released = [] { return false; });
 
     /// The same where `done()` asks the MPI: no bell tells when that changes, so sleeps are short.
     void drive_until_mpi(Condition const& done);
@@ -119,7 +121,7 @@ private:
     void rest(std::uint32_t called, double idle_since);
     void start_helper();
     void drive(Condition const& done, std::function<void()> const& poke, Condition const& part,
-               Waiting how);
+               Condition const& released, Waiting how);
     [[nodiscard]] double nap_seconds(int naps, bool due) const;
     void watch(double now);
 

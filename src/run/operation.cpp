@@ -13,9 +13,6 @@ namespace {
 // Ids of admitted schedules: lanes are numbered from 0.
 constexpr std::int32_t id_control = -1, id_direct = -2;
 
-/// A transfer this short costs less than telling another thread about it.
-constexpr Bytes inline_bytes = 256 * 1024;
-
 constexpr std::size_t boards_survey = 0, boards_agreement = 1, boards_claims = 2,
                       boards_weights = 3;
 
@@ -80,23 +77,6 @@ void Operation::start() {
     stream_.newest = state_.operation;
     start_survey();
     if (state_.direct && !direct_done_) start_direct();
-}
-
-void Operation::run_early() {
-    if (!state_.direct || !call_.may_block || state_.request.bytes > inline_bytes) return;
-    UserTransfer transfer(state_.request, state_.user);
-    call_.storage->run(transfer);
-    state_.fail(transfer.status);
-    state_.direct_bytes = transfer.bytes;
-    direct_done_ = true;
-}
-
-bool Operation::run_callers_part() {
-    Transfer* const transfer = state_.for_caller.take();
-    if (!transfer) return false;
-    call_.storage->run(*transfer);
-    transfer->done.store(true, std::memory_order_release);
-    return true;
 }
 
 void Operation::start_direct() {

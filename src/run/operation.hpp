@@ -69,12 +69,20 @@ public:
     /// Nobody else does them: the call is a blocking one.
     [[nodiscard]] bool caller_transfers() const noexcept { return state_.caller_transfers; }
 
+    /// Whether a blocking call may return before all ranks have ended theirs: this rank's bytes
+    /// went straight between its memory and the file, and it has no part in the exchange of the
+    /// others' bytes. True: what is left needs neither the caller nor the user's memory, and
+    /// storage threads serve the file from now on. Not beside progress() or run_callers_part().
+    bool release_caller();
+
     [[nodiscard]] bool complete() const noexcept {
         return complete_.load(std::memory_order_acquire);
     }
     // Valid once complete:
     [[nodiscard]] Status status() const noexcept { return result_; }  ///< The same on all ranks.
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }  ///< Of this rank, transferred.
+    /// The same once release_caller() returned true.
+    [[nodiscard]] Bytes direct_bytes() const noexcept { return state_.direct_bytes; }
 
     [[nodiscard]] Stage stage() const noexcept { return stage_; }
     [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
@@ -133,6 +141,7 @@ private:
     bool alone_ = false;  ///< No other operation of the stream was under way when it began.
     bool reused_plan_ = false;
     bool direct_done_ = false;
+    bool ran_early_ = false;                ///< Before the survey, by run_early().
     std::vector<Lane> lanes_;               ///< By aggregator.
     std::vector<std::int32_t> lane_order_;  ///< In which cycles are admitted.
     std::vector<std::int32_t> completed_;   ///< Scratch for the executor's answers.

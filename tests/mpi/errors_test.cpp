@@ -65,6 +65,45 @@ std::vector<int> classes_of_full_disk() {
                   : std::vector<int>{MPI_ERR_NO_SPACE};
 }
 
+/// The call of a rank whose bytes went straight to the file may have returned before another rank
+/// fails: that rank gets the error with MPI_File_sync at the latest, once.
+Outcome with_late_error(MPI_File file, Outcome outcome) {
+    int const late = check::class_of(MPI_File_sync(file));
+    if (outcome.final_class == MPI_SUCCESS)
+        outcome.final_class = late;
+    else
+        check::is_equal(int{MPI_SUCCESS}, late, "class of MPI_File_sync");
+    return outcome;
+}
+
+/// Rank 0 has returned from its call when the others make theirs, with a bad count.
+void late_error() {
+    constexpr int bytes = 1 << 20;
+    char const* const progress = std::getenv("SLUICE_PROGRESS");
+    if (progress && std::string_view(progress) == "calls") return;
+    auto const name = check::fresh_file("errors.bin", prefilled_bytes);
+    MPI_File file = open(name);
+    Handler handler(file, true);
+    model::Bytes memory(bytes, 1);
+    bool const fails = check::rank() != 0;
+    if (fails) MPI_Recv(nullptr, 0, MPI_BYTE, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    int const code = MPI_File_write_at_all(file, MPI_Offset{region}, memory.data(),
+                                           fails ? -1 : bytes, MPI_BYTE, MPI_STATUS_IGNORE);
+    for (int r = 1; !fails && r < check::size(); ++r) {
+        MPI_Send(nullptr, 0, MPI_BYTE, r, 5, MPI_COMM_WORLD);
+    }
+    if (!fails) check::is_equal(int{MPI_SUCCESS}, check::class_of(code), "class of the call");
+    auto const outcome = with_late_error(file, {MPI_SUCCESS, check::class_of(code)});
+    std::vector<int> const right = check::size() > 1 ? std::vector<int>{MPI_ERR_COUNT, MPI_ERR_ARG}
+                                                     : std::vector<int>{MPI_SUCCESS};
+    check_class(outcome.final_class, right);
+    check::is_equal(check::size() > 1 ? 1 : 0, handler.calls(), "calls of the error handler");
+    model::File expected(prefilled_bytes);
+    write_correctly(file, Form::at_all, expected);
+    close(file);
+    check_untouched_or_asked(name, expected, {{region, bytes}});
+}
+
 /// A file system with less room than the data need; afterwards there is room again.
 void full_disk(Form form) {
     if (check::state().options.full_dir.empty()) return;
@@ -75,7 +114,8 @@ void full_disk(Form form) {
     model::Request const all{
         {}, static_cast<std::int64_t>(check::rank()) * bytes, model::element(MPI_BYTE), bytes};
     auto memory = model::data_of(8, check::rank(), 0, bytes);
-    auto const outcome = start_and_finish(file, form, Direction::write, all, memory, MPI_BYTE);
+    auto outcome = start_and_finish(file, form, Direction::write, all, memory, MPI_BYTE);
+    outcome = with_late_error(file, outcome);
     check_outcome(outcome, classes_of_full_disk(), handler);
     check::ok(MPI_File_set_size(file, 0), "MPI_File_set_size");
     MPI_Barrier(MPI_COMM_WORLD);
@@ -160,6 +200,7 @@ std::vector<check::Test> make_tests() {
         {"default_handler", default_handler},
         {"waitall_with_error", waitall_with_error},
         {"split_misused", split_misused},
+        {"late_error", late_error},
         {"hints/not_a_number", [] { hints("cb_buffer_size", [](int) { return "abc"; }); }},
         {"hints/negative", [] { hints("cb_nodes", [](int) { return "-3"; }); }},
         {"hints/zero", [] { hints("cb_buffer_size", [](int) { return "0"; }); }},

@@ -27,7 +27,8 @@ inline void OpenFile::end_split() {
 }
 
 /// Afterwards every rank may touch every byte again. How little is enough for that is drawn:
-/// Sluice promises that what is complete on one rank has ended on all, and that sync completes.
+/// Sluice promises that a request that is complete on one rank has ended on all, and that sync
+/// completes. A blocking call may return before the others have ended theirs.
 inline void OpenFile::settle(int step, bool sync) {
     end_split();
     Random random = shared(step, 2);
@@ -36,14 +37,15 @@ inline void OpenFile::settle(int step, bool sync) {
     sync |= form > 1 || legal || model_.epoch.freed;
     bool const sync_completes = random.chance(40) && !legal && !model_.epoch.alone;
     if (!(sync && sync_completes)) complete_all(step);
-    say(step, sync ? "sync, barrier, sync" : form > 0 || model_.epoch.alone ? "barrier" : "done");
+    bool const meet = form > 0 || model_.epoch.alone || model_.epoch.blocking;
+    say(step, sync ? "sync, barrier, sync" : meet ? "barrier" : "done");
     if (sync) {
         complete_independent(step);
         check::ok(MPI_File_sync(file_), "MPI_File_sync");
         for (auto const& transfer : freed_) transfer->compare();
         freed_.clear();
     }
-    if (sync || form > 0 || model_.epoch.alone) MPI_Barrier(comm_);
+    if (sync || meet) MPI_Barrier(comm_);
     if (sync) check::ok(MPI_File_sync(file_), "MPI_File_sync");
     model_.settle();
 }
@@ -96,6 +98,7 @@ inline void OpenFile::independent(int step) {
 
 inline void OpenFile::start(Demand const& demand, Form form, std::vector<Part>& parts, int step) {
     model_.enter(demand, parts, seed_, step);
+    model_.epoch.blocking |= form.way == Form::blocking;
     note(form, parts);
     Part const& mine = parts[static_cast<std::size_t>(rank_)];
     if (form.independent && mine.request.bytes() == 0) return;

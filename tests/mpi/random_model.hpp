@@ -39,10 +39,11 @@ private:
 /// What happened since all ranks were last known to be done.
 struct Epoch {
     ByteSet written, read;
-    bool grew = false;     ///< A write went behind the end of the file.
-    bool saw_end = false;  ///< A result depended on where the file ends.
-    bool alone = false;    ///< Ranks made calls that the others know nothing of.
-    bool freed = false;    ///< Requests were freed: only sync and close complete those.
+    bool grew = false;      ///< A write went behind the end of the file.
+    bool saw_end = false;   ///< A result depended on where the file ends.
+    bool alone = false;     ///< Ranks made calls that the others know nothing of.
+    bool blocking = false;  ///< A collective call that may return while other ranks are at theirs.
+    bool freed = false;     ///< Requests were freed: only sync and close complete those.
 };
 
 /// One rank's part of an access.
