@@ -4,6 +4,7 @@
 #include "api/access.hpp"
 #include "api/agreed_hints.hpp"
 #include "api/environment.hpp"
+#include "api/statistics.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -151,7 +152,9 @@ void File::blocked(double seconds) {
 
 FileStatistics File::statistics() const {
     std::lock_guard const lock(mutex_);
-    return statistics_;
+    FileStatistics all = statistics_;
+    all.passed = passed_.load(std::memory_order_relaxed);
+    return all;
 }
 
 void File::completed(Operation const& operation) {
@@ -238,21 +241,43 @@ OwnHints::~OwnHints() {
     if (copy_ != MPI_INFO_NULL) PMPI_Info_free(&copy_);
 }
 
-void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
-                   MPI_File handle) {
-    if (!settings().enabled || (amode & MPI_MODE_SEQUENTIAL)) return;
+namespace {
+
+/// Registers a file to be served and returns null, or returns why the MPI serves it; the same on
+/// all ranks. Collective over `communicator`.
+char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints hints,
+                  MPI_File handle) {
+    if (amode & MPI_MODE_SEQUENTIAL) return "it was opened with MPI_MODE_SEQUENTIAL";
     FileNames const names = names_of(name);
     auto const team = Team::of(communicator);
-    if (!team) return;
+    if (!team) return "its communicator cannot be served, as a warning has said";
     auto const from_rank_0 = take_from_rank_0(hints, *team, names.path.value_or(names.mpi));
-    if (hints.disabled) return;
-    if (!names.path && !everywhere(with_engine(hints).storage == StorageEngine::mpi, *team)) return;
+    if (hints.disabled) return "the hint sluice says so";
+    if (!names.path && !everywhere(with_engine(hints).storage == StorageEngine::mpi, *team)) {
+        return "its name has the prefix of a driver that POSIX calls do not reach";
+    }
     StreamPlace* const place = team->take_stream(
         from_rank_0.placed ? agreed_aggregators(hints.placement, *team) : std::vector<Rank>{});
-    if (!place) return warn("too many files of one communicator are open: the MPI serves the rest");
+    if (!place) {
+        warn("too many files of one communicator are open: the MPI serves the rest");
+        return "too many files of one communicator are open";
+    }
     place->set_machine(from_rank_0.machine);
     add_file(std::make_shared<File>(handle, team, *place, names, amode, hints));
-    note(std::string("serves ") + name);
+    return nullptr;
+}
+
+}  // namespace
+
+void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
+                   MPI_File handle) {
+    if (!settings().enabled) return;
+    char const* const why = serve(communicator, name, amode, hints, handle);
+    note_opened();
+    if (why)
+        note_left_to_mpi(name, why);
+    else
+        note(std::string("serves ") + name);
 }
 
 }  // namespace sluice

@@ -22,6 +22,7 @@ struct Foretold {
 struct FileStatistics {
     std::int64_t operations = 0, writes = 0, reads = 0;
     Bytes bytes = 0;
+    std::int64_t passed = 0;     ///< Calls that were handed on to the MPI.
     double blocked_seconds = 0;  ///< The program was inside our calls.
     double busy_seconds = 0;     ///< At least one operation was under way.
     Tally tally;                 ///< Of all operations.
@@ -67,6 +68,8 @@ public:
     /// Accounting: the program is done with an operation, and was blocked in a call.
     void completed(Operation const& operation);
     void blocked(double seconds);
+    /// A call on the file was handed on to the MPI.
+    void passed() noexcept { passed_.fetch_add(1, std::memory_order_relaxed); }
     [[nodiscard]] FileStatistics statistics() const;
 
     MPI_File const handle;
@@ -83,6 +86,7 @@ private:
     void foretell(Operation const& operation);
 
     StreamPlace& place_;
+    std::atomic<std::int64_t> passed_{0};
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;
     std::vector<std::shared_ptr<Operation>> left_behind_;  ///< Their blocking calls have returned.

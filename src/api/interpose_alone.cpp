@@ -17,13 +17,21 @@ template <class Result, class Pass>
 int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
     bool const nonblocking = std::is_same_v<Result, MPI_Request>;
-    if (!file || !file->served() || !(file->view.owned || nonblocking)) return pass();
+    if (!file || !file->served()) return pass();
+    if (!file->view.owned && !nonblocking) {
+        file->passed();
+        return pass();
+    }
     return sluice::access_alone(file, arguments, result);
 }
 
 template <class Pass> int shared(MPI_File handle, Pass&& pass) {
     auto const file = sluice::find_file(handle);
-    if (!file || !file->view.owned) return pass();
+    if (!file) return pass();
+    if (!file->view.owned) {
+        file->passed();
+        return pass();
+    }
     return sluice::raise(handle, sluice::Status::unsupported);
 }
 

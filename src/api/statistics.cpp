@@ -8,6 +8,8 @@
 namespace sluice {
 namespace {
 
+bool any_opened = false;  ///< A file, by this rank.
+
 std::vector<std::string>& lines() {
     static auto* const only = new std::vector<std::string>;
     return *only;
@@ -18,7 +20,7 @@ struct Most {
     double blocked, busy, survey, claims, exchange, agreement, copies, transfers, messages, priced;
 };
 struct Total {
-    double bytes, helper, storage, messages, message_bytes;
+    double bytes, helper, storage, messages, message_bytes, passed;
 };
 
 /// Of the rank that needed longest for each part.
@@ -36,6 +38,18 @@ std::string parts(Most const& most, Total const& total) {
         all += text;
     }
     return all;
+}
+
+/// Calls that the MPI served on a file that this library serves otherwise.
+std::string passed_on(FileStatistics const& s, Total const& total) {
+    if (total.passed == 0) return "";
+    char text[256];
+    std::snprintf(
+        text, sizeof text,
+        "  %.0f blocking independent or shared-pointer calls were served by the MPI%s\n",
+        total.passed,
+        s.operations == 0 ? ": the program made no collective access, so nothing is hidden" : "");
+    return text;
 }
 
 /// A wrong model should be seen.
@@ -65,8 +79,8 @@ std::string formatted(FileStatistics const& s, Most const& most, Total const& to
     for (auto at = plan.find('\n'); at != std::string::npos; at = plan.find('\n', at + 3)) {
         plan.replace(at, 1, "\n  ");
     }
-    return path + "\n" + text + parts(most, total) + foretold(s.priced, most) +
-           "  last plan: " + plan;
+    return path + "\n" + text + passed_on(s, total) + parts(most, total) +
+           foretold(s.priced, most) + "  last plan: " + plan;
 }
 
 }  // namespace
@@ -77,9 +91,12 @@ void collect_statistics(File const& file) {
     Tally const& t = s.tally;
     Most const mine{s.blocked_seconds, s.busy_seconds, t.survey,    t.claims,   t.exchange,
                     t.agreement,       t.copies,       t.transfers, t.messages, s.priced.measured};
-    Total const part{static_cast<double>(s.bytes), Progress::instance().helper_seconds(),
-                     storage_seconds(), static_cast<double>(t.messages_sent),
-                     static_cast<double>(t.bytes_sent)};
+    Total const part{static_cast<double>(s.bytes),
+                     Progress::instance().helper_seconds(),
+                     storage_seconds(),
+                     static_cast<double>(t.messages_sent),
+                     static_cast<double>(t.bytes_sent),
+                     static_cast<double>(s.passed)};
     Most most{};
     Total total{};
     MPI_Comm const communicator = file.team->communicator;
@@ -88,7 +105,18 @@ void collect_statistics(File const& file) {
     if (file.team->self == 0) lines().push_back(formatted(s, most, total, file.name));
 }
 
+void note_opened() { any_opened = true; }
+
+void note_left_to_mpi(std::string const& file, std::string const& why) {
+    std::string const text = file + ": the MPI serves this file: " + why;
+    note(text);
+    if (settings().statistics && world_rank() == 0) lines().push_back(text);
+}
+
 void print_statistics() {
+    if (settings().statistics && world_rank() == 0 && !any_opened) {
+        say("no file was served: the program did not call MPI_File_open");
+    }
     for (auto const& line : lines()) std::fprintf(stderr, "sluice: %s\n", line.c_str());
     lines().clear();
 }
