@@ -26,8 +26,9 @@ struct Options {
     int repeat = 7, warmup = 1;
     int first = 3;  ///< Modes compare, checkpoint: samples of a first time.
     std::vector<std::string> variants{"append", "new-file", "append-types", "new-file-types"};
-    int steps = 6;        ///< Mode checkpoint: of one series.
-    int grid_repeat = 2;  ///< Mode compare: for each point of the grid of hints.
+    int steps = 6;         ///< Modes checkpoint, steps: of one series.
+    double compute = 0.5;  ///< Mode steps: seconds of computation in each.
+    int grid_repeat = 2;   ///< Mode compare: for each point of the grid of hints.
     std::vector<std::string> contenders{"sluice", "default", "best", "thread", "limit"};
     std::string thread_level;  ///< Empty: what the mode wants.
     int calls = 0;             ///< In one batch of modes small and open; 0: the mode's own.
@@ -137,6 +138,7 @@ void mode_exchange(Run& run);
 void mode_domains(Run& run);
 void mode_choice(Run& run);
 void mode_checkpoint(Run& run);
+void mode_steps(Run& run);
 void mode_app(Run& run);
 
 }  // namespace sluice::bench

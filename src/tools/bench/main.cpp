@@ -24,6 +24,7 @@ std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
                                                   {"nonblocking", mode_nonblocking},
                                                   {"independent", mode_independent},
                                                   {"small", mode_small},
+                                                  {"steps", mode_steps},
                                                   {"open", mode_open},
                                                   {"memory", mode_memory},
                                                   {"overlap", mode_overlap},
@@ -110,7 +111,7 @@ void declare(CLI::App& app, Options& o) {
     for (auto const& [name, run] : modes) mode_names.push_back(name);
     words("--mode", o.modes,
           "blocking (the default), nonblocking, independent, small, open, overlap, outstanding, "
-          "checkpoint, compare, exchange, domains, choice, app, or all but the last five")
+          "checkpoint, steps, compare, exchange, domains, choice, app, or all but the last six")
         ->check(CLI::IsMember(names_and_all(mode_names)));
     words("--direction", o.directions, "write, read (default: both)")
         ->check(CLI::IsMember({"write", "read"}));
@@ -129,8 +130,10 @@ void declare(CLI::App& app, Options& o) {
     words("--variant", o.variants,
           "checkpoint: append, new-file, append-types, new-file-types (default: all)")
         ->check(CLI::IsMember({"append", "new-file", "append-types", "new-file-types"}));
-    app.add_option("--steps", o.steps, "checkpoint: of one series (default: 6)")
+    app.add_option("--steps", o.steps, "checkpoint, steps: of one series (default: 6)")
         ->check(CLI::Range(2, 1000));
+    app.add_option("--compute", o.compute, "steps: seconds of computation in each (default: 0.5)")
+        ->check(CLI::NonNegativeNumber);
     app.add_option("--grid-repeat", o.grid_repeat,
                    "compare: measurements for each point of the grid of hints (default: 2)")
         ->check(CLI::PositiveNumber);
@@ -174,8 +177,8 @@ sluice::ParsedLine parse(int argc, char** argv, Options& options) {
     if (options.modes == std::vector<std::string>{"all"}) {
         options.modes.clear();
         for (auto const& [name, run] : modes) {
-            bool const long_one = name == "compare" || name == "exchange" || name == "domains" ||
-                                  name == "choice" || name == "app";
+            bool const long_one = name == "steps" || name == "compare" || name == "exchange" ||
+                                  name == "domains" || name == "choice" || name == "app";
             if (!long_one) options.modes.push_back(name);
         }
     }
