@@ -13,9 +13,13 @@ void measure_steps(Run& run, std::string const& name) {
     bool const writes = name == "write";
     int const steps = run.options.steps;
     Pattern const row(run, "contiguous", run.bytes());
-    Pair pair{
-        "steps",     "contiguous", name, text_of("%d steps of %g s", steps, run.options.compute),
-        row.bytes(), {},           {}};
+    Pair pair{"steps",
+              "contiguous",
+              name,
+              text_of("%d steps of %g s", steps, run.options.compute),
+              row.bytes() * std::uint64_t(steps),
+              {},
+              {}};
     std::vector<double> buffer(std::size_t(row.words()));
     auto const iterations = iterations_lasting(run.options.compute);
     auto const access = [&](MPI_File file, int step, bool write) {
