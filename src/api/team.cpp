@@ -5,6 +5,7 @@
 #include "api/environment.hpp"
 #include "api/ranks.hpp"
 #include "core/staging.hpp"
+#include "ports/random.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -129,16 +130,30 @@ Team::~Team() {
     if (!finalized && communicator != MPI_COMM_NULL) PMPI_Comm_free(&communicator);
 }
 
-/// Rank 0 of a team is one process; it counts.
-void Team::agree_on_name() {
+/// Rank 0 of a team is one process: it counts, and draws the key of the proof of coverage. No
+/// pattern can have been made for a key that is as young as its communicator's team.
+void Team::agree_on_name_and_key() {
     static std::atomic<std::uint32_t> count{0};
-    name_ = (static_cast<std::uint64_t>(getpid()) << 32) + ++count;
-    PMPI_Bcast(&name_, 1, MPI_UINT64_T, 0, communicator);
+    struct {
+        std::uint64_t name = 0;
+        FingerprintKey::Point point{};  ///< Zero: the system has no random numbers.
+    } ours;
+    if (self == 0) {
+        ours.name = (static_cast<std::uint64_t>(getpid()) << 32) + ++count;
+        ours.point = draw_generator(SystemRandom()).value_or(FingerprintKey::Point{});
+    }
+    PMPI_Bcast(&ours, sizeof ours, MPI_BYTE, 0, communicator);
+    name_ = ours.name;
+    if (is_generator(ours.point)) {
+        limits_.key = std::make_shared<FingerprintKey const>(ours.point);
+    } else {
+        note("no random numbers from the system: coverage is marked, never proved");
+    }
 }
 
 bool Team::set_up() {
     self = rank_in(communicator);
-    agree_on_name();
+    agree_on_name_and_key();
     MPI_Comm node = split_by_node(communicator);
     bool const alone = size_in(node) == 1;
     bool shared = alone || share_memory(node);

@@ -66,7 +66,7 @@ public:
 private:
     static std::shared_ptr<Team> revive(MPI_Comm communicator);
     bool set_up();
-    void agree_on_name();
+    void agree_on_name_and_key();
     bool share_memory(MPI_Comm node_communicator);
     void take_memory(NodeMemory memory);
     bool agree_on_streams();

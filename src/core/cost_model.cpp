@@ -294,8 +294,8 @@ Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& 
 
 }  // namespace
 
-Workload workload_of(Summary const& all, Topology const& topology,
-                     std::int32_t cores_a_node) noexcept {
+Workload workload_of(Summary const& all, Topology const& topology, std::int32_t cores_a_node,
+                     FingerprintKey const* key) noexcept {
     Workload w;
     w.direction = all.operation == 1 ? Direction::write : Direction::read;
     w.ranks = topology.rank_count();
@@ -308,7 +308,7 @@ Workload workload_of(Summary const& all, Topology const& topology,
     w.touched = static_cast<double>(all.touched);
     w.counted_bytes = static_cast<double>(wished_window_bytes(all.hints, {}));
     w.stretches = all.unsketched == 0 ? static_cast<double>(all.stretches) : 0;
-    w.covered = w.nodes <= 1 && all.unproven == 0 && all.fingerprint == fingerprint(all.span);
+    w.covered = w.nodes <= 1 && is_covered(all, key);
     w.interleaved = all.interleaved != 0;
     w.cores_a_node = cores_a_node;
     w.blocking = all.waiting != 0;

@@ -32,7 +32,7 @@ struct Workload {
 };
 
 [[nodiscard]] Workload workload_of(Summary const& all, Topology const& topology,
-                                   std::int32_t cores_a_node) noexcept;
+                                   std::int32_t cores_a_node, FingerprintKey const* key) noexcept;
 
 /// One way to do it. What a strategy does not have stays as it is here.
 struct Candidate {

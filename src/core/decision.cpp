@@ -97,7 +97,7 @@ Decision by_rules(Summary const& all, Topology const& topology, PlanLimits const
 /// What ranks move for themselves, beside what they leave to the exchange.
 Estimate price_direct(Summary const& all, Topology const& topology, PlanLimits const& limits,
                       Correction const& correction) {
-    Workload work = workload_of(all, topology, limits.cores_a_node);
+    Workload work = workload_of(all, topology, limits.cores_a_node, limits.key.get());
     Load const& load = all.direct;
     work.bytes = static_cast<double>(load.bytes);
     work.pieces = static_cast<double>(load.pieces);
@@ -116,7 +116,7 @@ Decision by_model(Summary const& all, Topology const& topology, PlanLimits const
     char const* const reason = forced(all, decision.way.strategy);
     decision.reason = reason ? reason : "it is estimated to be the fastest";
     if (all.bytes > 0) {
-        auto const work = workload_of(all, topology, limits.cores_a_node);
+        auto const work = workload_of(all, topology, limits.cores_a_node, limits.key.get());
         auto const best =
             choose(work, *limits.machine, freedom_of(all, topology, limits), correction);
         decision.way = best.candidate;
@@ -160,7 +160,8 @@ Bytes fitting_window(Bytes wanted, Hints const& hints, Bytes memory) noexcept {
 Scope scope_of(Hints const& hints, Topology const& topology, PlanLimits const& limits) noexcept {
     bool const several = topology.node_count() > 1;
     // Nodes exchange what they cover in any case: only on one node a proof saves anything.
-    return {several ? wished_window_bytes(hints, {}) : 0, !several, several || limits.machine};
+    return {several ? wished_window_bytes(hints, {}) : 0, several ? nullptr : limits.key.get(),
+            several || limits.machine};
 }
 
 Freedom freedom_of(Summary const& all, Topology const& topology, PlanLimits const& limits) {

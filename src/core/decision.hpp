@@ -16,12 +16,13 @@ inline constexpr Bytes stripe_bytes_default = 4096;            ///< A page.
 inline constexpr Bytes gap_bytes_default = 64 * 1024;          ///< Read along, by aggregators.
 inline constexpr Bytes cyclic_stripe_bytes = Bytes{1} << 20;   ///< Where nobody knows the file's.
 
-/// What the machine has to offer; equal on all ranks.
+/// What the machine has to offer, and what ranks agreed on; equal on all ranks.
 struct PlanLimits {
     std::int32_t aggregator_count = 1;  ///< When no hint says otherwise.
     Costs costs{};
     std::int32_t cores_a_node = 1;                    ///< That the ranks of a node may use.
     std::shared_ptr<MachineProfile const> machine{};  ///< Null: not measured; rules decide.
+    std::shared_ptr<FingerprintKey const> key{};      ///< Null: no coverage is proved.
 };
 
 struct Decision {

@@ -8,74 +8,16 @@
 namespace sluice {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
-
-constexpr std::uint64_t p = (std::uint64_t{1} << 61) - 1;
-
-/// A number below 2^124, modulo p, but not always the least: at most p + 7.
-constexpr std::uint64_t fold(Wide wide) noexcept {
-    std::uint64_t const once =
-        (static_cast<std::uint64_t>(wide) & p) + static_cast<std::uint64_t>(wide >> 61);
-    return (once & p) + (once >> 61);
-}
-
-constexpr std::uint64_t fold(std::uint64_t value) noexcept { return (value & p) + (value >> 61); }
-
-constexpr std::uint64_t least(std::uint64_t value) noexcept {
-    return value >= p ? value - p : value;
-}
-
-/// real + imaginary * i, with i * i = -1. Parts are at most p + 7.
-struct Element {
-    std::uint64_t real = 0, imaginary = 0;
-};
-
-constexpr Element one{1, 0};
-
-constexpr Element operator*(Element a, Element b) noexcept {
-    return {fold(Wide{a.real} * b.real + Wide{a.imaginary} * (2 * p - b.imaginary)),
-            fold(Wide{a.real} * b.imaginary + Wide{a.imaginary} * b.real)};
-}
-
-constexpr Element operator+(Element a, Element b) noexcept {
-    return {fold(a.real + b.real), fold(a.imaginary + b.imaginary)};
-}
-
-constexpr Element operator-(Element a, Element b) noexcept {
-    return {fold(a.real + (2 * p - b.real)), fold(a.imaginary + (2 * p - b.imaginary))};
-}
+using namespace field;
 
 Fingerprint result(Element e) noexcept { return {{least(e.real), least(e.imaginary)}}; }
 Element element(Fingerprint f) noexcept { return {f.words[0], f.words[1]}; }
 
-constexpr Element r{0x18812d77785ec1cc, 0x11b7a7ed483f8f93};
-
-/// Bits of an exponent that one table serves: most gaps need one or two, and those tables stay in
-/// the processor's cache.
-constexpr int digit_bits = 10;
-constexpr std::uint64_t base = std::uint64_t{1} << digit_bits;
-
-/// powers[level][digit] is r^(digit * base^level).
-using Powers = std::array<std::array<Element, base>, (63 + digit_bits) / digit_bits>;
-
-constexpr Powers make_powers() noexcept {
-    Powers powers{};
-    Element step = r;
-    for (auto& level : powers) {
-        Element power = one;
-        for (Element& entry : level) {
-            entry = power;
-            power = power * step;
-        }
-        step = power;
-    }
-    return powers;
-}
-
-constexpr Powers powers = make_powers();
+using Powers = FingerprintKey::Powers;
+constexpr std::uint64_t base = FingerprintKey::base;
 
 /// r^exponent: one factor for each digit of the exponent.
-Element power(std::uint64_t exponent) noexcept {
+Element power(Powers const& powers, std::uint64_t exponent) noexcept {
     Element product = powers[0][exponent % base];
     exponent /= base;
     for (std::size_t level = 1; exponent != 0; ++level, exponent /= base) {
@@ -84,21 +26,9 @@ Element power(std::uint64_t exponent) noexcept {
     return product;
 }
 
-/// 1 / e = conjugate(e) / norm(e), and the norm is a plain number modulo p.
-Element inverse(Element e) noexcept {
-    std::uint64_t const norm = fold(Wide{e.real} * e.real + Wide{e.imaginary} * e.imaginary);
-    std::uint64_t inverse_of_norm = 1;  // norm^(p - 2); all bits of p - 2 are set but the second.
-    for (int bit = 60; bit >= 0; --bit) {
-        inverse_of_norm = fold(Wide{inverse_of_norm} * inverse_of_norm);
-        if (bit != 1) inverse_of_norm = fold(Wide{inverse_of_norm} * norm);
-    }
-    return {fold(Wide{e.real} * inverse_of_norm),
-            fold(Wide{2 * p - e.imaginary} * inverse_of_norm)};
-}
-
-Element power(Offset exponent) noexcept {
-    if (exponent >= 0) return power(static_cast<std::uint64_t>(exponent));
-    return inverse(power(std::uint64_t{0} - static_cast<std::uint64_t>(exponent)));
+Element power(Powers const& powers, Offset exponent) noexcept {
+    if (exponent >= 0) return power(powers, static_cast<std::uint64_t>(exponent));
+    return inverse(power(powers, std::uint64_t{0} - static_cast<std::uint64_t>(exponent)));
 }
 
 /// 1 + ratio + ... + ratio^(terms - 1), by doubling from the top bit of `terms` down. Dividing by
@@ -122,13 +52,16 @@ Element geometric(Element ratio, std::int64_t terms) noexcept {
 /// length: their begins are added up, and made pieces of together.
 class Sum {
 public:
+    explicit Sum(Powers const& powers) noexcept : powers_(powers) {}
+
     void add(Run const& run) noexcept {
         auto const distance = static_cast<std::uint64_t>(run.offset - offset_);
         bool const near = distance < limit;  // Backwards is far.
-        at_ = near ? at_ * power(distance) : power(run.offset);
+        at_ = near ? at_ * power(powers_, distance) : power(powers_, run.offset);
         offset_ = run.offset;
         if (run.length != length_) close(run.length);
-        Element const all = run.count == 1 ? at_ : at_ * geometric(power(run.stride), run.count);
+        Element const all =
+            run.count == 1 ? at_ : at_ * geometric(power(powers_, run.stride), run.count);
         begins_ = begins_ + all;
     }
 
@@ -140,13 +73,14 @@ public:
 private:
     /// The next ones are of another length.
     void close(Bytes length) noexcept {
-        sum_ = sum_ + begins_ * (one - power(length_));
+        sum_ = sum_ + begins_ * (one - power(powers_, length_));
         begins_ = {};
         length_ = length;
     }
 
     static constexpr std::uint64_t limit = std::uint64_t{1} << 32;
 
+    Powers const& powers_;
     Element sum_;
     Element begins_;  ///< Of the pieces of length_ that are not in the sum yet.
     Bytes length_ = 0;
@@ -154,8 +88,8 @@ private:
     Offset offset_ = 0;
 };
 
-Element sum_of(Layout const& layout) noexcept {
-    Sum sum;
+Element sum_of(Layout const& layout, Powers const& powers) noexcept {
+    Sum sum(powers);
     layout.for_each_run([&](Run const& run) { sum.add(run); });
     return sum.sum();
 }
@@ -163,9 +97,10 @@ Element sum_of(Layout const& layout) noexcept {
 constexpr std::int64_t runs_max = 1024;  ///< What is walked at the ends of a request: 10 to 80 us.
 
 /// Of the positions [begin, end) of a layout, run by run, unless there are too many.
-std::optional<Element> walk(Layout const& layout, Bytes begin, Bytes end) noexcept {
+std::optional<Element> walk(Layout const& layout, Bytes begin, Bytes end,
+                            Powers const& powers) noexcept {
     if (begin >= end) return Element{};
-    Sum sum;
+    Sum sum(powers);
     Cursor cursor(layout, begin);
     for (std::int64_t runs = 0; runs < runs_max;) {
         Pieces const ahead = cursor.pieces(end - begin);
@@ -187,52 +122,56 @@ Fingerprint operator+(Fingerprint a, Fingerprint b) noexcept {
     return result(element(a) + element(b));
 }
 
-Fingerprint fingerprint(Span span) noexcept {
+Fingerprint fingerprint(Span span, FingerprintKey const& key) noexcept {
     if (span.empty()) return {};
-    return result(power(span.begin) - power(span.end));
+    Powers const& powers = key.powers();
+    return result(power(powers, span.begin) - power(powers, span.end));
 }
 
-Fingerprint fingerprint(Run const& run) noexcept {
-    Sum sum;
+Fingerprint fingerprint(Run const& run, FingerprintKey const& key) noexcept {
+    Sum sum(key.powers());
     sum.add(run);
     return result(sum.sum());
 }
 
-Fingerprint fingerprint(Layout const& layout) noexcept {
-    return layout.fingerprint().get([&] { return result(sum_of(layout)); });
+Fingerprint fingerprint(Layout const& layout, FingerprintKey const& key) noexcept {
+    return layout.fingerprints().get(key.point(),
+                                     [&] { return result(sum_of(layout, key.powers())); });
 }
 
-std::optional<Fingerprint> fingerprint(Request const& request) noexcept {
+std::optional<Fingerprint> fingerprint(Request const& request, FingerprintKey const& key) noexcept {
     if (request.bytes <= 0) return Fingerprint{};
     Layout const& layout = *request.view.filetype;
     Offset const displacement = request.view.displacement;
     if (layout.is_contiguous()) {
         Offset const begin = displacement + layout.offset_at(request.position);
-        return fingerprint(Span{begin, begin + request.bytes});
+        return fingerprint(Span{begin, begin + request.bytes}, key);
     }
+    Powers const& powers = key.powers();
     Bytes const tile_bytes = layout.tile_bytes();
     Bytes const begin = request.position, end = begin + request.bytes;
     std::int64_t const first = (begin + tile_bytes - 1) / tile_bytes, last = end / tile_bytes;
     if (first >= last) {  // No whole tile.
-        auto const all = walk(layout, begin, end);
+        auto const all = walk(layout, begin, end, powers);
         if (!all) return std::nullopt;
-        return shifted(result(*all), displacement);
+        return shifted(result(*all), displacement, key);
     }
-    auto const head = walk(layout, begin, first * tile_bytes);
-    auto const tail = walk(layout, last * tile_bytes, end);
+    auto const head = walk(layout, begin, first * tile_bytes, powers);
+    auto const tail = walk(layout, last * tile_bytes, end, powers);
     if (!head || !tail) return std::nullopt;
-    Element const tiles = element(fingerprint(layout)) *
-                          geometric(power(layout.tile_extent()), last - first) *
-                          power(first * layout.tile_extent());
-    return shifted(result(*head + tiles + *tail), displacement);
+    Element const tiles = element(fingerprint(layout, key)) *
+                          geometric(power(powers, layout.tile_extent()), last - first) *
+                          power(powers, first * layout.tile_extent());
+    return shifted(result(*head + tiles + *tail), displacement, key);
 }
 
-Fingerprint shifted(Fingerprint pieces, Offset distance) noexcept {
-    return result(element(pieces) * power(distance));
+Fingerprint shifted(Fingerprint pieces, Offset distance, FingerprintKey const& key) noexcept {
+    return result(element(pieces) * power(key.powers(), distance));
 }
 
-Fingerprint repeated(Fingerprint pieces, std::int64_t times, Offset step) noexcept {
-    return result(element(pieces) * geometric(power(step), times));
+Fingerprint repeated(Fingerprint pieces, std::int64_t times, Offset step,
+                     FingerprintKey const& key) noexcept {
+    return result(element(pieces) * geometric(power(key.powers(), step), times));
 }
 
 }  // namespace sluice

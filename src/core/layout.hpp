@@ -4,7 +4,7 @@
 #pragma once
 #include "core/extent.hpp"
 #include "core/fingerprint.hpp"
-#include "core/once.hpp"
+#include "core/memo.hpp"
 
 #include <limits>
 #include <memory>
@@ -46,8 +46,9 @@ public:
     /// Pieces that the positions [begin, end) fall into, rounded up; O(log pieces).
     [[nodiscard]] std::int64_t piece_count(Bytes begin, Bytes end) const noexcept;
 
-    /// Where core/fingerprint.hpp keeps the fingerprint of one tile.
-    [[nodiscard]] Once<Fingerprint> const& fingerprint() const noexcept { return fingerprint_; }
+    /// Where core/fingerprint.hpp keeps the fingerprints of one tile.
+    using Fingerprints = Memo<FingerprintKey::Point, Fingerprint>;
+    [[nodiscard]] Fingerprints const& fingerprints() const noexcept { return fingerprints_; }
 
 private:
     friend class Cursor;
@@ -73,7 +74,7 @@ private:
     std::uint64_t alignment_bits_ = 0;
     bool contiguous_ = false;
     bool ascending_ = false;
-    Once<Fingerprint> fingerprint_;
+    Fingerprints fingerprints_;
 };
 
 /// Walks over a layout, section by section, without dividing at each piece.

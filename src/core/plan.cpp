@@ -25,11 +25,6 @@ void divide(Plan& plan, Summary const& all, std::int64_t count, Weights const* w
     plan.granule_bytes = granule(all.alignment | static_cast<std::uint64_t>(unit));
 }
 
-/// Nodes exchange what they cover, so there a coverage is needed in any case.
-bool proves_coverage(Summary const& all) noexcept {
-    return all.unproven == 0 && all.fingerprint == fingerprint(all.span);
-}
-
 }  // namespace
 
 std::int64_t Plan::cycle_count(std::int32_t a) const noexcept {
@@ -42,7 +37,7 @@ Window Plan::window(std::int32_t a, std::int64_t cycle) const noexcept {
 }
 
 Plan make_plan(Decision const& decision, Summary const& all, Topology const& topology,
-               Costs const& costs, Weights const* weights) {
+               PlanLimits const& limits, Weights const* weights) {
     Candidate const& way = decision.way;
     Plan plan;
     plan.direction = all.operation == 1 ? Direction::write : Direction::read;
@@ -53,7 +48,8 @@ Plan make_plan(Decision const& decision, Summary const& all, Topology const& top
     plan.window_bytes = way.window_bytes;
     plan.slot_count = std::max(1, all.slot_count);
     plan.span = all.span;
-    plan.covered = topology.node_count() == 1 && proves_coverage(all);
+    // Nodes exchange what they cover, so there a coverage is needed in any case.
+    plan.covered = topology.node_count() == 1 && is_covered(all, limits.key.get());
     plan.division = way.domains;
     divide(plan, all, way.aggregators, weights);
     if (topology.node_count() == 1 || plan.division == Domains::groups) return plan;
@@ -61,7 +57,7 @@ Plan make_plan(Decision const& decision, Summary const& all, Topology const& top
     auto const many = plan.domains.empty() ? way.aggregators : plan.aggregator_count();
     Summary asked = all;
     asked.hints.data.layers = way.layers;
-    auto const choice = choose_delivery(asked, topology, many, plan.window_bytes, costs);
+    auto const choice = choose_delivery(asked, topology, many, plan.window_bytes, limits.costs);
     plan.metadata = choice.metadata, plan.data = choice.data, plan.throttle = choice.throttle;
     plan.local_aggregators = all.hints.local_aggregators;
     bool const by_model = decision.priced && all.hints.data.layers == Layers::automatic;
@@ -71,11 +67,12 @@ Plan make_plan(Decision const& decision, Summary const& all, Topology const& top
 
 Plan make_plan(Summary const& all, Topology const& topology, PlanLimits const& limits,
                Weights const* weights) {
-    return make_plan(decide(all, topology, limits), all, topology, limits.costs, weights);
+    return make_plan(decide(all, topology, limits), all, topology, limits, weights);
 }
 
 void divide_by_groups(Plan& plan, Summary const& all, Topology const& topology, Node node,
-                      std::span<Summary const> records, std::int32_t aggregators) {
+                      std::span<Summary const> records, std::int32_t aggregators,
+                      FingerprintKey const* key) {
     auto const nodes = topology.node_count();
     Groups& groups = plan.groups;
     groups = make_groups(topology, node, all.hints.group_count, (aggregators + nodes - 1) / nodes);
@@ -88,7 +85,9 @@ void divide_by_groups(Plan& plan, Summary const& all, Topology const& topology, 
         merged[group] = first ? records[local] : merge(merged[group], records[local]);
         groups.spans[group] = merged[group].span;
     }
-    plan.covered = nodes == 1 && std::all_of(merged.begin(), merged.end(), proves_coverage);
+    plan.covered = nodes == 1 && std::ranges::all_of(merged, [key](Summary const& group) {
+                       return is_covered(group, key);
+                   });
     plan.domains = group_domains(groups, unit_of(all.hints));
 }
 

@@ -83,7 +83,7 @@ struct Plan {
 /// `all` is the merged summary of all ranks, `weights` those of all ranks over its span. Without
 /// weights, a plan that needs them is made all but for its domains.
 [[nodiscard]] Plan make_plan(Decision const& decision, Summary const& all, Topology const& topology,
-                             Costs const& costs, Weights const* weights = nullptr);
+                             PlanLimits const& limits, Weights const* weights = nullptr);
 [[nodiscard]] Plan make_plan(Summary const& all, Topology const& topology, PlanLimits const& limits,
                              Weights const* weights = nullptr);
 
@@ -91,7 +91,8 @@ struct Plan {
 /// the survey, in their order on the node. Equal on all ranks of the node.
 /// `aggregators` are those that were decided on, of all nodes.
 void divide_by_groups(Plan& plan, Summary const& all, Topology const& topology, Node node,
-                      std::span<Summary const> records, std::int32_t aggregators);
+                      std::span<Summary const> records, std::int32_t aggregators,
+                      FingerprintKey const* key);
 
 /// Stable text, for people and golden tests.
 [[nodiscard]] std::string describe(Plan const& plan);

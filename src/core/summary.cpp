@@ -42,7 +42,7 @@ Summary summarise(Request const& request, Scope scope) {
         s.unsketched = borders ? 0 : 1;
         if (borders) s.sketch = *borders;
     }
-    auto const print = scope.coverage ? fingerprint(request) : std::nullopt;
+    auto const print = scope.key ? fingerprint(request, *scope.key) : std::nullopt;
     s.unproven = print ? 0 : 1;
     if (print) s.fingerprint = *print;
     return s;
@@ -79,6 +79,11 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.storage_seconds = std::max(lower.storage_seconds, higher.storage_seconds);
     s.ranks = lower.ranks + higher.ranks;
     return s;
+}
+
+bool is_covered(Summary const& all, FingerprintKey const* key) noexcept {
+    return key && all.unproven == 0 && all.bytes == all.span.bytes() &&
+           all.fingerprint == fingerprint(all.span, *key);
 }
 
 void close_node(Summary& node) noexcept {

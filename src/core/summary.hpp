@@ -97,8 +97,8 @@ struct Summary {
 /// What is asked of a summary beside what every plan needs.
 struct Scope {
     Bytes counted_bytes = 0;  ///< The window that Summary::touched counts; 0: nobody asks.
-    bool coverage = true;     ///< The fingerprint: a single node gains from a proof.
-    bool stretches = false;   ///< The sketch: nodes, or the model, ask what an exchange gains.
+    FingerprintKey const* key = nullptr;  ///< Of the fingerprint; null: nobody asks for one.
+    bool stretches = false;  ///< The sketch: nodes, or the model, ask what an exchange gains.
 };
 
 /// The record of one rank that asks for an exchange.
@@ -106,6 +106,10 @@ struct Scope {
 
 /// The record of `lower` ranks followed by `higher` ones. Associative.
 [[nodiscard]] Summary merge(Summary const& lower, Summary const& higher) noexcept;
+
+/// Whether each byte of the span is wanted exactly once: the fingerprints prove it, and as many
+/// bytes are wanted. Null: without a key nothing is proved.
+[[nodiscard]] bool is_covered(Summary const& all, FingerprintKey const* key) noexcept;
 
 /// Once all records of a node are merged, and before those of other nodes are: counts stretches.
 void close_node(Summary& node) noexcept;

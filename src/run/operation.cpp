@@ -170,7 +170,7 @@ bool Operation::end_survey(Ahead const& ahead) {
     if (decision_.free && !state_.direct) {
         stream_.answers.note(state_.request, decision_.way.strategy);
     }
-    state_.plan = make_plan(decision_, survey_, *site_.topology, site_.limits.costs);
+    state_.plan = make_plan(decision_, survey_, *site_.topology, site_.limits);
     bool const failed = survey_.status != Status::ok;
     if (survey_.pending == 0 && (survey_.bytes == 0 || failed)) {
         finish();
@@ -203,7 +203,7 @@ void Operation::divide_by_groups() {
         records.push_back(site_.window.record(Channel::survey, state_.operation, local));
     }
     sluice::divide_by_groups(state_.plan, survey_, *site_.topology, site_.node(), records,
-                             decision_.way.aggregators);
+                             decision_.way.aggregators, site_.limits.key.get());
 }
 
 /// Where in the span the bytes are, which the survey does not tell.
@@ -223,7 +223,7 @@ void Operation::end_weighing() {
     stream_.weighed.resize(index(board_count));
     stream_.weighed[index(state_.operation % board_count)] = state_.weighing->sums;
     state_.plan =
-        make_plan(decision_, survey_, *site_.topology, site_.limits.costs, &state_.weighing->all);
+        make_plan(decision_, survey_, *site_.topology, site_.limits, &state_.weighing->all);
     state_.weighing.reset();
     start_work();
 }

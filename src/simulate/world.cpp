@@ -167,6 +167,7 @@ World::World(WorldShape shape, std::uint64_t seed)
 World::World(WorldShape shape, std::uint64_t seed, std::unique_ptr<Model> model)
     : shape_(shape),
       time_(seed),
+      key_(FingerprintKey::of_seed(seed)),
       topology_(node_names(shape)),
       model_(std::move(model)),
       mail_(shape.rank_count, *this),
@@ -204,6 +205,7 @@ void World::add_rank(Rank r) {
         site->limits.costs = shape_.costs;
         site->limits.machine = shape_.machine;
         site->limits.cores_a_node = shape_.ranks_per_node;
+        site->limits.key = key_;
         site->reserve = [bytes = shape_.slot_bytes](std::int32_t, Bytes) { return bytes; };
         rank->streams.push_back(std::make_unique<Stream>(*site));
         rank->sites.push_back(std::move(site));

@@ -98,6 +98,7 @@ private:
 
     WorldShape shape_;
     Time time_;
+    std::shared_ptr<FingerprintKey const> key_;
     Topology topology_;
     std::unique_ptr<Model> model_;
     Mail mail_;

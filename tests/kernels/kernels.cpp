@@ -112,12 +112,12 @@ Kernel sweeping(std::string const& pattern) {
 /// Survey to schedules: plan, claims and all cycles of one rank of 64 on four nodes.
 Kernel planning() {
     Request const r = request_of("irregular");
-    return [r] {
+    return [r, key = FingerprintKey::of_seed(1)] {
         constexpr Rank rank_count = 64, per_node = 16, self = 1;
         std::vector<std::int32_t> names;
         for (Rank rank = 0; rank < rank_count; ++rank) names.push_back(rank / per_node);
         Topology const topology(names);
-        Summary all = summarise(r);
+        Summary all = summarise(r, {0, key.get()});
         all.hints.write = Strategy::two_phase;
         all.operation = 1;
         all.slot_bytes = window_bytes;

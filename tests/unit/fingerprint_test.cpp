@@ -15,13 +15,19 @@ namespace {
 
 constexpr Offset far = Offset{1} << 62;
 
+/// Any key proves what covers; which one is drawn matters to what does not.
+FingerprintKey const& key() {
+    static auto const only = FingerprintKey::of_seed(1);
+    return *only;
+}
+
 /// The sum over single pieces, each as a span.
 Fingerprint piecewise(std::vector<Run> const& runs, Offset shift = 0) {
     Fingerprint sum;
     for (Run const& run : runs) {
         for (std::int64_t i = 0; i < run.count; ++i) {
             Offset const begin = shift + run.offset + i * run.stride;
-            sum = sum + fingerprint(Span{begin, begin + run.length});
+            sum = sum + fingerprint(Span{begin, begin + run.length}, key());
         }
     }
     return sum;
@@ -69,7 +75,7 @@ Fingerprint walked(Request const& request) {
     for (Bytes left = request.bytes; left > 0;) {
         Bytes const length = std::min(left, cursor.piece_left());
         Offset const begin = request.view.displacement + cursor.offset();
-        sum = sum + fingerprint(Span{begin, begin + length});
+        sum = sum + fingerprint(Span{begin, begin + length}, key());
         cursor.advance_in_piece(length);
         left -= length;
     }
@@ -94,7 +100,7 @@ Span draw_span() {
 
 Fingerprint of(std::vector<Span> const& pieces) {
     Fingerprint sum;
-    for (Span const piece : pieces) sum = sum + fingerprint(piece);
+    for (Span const piece : pieces) sum = sum + fingerprint(piece, key());
     return sum;
 }
 
@@ -120,9 +126,9 @@ RC_GTEST_PROP(Fingerprint, TilingsDealtOutToRanksProve, ()) {
     Fingerprint sum;
     for (Extents& extents : dealt) {
         std::move(extents).take().for_each_run(
-            [&](sluice::Run const& run) { sum = sum + fingerprint(run); });
+            [&](sluice::Run const& run) { sum = sum + fingerprint(run, key()); });
     }
-    RC_ASSERT(sum == fingerprint(span));
+    RC_ASSERT(sum == fingerprint(span, key()));
 }
 
 RC_GTEST_PROP(Fingerprint, FaultyTilingsDoNotProve, ()) {
@@ -157,12 +163,12 @@ RC_GTEST_PROP(Fingerprint, FaultyTilingsDoNotProve, ()) {
         faulty.erase(faulty.begin() + static_cast<std::ptrdiff_t>(at()));
     }
     RC_PRE(!same_bytes(faulty, pieces));
-    RC_ASSERT(of(faulty) != fingerprint(span));
+    RC_ASSERT(of(faulty) != fingerprint(span, key()));
 }
 
 TEST(Fingerprint, OverlapsThatHideHolesDoNotProve) {
     auto const proves = [](std::vector<Span> const& pieces, Span span) {
-        return of(pieces) == fingerprint(span);
+        return of(pieces) == fingerprint(span, key());
     };
     EXPECT_TRUE(proves({{8, 16}, {0, 8}}, {0, 16}));
     EXPECT_FALSE(proves({{0, 8}, {0, 8}}, {0, 16}));
@@ -183,11 +189,13 @@ TEST(Fingerprint, PeriodicOverlapsDoNotProve) {
             Fingerprint right, wrong;
             for (std::int64_t rank = 0; rank < ranks; ++rank) {
                 right =
-                    right + fingerprint(sluice::Run{rank * length, length, ranks * length, 1024});
+                    right +
+                    fingerprint(sluice::Run{rank * length, length, ranks * length, 1024}, key());
                 wrong = wrong +
-                        fingerprint(sluice::Run{rank / 2 * length, length, ranks * length, 1024});
+                        fingerprint(sluice::Run{rank / 2 * length, length, ranks * length, 1024},
+                                    key());
             }
-            EXPECT_EQ(right, fingerprint(Span{0, ranks * length * 1024}));
+            EXPECT_EQ(right, fingerprint(Span{0, ranks * length * 1024}, key()));
             EXPECT_NE(wrong, right);
         }
     }
@@ -195,7 +203,7 @@ TEST(Fingerprint, PeriodicOverlapsDoNotProve) {
 
 RC_GTEST_PROP(Fingerprint, OfARunIsThatOfItsPieces, ()) {
     sluice::Run const run = draw_run();
-    RC_ASSERT(fingerprint(run) == piecewise({run}));
+    RC_ASSERT(fingerprint(run, key()) == piecewise({run}));
 }
 
 RC_GTEST_PROP(Fingerprint, OfALongRunHalvesAsItsPiecesDo, ()) {
@@ -205,26 +213,26 @@ RC_GTEST_PROP(Fingerprint, OfALongRunHalvesAsItsPiecesDo, ()) {
     sluice::Run const all{draw_offset(50), length, stride, count};
     sluice::Run const left{all.offset, length, stride, first};
     sluice::Run const right{all.offset + first * stride, length, stride, count - first};
-    RC_ASSERT(fingerprint(left) + fingerprint(right) == fingerprint(all));
-    RC_ASSERT(fingerprint(sluice::Run{all.offset, length, length, count}) ==
-              fingerprint(Span{all.offset, all.offset + count * length}));
+    RC_ASSERT(fingerprint(left, key()) + fingerprint(right, key()) == fingerprint(all, key()));
+    RC_ASSERT(fingerprint(sluice::Run{all.offset, length, length, count}, key()) ==
+              fingerprint(Span{all.offset, all.offset + count * length}, key()));
 }
 
 RC_GTEST_PROP(Fingerprint, OfALayoutIsThatOfItsRuns, ()) {
     auto const runs = draw_runs();  // In any order, also backwards and overlapping.
     Layout const layout(runs, draw_offset(40));
-    RC_ASSERT(fingerprint(layout) == piecewise(runs));
-    RC_ASSERT(fingerprint(Layout(layout)) == piecewise(runs));
+    RC_ASSERT(fingerprint(layout, key()) == piecewise(runs));
+    RC_ASSERT(fingerprint(Layout(layout), key()) == piecewise(runs));
 }
 
 RC_GTEST_PROP(Fingerprint, ShiftedIsThatOfShiftedPieces, ()) {
     auto const runs = draw_runs();
     Fingerprint const here = piecewise(runs);
     Offset const distance = draw_offset(60);
-    Fingerprint const there = shifted(here, distance);
+    Fingerprint const there = shifted(here, distance, key());
     RC_ASSERT(there == piecewise(runs, distance));
-    RC_ASSERT(shifted(there, -distance) == here);
-    RC_ASSERT(shifted(here, 0) == here);
+    RC_ASSERT(shifted(there, -distance, key()) == here);
+    RC_ASSERT(shifted(here, 0, key()) == here);
 }
 
 RC_GTEST_PROP(Fingerprint, RepeatedIsThatOfAllCopies, ()) {
@@ -232,8 +240,8 @@ RC_GTEST_PROP(Fingerprint, RepeatedIsThatOfAllCopies, ()) {
     auto const times = *rc::gen::inRange<std::int64_t>(0, 40);
     Offset const step = *rc::gen::element<Offset>(-1, 1) * draw_offset(55);
     Fingerprint sum;
-    for (std::int64_t i = 0; i < times; ++i) sum = sum + shifted(piecewise(runs), i * step);
-    RC_ASSERT(repeated(piecewise(runs), times, step) == sum);
+    for (std::int64_t i = 0; i < times; ++i) sum = sum + shifted(piecewise(runs), i * step, key());
+    RC_ASSERT(repeated(piecewise(runs), times, step, key()) == sum);
 }
 
 RC_GTEST_PROP(Fingerprint, OfARequestIsThatOfItsPieces, ()) {
@@ -247,7 +255,7 @@ RC_GTEST_PROP(Fingerprint, OfARequestIsThatOfItsPieces, ()) {
         r.position += *rc::gen::inRange<Bytes>(0, tile);
         r.bytes += *rc::gen::inRange<Bytes>(0, tile);
     }
-    auto const found = fingerprint(r);
+    auto const found = fingerprint(r, key());
     RC_ASSERT(found.has_value());
     RC_ASSERT(*found == walked(r));
 }
@@ -258,7 +266,7 @@ RC_GTEST_PROP(Fingerprint, OfAContiguousRequestIsThatOfItsSpan, ()) {
     r.position = draw_offset(60);
     r.bytes = 1 + draw_offset(50);
     Offset const begin = r.view.displacement + r.position;
-    RC_ASSERT(fingerprint(r) == fingerprint(Span{begin, begin + r.bytes}));
+    RC_ASSERT(fingerprint(r, key()) == fingerprint(Span{begin, begin + r.bytes}, key()));
 }
 
 RC_GTEST_PROP(Fingerprint, RanksOfDifferentTileCountsProve, ()) {
@@ -274,10 +282,10 @@ RC_GTEST_PROP(Fingerprint, RanksOfDifferentTileCountsProve, ()) {
         std::vector<sluice::Run> const mine{{rank * piece, piece, 0, 1}};
         r.view = {displacement, std::make_shared<Layout const>(mine, ranks * piece), 1};
         r.bytes = (tiles + (rank < more ? 1 : 0)) * piece;
-        sum = sum + fingerprint(r).value();
+        sum = sum + fingerprint(r, key()).value();
     }
-    RC_ASSERT(sum ==
-              fingerprint(Span{displacement, displacement + (tiles * ranks + more) * piece}));
+    RC_ASSERT(sum == fingerprint(Span{displacement, displacement + (tiles * ranks + more) * piece},
+                                 key()));
 }
 
 TEST(Fingerprint, PartsOfLargeTilesAreNotKnown) {
@@ -286,13 +294,13 @@ TEST(Fingerprint, PartsOfLargeTilesAreNotKnown) {
     Request r;
     r.view.filetype = std::make_shared<Layout const>(runs, Offset{1} << 40);
     r.bytes = r.view.filetype->tile_bytes() * 3;
-    EXPECT_EQ(fingerprint(r), walked(r));
+    EXPECT_EQ(fingerprint(r, key()), walked(r));
     r.bytes += 8 * 1000;
-    EXPECT_EQ(fingerprint(r), walked(r));
+    EXPECT_EQ(fingerprint(r, key()), walked(r));
     r.bytes += 8 * 1000;
-    EXPECT_EQ(fingerprint(r), std::nullopt);
+    EXPECT_EQ(fingerprint(r, key()), std::nullopt);
     r.bytes = 0;
-    EXPECT_EQ(fingerprint(r), Fingerprint{});
+    EXPECT_EQ(fingerprint(r, key()), Fingerprint{});
 }
 
 TEST(Fingerprint, OfALayoutMayBeAskedForByManyThreads) {
@@ -301,54 +309,9 @@ TEST(Fingerprint, OfALayoutMayBeAskedForByManyThreads) {
     Layout const layout(runs, Offset{1} << 40);
     std::array<Fingerprint, 4> found;
     std::vector<std::jthread> threads;
-    for (Fingerprint& f : found) threads.emplace_back([&] { f = fingerprint(layout); });
+    for (Fingerprint& f : found) threads.emplace_back([&] { f = fingerprint(layout, key()); });
     threads.clear();
     for (Fingerprint const& f : found) EXPECT_EQ(f, piecewise(runs));
-}
-
-// ---- The field, by plain arithmetic -----------------------------------------------------------
-
-__extension__ using Wide = unsigned __int128;
-constexpr Wide p = (Wide{1} << 61) - 1;
-
-struct Plain {
-    Wide real, imaginary;
-    bool operator==(Plain const&) const = default;
-};
-
-Plain operator*(Plain a, Plain b) {
-    Wide const minus = (p - a.imaginary * b.imaginary % p) % p;
-    return {(a.real * b.real + minus) % p, (a.real * b.imaginary + a.imaginary * b.real) % p};
-}
-
-Plain power(Plain base, Wide exponent) {
-    Plain result{1, 0};
-    for (; exponent != 0; exponent >>= 1, base = base * base) {
-        if ((exponent & 1) != 0) result = result * base;
-    }
-    return result;
-}
-
-/// 1 - f: of the span from 0 to x it is r^x.
-Plain one_minus(Fingerprint f) { return {(p + 1 - f.words[0]) % p, (p - f.words[1]) % p}; }
-
-TEST(Fingerprint, IsThatOfTheField) {
-    Plain const r = one_minus(fingerprint(Span{0, 1}));
-    for (Offset const x : {Offset{2}, Offset{255}, Offset{256}, Offset{65'537}, far - 1, far}) {
-        EXPECT_EQ(one_minus(fingerprint(Span{0, x})), power(r, static_cast<Wide>(x)));
-    }
-}
-
-TEST(Fingerprint, ThePointIsAGenerator) {
-    Plain const r = one_minus(fingerprint(Span{0, 1}));
-    Wide const order = p * p - 1;
-    EXPECT_EQ(power(r, order), (Plain{1, 0}));
-    Wide rest = order;
-    for (Wide const prime : {2, 3, 5, 7, 11, 13, 31, 41, 61, 151, 331, 1321}) {
-        EXPECT_FALSE(power(r, order / prime) == (Plain{1, 0}));
-        while (rest % prime == 0) rest /= prime;
-    }
-    EXPECT_TRUE(rest == 1);  // These are all primes that divide the order.
 }
 
 }  // namespace

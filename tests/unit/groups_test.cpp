@@ -67,7 +67,7 @@ Summary node_of_turns(Rank ranks, Offset begin, Bytes piece, Bytes row, std::int
         std::vector<Run> const tile{{begin + r * piece, piece, 0, 1}};
         request.view.filetype = std::make_shared<Layout const>(tile, row);
         request.bytes = piece * rows;
-        Summary const mine = summarise(request, {mebibyte, false, true});
+        Summary const mine = summarise(request, {mebibyte, nullptr, true});
         all = r == 0 ? mine : merge(all, mine);
     }
     close_node(all);
@@ -141,7 +141,7 @@ TEST(Groups, APlanIsMadeOfTheRecordsOfItsNode) {
         all.hints.group_count = static_cast<std::uint8_t>(groups);
         Plan plan = make_plan(all, topology, {4});
         ASSERT_TRUE(plan.needs_groups());
-        divide_by_groups(plan, all, topology, 1, records, 4);
+        divide_by_groups(plan, all, topology, 1, records, 4, nullptr);
         EXPECT_FALSE(plan.needs_groups());
         EXPECT_EQ(plan.groups.count(), groups);
         EXPECT_EQ(plan.aggregator_count(), std::max(2, groups));  // Four on two nodes.

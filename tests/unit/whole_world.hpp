@@ -131,6 +131,8 @@ inline WholeWorld interleaved_world(Rank ranks, Rank per_node, std::int32_t aggr
                                     std::int64_t cycles, Direction way, unsigned idle = 0,
                                     Hints const& hints = {}) {
     auto topology = topology_of(ranks, per_node);
+    PlanLimits limits;
+    limits.key = FingerprintKey::of_seed(1);
     constexpr Bytes page = 4096;
     Bytes const row = page, piece = row / ranks;
     std::vector<Request> requests;
@@ -139,7 +141,7 @@ inline WholeWorld interleaved_world(Rank ranks, Rank per_node, std::int32_t aggr
     for (Rank r = 0; r < ranks; ++r) {
         requests.push_back(interleaved_request(r, ranks, piece, aggregators * cycles, way));
         if (idle >> r & 1) requests.back().bytes = 0;
-        Summary const mine = summarise(requests.back());
+        Summary const mine = summarise(requests.back(), {0, limits.key.get()});
         all = r == 0 ? mine : merge(all, mine);
         records.push_back(mine);
     }
@@ -149,12 +151,12 @@ inline WholeWorld interleaved_world(Rank ranks, Rank per_node, std::int32_t aggr
     all.hints.write = all.hints.read = Strategy::two_phase;
     std::vector<Plan> plans;
     for (Node node = 0; node < topology.node_count(); ++node) {
-        plans.push_back(make_plan(all, topology, {}));
+        plans.push_back(make_plan(all, topology, limits));
         if (!plans.back().needs_groups()) continue;
         auto const first = static_cast<std::size_t>(topology.leader(node));
         auto const locals = static_cast<std::size_t>(topology.local_count(node));
         divide_by_groups(plans.back(), all, topology, node,
-                         std::span(records).subspan(first, locals), {});
+                         std::span(records).subspan(first, locals), {}, limits.key.get());
     }
     return {std::move(topology), std::move(plans), requests};
 }

@@ -126,16 +126,18 @@ double plan_piece_of(double seconds) {
     constexpr std::int64_t pieces = 1 << 15;
     auto const recipe = scattered(64, pieces);
     Topology const topology({0, 0});
+    auto const key = FingerprintKey::of_seed(1);
     double const took = seconds_of(
         [&] {
             auto const view = flatten(*recipe);
             Request const request = request_of(view, view->tile_bytes());
-            Summary all = summarise(request);
+            Summary all = summarise(request, {0, key.get()});
             all.hints.write = Strategy::two_phase;
             all.operation = 1;
             all.slot_bytes = window_bytes;
             PlanLimits limits;
             limits.aggregator_count = 2;
+            limits.key = key;
             (void)make_claims(request, make_plan(all, topology, limits), 0);
         },
         seconds);

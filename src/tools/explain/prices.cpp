@@ -55,8 +55,8 @@ std::string prices_text(Subject const& subject) {
     if (subject.survey().bytes == 0)
         return text + head + row_of({decision.way, decision.estimate}, "") +
                "  There is nothing to choose: every rank's part goes straight to the file.\n";
-    Workload const work =
-        workload_of(subject.survey(), subject.topology(), subject.limits().cores_a_node);
+    Workload const work = workload_of(subject.survey(), subject.topology(),
+                                      subject.limits().cores_a_node, subject.limits().key.get());
     auto const all = price_all(work, machine,
                                freedom_of(subject.survey(), subject.topology(), subject.limits()));
     text += head;

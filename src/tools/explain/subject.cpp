@@ -30,18 +30,19 @@ Subject::Subject(Question question)
       node_(question_.rank < 0 ? 0 : topology_.node_of(question_.rank)) {
     auto const& machine = question_.scenario.machine;
     limits_ = {aggregators_usual(topology_, machine.ranks_per_node), simulated::costs_of(machine),
-               machine.ranks_per_node, question_.machine};
+               machine.ranks_per_node, question_.machine, FingerprintKey::of_seed(1)};
     survey_all();
     Decision const decision = decide(survey_, topology_, limits_);
-    plan_ = make_plan(decision, survey_, topology_, limits_.costs);
+    plan_ = make_plan(decision, survey_, topology_, limits_);
     if (plan_.needs_groups()) {
-        divide_by_groups(plan_, survey_, topology_, node_, records_, decision.way.aggregators);
+        divide_by_groups(plan_, survey_, topology_, node_, records_, decision.way.aggregators,
+                         limits_.key.get());
     }
     if (plan_.needs_weights()) {
         Weights weights;
         for (Rank r = 0; r < topology_.rank_count(); ++r)
             weights += weigh(exchanged(r), survey_.span);
-        plan_ = make_plan(decision, survey_, topology_, limits_.costs, &weights);
+        plan_ = make_plan(decision, survey_, topology_, limits_, &weights);
     }
     if (plan_.strategy == Strategy::two_phase) claim_all();
 }
@@ -77,7 +78,8 @@ Summary Subject::summary_of(Request const& request, Rank rank) {
     if (request.bytes == 0) ++empty_ranks_;
     Request const& exchanged = direct ? nothing(request.direction) : request;
     Scope scope = scope_of(question_.scenario.hints, topology_, limits_);
-    scope.coverage = true;  // Who reads this wants to know of holes also where nodes do not ask.
+    scope.key =
+        limits_.key.get();  // Who reads this wants to know of holes also where nodes do not ask.
     Summary summary = summarise(exchanged, scope);
     if (direct) summary.direct = load_of(request);
     return summary;

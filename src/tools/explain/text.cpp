@@ -49,7 +49,7 @@ std::string holes_text(Subject const& subject) {
     Summary const& all = subject.survey();
     Bytes const span = all.span.bytes();
     if (all.bytes > span) return "Some bytes are wanted more than once.";
-    if (all.unproven == 0 && all.fingerprint == fingerprint(all.span))
+    if (is_covered(all, subject.limits().key.get()))
         return "There are no holes: each byte is wanted exactly once.";
     auto const share = 100.0 * static_cast<double>(span - all.bytes) / static_cast<double>(span);
     char text[100];
