@@ -1,26 +1,12 @@
-// Agreement on hints. See agreed_hints.hpp.
+// Hosts and ranks. See agreed_hints.hpp.
 #include "api/agreed_hints.hpp"
 
 #include "api/environment.hpp"
-#include "ports/striping.hpp"
 
 #include <algorithm>
 
 namespace sluice {
 namespace {
-
-/// Of rank 0, as it travels.
-struct Chosen {
-    Bytes stripe_bytes = 0;
-    std::int32_t stripe_count = 0;
-    std::int32_t disabled = 0, durable = 0;
-    std::int32_t places = 0;  ///< Rank 0 has a placement of aggregators.
-    ProfileOffer profile;
-};
-
-bool knows_stripes(Hints const& hints) noexcept {
-    return hints.stripe_bytes > 0 || hints.stripe_count > 0;
-}
 
 /// The name of each rank's host, on rank 0.
 std::vector<std::string> hosts_of(Team const& team) {
@@ -55,35 +41,6 @@ std::vector<Rank> obeyed(std::vector<Rank> ranks, char const* hint, Team const& 
 }
 
 }  // namespace
-
-FromRank0 take_from_rank_0(FileHints& hints, Team& team, std::string const& path) {
-    Chosen chosen;
-    if (team.self == 0) {
-        chosen = {hints.plan.stripe_bytes, hints.plan.stripe_count,  hints.disabled,
-                  hints.durable,           !hints.placement.empty(), {}};
-        if (!hints.disabled) chosen.profile = offer_profile(path);
-        SystemAttributes system;
-        auto const told =
-            hints.disabled || knows_stripes(hints.plan) ? std::nullopt : striping_of(path, system);
-        if (told) chosen.stripe_bytes = told->stripe_bytes;
-        if (told) chosen.stripe_count = told->stripe_count;
-    }
-    PMPI_Bcast(&chosen, sizeof chosen, MPI_BYTE, 0, team.communicator);
-    hints.disabled = chosen.disabled != 0;
-    hints.durable = chosen.durable != 0;
-    if (!knows_stripes(hints.plan)) {
-        hints.plan.stripe_bytes = chosen.stripe_bytes;
-        hints.plan.stripe_count = chosen.stripe_count;
-    }
-    return {chosen.places != 0, take_profile(chosen.profile, team)};
-}
-
-bool everywhere(bool here, Team const& team) {
-    int const mine = here ? 1 : 0;
-    int least = 0;
-    PMPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, team.communicator);
-    return least != 0;
-}
 
 std::vector<Rank> agreed_aggregators(Placement const& placement, Team const& team) {
     auto const hosts = hosts_of(team);

@@ -3,6 +3,7 @@
 
 #include "api/access.hpp"
 #include "api/agreed_hints.hpp"
+#include "api/agreed_open.hpp"
 #include "api/environment.hpp"
 #include "api/statistics.hpp"
 
@@ -34,14 +35,14 @@ Lookup lookup_in(MPI_Info info) {
 
 }  // namespace
 
-File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& place, FileNames names,
+File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& place, OwnFile own,
            int its_amode, FileHints its_hints)
     : handle(mpi_handle),
       team(std::move(its_team)),
-      name(names.path.value_or(names.mpi)),
+      name(std::move(own.name)),
       amode(its_amode),
-      hints(with_engine(its_hints)),
-      storage(stored_file(names, amode, hints, *team)),
+      hints(std::move(its_hints)),
+      storage(std::move(own.storage)),
       place_(place) {}
 
 File::~File() = default;
@@ -248,22 +249,24 @@ namespace {
 char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints hints,
                   MPI_File handle) {
     if (amode & MPI_MODE_SEQUENTIAL) return "it was opened with MPI_MODE_SEQUENTIAL";
-    FileNames const names = names_of(name);
     auto const team = Team::of(communicator);
     if (!team) return "its communicator cannot be served, as a warning has said";
-    auto const from_rank_0 = take_from_rank_0(hints, *team, names.path.value_or(names.mpi));
-    if (hints.disabled) return "the hint sluice says so";
-    if (!names.path && !everywhere(with_engine(hints).storage == StorageEngine::mpi, *team)) {
-        return "its name has the prefix of a driver that POSIX calls do not reach";
+    hints = with_engine(hints);
+    OwnFile own(names_of(name), amode, hints, *team);
+    auto const agreed = agree_at_open(hints, *team, own);
+    if (!agreed.served) {
+        return hints.disabled ? "the hint sluice says so"
+               : own.has_path ? "not every rank holds the same file, as a warning has said"
+                              : "its name has the prefix of a driver that POSIX calls do not reach";
     }
     StreamPlace* const place = team->take_stream(
-        from_rank_0.placed ? agreed_aggregators(hints.placement, *team) : std::vector<Rank>{});
+        agreed.placed ? agreed_aggregators(hints.placement, *team) : std::vector<Rank>{});
     if (!place) {
         warn("too many files of one communicator are open: the MPI serves the rest");
         return "too many files of one communicator are open";
     }
-    place->set_machine(from_rank_0.machine);
-    add_file(std::make_shared<File>(handle, team, *place, names, amode, hints));
+    place->set_machine(agreed.machine);
+    add_file(std::make_shared<File>(handle, team, *place, std::move(own), amode, hints));
     return nullptr;
 }
 

@@ -31,11 +31,12 @@ struct FileStatistics {
 };
 
 class Access;
+struct OwnFile;
 
 class File {
 public:
-    File(MPI_File handle, std::shared_ptr<Team> team, StreamPlace& place, FileNames names,
-         int amode, FileHints hints);
+    File(MPI_File handle, std::shared_ptr<Team> team, StreamPlace& place, OwnFile own, int amode,
+         FileHints hints);
     ~File();
 
     /// False while the MPI must serve this file: its view has a data representation of the user's.

@@ -59,11 +59,6 @@ PosixWay posix_way(FileHints const& hints) {
             .page_cache = hints.page_cache};
 }
 
-AccessMode access_mode(int amode) noexcept {
-    if (amode & MPI_MODE_RDONLY) return AccessMode::read;
-    return amode & MPI_MODE_WRONLY ? AccessMode::write : AccessMode::both;
-}
-
 /// Null unless SLUICE_DEVICE names one: then all files of the process are on it.
 EmulatedDevice* emulated_device() {
     static auto* const only = []() -> EmulatedDevice* {
@@ -76,16 +71,23 @@ EmulatedDevice* emulated_device() {
     return only;
 }
 
+/// The MPI's name for the file behind a descriptor.
+std::string mpi_name_of(FileNames const& names, int fd) {
+    std::string const prefix = names.mpi.substr(0, names.mpi.size() - names.path->size());
+    return prefix + name_of_descriptor(fd);
+}
+
 /// `ring` is called after each transfer.
-std::unique_ptr<StoredFile> engine_file(FileNames const& names, int amode, FileHints const& hints,
-                                        Team const& team, std::function<void()> const& ring) {
-    AccessMode const mode = access_mode(amode);
+std::unique_ptr<StoredFile> engine_file(FileNames const& names, OpenedFile file, AccessMode mode,
+                                        FileHints const& hints, Team const& team,
+                                        std::function<void()> const& ring) {
     std::unique_ptr<StoredFile> by_path;
-    if (names.path) {
-        by_path = std::make_unique<PosixFile>(*names.path, mode, posix_way(hints), ring);
-    }
+    int const fd = file.descriptor.get();
+    if (names.path)
+        by_path = std::make_unique<PosixFile>(std::move(file), mode, posix_way(hints), ring);
     if (hints.storage != StorageEngine::mpi) return by_path;
-    return std::make_unique<MpiFile>(names.mpi, mode, MpiWay{team.communicator, storage_threads()},
+    return std::make_unique<MpiFile>(names.path ? mpi_name_of(names, fd) : names.mpi, mode,
+                                     MpiWay{team.communicator, storage_threads()},
                                      std::move(by_path), ring);
 }
 
@@ -116,10 +118,15 @@ FileHints with_engine(FileHints hints) {
     return hints;
 }
 
-std::unique_ptr<StoredFile> stored_file(FileNames const& names, int amode, FileHints const& hints,
-                                        Team const& team) {
+AccessMode access_mode(int amode) noexcept {
+    if (amode & MPI_MODE_RDONLY) return AccessMode::read;
+    return amode & MPI_MODE_WRONLY ? AccessMode::write : AccessMode::both;
+}
+
+std::unique_ptr<StoredFile> stored_file(FileNames const& names, OpenedFile file, int amode,
+                                        FileHints const& hints, Team const& team) {
     auto const open = [&](std::function<void()> const& ring) {
-        return engine_file(names, amode, hints, team, ring);
+        return engine_file(names, std::move(file), access_mode(amode), hints, team, ring);
     };
     auto const ring = [] { Progress::instance().ring(); };
     EmulatedDevice* const device = emulated_device();

@@ -10,13 +10,17 @@ namespace sluice {
 /// `auto` said in full: what measured best. What the system refuses is `threads`.
 [[nodiscard]] FileHints with_engine(FileHints hints);
 
-/// The path is the name without the prefix that names a driver of the MPI ("ufs:data"). What a path
-/// says is made independent of the working folder, as it may be opened later.
+/// The path is the name without the prefix that names a driver of the MPI ("ufs:data"). Messages say
+/// it independent of the working folder.
 [[nodiscard]] FileNames names_of(std::string const& name);
 
-/// The file is opened when its first transfer needs it. `hints` name an engine that is granted.
-[[nodiscard]] std::unique_ptr<StoredFile> stored_file(FileNames const& names, int amode,
-                                                      FileHints const& hints, Team const& team);
+[[nodiscard]] AccessMode access_mode(int amode) noexcept;
+
+/// `file` is open where the names have a path. The MPI opens it too where it is to move the bytes:
+/// by a name that leads to nothing but this file. `hints` name an engine that is granted.
+[[nodiscard]] std::unique_ptr<StoredFile> stored_file(FileNames const& names, OpenedFile file,
+                                                      int amode, FileHints const& hints,
+                                                      Team const& team);
 
 /// Seconds of processor time that this process's storage threads have used.
 [[nodiscard]] double storage_seconds();

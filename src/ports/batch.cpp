@@ -3,10 +3,19 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sched.h>
 #include <unistd.h>
 #include <utility>
 
 namespace sluice {
+
+bool Patience::again(long result) noexcept {
+    if (result == -EINTR) return true;
+    if (result != 0 && result != -EAGAIN) return false;
+    if (++tries_ == tries_most) return false;
+    sched_yield();
+    return true;
+}
 
 bool Segments::fill(Batch& batch) {
     batch.clear(ahead_ ? ahead_->file_offset : 0);
@@ -37,6 +46,7 @@ void Batch::clear(Offset offset) noexcept {
     offset_ = offset;
     left_ = 0;
     bypass_fails_ = false;
+    patience_ = {};
 }
 
 void Batch::add(Segment const& segment) noexcept {
@@ -159,12 +169,14 @@ bool Batch::take(long result, Transfer& transfer) noexcept {
     if (bounced && result > 0 && transfer.direction == Direction::read) scatter(result);
     uncut();
     asked_end_ = end_;
-    if (result == -EINTR) return true;
+    bool const at_end = result == 0 && transfer.direction == Direction::read;
+    if (result <= 0 && !at_end && patience_.again(result)) return true;
     if (bypass && goes_through_cache(*bypass, result)) return true;
     if (result <= 0) {
         note_end(result, transfer);
         return false;
     }
+    patience_ = {};
     transfer.bytes += result;
     drop(result);
     return first_ < end_;

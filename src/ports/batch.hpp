@@ -30,6 +30,18 @@ struct Route {
     [[nodiscard]] Bytes unit() const noexcept { return bypass ? bypass->unit() : 1; }
 };
 
+/// For requests that moved nothing but did not fail for good: an interruption, no room at the
+/// moment, a write of zero bytes. All but interruptions have an end, so that nobody hangs.
+class Patience {
+public:
+    /// Whether the request is to be made again. `result`: 0 of a write, or -errno.
+    [[nodiscard]] bool again(long result) noexcept;
+
+private:
+    static constexpr int tries_most = 100;
+    int tries_ = 0;
+};
+
 class Batch;
 
 /// The segments of a transfer, cut where a batch is full.
@@ -90,6 +102,7 @@ private:
     int first_ = 0, end_ = 0;
     Offset offset_ = 0;
     Bytes left_ = 0;
+    Patience patience_;          ///< Since the last byte was moved.
     bool bypass_fails_ = false;  ///< For these bytes of memory; the rest goes through the cache.
     // The request.
     int fd_ = -1;

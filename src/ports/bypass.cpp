@@ -45,11 +45,9 @@ std::optional<Demands> demands_of(int fd) noexcept {
                    std::max(whole(found.memory), whole(found.offset))};
 }
 
-/// The name may be another file's by now.
-bool same_file(int a, int b) noexcept {
-    struct stat of_a{}, of_b{};
-    return fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 && of_a.st_ino == of_b.st_ino &&
-           of_a.st_dev == of_b.st_dev && S_ISREG(of_a.st_mode);
+bool is_regular(int fd) noexcept {
+    struct stat about{};
+    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
 }
 
 }  // namespace
@@ -61,27 +59,22 @@ Front front_of(Offset offset, Bytes bytes, Bytes unit) noexcept {
     return whole > 0 ? Front{whole, true} : Front{bytes, false};
 }
 
-std::unique_ptr<Bypass> Bypass::open(std::string const& path, int flags, int fd, Faults* faults) {
+std::unique_ptr<Bypass> Bypass::open(int fd, AccessMode mode, Faults* faults) {
     if (faults && faults->refusal(Faults::Ability::open_bypass) != 0) return nullptr;
-    int const direct = ::open(path.c_str(), flags | O_DIRECT | O_CLOEXEC);
-    if (direct < 0) return nullptr;
-    auto const demands = same_file(fd, direct) ? demands_of(direct) : std::nullopt;
-    if (!demands || demands->offset > unit_max) {
-        close(direct);
-        return nullptr;
-    }
-    return std::unique_ptr<Bypass>(new Bypass(direct, fd, demands->offset, demands->memory));
+    Descriptor direct = open_past_cache(fd, mode);
+    auto const demands = is_regular(direct.get()) ? demands_of(direct.get()) : std::nullopt;
+    if (!demands || demands->offset > unit_max) return nullptr;
+    return std::unique_ptr<Bypass>(
+        new Bypass(std::move(direct), fd, demands->offset, demands->memory));
 }
 
-Bypass::Bypass(int fd, int cached_fd, Bytes unit, Bytes memory_unit) noexcept
-    : fd_(fd),
+Bypass::Bypass(Descriptor descriptor, int cached_fd, Bytes unit, Bytes memory_unit) noexcept
+    : descriptor_(std::move(descriptor)),
       cached_fd_(cached_fd),
       unit_(unit),
       memory_unit_(memory_unit) {
     posix_fadvise(cached_fd_, 0, 0, POSIX_FADV_RANDOM);
 }
-
-Bypass::~Bypass() { close(fd_); }
 
 void Bypass::refused() noexcept {
     granted_ = false;
@@ -98,7 +91,7 @@ bool Bypass::reaches(iovec const* vectors, int count) const noexcept {
 
 Front Bypass::before_end(Offset offset, Front front) const noexcept {
     struct stat about{};
-    if (fstat(fd_, &about) != 0) return {front.bytes, false};
+    if (fstat(fd(), &about) != 0) return {front.bytes, false};
     Bytes const whole = about.st_size - about.st_size % unit_ - offset;
     return whole > 0 ? Front{std::min(front.bytes, whole), true} : Front{front.bytes, false};
 }

@@ -2,12 +2,12 @@
 // why it is safe: docs/decisions/0017-direct-io.md.
 #pragma once
 #include "core/engine.hpp"
+#include "ports/descriptor.hpp"
 #include "ports/faults.hpp"
 
 #include <atomic>
 #include <cstdlib>
 #include <memory>
-#include <string>
 #include <sys/uio.h>
 
 namespace sluice {
@@ -35,13 +35,11 @@ class Bypass {
 public:
     /// Opens the file of `fd` once more. Null where the system refuses. Nothing is read ahead
     /// through `fd` from now on: what goes that way all the same is less than a page.
-    [[nodiscard]] static std::unique_ptr<Bypass> open(std::string const& path, int flags, int fd,
-                                                      Faults* faults);
-    ~Bypass();
+    [[nodiscard]] static std::unique_ptr<Bypass> open(int fd, AccessMode mode, Faults* faults);
     Bypass(Bypass const&) = delete;
     Bypass& operator=(Bypass const&) = delete;
 
-    [[nodiscard]] int fd() const noexcept { return fd_; }
+    [[nodiscard]] int fd() const noexcept { return descriptor_.get(); }
     /// Of offsets and lengths; whole pages, and whole blocks of the device. A power of two.
     [[nodiscard]] Bytes unit() const noexcept { return unit_; }
     /// False once the system refused a request: then everything goes through the page cache.
@@ -58,9 +56,10 @@ public:
     [[nodiscard]] BypassTally tally() const noexcept { return {bypassed_, bounced_, cached_}; }
 
 private:
-    Bypass(int fd, int cached_fd, Bytes unit, Bytes memory_unit) noexcept;
+    Bypass(Descriptor descriptor, int cached_fd, Bytes unit, Bytes memory_unit) noexcept;
 
-    int const fd_, cached_fd_;
+    Descriptor const descriptor_;
+    int const cached_fd_;
     Bytes const unit_, memory_unit_;
     std::atomic<bool> granted_{true};
     std::atomic<std::int64_t> bypassed_{0}, bounced_{0}, cached_{0};

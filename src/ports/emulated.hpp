@@ -69,7 +69,9 @@ public:
 
     void start(Transfer& transfer) override;
     void run(Transfer& transfer) override;
+    Status opened() const override { return file_->opened(); }
     Status sync() override;
+    void release() override { file_->release(); }
     Status preallocate(Bytes bytes) override { return file_->preallocate(bytes); }
 
 private:

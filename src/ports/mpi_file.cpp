@@ -83,13 +83,12 @@ int mpi_mode(AccessMode mode) noexcept {
 
 }  // namespace
 
-MpiFile::MpiFile(std::string name, AccessMode mode, MpiWay way, std::unique_ptr<StoredFile> by_path,
-                 std::function<void()> finished)
-    : name_(std::move(name)),
-      mode_(mode),
-      way_(way),
+MpiFile::MpiFile(std::string const& name, AccessMode mode, MpiWay way,
+                 std::unique_ptr<StoredFile> by_path, std::function<void()> finished)
+    : way_(way),
       by_path_(std::move(by_path)),
-      finished_(std::move(finished)) {}
+      finished_(std::move(finished)),
+      opened_(open(name, mode)) {}
 
 MpiFile::~MpiFile() {
     int ended = 0;
@@ -98,30 +97,23 @@ MpiFile::~MpiFile() {
 }
 
 void MpiFile::release() {
-    std::lock_guard const lock(mutex_);
+    if (by_path_) by_path_->release();
     if (file_ != MPI_FILE_NULL) PMPI_File_close(&file_);
     if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
-    open_status_ = Status::bad_file;
+    opened_ = Status::bad_file;
 }
 
-Status MpiFile::open() {
+Status MpiFile::open(std::string const& name, AccessMode mode) {
     static std::mutex one_at_a_time;  // Groups of one parent and one tag are not made at once.
     std::lock_guard const lock(one_at_a_time);
     if (int const code = make_self(way_.parent, self_); code != MPI_SUCCESS)
         return status_of_mpi(code);
-    int const code = PMPI_File_open(self_, name_.c_str(), mpi_mode(mode_), MPI_INFO_NULL, &file_);
+    int const code = PMPI_File_open(self_, name.c_str(), mpi_mode(mode), MPI_INFO_NULL, &file_);
     if (code != MPI_SUCCESS) {
         file_ = MPI_FILE_NULL;
         return status_of_mpi(code);
     }
     return status_of_mpi(PMPI_File_set_errhandler(file_, MPI_ERRORS_RETURN));
-}
-
-Status MpiFile::opened(MPI_File& file) {
-    std::lock_guard const lock(mutex_);
-    if (file_ == MPI_FILE_NULL && open_status_ == Status::ok) open_status_ = open();
-    file = file_;
-    return open_status_;
 }
 
 /// Bytes that nobody else may access meanwhile go by the path, with the system's lock: a lock of
@@ -133,15 +125,15 @@ void MpiFile::run(Transfer& transfer) {
         transfer.status = Status::unsupported;
         return;
     }
-    MPI_File file = MPI_FILE_NULL;
-    transfer.status = opened(file);
+    transfer.status = opened_;
     if (transfer.status != Status::ok) return;
     if (transfer.direction == Direction::write) written_ = true;
     Route const route{.faults = way_.faults, .one_range = true};
-    PiecewiseMove(file, route, transfer).run();
+    PiecewiseMove(file_, route, transfer).run();
 }
 
 void MpiFile::start(Transfer& transfer) {
+    if (by_path_ && !transfer.exclusive.empty()) return by_path_->start(transfer);
     way_.pool.submit([this, &transfer, ring = finished_] {
         run(transfer);
         transfer.done.store(true, std::memory_order_release);
@@ -153,19 +145,20 @@ Bytes MpiFile::direct_piece_bytes(Direction way) {
     return by_path_ ? by_path_->direct_piece_bytes(way) : Storage::direct_piece_bytes(way);
 }
 
+/// What failed is tried again by the next one.
 Status MpiFile::sync() {
     Status const status = by_path_ ? by_path_->sync() : Status::ok;
     if (!written_.exchange(false)) return status;
-    std::lock_guard const lock(mutex_);
-    return agreed(status, status_of_mpi(PMPI_File_sync(file_)));
+    Status const flushed = status_of_mpi(PMPI_File_sync(file_));
+    if (flushed != Status::ok) written_ = true;
+    return agreed(status, flushed);
 }
 
 /// By the path where there is one: Open MPI's writes garbage into the new part.
 Status MpiFile::preallocate(Bytes bytes) {
     if (by_path_) return by_path_->preallocate(bytes);
-    MPI_File file = MPI_FILE_NULL;
-    if (Status const status = opened(file); status != Status::ok || bytes == 0) return status;
-    return status_of_mpi(PMPI_File_preallocate(file, bytes));
+    if (opened_ != Status::ok || bytes == 0) return opened_;
+    return status_of_mpi(PMPI_File_preallocate(file_, bytes));
 }
 
 }  // namespace sluice

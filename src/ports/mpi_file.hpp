@@ -29,31 +29,28 @@ struct MpiWay {
 class MpiFile final : public StoredFile {
 public:
     /// `by_path`: the same file for what the MPI cannot do; null where it has no path.
-    /// `finished` is called by a storage thread after each transfer.
-    MpiFile(std::string name, AccessMode mode, MpiWay way, std::unique_ptr<StoredFile> by_path,
+    /// `finished` is called by a storage thread after each transfer. Opens the file by `name`.
+    MpiFile(std::string const& name, AccessMode mode, MpiWay way, std::unique_ptr<StoredFile> by_path,
             std::function<void()> finished);
     ~MpiFile() override;
 
     void start(Transfer& transfer) override;
     void run(Transfer& transfer) override;
     Bytes direct_piece_bytes(Direction way) override;
+    [[nodiscard]] Status opened() const override { return opened_; }
     Status sync() override;
     Status preallocate(Bytes bytes) override;
     void release() override;
 
 private:
-    Status opened(MPI_File& file);
-    Status open();
+    Status open(std::string const& name, AccessMode mode);
 
-    std::string name_;
-    AccessMode mode_;
     MpiWay way_;
     std::unique_ptr<StoredFile> by_path_;
     std::function<void()> finished_;
-    std::mutex mutex_;  ///< Guards the fields below.
     MPI_Comm self_ = MPI_COMM_NULL;
     MPI_File file_ = MPI_FILE_NULL;
-    Status open_status_ = Status::ok;
+    Status opened_;
     std::atomic<bool> written_{false};
 };
 

@@ -17,9 +17,9 @@ namespace {
 
 constexpr Bytes direct_read_bytes_in_memory = 8 * 1024;
 
-bool is_in_memory(std::string const& path) noexcept {
+bool is_in_memory(int fd) noexcept {
     struct statfs found{};
-    return statfs(path.c_str(), &found) == 0 && found.f_type == TMPFS_MAGIC;
+    return fstatfs(fd, &found) == 0 && found.f_type == TMPFS_MAGIC;
 }
 
 /// The errno, or 0.
@@ -30,19 +30,29 @@ int allocate(int fd, Bytes bytes) noexcept {
     return 0;
 }
 
+/// The errno, or 0.
+int flush(int fd) noexcept {
+    while (fdatasync(fd) != 0) {
+        if (errno != EINTR) return errno;
+    }
+    return 0;
+}
+
 /// Never touches what is there, and never makes the file shorter. The errno, or 0.
 int fill_behind_end(int fd, Bytes bytes) noexcept {
     constexpr Bytes block_bytes = 4096;
     struct stat about{};
     if (fstat(fd, &about) != 0) return errno;
+    Patience patience;
     for (Offset at = about.st_size; at < bytes;) {
         Offset const end = std::min(at / block_bytes * block_bytes + block_bytes, bytes);
         ssize_t const written = pwrite(fd, "", 1, end - 1);
-        if (written == 0) return EIO;
+        long const result = written < 0 ? -errno : written;
         if (written > 0)
             at = end;
-        else if (errno != EINTR)
-            return errno;
+        else if (!patience.again(result))
+            return result == 0 ? EIO : static_cast<int>(-result);
+        if (written > 0) patience = {};
     }
     return 0;
 }
@@ -71,49 +81,42 @@ void transfer_all(Transfer& transfer, Route const& route) {
                 [&](Batch const& batch) { return make_request(batch, transfer.direction); });
 }
 
-PosixFile::PosixFile(std::string path, AccessMode mode, PosixWay way,
-                     std::function<void()> finished)
-    : path_(std::move(path)),
-      mode_(mode),
-      way_(way),
-      finished_(std::move(finished)) {
+PosixFile::PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::function<void()> finished)
+    : way_(way),
+      finished_(std::move(finished)),
+      descriptor_(std::move(file.descriptor)),
+      opened_(file.status()) {
+    int const fd = descriptor_.get();
+    route_.fd = fd;
     route_.faults = way.faults;
-}
-
-PosixFile::~PosixFile() {
-    if (dropper_) dropper_->finish();
-    bypass_.reset();
-    if (route_.fd >= 0) close(route_.fd);
-}
-
-bool PosixFile::is_open() {
-    std::lock_guard const lock(mutex_);
-    return route_.fd >= 0;
-}
-
-Status PosixFile::open_once() {
-    std::lock_guard const lock(mutex_);
-    if (route_.fd >= 0 || open_status_ != Status::ok) return open_status_;
-    int const flags = mode_ == AccessMode::read    ? O_RDONLY
-                      : mode_ == AccessMode::write ? O_WRONLY
-                                                   : O_RDWR;
-    int const fd = open(path_.c_str(), flags | O_CLOEXEC);
-    if (fd < 0) return open_status_ = status_of_errno(errno);
+    if (fd < 0) return;
     if (way_.page_cache == PageCache::bypass) {
-        bypass_ = Bypass::open(path_, flags, fd, way_.faults);
+        bypass_ = Bypass::open(fd, mode, way_.faults);
         route_.bypass = bypass_.get();
     } else if (way_.page_cache == PageCache::drop) {
         dropper_ = std::make_shared<PageDropper>(fd);
     }
-    route_.fd = fd;
-    return Status::ok;
 }
 
-bool PosixFile::prepare(Transfer& transfer, Route& route) {
-    transfer.status = open_once();
+PosixFile::PosixFile(std::string const& path, AccessMode mode, PosixWay way,
+                     std::function<void()> finished)
+    : PosixFile(open_file(path, mode), mode, way, std::move(finished)) {}
+
+PosixFile::~PosixFile() { PosixFile::release(); }
+
+void PosixFile::release() {
+    if (opened_ == Status::ok) opened_ = Status::bad_file;
+    if (dropper_) dropper_->finish();
+    route_.bypass = nullptr;
+    bypass_.reset();
+    descriptor_.reset();
+}
+
+/// False where the transfer can only fail.
+bool PosixFile::prepare(Transfer& transfer) {
+    transfer.status = opened_;
     if (transfer.status != Status::ok) return false;
     if (transfer.direction == Direction::write) written_ = true;
-    route = route_;  // Does not change any more.
     return true;
 }
 
@@ -122,7 +125,7 @@ bool PosixFile::prepare(Transfer& transfer, Route& route) {
 Bytes PosixFile::direct_piece_bytes(Direction way) {
     if (way == Direction::write) return Storage::direct_piece_bytes(way);
     int known = in_memory_;
-    if (known < 0) in_memory_ = known = is_in_memory(path_) ? 1 : 0;
+    if (known < 0) in_memory_ = known = is_in_memory(route_.fd) ? 1 : 0;
     return known == 1 ? direct_read_bytes_in_memory : Storage::direct_piece_bytes(way);
 }
 
@@ -135,22 +138,20 @@ void PosixFile::run(Transfer& transfer) {
 }
 
 void PosixFile::run_now(Transfer& transfer) {
-    Route route;
-    if (!prepare(transfer, route)) return;
-    if (!transfer.exclusive.empty()) return run_exclusive(transfer, route);
-    transfer_all(transfer, route);
+    if (!prepare(transfer)) return;
+    if (!transfer.exclusive.empty()) return run_exclusive(transfer);
+    transfer_all(transfer, route_);
 }
 
-void PosixFile::run_exclusive(Transfer& transfer, Route const& route) {
+void PosixFile::run_exclusive(Transfer& transfer) {
     std::lock_guard const one_at_a_time(exclusive_mutex_);
-    RangeLock const lock(route.fd, transfer.direction, transfer.exclusive);
+    RangeLock const lock(route_.fd, transfer.direction, transfer.exclusive);
     transfer.status = lock.status();
-    if (transfer.status == Status::ok) transfer_all(transfer, route);
+    if (transfer.status == Status::ok) transfer_all(transfer, route_);
 }
 
 void PosixFile::serve_by_aio(Transfer& transfer) {
-    Route route;
-    if (prepare(transfer, route)) transfer_by_aio(transfer, route);
+    if (prepare(transfer)) transfer_by_aio(transfer, route_);
 }
 
 /// The file may be gone once `done` is seen.
@@ -169,20 +170,15 @@ void PosixFile::start(Transfer& transfer) {
 }
 
 void PosixFile::start_now(Transfer& transfer, Then finish) {
-    bool const by_ring = way_.ring && transfer.exclusive.empty();
-    bool const by_aio = way_.aio && transfer.exclusive.empty();
-    Route route;
-    if (by_ring && is_open() && prepare(transfer, route)) {
-        return way_.ring->start(route, transfer, std::move(finish));
-    }
-    way_.pool.submit([this, &transfer, by_ring, by_aio, finish = std::move(finish)] {
-        Route opened;
-        if (by_ring && prepare(transfer, opened)) {
-            return way_.ring->start(opened, transfer, finish);
-        }
+    bool const exclusive = !transfer.exclusive.empty();
+    if (way_.ring && !exclusive && prepare(transfer))
+        return way_.ring->start(route_, transfer, std::move(finish));
+    bool const by_aio = way_.aio && !exclusive;
+    WorkerPool& threads = exclusive ? lock_waiter_ : way_.pool;
+    threads.submit([this, &transfer, by_aio, finish = std::move(finish)] {
         if (by_aio)
             serve_by_aio(transfer);
-        else if (!by_ring)
+        else
             run_now(transfer);
         finish();
     });
@@ -196,7 +192,7 @@ void PosixFile::drop_later(TouchingTransfer const& transfer) {
 }
 
 Status PosixFile::preallocate(Bytes bytes) {
-    if (Status const status = open_once(); status != Status::ok || bytes == 0) return status;
+    if (opened_ != Status::ok || bytes == 0) return opened_;
     int error = way_.faults ? way_.faults->refusal(Faults::Ability::fallocate) : 0;
     if (error == 0) error = allocate(route_.fd, bytes);
     // EPERM: also what a container says to calls that it forbids.
@@ -206,16 +202,15 @@ Status PosixFile::preallocate(Bytes bytes) {
     return status_of_errno(error);
 }
 
+/// What failed is tried again by the next one.
 Status PosixFile::sync() {
-    if (!is_open()) return Status::ok;
-    bool const failed = written_.exchange(false) && fdatasync(route_.fd) != 0;
-    Status const status = failed ? status_of_errno(errno) : Status::ok;
+    if (opened_ != Status::ok) return Status::ok;  // Nothing was written.
+    Status const status =
+        written_.exchange(false) ? status_of_errno(flush(route_.fd)) : Status::ok;
+    if (status != Status::ok) written_ = true;
     return dropper_ ? agreed(status, dropper_->finish()) : status;
 }
 
-BypassTally PosixFile::bypass_tally() {
-    std::lock_guard const lock(mutex_);
-    return bypass_ ? bypass_->tally() : BypassTally{};
-}
+BypassTally PosixFile::bypass_tally() const { return bypass_ ? bypass_->tally() : BypassTally{}; }
 
 }  // namespace sluice

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/engine.hpp"
 #include "ports/batch.hpp"
+#include "ports/descriptor.hpp"
 #include "ports/page_cache.hpp"
 #include "ports/stored_file.hpp"
 #include "ports/worker_pool.hpp"
@@ -20,12 +21,11 @@ using TransferCall =
     std::function<long(Direction direction, iovec const* vectors, int count, Offset offset)>;
 
 /// Moves all segments, whatever `call` makes of it: short counts and EINTR are gone on with, zero
-/// is the end of the file, other errors end the transfer. Sets all results but `done`.
+/// is the end of the file for a read, other errors end the transfer. Calls that moved nothing for
+/// the moment are made again a few times. Sets all results but `done`.
 void transfer_all(Transfer& transfer, TransferCall const& call);
 /// The same by the system.
 void transfer_all(Transfer& transfer, Route const& route);
-
-enum class AccessMode : std::uint8_t { read, write, both };
 
 /// Who serves a file: shared by the files of a process, and outlives them.
 struct PosixWay {
@@ -36,47 +36,51 @@ struct PosixWay {
     Faults* faults = nullptr;  ///< For tests.
 };
 
-/// One file, opened when the first transfer needs it: ranks that never transfer never open it.
+/// One file, held from the beginning: names, limits and privileges may change meanwhile.
 class PosixFile final : public StoredFile {
 public:
-    /// `finished` is called by a storage thread after each transfer: it rings the rank.
-    PosixFile(std::string path, AccessMode mode, PosixWay way, std::function<void()> finished);
+    /// `finished` is called by a storage thread after each transfer: it rings the rank. A file that
+    /// could not be opened ends all transfers with its status.
+    PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::function<void()> finished);
+    PosixFile(std::string const& path, AccessMode mode, PosixWay way,
+              std::function<void()> finished);
     ~PosixFile() override;
 
     void start(Transfer& transfer) override;
     void run(Transfer& transfer) override;
     Bytes direct_piece_bytes(Direction way) override;
+    Status opened() const override { return opened_; }
     Status sync() override;
     /// By fallocate. A file system without it gets zeros behind the end of the file, one in each
     /// 4 KiB, up to `bytes`; holes before the end stay.
     Status preallocate(Bytes bytes) override;
+    void release() override;
     /// Of a file whose pages are bypassed: how its requests went so far.
-    [[nodiscard]] BypassTally bypass_tally();
+    [[nodiscard]] BypassTally bypass_tally() const;
 
 private:
     using Then = std::function<void()>;
 
-    bool is_open();
-    Status open_once();
-    bool prepare(Transfer& transfer, Route& route);
+    bool prepare(Transfer& transfer);
     void start_now(Transfer& transfer, Then finish);
     void run_now(Transfer& transfer);
-    void run_exclusive(Transfer& transfer, Route const& route);
+    void run_exclusive(Transfer& transfer);
     void serve_by_aio(Transfer& transfer);
     void drop_later(TouchingTransfer const& transfer);
 
-    std::string path_;
-    AccessMode mode_;
     PosixWay way_;
     std::function<void()> finished_;
-    std::mutex mutex_;  ///< Guards the fields below.
-    Route route_;
-    Status open_status_ = Status::ok;
+    Descriptor descriptor_;
+    Status opened_;
     std::unique_ptr<Bypass> bypass_;
     std::shared_ptr<PageDropper> dropper_;  ///< Shared with tasks of the pool.
+    Route route_;
     std::mutex exclusive_mutex_;  ///< The system's locks are between descriptors, not threads.
     std::atomic<bool> written_{false};
     std::atomic<int> in_memory_{-1};  ///< The file system has no device; -1: not known yet.
+    /// Waits for locks, however long others keep them: the pool's threads serve other files
+    /// meanwhile. Its thread starts with the first exclusive transfer.
+    WorkerPool lock_waiter_{1};
 };
 
 }  // namespace sluice

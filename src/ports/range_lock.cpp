@@ -2,15 +2,27 @@
 #include "ports/range_lock.hpp"
 
 #include "ports/batch.hpp"
+#include "ports/descriptor.hpp"
 
 #include <cerrno>
+#include <map>
 
 namespace sluice {
 namespace {
 
-std::mutex& turns() {
-    static auto* const only = new std::mutex;  // Storage threads may outlive main().
-    return *only;
+/// Those of one file: who waits for a lock of another job holds up nobody's other files.
+std::shared_ptr<std::mutex> turns_of(int fd) {
+    struct All {
+        std::mutex mutex;
+        std::map<FileIdentity, std::weak_ptr<std::mutex>> of;
+    };
+    static auto* const all = new All;  // Threads may outlive main().
+    std::lock_guard const lock(all->mutex);
+    std::erase_if(all->of, [](auto const& entry) { return entry.second.expired(); });
+    auto& known = all->of[identity_of(fd).value_or(FileIdentity{})];
+    auto turns = known.lock();
+    if (!turns) known = turns = std::make_shared<std::mutex>();
+    return turns;
 }
 
 /// The errno, or 0.
@@ -23,14 +35,15 @@ int lock(int fd, int how, struct flock& range) noexcept {
 
 }  // namespace
 
-RangeLock::RangeLock(int fd, Direction direction, Span range) noexcept : fd_(fd) {
+RangeLock::RangeLock(int fd, Direction direction, Span range) : fd_(fd) {
     range_.l_type = direction == Direction::write ? F_WRLCK : F_RDLCK;
     range_.l_whence = SEEK_SET;
     range_.l_start = range.begin;
     range_.l_len = range.bytes();
     int error = lock(fd_, F_OFD_SETLKW, range_);
     if (error == EINVAL) {
-        turn_ = std::unique_lock(turns());
+        turns_ = turns_of(fd_);
+        turn_ = std::unique_lock(*turns_);
         release_by_ = F_SETLK;
         error = lock(fd_, F_SETLKW, range_);
     }

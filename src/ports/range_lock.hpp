@@ -5,6 +5,7 @@
 #include "core/status.hpp"
 
 #include <fcntl.h>
+#include <memory>
 #include <mutex>
 
 namespace sluice {
@@ -14,7 +15,7 @@ namespace sluice {
 class RangeLock {
 public:
     /// A read lock needs a descriptor that reads, a write lock one that writes.
-    RangeLock(int fd, Direction direction, Span range) noexcept;
+    RangeLock(int fd, Direction direction, Span range);
     ~RangeLock();
     RangeLock(RangeLock const&) = delete;
     RangeLock& operator=(RangeLock const&) = delete;
@@ -26,7 +27,8 @@ private:
     int fd_;
     struct flock range_{};
     int release_by_ = F_OFD_SETLK;
-    std::unique_lock<std::mutex> turn_;  ///< Between handles of the process, where locks are its.
+    std::shared_ptr<std::mutex> turns_;  ///< Between handles of the process, where locks are its.
+    std::unique_lock<std::mutex> turn_;
     Status status_ = Status::ok;
 };
 

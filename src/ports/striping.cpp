@@ -6,22 +6,22 @@
 namespace sluice {
 
 /// Most layouts are short; of a long one the length is asked for.
-std::vector<std::byte> SystemAttributes::read(std::string const& path, char const* name) {
+std::vector<std::byte> SystemAttributes::read(int fd, char const* name) {
     std::vector<std::byte> bytes(4096);
-    auto got = getxattr(path.c_str(), name, bytes.data(), bytes.size());
+    auto got = fgetxattr(fd, name, bytes.data(), bytes.size());
     if (got < 0 && errno == ERANGE) {
-        got = getxattr(path.c_str(), name, nullptr, 0);
+        got = fgetxattr(fd, name, nullptr, 0);
         if (got > 0) {
             bytes.resize(static_cast<std::size_t>(got));
-            got = getxattr(path.c_str(), name, bytes.data(), bytes.size());
+            got = fgetxattr(fd, name, bytes.data(), bytes.size());
         }
     }
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return bytes;
 }
 
-std::optional<Striping> striping_of(std::string const& path, Attributes& attributes) {
-    return parse_lustre_layout(attributes.read(path, "lustre.lov"));
+std::optional<Striping> striping_of(int fd, Attributes& attributes) {
+    return parse_lustre_layout(attributes.read(fd, "lustre.lov"));
 }
 
 }  // namespace sluice

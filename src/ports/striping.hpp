@@ -2,7 +2,6 @@
 #pragma once
 #include "core/striping.hpp"
 
-#include <string>
 #include <vector>
 
 namespace sluice {
@@ -12,15 +11,15 @@ class Attributes {
 public:
     virtual ~Attributes() = default;
     /// Its bytes; empty where the file has none of that name, or the file system knows none.
-    virtual std::vector<std::byte> read(std::string const& path, char const* name) = 0;
+    virtual std::vector<std::byte> read(int fd, char const* name) = 0;
 };
 
 class SystemAttributes final : public Attributes {
 public:
-    std::vector<std::byte> read(std::string const& path, char const* name) override;
+    std::vector<std::byte> read(int fd, char const* name) override;
 };
 
 /// Nothing where the file system does not say. May ask a server.
-[[nodiscard]] std::optional<Striping> striping_of(std::string const& path, Attributes& attributes);
+[[nodiscard]] std::optional<Striping> striping_of(int fd, Attributes& attributes);
 
 }  // namespace sluice
