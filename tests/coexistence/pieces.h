@@ -65,8 +65,7 @@ static inline MPI_Request start_pieces(MPI_File file, unsigned char* data) {
 }
 
 /* Reads without MPI, so that no part of what is tested takes part. */
-static inline void check_pieces(char const* name, int ranks) {
-    FILE* const file = fopen(name, "rb");
+static inline void check_pieces_in(FILE* file, int ranks) {
     require(file != NULL, "the file is there");
     for (int piece = 0; piece < PIECES; ++piece)
         for (int rank = 0; rank < ranks; ++rank)
@@ -74,6 +73,9 @@ static inline void check_pieces(char const* name, int ranks) {
                 require(fgetc(file) == piece_value(rank, piece), "all bytes are right");
     require(fgetc(file) == EOF, "nothing behind them");
     fclose(file);
+}
+static inline void check_pieces(char const* name, int ranks) {
+    check_pieces_in(fopen(name, "rb"), ranks);
 }
 
 #endif

@@ -114,6 +114,33 @@ def cases_of_processes(mpi):
     ]
 
 
+def cases_of_held_files():
+    """Names, limits and privileges change behind the open; and files that not all ranks hold."""
+    def held(what, expected=BY_SLUICE, name="", **more):
+        said = expected if isinstance(expected, list) else [expected]
+        return Case(f"{what} after the open{name}", "held.c", said, f"{{program}} {what} {{path}}",
+                    **more)
+
+    for what in ("rename", "unlink", "delete", "limit"):
+        yield held(what)
+    yield held("privileges", f"{BY_SLUICE}|skipped: ")
+    for engine in ("uring", "aio", "direct", "mpi"):
+        yield held("rename", name=f", engine {engine}", settings={"SLUICE_STORAGE": engine})
+        yield held("unlink", name=f", engine {engine}", settings={"SLUICE_STORAGE": engine})
+    yield held("rename", name=", two nodes", settings={"SLUICE_RANKS_PER_NODE": "2"})
+    yield Case("a rank has no descriptor left for the file", "held.c",
+               [BY_MPI, r"rank 2 on \S+ cannot open .*: Too many open files; the MPI serves"],
+               "{program} few {path}")
+    yield Case("ranks that see different files", "held.c",
+               [BY_MPI, "not the same file on all ranks; the MPI serves"],
+               "{program} folders {path}")
+    yield Case("another file takes the name before Sluice opens it", "held.c",
+               [BY_MPI, "the name of the file that the MPI has opened; the MPI serves"],
+               "{program} replaced {path}", ("run", "replacer.c"), {"SLUICE_CHAIN": "on"})
+    yield Case("locks of another job hold up no other file", "locks.c", ["the third file went on"],
+               "{program} {path}", ranks=2)
+
+
 def library(mpi, name):
     """As it is in LD_PRELOAD."""
     if name == "sluice":
@@ -233,7 +260,7 @@ def main():
     results = []
     for mpi in args.mpi.split(","):
         cases = [*cases_of_tools(), *cases_of_files(mpi), *cases_of_levels(mpi),
-                 *cases_of_processes(mpi)]
+                 *cases_of_processes(mpi), *cases_of_held_files()]
         tests = [(case.name, run_case, case) for case in cases]
         tests += [(case.name, run_killed, case) for case in killed_rank_cases()]
         for name, test, *what in [*tests, ("no file", run_idle)]:
