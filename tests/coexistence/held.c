@@ -31,20 +31,12 @@ static void check_others(char const* name) {
             "the other file is as it was");
 }
 
-/* As many descriptors as there are, and `more`. */
-static void limit_descriptors(int more) {
-    int free_ones[8], highest = 0;
-    for (int i = 0; i < more; ++i) {
-        free_ones[i] = dup(0);
-        require(free_ones[i] >= 0, "a descriptor is free");
-        if (free_ones[i] > highest) highest = free_ones[i];
-    }
+static void limit_descriptors(void) {
     int const next = dup(0);
-    close(next);
-    for (int i = 0; i < more; ++i) close(free_ones[i]);
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = (rlim_t)(more > 0 ? highest + 1 : next);
+    limit.rlim_cur = (rlim_t)next;
+    close(next);
     require(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
 }
 
@@ -58,7 +50,7 @@ static void unlimit_descriptors(void) {
 static int is(char const* what, char const* name) { return strcmp(what, name) == 0; }
 
 static void disturb(char const* what) {
-    if (is(what, "limit")) limit_descriptors(0);
+    if (is(what, "limit")) limit_descriptors();
     /* The group is kept, so that temporary folders of root can be searched. */
     if (is(what, "privileges")) require(setresuid(NOBODY, NOBODY, NOBODY) == 0, "setresuid");
     if (rank == 0 && is(what, "rename")) {
@@ -69,13 +61,6 @@ static void disturb(char const* what) {
     if (rank == 0 && is(what, "delete"))
         require(MPI_File_delete(path, MPI_INFO_NULL) == MPI_SUCCESS, "MPI_File_delete");
     MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* What a rank with a limit of descriptors has to do before, while it has them. */
-static void open_under_limit(void) {
-    MPI_File first = open_pieces(MPI_COMM_WORLD, others, MPI_INFO_NULL);
-    MPI_File_close(&first);
-    if (rank == ranks - 1) limit_descriptors(1);
 }
 
 /* Ranks with another folder see another file under the same name. */
@@ -102,7 +87,10 @@ int main(int argc, char** argv) {
         return MPI_Finalize();
     }
     int const own_folders = is(what, "folders"), replaced = is(what, "replaced");
-    if (is(what, "few")) open_under_limit();
+    if (is(what, "few")) { /* The ranks' memory is set up while there are descriptors. */
+        MPI_File first = open_pieces(MPI_COMM_WORLD, others, MPI_INFO_NULL);
+        MPI_File_close(&first);
+    }
     if (replaced && rank == 0) make_others(others);
     char const* const name = own_folders ? name_in_own_folder() : path;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -111,6 +99,7 @@ int main(int argc, char** argv) {
     int const by_sluice = served(file);
     char moved[PATH_BYTES + 8];
     snprintf(moved, sizeof moved, "%s.moved", path);
+    if (is(what, "few")) unlimit_descriptors();
     int const kept = open(own_folders ? name : replaced ? moved : path, O_RDONLY);
     MPI_Barrier(MPI_COMM_WORLD);
     disturb(what);

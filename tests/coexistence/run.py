@@ -130,13 +130,15 @@ def cases_of_held_files():
     yield held("rename", name=", two nodes", settings={"SLUICE_RANKS_PER_NODE": "2"})
     yield Case("a rank has no descriptor left for the file", "held.c",
                [BY_MPI, r"rank 2 on \S+ cannot open .*: Too many open files; the MPI serves"],
-               "{program} few {path}")
+               "{program} few {path}", ("run", "behind.c"),
+               {"SLUICE_CHAIN": "on", "BEHIND": "limit"})
     yield Case("ranks that see different files", "held.c",
                [BY_MPI, "not the same file on all ranks; the MPI serves"],
                "{program} folders {path}")
     yield Case("another file takes the name before Sluice opens it", "held.c",
                [BY_MPI, "the name of the file that the MPI has opened; the MPI serves"],
-               "{program} replaced {path}", ("run", "replacer.c"), {"SLUICE_CHAIN": "on"})
+               "{program} replaced {path}", ("run", "behind.c"),
+               {"SLUICE_CHAIN": "on", "BEHIND": "replace"})
     yield Case("locks of another job hold up no other file", "locks.c", ["the third file went on"],
                "{program} {path}", ranks=2)
 

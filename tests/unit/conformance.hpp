@@ -23,6 +23,7 @@ public:
         int interruptions = 0;            ///< EINTR before each success.
         int fail_at = -1;                 ///< Number of the request that fails.
         long result = 0;                  ///< What it gives.
+        int fail_times = 1;               ///< So many one after the other.
         int bypass_error = 0;             ///< Of requests past the page cache.
         bool refuse_open_bypass = false;  ///< So that the file is never opened this way.
         bool refuse_fallocate = false;
@@ -47,7 +48,9 @@ public:
             return -EINTR;
         }
         interrupted_ = 0;
-        if (requests_++ == orders_.fail_at) return orders_.result;
+        int const behind = requests_++ - orders_.fail_at;
+        if (orders_.fail_at >= 0 && behind >= 0 && behind < orders_.fail_times)
+            return orders_.result;
         return std::min(request.bytes, orders_.most);
     }
     int refusal(Ability ability) override {

@@ -63,7 +63,11 @@ inline void the_nth_request_fails(Subject& subject) {
             Tester tester(subject, before);
             ListTransfer write(Direction::write, all);
             {
-                Ordered const ordered(subject, {.most = 256 << 10, .fail_at = n, .result = -error});
+                // Nothing but a write of no bytes is tried again.
+                Ordered const ordered(subject, {.most = 256 << 10,
+                                                .fail_at = n,
+                                                .result = -error,
+                                                .fail_times = error == 0 ? 1'000'000 : 1});
                 tester.transfer(write);
             }
             tester.equal(write.status, status, "status");
@@ -74,6 +78,28 @@ inline void the_nth_request_fails(Subject& subject) {
             tester.is(written < static_cast<long>(size), "something is missing");
             tester.write(all);
             tester.holds(Buffer(size, std::byte{2}));
+        }
+    }
+}
+
+/// Requests that move nothing for a while: the transfer goes on, and nobody hears of it.
+inline void nothing_is_moved_for_a_while(Subject& subject) {
+    constexpr std::size_t size = 3 << 20;
+    Buffer const content = pattern(size);
+    for (long const result : {0L, long{-EAGAIN}}) {
+        for (int const n : {0, 1, 5}) {
+            Tester tester(subject, Buffer(size, std::byte{1}));
+            Place memory(size);
+            std::memcpy(memory.data(), content.data(), size);
+            ListTransfer write(Direction::write, {{0, memory.data(), size}});
+            {
+                Ordered const ordered(
+                    subject,
+                    {.most = 256 << 10, .fail_at = n, .result = result, .fail_times = 3});
+                tester.transfer(write);
+            }
+            tester.equal(write.status, Status::ok, "status");
+            tester.holds(content);
         }
     }
 }
@@ -143,6 +169,7 @@ inline std::vector<Case> const& fault_cases() {
     static std::vector<Case> const all{
         {"short_counts_and_interruptions", short_counts_and_interruptions},
         {"the_nth_request_fails", the_nth_request_fails},
+        {"nothing_is_moved_for_a_while", nothing_is_moved_for_a_while},
         {"a_read_fails", a_read_fails},
         {"bypass_fails", bypass_fails},
         {"fallocate_is_refused", fallocate_is_refused},

@@ -116,5 +116,36 @@ TEST(Exclusive, TransfersOfOneHandleExcludeEachOtherToo) {
     EXPECT_EQ(mixtures, 0);
 }
 
+/// The threads of the pool serve other files while transfers wait for locks that others hold.
+TEST(Exclusive, WaitingForLocksHoldsUpNobodyElse) {
+    Folder const locked, other;
+    auto const name = locked.path + "/file";
+    int const fd = open(name.c_str(), O_RDWR | O_CLOEXEC);
+    struct flock all{};
+    all.l_type = F_WRLCK;
+    ASSERT_EQ(fcntl(fd, F_OFD_SETLK, &all), 0);
+    WorkerPool pool(1);
+    PosixFile waiting(name, AccessMode::both, PosixWay{pool}, [] {});
+    PosixFile file(other.path + "/file", AccessMode::both, PosixWay{pool}, [] {});
+    std::vector<std::byte> memory(range_bytes, std::byte{7});
+    Comb first(Direction::write, memory), second(Direction::write, memory);
+    waiting.start(first);
+    waiting.start(second);
+    Comb free(Direction::write, memory);
+    free.exclusive = {};
+    file.start(free);
+    auto const wait_for = [](Transfer const& transfer) {
+        auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (!transfer.done && std::chrono::steady_clock::now() < end) usleep(1000);
+        return transfer.done.load();
+    };
+    EXPECT_TRUE(wait_for(free));
+    EXPECT_FALSE(first.done || second.done);
+    close(fd);
+    EXPECT_TRUE(wait_for(first) && wait_for(second));
+    EXPECT_EQ(first.status, Status::ok);
+    EXPECT_EQ(second.status, Status::ok);
+}
+
 }  // namespace
 }  // namespace sluice

@@ -116,11 +116,28 @@ TEST(TransferAll, ReadingStopsAtTheEndOfTheFile) {
     }
 }
 
-TEST(TransferAll, ADeviceThatTakesNothingIsAnError) {
+/// For good, it is an error; for a while, it is gone on with.
+TEST(TransferAll, CallsThatMoveNothingAreMadeAgain) {
     auto memory = pattern(50);
-    ListTransfer write(Direction::write, {{0, memory.data(), 50}});
-    transfer_all(write, [](Direction, iovec const*, int, Offset) { return 0L; });
-    EXPECT_EQ(write.status, Status::io);
+    for (int const error : {0, EAGAIN}) {
+        int left = 0, calls = 0;
+        auto const call = [&](Direction, iovec const*, int, Offset) -> long {
+            ++calls;
+            if (left-- <= 0) return 10;
+            errno = error;
+            return error == 0 ? 0 : -1;
+        };
+        for (int const times : {1, 5, 1'000'000'000}) {
+            left = times;
+            calls = 0;
+            ListTransfer write(Direction::write, {{0, memory.data(), 50}});
+            transfer_all(write, call);
+            bool const ends = times > 5;
+            EXPECT_EQ(write.status, ends ? Status::io : Status::ok) << error;
+            EXPECT_EQ(write.bytes, ends ? 0 : 50);
+            EXPECT_LT(calls, 1000);
+        }
+    }
 }
 
 TEST(TransferAll, NothingMakesNoCall) {

@@ -127,17 +127,17 @@ TEST(Striping, DamagedLayoutsAreReadNoFurtherThanTheyGo) {
 /// A file system of a test.
 class Table final : public Attributes {
 public:
-    std::vector<std::byte> read(std::string const& path, char const* name) override {
-        return all[path + " " + name];
+    std::vector<std::byte> read(int fd, char const* name) override {
+        return all[std::to_string(fd) + " " + name];
     }
     std::map<std::string, Blob> all;
 };
 
 TEST(Striping, ItIsReadFromTheFilesAttribute) {
     Table table;
-    table.all["/scratch/data lustre.lov"] = plain({});
-    EXPECT_EQ(striping_of("/scratch/data", table), (Striping{Bytes{1} << 20, 4}));
-    EXPECT_EQ(striping_of("/scratch/other", table), std::nullopt);
+    table.all["7 lustre.lov"] = plain({});
+    EXPECT_EQ(striping_of(7, table), (Striping{Bytes{1} << 20, 4}));
+    EXPECT_EQ(striping_of(8, table), std::nullopt);
 }
 
 TEST(Striping, TheSystemsAttributesAreReadWhole) {
@@ -145,14 +145,14 @@ TEST(Striping, TheSystemsAttributesAreReadWhole) {
     int const fd = mkstemp(path);
     ASSERT_GE(fd, 0);
     SystemAttributes system;
-    EXPECT_TRUE(system.read(path, "lustre.lov").empty());
-    EXPECT_EQ(striping_of(path, system), std::nullopt);
-    EXPECT_TRUE(system.read("/nowhere", "lustre.lov").empty());
+    EXPECT_TRUE(system.read(fd, "lustre.lov").empty());
+    EXPECT_EQ(striping_of(fd, system), std::nullopt);
+    EXPECT_TRUE(system.read(-1, "lustre.lov").empty());
     bool compared = false;
     for (std::size_t const length : {1, 100, 4000}) {
         Blob const value(length, std::byte{42});
         if (setxattr(path, "user.sluice", value.data(), value.size(), 0) != 0) continue;
-        EXPECT_EQ(system.read(path, "user.sluice"), value);
+        EXPECT_EQ(system.read(fd, "user.sluice"), value);
         compared = true;
     }
     close(fd);
