@@ -10,8 +10,8 @@ namespace sluice {
 /// `auto` said in full: what measured best. What the system refuses is `threads`.
 [[nodiscard]] FileHints with_engine(FileHints hints);
 
-/// The path is the name without the prefix that names a driver of the MPI ("ufs:data"). Messages say
-/// it independent of the working folder.
+/// The path is the name without the prefix that names a driver of the MPI ("ufs:data"). Messages
+/// say it independent of the working folder.
 [[nodiscard]] FileNames names_of(std::string const& name);
 
 [[nodiscard]] AccessMode access_mode(int amode) noexcept;

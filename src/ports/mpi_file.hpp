@@ -30,8 +30,8 @@ class MpiFile final : public StoredFile {
 public:
     /// `by_path`: the same file for what the MPI cannot do; null where it has no path.
     /// `finished` is called by a storage thread after each transfer. Opens the file by `name`.
-    MpiFile(std::string const& name, AccessMode mode, MpiWay way, std::unique_ptr<StoredFile> by_path,
-            std::function<void()> finished);
+    MpiFile(std::string const& name, AccessMode mode, MpiWay way,
+            std::unique_ptr<StoredFile> by_path, std::function<void()> finished);
     ~MpiFile() override;
 
     void start(Transfer& transfer) override;

@@ -205,8 +205,7 @@ Status PosixFile::preallocate(Bytes bytes) {
 /// What failed is tried again by the next one.
 Status PosixFile::sync() {
     if (opened_ != Status::ok) return Status::ok;  // Nothing was written.
-    Status const status =
-        written_.exchange(false) ? status_of_errno(flush(route_.fd)) : Status::ok;
+    Status const status = written_.exchange(false) ? status_of_errno(flush(route_.fd)) : Status::ok;
     if (status != Status::ok) written_ = true;
     return dropper_ ? agreed(status, dropper_->finish()) : status;
 }

@@ -94,8 +94,7 @@ inline void nothing_is_moved_for_a_while(Subject& subject) {
             ListTransfer write(Direction::write, {{0, memory.data(), size}});
             {
                 Ordered const ordered(
-                    subject,
-                    {.most = 256 << 10, .fail_at = n, .result = result, .fail_times = 3});
+                    subject, {.most = 256 << 10, .fail_at = n, .result = result, .fail_times = 3});
                 tester.transfer(write);
             }
             tester.equal(write.status, Status::ok, "status");
