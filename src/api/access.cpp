@@ -24,6 +24,7 @@ Status check(File const& file, FileView const& view, AccessArguments const& a) {
 /// so that independent calls, which the MPI serves, see the same one; it moves now.
 Bytes take_position(File const& file, FileView const& view, AccessArguments const& a, Bytes bytes) {
     if (a.explicit_offset) return a.offset * view.etype_bytes;
+    PointerLock const lock(file);
     MPI_Offset position = 0;
     PMPI_File_get_position(file.handle, &position);
     PMPI_File_seek(file.handle, position + bytes / view.etype_bytes, MPI_SEEK_SET);
@@ -123,7 +124,8 @@ Access Access::begin(std::shared_ptr<File> const& file, Prepared const& prepared
     return access;
 }
 
-Access Access::independent(std::shared_ptr<File> const& file, AccessArguments const& arguments) {
+Access Access::independent(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                           bool waits) {
     Access access;
     access.file = file;
     access.direction = arguments.direction;
@@ -131,10 +133,13 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
         std::make_unique<Alone>(make_call(*file, file->view, arguments, true, access.image_));
     UserTransfer& transfer = access.alone_->transfer;
     transfer.status = access.alone_->call.status;
-    if (transfer.status == Status::ok)
+    bool const moves = transfer.status == Status::ok;
+    if (moves && !waits) {
         file->storage->start(transfer);
-    else
-        transfer.done = true;
+        return access;
+    }
+    if (moves) file->storage->run(transfer);
+    transfer.done = true;
     return access;
 }
 
@@ -229,15 +234,14 @@ int access_end(std::shared_ptr<File> const& file, Direction direction, MPI_Statu
 
 int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                  MPI_Status* status) {
-    Access access = Access::independent(file, arguments);
-    access.wait();
+    Access access = Access::independent(file, arguments, true);
     return finish_access(access, status);
 }
 
 int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                  MPI_Request* request) {
     reap(false);
-    Access access = Access::independent(file, arguments);
+    Access access = Access::independent(file, arguments, false);
     *request = MPI_REQUEST_NULL;
     if (access.complete() && access.status() != Status::ok) {
         return raise(file->handle, access.status());

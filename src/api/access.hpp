@@ -36,8 +36,10 @@ public:
     static Prepared prepare(File const& file, AccessArguments const& arguments);
     /// Begins what was prepared. Collective; local, returns at once.
     static Access begin(std::shared_ptr<File> const& file, Prepared const& prepared);
-    /// Begins an independent one, of a request: a storage thread does it.
-    static Access independent(std::shared_ptr<File> const& file, AccessArguments const& arguments);
+    /// Begins an independent one. Of a request: a storage thread does it; a call that `waits` does
+    /// it itself.
+    static Access independent(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                              bool waits);
 
     [[nodiscard]] bool complete() const noexcept;
     /// Until it is complete; the calling thread moves it on.

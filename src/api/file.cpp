@@ -242,6 +242,37 @@ OwnHints::~OwnHints() {
     if (copy_ != MPI_INFO_NULL) PMPI_Info_free(&copy_);
 }
 
+ExactHints::ExactHints(MPI_Info given) {
+    copy(given);
+    PMPI_Info_set(info_, "romio_ds_write", "disable");
+}
+
+ExactHints::ExactHints(MPI_Info given, File& file) {
+    // The last one would turn collective buffering on again.
+    constexpr std::pair<char const*, char const*> exact[] = {
+        {"romio_ds_write", "disable"}, {"romio_cb_write", "disable"}, {"romio_no_indep_rw", "false"}};
+    bool const first = !std::exchange(file.exact, true);
+    if (!first && given == MPI_INFO_NULL) return;
+    copy(given);
+    for (auto const& [name, value] : exact) {
+        int found = 0, length = 0;
+        if (first)
+            PMPI_Info_set(info_, name, value);
+        else if (PMPI_Info_get_valuelen(info_, name, &length, &found) == MPI_SUCCESS && found)
+            PMPI_Info_delete(info_, name);
+    }
+}
+
+void ExactHints::copy(MPI_Info given) {
+    if (given == MPI_INFO_NULL)
+        PMPI_Info_create(&info_);
+    else
+        PMPI_Info_dup(given, &info_);
+}
+
+ExactHints::~ExactHints() {
+    if (info_ != MPI_INFO_NULL) PMPI_Info_free(&info_);
+}
 namespace {
 
 /// Registers a file to be served and returns null, or returns why the MPI serves it; the same on

@@ -80,8 +80,11 @@ public:
     FileHints hints;
     FileView view;
     bool atomic = false;
+    bool exact = false;             ///< The MPI has its ExactHints.
     std::unique_ptr<Access> split;  ///< The split collective that was begun.
     std::unique_ptr<StoredFile> const storage;
+    /// See PointerLock. Recursive: an error handler of the program may seek.
+    mutable std::recursive_mutex pointer_mutex;
 
 private:
     void foretell(Operation const& operation);
@@ -95,6 +98,18 @@ private:
     double busy_until_ = 0;  ///< Operations overlap: time is counted once.
 };
 
+/// Held by a thread that reads the individual file pointer and moves it, or lets the MPI move it. A
+/// program whose threads may not call MPI at the same time pays nothing.
+class PointerLock {
+public:
+    explicit PointerLock(File const& file) : lock_(file.pointer_mutex, std::defer_lock) {
+        if (thread_multiple()) lock_.lock();
+    }
+
+private:
+    std::unique_lock<std::recursive_mutex> lock_;
+};
+
 /// The file of a handle; null when the MPI serves it.
 [[nodiscard]] std::shared_ptr<File> find_file(MPI_File handle);
 void add_file(std::shared_ptr<File> file);
@@ -104,6 +119,27 @@ void remove_file(MPI_File handle);
 /// Opens: called after the MPI has opened the file. Collective over `communicator`.
 void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
                    MPI_File handle);
+
+/// Hints for the MPI's own file by which ROMIO writes no byte that nobody asked for. It would
+/// otherwise read what lies between the pieces of a view and write it back, in independent calls
+/// (data sieving) and in collective ones: those of the shared pointer, where Sluice serves the rest.
+class ExactHints {
+public:
+    /// Of a file that the MPI serves: collective calls stay as they are.
+    explicit ExactHints(MPI_Info given);
+    /// Of `file`, at its next set_view or set_info. All ranks must hand over the same ones of these
+    /// hints, since ROMIO broadcasts each: all do at the first call, and none later.
+    ExactHints(MPI_Info given, File& file);
+    ~ExactHints();
+    ExactHints(ExactHints const&) = delete;
+    ExactHints& operator=(ExactHints const&) = delete;
+    [[nodiscard]] MPI_Info info() const noexcept { return info_; }
+
+private:
+    void copy(MPI_Info given);
+
+    MPI_Info info_ = MPI_INFO_NULL;
+};
 
 /// The hints of one rank, and what is left of them for the MPI: some MPIs stop the program at
 /// numbers that are none, so those hints go no further than a warning.

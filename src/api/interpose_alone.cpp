@@ -1,8 +1,8 @@
 // Independent data access, and access by the shared pointer. Nonblocking independent calls are
 // served, because the MPIs' own requests hang or fail (Open MPI at the end of the file, MPICH when
-// it is asked twice). Blocking ones and the shared pointer are the MPI's, unless it was not given
-// the view: then blocking calls are served too, and the shared pointer, which only the MPI has, is
-// refused.
+// it is asked twice). So are blocking writes of views with holes, which ROMIO sieves. Other blocking
+// calls and the shared pointer are the MPI's, unless it was not given the view: then blocking calls
+// are served too, and the shared pointer, which only the MPI has, is refused.
 #include "api/access.hpp"
 #include "api/errors.hpp"
 #include "api/next.hpp"
@@ -12,17 +12,27 @@ namespace {
 using sluice::AccessArguments;
 using sluice::Direction;
 
+/// A blocking call that the MPI would do wrong: it was not given the view, or it might write the
+/// bytes between the pieces as it found them earlier (data sieving), while operations of this
+/// library write there.
+bool must_serve(sluice::File const& file, Direction direction) {
+    sluice::FileView const& view = file.view;
+    return view.owned || (direction == Direction::write && !view.filetype->is_contiguous());
+}
+
 /// `result` is the call's status or request.
 template <class Result, class Pass>
 int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
-    bool const nonblocking = std::is_same_v<Result, MPI_Request>;
-    if (!file || !file->served()) return pass();
-    if (!file->view.owned && !nonblocking) {
-        file->passed();
-        return pass();
+    if (!file) return pass();
+    constexpr bool nonblocking = std::is_same_v<Result, MPI_Request>;
+    if (file->served() && (nonblocking || must_serve(*file, arguments.direction))) {
+        return sluice::access_alone(file, arguments, result);
     }
-    return sluice::access_alone(file, arguments, result);
+    file->passed();
+    if (arguments.explicit_offset) return pass();
+    sluice::PointerLock const lock(*file);
+    return pass();
 }
 
 template <class Pass> int shared(MPI_File handle, Pass&& pass) {

@@ -9,6 +9,7 @@
 #include "api/statistics.hpp"
 
 #include <cstring>
+#include <optional>
 
 namespace sluice {
 namespace {
@@ -57,7 +58,8 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     bool const owned = view.known && view.owned;
     int const code = SLUICE_NEXT(MPI_File_set_view)(
         file.handle, a.displacement, owned ? stand_in.type() : a.etype,
-        owned ? stand_in.type() : a.filetype, owned ? "native" : a.representation, own.for_mpi);
+        owned ? stand_in.type() : a.filetype, owned ? "native" : a.representation,
+        ExactHints(own.for_mpi, file).info());
     if (code != MPI_SUCCESS) return code;
     file.set_hints(own.hints);
     file.view = view;
@@ -110,7 +112,13 @@ int MPI_File_close(MPI_File* fh) {
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                       char const* datarep, MPI_Info info) {
     auto const file = sluice::find_file(fh);
-    if (!file) return SLUICE_NEXT(MPI_File_set_view)(fh, disp, etype, filetype, datarep, info);
+    if (!file) {
+        // Another handle of the same file may be served.
+        std::optional<sluice::ExactHints> exact;
+        if (sluice::settings().enabled) exact.emplace(info);
+        return SLUICE_NEXT(MPI_File_set_view)(fh, disp, etype, filetype, datarep,
+                                              exact ? exact->info() : info);
+    }
     return sluice::set_view(*file, {disp, etype, filetype, datarep}, info);
 }
 
@@ -131,7 +139,9 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
 
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
     auto const file = sluice::find_file(fh);
-    if (!file || !file->view.owned || whence != MPI_SEEK_END) {
+    if (!file) return SLUICE_NEXT(MPI_File_seek)(fh, offset, whence);
+    sluice::PointerLock const lock(*file);
+    if (!file->view.owned || whence != MPI_SEEK_END) {
         return SLUICE_NEXT(MPI_File_seek)(fh, offset, whence);
     }
     MPI_Offset bytes = 0;
@@ -145,7 +155,8 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info) {
     if (!file) return SLUICE_NEXT(MPI_File_set_info)(fh, info);
     sluice::meet(file->team->communicator);
     sluice::OwnHints const own(info, file->hints);
-    int const code = SLUICE_NEXT(MPI_File_set_info)(fh, own.for_mpi);
+    int const code =
+        SLUICE_NEXT(MPI_File_set_info)(fh, sluice::ExactHints(own.for_mpi, *file).info());
     if (code == MPI_SUCCESS) file->set_hints(own.hints);
     return code;
 }

@@ -52,6 +52,12 @@ bool needs_multiple() {
     return s.enabled && (helper_calls || s.hints.storage == StorageEngine::mpi);
 }
 
+/// Before the MPI reads its parameters. Open MPI's collective calls on files, those of the shared
+/// pointer with them, would sieve: write what lies between the pieces as they found it.
+void keep_from_sieving() {
+    if (settings().enabled) setenv("OMPI_MCA_fbtl_posix_write_datasieving", "false", 1);
+}
+
 /// `world` is null in a session.
 void initialised(int rank, bool multiple, MPI_Comm world) {
     ++instances;
@@ -124,6 +130,7 @@ MPI_Info with_multiple(MPI_Info info) {
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
+    sluice::keep_from_sieving();
     int provided = 0;
     int const code = sluice::needs_multiple()
                          ? SLUICE_NEXT(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
@@ -133,6 +140,7 @@ int MPI_Init(int* argc, char*** argv) {
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    sluice::keep_from_sieving();
     int const level = sluice::needs_multiple() ? MPI_THREAD_MULTIPLE : required;
     int const code = SLUICE_NEXT(MPI_Init_thread)(argc, argv, level, provided);
     if (code == MPI_SUCCESS) sluice::world_initialised();
@@ -146,6 +154,7 @@ int MPI_Finalize(void) {
 
 #ifdef SLUICE_HAVE_SESSIONS
 int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+    sluice::keep_from_sieving();
     MPI_Info asked = sluice::needs_multiple() ? sluice::with_multiple(info) : info;
     int const code = SLUICE_NEXT(MPI_Session_init)(asked, handler, session);
     if (asked != info) PMPI_Info_free(&asked);
