@@ -42,6 +42,15 @@ std::vector<Rank> obeyed(std::vector<Rank> ranks, char const* hint, Team const& 
 
 }  // namespace
 
+void hear_system_hints(FileHints& hints, std::string const& text) {
+    std::vector<Complaint> complaints;
+    FileHints const before = hints;
+    hints = read_hints_behind(hints_in_lines(text), hints, complaints);
+    hints.storage = before.storage;
+    hints.page_cache = before.page_cache;
+    for (auto const& complaint : complaints) warn("hint of the system " + complaint.text);
+}
+
 std::vector<Rank> agreed_aggregators(Placement const& placement, Team const& team) {
     auto const hosts = hosts_of(team);
     std::vector<Rank> ranks;

@@ -1,7 +1,9 @@
 // One reduction for hints and files. See agreed_open.hpp.
 #include "api/agreed_open.hpp"
 
+#include "api/agreed_hints.hpp"
 #include "api/environment.hpp"
+#include "api/system_hints.hpp"
 #include "ports/profile_place.hpp"
 #include "ports/striping.hpp"
 
@@ -20,6 +22,7 @@ enum Word : std::size_t {
     placed,
     profile_number,
     profile_bytes,
+    system_hint_bytes,
     // Of all ranks that have a descriptor.
     inode_most,
     inode_least,  ///< Its complement.
@@ -73,6 +76,14 @@ void tell_file(Words& words, OwnFile const& file, Rank self) {
     words[device_most] = file.identity.device;
     words[device_least] = ~file.identity.device;
     words[held_by_mpi] = file.held_by_mpi;
+}
+
+/// Hints of the system's file, which only rank 0 has: a broadcast where there are any.
+void share_system_hints(FileHints& hints, std::string text, Words const& words, Team const& team) {
+    if (words[system_hint_bytes] == 0) return;
+    text.resize(words[system_hint_bytes]);
+    PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, team.communicator);
+    if (team.self != 0) hear_system_hints(hints, text);
 }
 
 /// Nodes number the devices of network file systems as they like. Collective where numbers differ.
@@ -134,8 +145,14 @@ OwnFile::OwnFile(FileNames const& names, int amode, FileHints const& hints, Team
 AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
     Words mine{}, words{};
     tell_file(mine, file, team.self);
-    if (team.self == 0) tell_hints(mine, hints, file);
+    std::string const of_system = team.self == 0 ? system_hints() : std::string();
+    if (team.self == 0) {
+        hear_system_hints(hints, of_system);
+        tell_hints(mine, hints, file);
+        mine[system_hint_bytes] = of_system.size();
+    }
     PMPI_Allreduce(mine.data(), words.data(), word_count, MPI_UINT64_T, MPI_MAX, team.communicator);
+    share_system_hints(hints, of_system, words, team);
     take_hints(hints, words);
     if (hints.disabled) return {};
     ProfileOffer const offer{static_cast<std::int32_t>(words[profile_number]),

@@ -273,6 +273,7 @@ void ExactHints::copy(MPI_Info given) {
 ExactHints::~ExactHints() {
     if (info_ != MPI_INFO_NULL) PMPI_Info_free(&info_);
 }
+
 namespace {
 
 /// Registers a file to be served and returns null, or returns why the MPI serves it; the same on

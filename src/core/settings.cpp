@@ -61,7 +61,19 @@ constexpr Knob hints[] = {
     {"sluice_local_aggregators", "0", "ranks of a node that carry for it (0: all)"},
     {"romio_cb_write", "automatic", "enable: always two-phase; disable: independent writes"},
     {"romio_cb_read", "automatic", "enable: always two-phase; disable: independent reads"},
+    {"romio_ds_write", "automatic", "shown as it was given; writes are never sieved"},
 };
+static_assert(std::size(hints) <= 32);  // FileHints::given has a bit for each.
+
+/// The bit of a hint in FileHints::given; 0 for what is no hint.
+std::uint32_t bit_of(std::string_view name) noexcept {
+    std::uint32_t bit = 1;
+    for (Knob const& knob : hints) {
+        if (name == knob.name) return bit;
+        bit <<= 1;
+    }
+    return 0;
+}
 
 /// Collects what could not be understood.
 class Reader {
@@ -158,6 +170,13 @@ std::optional<Bytes> parse_bytes(std::string const& text) noexcept {
     return value << shift;
 }
 
+static Lookup lookup_in(std::map<std::string, std::string> const& given) {
+    return [&given](char const* name) -> std::optional<std::string> {
+        auto const found = given.find(name);
+        return found == given.end() ? std::nullopt : std::optional(found->second);
+    };
+}
+
 /// What `name=value;name=value` sets; a name that is none is complained about.
 static FileHints hints_of_all(std::string const& text, FileHints before,
                               std::vector<Complaint>& complaints) {
@@ -168,19 +187,42 @@ static FileHints hints_of_all(std::string const& text, FileHints before,
         std::string const part = text.substr(begin, end - begin);
         auto const equals = std::min(part.find('='), part.size());
         std::string const name = part.substr(0, equals);
-        bool const known = std::any_of(std::begin(hints), std::end(hints),
-                                       [&](Knob const& knob) { return name == knob.name; });
-        if (known && equals < part.size())
+        if (bit_of(name) != 0 && equals < part.size())
             given[name] = part.substr(equals + 1);
         else if (!part.empty() || text.empty())
             complaints.push_back(
                 {"SLUICE_HINTS", "SLUICE_HINTS=" + part + " is no name=value of a hint; ignored"});
     }
-    auto const look_up = [&](char const* name) -> std::optional<std::string> {
-        auto const found = given.find(name);
-        return found == given.end() ? std::nullopt : std::optional(found->second);
-    };
-    return read_hints(look_up, before, complaints);
+    return read_hints(lookup_in(given), before, complaints);
+}
+
+std::map<std::string, std::string> hints_in_lines(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r";
+    std::map<std::string, std::string> found;
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+        end = std::min(text.find('\n', begin), text.size());
+        std::vector<std::string_view> words;
+        auto const line = text.substr(begin, end - begin);
+        for (std::size_t at = 0; (at = line.find_first_not_of(blanks, at)) < line.size();) {
+            auto const behind = std::min(line.find_first_of(blanks, at), line.size());
+            words.push_back(line.substr(at, behind - at));
+            at = behind;
+        }
+        bool const counts = words.size() == 2 && bit_of(words[0]) != 0;
+        if (counts) found.try_emplace(std::string(words[0]), words[1]);
+    }
+    return found;
+}
+
+FileHints read_hints_behind(std::map<std::string, std::string> const& system, FileHints given,
+                            std::vector<Complaint>& complaints) {
+    auto others = system;
+    std::erase_if(others,
+                  [&](auto const& hint) { return (given.given & bit_of(hint.first)) != 0; });
+    auto const before = given.given;
+    given = read_hints(lookup_in(others), std::move(given), complaints);
+    given.given = before;
+    return given;
 }
 
 Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints) {
@@ -215,7 +257,12 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
 }
 
 FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& complaints) {
-    Reader reader(info, hints, complaints);
+    Lookup const noting = [&](char const* name) {
+        auto value = info(name);
+        if (value) h.given |= bit_of(name);
+        return value;
+    };
+    Reader reader(noting, hints, complaints);
     if (auto const place = reader.word("sluice", {"enable", "disable"})) h.disabled = *place == 1;
     if (auto const place = reader.word("sluice_durable", {"never", "close"})) {
         h.durable = *place == 1;
@@ -258,6 +305,9 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const p = reader.word("romio_cb_read", {"enable", "disable", "automatic"})) {
         h.plan.read = strategy_of(*p);
     }
+    if (auto const p = reader.word("romio_ds_write", {"enable", "disable", "automatic"})) {
+        h.sieve_writes = strategy_of(*p);
+    }
     return h;
 }
 
@@ -289,7 +339,8 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
             {"sluice_throttle", describe(plan.throttle)},
             {"sluice_local_aggregators", std::to_string(plan.local_aggregators)},
             {"romio_cb_write", word(plan.write)},
-            {"romio_cb_read", word(plan.read)}};
+            {"romio_cb_read", word(plan.read)},
+            {"romio_ds_write", word(hints.sieve_writes)}};
 }
 
 }  // namespace sluice

@@ -7,9 +7,11 @@
 #include "core/plan.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace sluice {
 
@@ -31,6 +33,11 @@ struct FileHints {
     StorageEngine storage = StorageEngine::automatic;
     PageCache page_cache = PageCache::keep;
     Placement placement;  ///< Of aggregators.
+    /// Of romio_ds_write, which is only shown: writes are never sieved.
+    Strategy sieve_writes = Strategy::automatic;
+    /// Which hints somebody gave, bits in the order of hint_knobs(): those of the system's file do
+    /// not count then.
+    std::uint32_t given = 0;
     bool operator==(FileHints const&) const = default;
 };
 
@@ -70,6 +77,15 @@ struct Complaint {
 /// `before` are the values in force, kept where nothing new is said.
 [[nodiscard]] FileHints read_hints(Lookup const& info, FileHints before,
                                    std::vector<Complaint>& complaints);
+
+/// What a file of hints says, as ROMIO reads it: a name and a value a line, with blanks between;
+/// `#` begins a comment, other lines do not count, of two values for a name the first holds. Names
+/// that are no hint here are left out.
+[[nodiscard]] std::map<std::string, std::string> hints_in_lines(std::string_view text);
+
+/// Hints of the system's file, behind those that somebody gave.
+[[nodiscard]] FileHints read_hints_behind(std::map<std::string, std::string> const& system,
+                                          FileHints given, std::vector<Complaint>& complaints);
 
 /// Names and values as a program would set them; `automatic` numbers are those of `limits`.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>>

@@ -1,0 +1,11 @@
+// The file of hints that ROMIO reads for all programs of a system, or of a user.
+#pragma once
+#include <string>
+
+namespace sluice {
+
+/// Lines with a name and a value, of hints that are known here: of the file that ROMIO_HINTS names,
+/// or, where there is none to be read, of /etc/romio-hints. Read once by a process.
+[[nodiscard]] std::string const& system_hints();
+
+}  // namespace sluice
