@@ -8,12 +8,13 @@ BUILD = ROOT / "build"
 WARNINGS = ("-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror")
 
 
-def compiled(mpi, source, shared=False, options=()):
+def compiled(mpi, source, shared=False, options=(), name=None):
     """The program or shared library made from a source; made again only when that, or a header
-    beside it, is newer."""
+    beside it, is newer. `name`: of one that is made with other options than the source's own."""
     source = Path(source)
     folder = BUILD / mpi / source.parent.relative_to(ROOT)
-    target = folder / (f"{source.stem}.so" if shared else source.stem)
+    name = name or source.stem
+    target = folder / (f"{name}.so" if shared else name)
     needed = max(path.stat().st_mtime for path in (source, *source.parent.glob("*.h")))
     if target.exists() and target.stat().st_mtime > needed:
         return target

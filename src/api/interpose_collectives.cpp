@@ -1,6 +1,7 @@
 // The nonblocking collectives between memories, with int and with large counts, where
 // SLUICE_COLLECTIVES=1 asks for them; else, and what is not served, goes to the MPI.
 #include "api/collective_list.hpp"
+#include "api/interposition.hpp"
 #include "api/next.hpp"
 #include "api/own_reduction.hpp"
 #include "api/started_collective.hpp"
@@ -11,6 +12,7 @@ namespace {
 template <class Pass>
 int serve(sluice::CollectiveArguments const& arguments, MPI_Request* request, Pass&& pass) {
     if (arguments.communicator == MPI_COMM_NULL || !request) return pass();
+    if (!sluice::calls_arrive()) return pass();
     sluice::PreparedCollective prepared;
     int const error = sluice::prepare(arguments, prepared);
     if (error != MPI_SUCCESS) {

@@ -3,6 +3,7 @@
 #include "api/access.hpp"
 #include "api/environment.hpp"
 #include "api/errors.hpp"
+#include "api/interposition.hpp"
 #include "api/meet.hpp"
 #include "api/next.hpp"
 #include "api/requests.hpp"
@@ -13,6 +14,16 @@
 
 namespace sluice {
 namespace {
+
+/// Whether files may be served at all. Says why not where that is a surprise, also where
+/// MPI_Init passed this library by.
+bool may_serve() {
+    if (!settings().enabled || calls_arrive()) return settings().enabled;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    tell_missed_calls(rank);
+    return false;
+}
 
 /// The bytes of one rank may have been written by another: all must have flushed theirs.
 Status flush(File& file) {
@@ -95,7 +106,7 @@ extern "C" {
 
 int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) {
     sluice::meet(comm);
-    if (!sluice::settings().enabled) {
+    if (!sluice::may_serve()) {
         return SLUICE_NEXT(MPI_File_open)(comm, filename, amode, info, fh);
     }
     sluice::OwnHints const own(info, sluice::settings().hints);
@@ -115,7 +126,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     if (!file) {
         // Another handle of the same file may be served.
         std::optional<sluice::ExactHints> exact;
-        if (sluice::settings().enabled) exact.emplace(info);
+        if (sluice::may_serve()) exact.emplace(info);
         return SLUICE_NEXT(MPI_File_set_view)(fh, disp, etype, filetype, datarep,
                                               exact ? exact->info() : info);
     }

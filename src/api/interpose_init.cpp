@@ -6,6 +6,7 @@
 #include "api/context.hpp"
 #include "api/environment.hpp"
 #include "api/fit.hpp"
+#include "api/interposition.hpp"
 #include "api/next.hpp"
 #include "api/own_reduction.hpp"
 #include "api/requests.hpp"
@@ -49,13 +50,14 @@ bool needs_multiple() {
     Settings const& s = settings();
     bool const one = on_one_node() && s.ranks_per_node == 0 && memory_can_be_shared();
     bool const helper_calls = !s.progress_in_calls && !one;
-    return s.enabled && (helper_calls || s.hints.storage == StorageEngine::mpi);
+    return s.enabled && calls_arrive() && (helper_calls || s.hints.storage == StorageEngine::mpi);
 }
 
 /// Before the MPI reads its parameters. Open MPI's collective calls on files, those of the shared
 /// pointer with them, would sieve: write what lies between the pieces as they found it.
 void keep_from_sieving() {
-    if (settings().enabled) setenv("OMPI_MCA_fbtl_posix_write_datasieving", "false", 1);
+    if (settings().enabled && calls_arrive())
+        setenv("OMPI_MCA_fbtl_posix_write_datasieving", "false", 1);
 }
 
 /// `world` is null in a session.
@@ -66,6 +68,8 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
     set_world_rank(rank);
     leave_preload();
     if (!settings().enabled) return;
+    tell_missed_calls(rank);
+    if (!calls_arrive()) return;
     note("version " SLUICE_VERSION " for " SLUICE_BUILT_FOR);
     settle_threads(world);
     if (settings().collectives && world != MPI_COMM_NULL) Fabric::set_up_world();

@@ -40,6 +40,7 @@ class Case:
     settings: dict = field(default_factory=dict)
     ranks: int = 3
     fails: bool = False
+    defines: tuple = ()  # further options of the compiler
 
 
 def cases_of_tools():
@@ -56,6 +57,59 @@ def cases_of_tools():
         Case("tool behind Sluice, chained, file left to the MPI", "files.c",
              [BY_MPI, COUNTED(1, 1)], disabled, ("run", "counter.c"), chain),
     ]
+
+
+def passed_by(names, by):
+    """What Sluice says of functions that are defined before it."""
+    return [rf"^sluice: {names}: defined before Sluice by {by}\. Such calls", BY_MPI]
+
+
+def cases_of_wrappers():
+    """Programs and tools that define functions of MPI and go on to their PMPI_ names."""
+    itself = "the program itself"
+    for name, *wrapped in (
+            ("MPI_Wait", "-DWRAP_WAIT"), ("MPI_Waitall", "-DWRAP_WAITALL"),
+            ("MPI_File_set_view", "-DWRAP_SET_VIEW"), ("MPI_Init", "-DWRAP_INIT"),
+            ("MPI_Finalize", "-DWRAP_FINALIZE"), ("mpi_wait_", "-DWRAP_FORTRAN"),
+            ("MPI_File_set_view, MPI_Wait", "-DWRAP_WAIT", "-DWRAP_SET_VIEW")):
+        yield Case(f"a program that defines {name}", "wrapping.c", passed_by(name, itself),
+                   defines=("-DPROGRAM", *wrapped))
+    program = ("-DPROGRAM", "-DWRAP_SEND")
+    yield Case("a program that defines MPI_Send", "wrapping.c", [BY_SLUICE], defines=program)
+    yield Case("a program that defines MPI_Send, progress in calls", "wrapping.c",
+               passed_by("MPI_Send", itself), defines=program,
+               settings={"SLUICE_PROGRESS": "calls"})
+    chained = ("-DPROGRAM", "-DWRAP_CHAINED")
+    yield Case("a program whose MPI_Wait is chained", "wrapping.c", passed_by("MPI_Wait", itself),
+               defines=chained)
+    yield Case("a program whose MPI_Wait is chained, and says so", "wrapping.c", [BY_SLUICE],
+               settings={"SLUICE_CHAIN": "on"}, defines=chained)
+    yield Case("a program that takes the address of MPI_Wait", "wrapping.c", [BY_SLUICE],
+               defines=("-DPROGRAM", "-DTAKE_ADDRESS", "-fno-pie", "-no-pie"))
+    yield Case("a tool that wraps MPI_Wait, before Sluice", "files.c",
+               passed_by("MPI_Wait", r"\S*/wait_tool\.so"), preload=("wait_tool", "sluice"))
+    yield Case("a tool that wraps MPI_Wait, whose address is taken", "wrapping.c",
+               passed_by("MPI_Wait", r"\S*/wait_tool\.so"), preload=("wait_tool", "sluice"),
+               defines=("-DPROGRAM", "-DTAKE_ADDRESS", "-fno-pie", "-no-pie"))
+    yield Case("a tool that wraps MPI_Wait, behind Sluice", "files.c", [BY_SLUICE],
+               preload=("run", "wait_tool"))
+
+
+def cases_of_other_writes(mpi):
+    """Writes beside an outstanding operation, of other bytes."""
+    ways = ["write_at", "write", "write_shared", "write_ordered", "write_ordered_begin",
+            "iwrite_shared", "disabled"]
+    for ranks in (1, 2):
+        for way in ways if mpi == "mpich" else ways[::3]:
+            yield Case(f"blocks by {way}, {ranks} ranks", "sieve.c", [f"{way}: 0 blocks lost"],
+                       f"{{program}} {{path}} {way} 12", ranks=ranks)
+
+
+def cases_of_pointers():
+    for way in ("write", "mixed", "read", "read mixed"):
+        yield Case(f"four threads move a file's pointer, {way}", "pointer.c",
+                   [f"{way}: 0 values missing, 80000 bytes, position 80000"],
+                   f'{{program}} {{path}} "{way}"', ranks=1)
 
 
 def cases_of_files(mpi):
@@ -147,13 +201,16 @@ def library(mpi, name):
     """As it is in LD_PRELOAD."""
     if name == "sluice":
         return runner.BUILD / mpi / "lib" / "libsluice.so"
+    if name == "wait_tool":
+        return compiled(mpi, HERE / "wrapping.c", shared=True, options=("-DWRAP_WAIT",), name=name)
     return compiled(mpi, HERE / name, shared=True) if name.endswith(".c") else name
 
 
 def words_of(mpi, case, path):
     """The command line of a case, run by a shell in each rank."""
     libraries = [library(mpi, name) for name in case.preload if name != "run"]
-    program = compiled(mpi, HERE / case.program, options=("-rdynamic",))
+    program = compiled(mpi, HERE / case.program, options=("-rdynamic", *case.defines),
+                       name="".join([Path(case.program).stem, *case.defines]))
     run = [runner.BUILD / mpi / "bin" / "sluice", "run"] if "run" in case.preload else []
     preload = [f"LD_PRELOAD={':'.join(map(str, libraries))}"] if libraries else []
     return [str(word) for word in (
@@ -261,7 +318,8 @@ def main():
     args = runner.parse_for_cases(__doc__)
     results = []
     for mpi in args.mpi.split(","):
-        cases = [*cases_of_tools(), *cases_of_files(mpi), *cases_of_levels(mpi),
+        cases = [*cases_of_tools(), *cases_of_wrappers(), *cases_of_other_writes(mpi),
+                 *cases_of_pointers(), *cases_of_files(mpi), *cases_of_levels(mpi),
                  *cases_of_processes(mpi), *cases_of_held_files()]
         tests = [(case.name, run_case, case) for case in cases]
         tests += [(case.name, run_killed, case) for case in killed_rank_cases()]
