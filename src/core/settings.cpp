@@ -257,11 +257,13 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
 }
 
 FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& complaints) {
+    std::uint32_t given = 0;
     Lookup const noting = [&](char const* name) {
         auto value = info(name);
-        if (value) h.given |= bit_of(name);
+        if (value) given |= bit_of(name);
         return value;
     };
+    auto const understood = complaints.size();
     Reader reader(noting, hints, complaints);
     if (auto const place = reader.word("sluice", {"enable", "disable"})) h.disabled = *place == 1;
     if (auto const place = reader.word("sluice_durable", {"never", "close"})) {
@@ -308,6 +310,8 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const p = reader.word("romio_ds_write", {"enable", "disable", "automatic"})) {
         h.sieve_writes = strategy_of(*p);
     }
+    for (auto i = understood; i < complaints.size(); ++i) given &= ~bit_of(complaints[i].name);
+    h.given |= given;
     return h;
 }
 

@@ -35,8 +35,8 @@ struct FileHints {
     Placement placement;  ///< Of aggregators.
     /// Of romio_ds_write, which is only shown: writes are never sieved.
     Strategy sieve_writes = Strategy::automatic;
-    /// Which hints somebody gave, bits in the order of hint_knobs(): those of the system's file do
-    /// not count then.
+    /// Which hints somebody gave that were understood, bits in the order of hint_knobs(): those of
+    /// the system's file do not count then.
     std::uint32_t given = 0;
     bool operator==(FileHints const&) const = default;
 };

@@ -79,8 +79,7 @@ int main(int argc, char** argv) {
         memset(values, 0, sizeof values);
     }
     pthread_t threads[THREADS];
-    for (long i = 0; i < THREADS; ++i)
-        pthread_create(&threads[i], NULL, work, &values[i * EACH]);
+    for (long i = 0; i < THREADS; ++i) pthread_create(&threads[i], NULL, work, &values[i * EACH]);
     for (int i = 0; i < THREADS; ++i) pthread_join(threads[i], NULL);
     MPI_Offset position = 0;
     MPI_File_get_position(file, &position);

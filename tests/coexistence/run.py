@@ -112,6 +112,38 @@ def cases_of_pointers():
                    f'{{program}} {{path}} "{way}"', ranks=1)
 
 
+def cases_of_romio_hints():
+    """ROMIO's file of hints, which only the first rank sees: what holds on all."""
+    lines = ("# a comment;cb_nodes 1;cb_buffer_size 8192;romio_cb_write enable;"
+             "romio_cb_read disable;  romio_ds_write   disable ;cb_config_list *:1;"
+             "striping_unit 8192;striping_factor 3;sluice_domains cyclic;sluice_durable close;"
+             "cb_nodes 2;one_word;three words here;unknown value")
+    values = {"cb_nodes": 1, "cb_buffer_size": 8192, "romio_cb_write": "enable",
+              "romio_cb_read": "disable", "romio_ds_write": "disable", "cb_config_list": "*:1",
+              "striping_unit": 8192, "striping_factor": 3, "sluice_domains": "cyclic",
+              "sluice_durable": "close"}
+
+    def case(name, text, given, *expected, settings=None):
+        return Case(f"ROMIO_HINTS: {name}", "romio_hints.c", [*expected],
+                    f'{{program}} {{path}} "{text}" {given}', ranks=2, settings=settings or {})
+
+    def held(**others):
+        return [rf"rank {rank}: {re.escape(hint)}={re.escape(str(value))}$"
+                for rank in range(2) for hint, value in {**values, **others}.items()]
+
+    yield case("each hint", lines, "", *held(), "plan: write two-phase: a hint.* 1 aggregators, windows of 8192", BY_SLUICE)
+    yield case("the program's win", lines, "cb_nodes 2 romio_cb_read enable", BY_SLUICE,
+               *held(cb_nodes=2, romio_cb_read="enable"))
+    yield case("those of SLUICE_HINTS win", lines, "", BY_SLUICE, *held(cb_buffer_size=16384),
+               settings={"SLUICE_HINTS": "cb_buffer_size=16384"})
+    yield case("sluice disable", "sluice disable", "", BY_MPI)
+    yield case("nonsense", "sluice_domains many", "", "rank 1: sluice_domains=auto",
+               "^sluice: hint of the system sluice_domains=many is not understood", BY_SLUICE)
+    for none in ("missing", "folder", "", "one_word"):
+        yield case(f"no hints ({none or 'empty'})", none, "", "rank 1: cb_buffer_size=1048576",
+                   BY_SLUICE)
+
+
 def cases_of_files(mpi):
     # Open MPI's own file component does not know such names.
     prefix = [BY_SLUICE] if mpi == "mpich" else ["failed: MPI_File_open"]
@@ -298,7 +330,7 @@ def report(mpi, name, reasons, output, began):
 def run_case(mpi, case, folder):
     began = time.monotonic()
     code, output, left = start(mpi, case, folder)
-    reasons = [f'no "{line}"' for line in case.expected if not re.search(line, output)]
+    reasons = [f'no "{line}"' for line in case.expected if not re.search(line, output, re.M)]
     if code is None or (code != 0) != case.fails:
         reasons.append("out of time" if code is None else f"exit code {code}")
     if left:
@@ -319,8 +351,8 @@ def main():
     results = []
     for mpi in args.mpi.split(","):
         cases = [*cases_of_tools(), *cases_of_wrappers(), *cases_of_other_writes(mpi),
-                 *cases_of_pointers(), *cases_of_files(mpi), *cases_of_levels(mpi),
-                 *cases_of_processes(mpi), *cases_of_held_files()]
+                 *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
+                 *cases_of_levels(mpi), *cases_of_processes(mpi), *cases_of_held_files()]
         tests = [(case.name, run_case, case) for case in cases]
         tests += [(case.name, run_killed, case) for case in killed_rank_cases()]
         for name, test, *what in [*tests, ("no file", run_idle)]:

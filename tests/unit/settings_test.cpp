@@ -248,9 +248,34 @@ TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     EXPECT_TRUE(read.complaints.empty());
     set.plan.window_bytes = window_bytes_default;  // Automatic values are spelt out.
     set.plan.stripe_bytes = stripe_bytes_default;
+    set.given = read.hints.given;
     EXPECT_EQ(read.hints, set);
     for (auto const& [name, value] : hints_in_force(FileHints{}, limits)) table[name] = value;
     EXPECT_EQ(table.at("cb_nodes"), "2");
+}
+
+TEST(HintsInLines, AreReadAsByRomio) {
+    Table const none;
+    EXPECT_EQ(hints_in_lines(""), none);
+    EXPECT_EQ(hints_in_lines("\n\n# cb_nodes 1\n#cb_nodes 2\n"), none);
+    EXPECT_EQ(hints_in_lines("cb_nodes\ncb_nodes 1 2\ncb_nodes=3\nno_hint 4"), none);
+    EXPECT_EQ(hints_in_lines(std::string("cb_nodes\0 3\n\0", 14)), none);
+    Table const two{{"cb_nodes", "3"}, {"romio_cb_write", "enable"}};
+    EXPECT_EQ(hints_in_lines("cb_nodes 3\n  romio_cb_write \t enable  \r\ncb_nodes 4"), two);
+}
+
+TEST(HintsInLines, StandBehindWhatIsGiven) {
+    FileHints const given =
+        ReadHints(Table{{"cb_nodes", "3"}, {"cb_buffer_size", "nonsense"}}).hints;
+    std::vector<Complaint> complaints;
+    FileHints const read = read_hints_behind(
+        {{"cb_nodes", "7"}, {"cb_buffer_size", "65536"}, {"romio_cb_read", "ENABLED"}}, given,
+        complaints);
+    EXPECT_EQ(read.plan.aggregator_count, 3);
+    EXPECT_EQ(read.plan.window_bytes, 65536);
+    EXPECT_EQ(read.plan.read, Strategy::automatic);
+    EXPECT_EQ(read.given, given.given);
+    EXPECT_EQ(complaints.size(), 1u);
 }
 
 TEST(Settings, DocumentationNamesEachWithItsDefault) {
