@@ -249,8 +249,9 @@ ExactHints::ExactHints(MPI_Info given) {
 
 ExactHints::ExactHints(MPI_Info given, File& file) {
     // The last one would turn collective buffering on again.
-    constexpr std::pair<char const*, char const*> exact[] = {
-        {"romio_ds_write", "disable"}, {"romio_cb_write", "disable"}, {"romio_no_indep_rw", "false"}};
+    constexpr std::pair<char const*, char const*> exact[] = {{"romio_ds_write", "disable"},
+                                                             {"romio_cb_write", "disable"},
+                                                             {"romio_no_indep_rw", "false"}};
     bool const first = !std::exchange(file.exact, true);
     if (!first && given == MPI_INFO_NULL) return;
     copy(given);

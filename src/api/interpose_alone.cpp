@@ -1,8 +1,8 @@
 // Independent data access, and access by the shared pointer. Nonblocking independent calls are
 // served, because the MPIs' own requests hang or fail (Open MPI at the end of the file, MPICH when
-// it is asked twice). So are blocking writes of views with holes, which ROMIO sieves. Other blocking
-// calls and the shared pointer are the MPI's, unless it was not given the view: then blocking calls
-// are served too, and the shared pointer, which only the MPI has, is refused.
+// it is asked twice). So are blocking writes of views with holes, which ROMIO sieves. Other
+// blocking calls and the shared pointer are the MPI's, unless it was not given the view: then
+// blocking calls are served too, and the shared pointer, which only the MPI has, is refused.
 #include "api/access.hpp"
 #include "api/errors.hpp"
 #include "api/next.hpp"

@@ -1,7 +1,7 @@
 /* Threads of one rank share the individual pointer of a file: `pointer PATH WAY`. By the ways of
  * writing each writes values of its own; each must be found once, and nothing else. By the ways of
- * reading each value must be read once. "mixed" and "read mixed" take nonblocking and blocking calls
- * in turn. */
+ * reading each value must be read once. "mixed" and "read mixed" take nonblocking and blocking
+ * calls in turn. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>

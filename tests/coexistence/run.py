@@ -131,7 +131,8 @@ def cases_of_romio_hints():
         return [rf"rank {rank}: {re.escape(hint)}={re.escape(str(value))}$"
                 for rank in range(2) for hint, value in {**values, **others}.items()]
 
-    yield case("each hint", lines, "", *held(), "plan: write two-phase: a hint.* 1 aggregators, windows of 8192", BY_SLUICE)
+    yield case("each hint", lines, "", *held(), BY_SLUICE,
+               "plan: write two-phase: a hint.* 1 aggregators, windows of 8192")
     yield case("the program's win", lines, "cb_nodes 2 romio_cb_read enable", BY_SLUICE,
                *held(cb_nodes=2, romio_cb_read="enable"))
     yield case("those of SLUICE_HINTS win", lines, "", BY_SLUICE, *held(cb_buffer_size=16384),

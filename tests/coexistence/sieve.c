@@ -1,5 +1,5 @@
 /* Writes even blocks of a file by a nonblocking collective call and odd ones, meanwhile, by another
- * call, many times over: `sieve PATH WAY ROUNDS`. One rank has two handles of the file; with two
+ * call, many times over: `sieve PATH WAY TIMES`. One rank has two handles of the file; with two
  * ranks each has its own. A write that fetches what lies between its blocks and writes it back
  * undoes the other one. */
 #include <fcntl.h>
@@ -85,8 +85,8 @@ int main(int argc, char** argv) {
     if (collective) even = open_blocks(path, 0, 0);
     if (other) odd = open_blocks(path, 1, strcmp(way, "disabled") == 0);
     char* const data = malloc(BYTES);
-    for (int round = 1; round <= atoi(argv[3]); ++round) {
-        memset(data, round % 100, BYTES);
+    for (int time = 1; time <= atoi(argv[3]); ++time) {
+        memset(data, time % 100, BYTES);
         MPI_Request request = MPI_REQUEST_NULL;
         MPI_Barrier(MPI_COMM_WORLD);
         if (collective) MPI_File_seek(even, 0, MPI_SEEK_SET);
@@ -95,8 +95,8 @@ int main(int argc, char** argv) {
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) {
-            lost += lost_blocks(path, 0, (char)(round % 100));
-            lost += lost_blocks(path, 1, (char)(round % 100));
+            lost += lost_blocks(path, 0, (char)(time % 100));
+            lost += lost_blocks(path, 1, (char)(time % 100));
         }
         MPI_Bcast(&lost, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (lost > 0) break;

@@ -1,5 +1,5 @@
-/* A program, or with -shared a tool, that defines functions of MPI itself and hands them on to their
- * PMPI_ names: those that -DWRAP_... name. As a program it is files.c otherwise. */
+/* A program, or with -shared a tool, that defines functions of MPI itself and hands them on to
+ * their PMPI_ names: those that -DWRAP_... name. As a program it is files.c otherwise. */
 #include <mpi.h>
 
 #ifdef PROGRAM
