@@ -28,6 +28,7 @@ public:
 
     /// Calls `visit(name, address)` for each function that the object defines.
     template <class Visit> void for_each_function(Visit&& visit) const {
+        if (!all_ || !names_) return;
         for (std::size_t i = 0; i < count_; ++i) {
             ElfW(Sym) const& symbol = all_[i];
             bool const function = (symbol.st_info & 0xf) == STT_FUNC;
