@@ -105,6 +105,15 @@ def cases_of_other_writes(mpi):
                        f"{{program}} {{path}} {way} 12", ranks=ranks)
 
 
+    # Its default component does so only with more ranks.
+    component = {"OMPI_MCA_fcoll": "vulcan"} if mpi == "openmpi" else {}
+    for way, hint in (("write_ordered", ""), ("write_ordered", "romio_cb_write enable"),
+                      *([("write_at_all", "sluice disable")] if mpi == "openmpi" else [])):
+        yield Case(f"bytes between the blocks, {way} {hint}", "fetches.c",
+                   [f"{way}: 0 ranks fetched"], f"{{program}} {{path}} {way} {hint}", ranks=2,
+                   settings=component)
+
+
 def cases_of_pointers():
     for way in ("write", "mixed", "read", "read mixed"):
         yield Case(f"four threads move a file's pointer, {way}", "pointer.c",
