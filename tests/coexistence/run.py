@@ -172,6 +172,12 @@ def cases_of_files(mpi):
     ]
 
 
+def cases_of_coverage():
+    for ranks in (1, 2, 3, 8):
+        yield Case(f"what covers its span is proved, on {ranks} ranks", "covered.c",
+                   ["covered: only what is"], "{program} {path}", ranks=ranks)
+
+
 def cases_of_levels(mpi):
     for level in range(4):
         for per_node in ("0", "1"):
@@ -362,7 +368,8 @@ def main():
     for mpi in args.mpi.split(","):
         cases = [*cases_of_tools(), *cases_of_wrappers(), *cases_of_other_writes(mpi),
                  *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
-                 *cases_of_levels(mpi), *cases_of_processes(mpi), *cases_of_held_files()]
+                 *cases_of_levels(mpi), *cases_of_processes(mpi), *cases_of_held_files(),
+                 *cases_of_coverage()]
         tests = [(case.name, run_case, case) for case in cases]
         tests += [(case.name, run_killed, case) for case in killed_rank_cases()]
         for name, test, *what in [*tests, ("no file", run_idle)]:
