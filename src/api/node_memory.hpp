@@ -8,10 +8,13 @@
 namespace sluice {
 
 struct NodeMemory {
-    SharedMemory windows;             ///< One after the other, one for each stream; then a tail.
+    SharedMemory windows;  ///< One after the other, one for each stream; then a tail. Unmapped.
     std::vector<SharedMemory> bells;  ///< By local index; one page each.
     std::size_t streams = 0;          ///< Fewer than wished for where the system sets limits.
 };
+
+/// From one stream's window to the next: whole pages, however large the system's are.
+[[nodiscard]] std::size_t stream_bytes(WindowShape const& shape) noexcept;
 
 /// The leader makes the memory, all attach it and each other's bells: by /proc, else handed over
 /// through sockets. All or none. Collective over `node`. A process's bell comes as `bell`.
@@ -19,8 +22,7 @@ std::optional<NodeMemory> share_node_memory(MPI_Comm node, SharedMemory const& b
                                             WindowShape const& shape, std::size_t streams_wished,
                                             std::size_t tail_bytes);
 
-/// For a rank that is a node of its own. `streams` is 0 where the system has no memory.
-NodeMemory own_node_memory(WindowShape const& shape, std::size_t streams_wished,
-                           std::size_t tail_bytes);
+/// For a rank that is a node of its own.
+NodeMemory own_node_memory(std::size_t streams_wished);
 
 }  // namespace sluice

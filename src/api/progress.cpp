@@ -110,7 +110,8 @@ void Progress::drop(Driven const& driven) {
 void Progress::start_helper() {
     std::lock_guard const lock(helper_mutex_);
     if (helper_.joinable() || stopping_ || settings().progress_in_calls) return;
-    helper_ = quiet_thread("sluice-helper", [this] { help(); });
+    helper_ = quiet_thread_if_any("sluice-helper", [this] { help(); });
+    if (!helper_.joinable()) warn("no helper thread (ulimit -l, -u, -v): progress in waits only");
 }
 
 /// It is busy before the inbox is seen empty: else the helper might find nothing to do.

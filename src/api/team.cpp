@@ -184,31 +184,38 @@ bool Team::set_up() {
     shape_ = {topology->local_count(own_node), topology->aggregator_count_max(), slot_bytes_most};
     if (alone || !shared) {
         shape_.local_count = 1;
-        take_memory(own_node_memory(shape_, streams_at_most, NodeNetwork::bytes_needed(1)));
+        take_memory(own_node_memory(streams_at_most));
     }
     memory_left_ = settings().memory_bytes;
     Progress::instance().allow_spinning(own_cores && settings().ranks_per_node == 0);
     return agree_on_streams();
 }
 
-/// All ranks have as many as the one with the fewest, so that they run out at the same file.
+/// All ranks have as many as the one with the fewest, so that they run out at the same file. None
+/// has any where one has no addresses for the first.
 bool Team::agree_on_streams() {
-    auto const mine = static_cast<std::uint64_t>(streams_);
+    auto first = map_stream();
+    auto const mine = static_cast<std::uint64_t>(first ? streams_ : 0);
     std::uint64_t least = 0;
     PMPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, communicator);
     streams_ = static_cast<std::size_t>(least);
+    if (streams_ == 0) {
+        warn("no memory for staging, or no addresses for it (ulimit -v, -l): the MPI serves files");
+        return false;
+    }
     if (streams_ < streams_at_most) {
         note("the system's limits leave room for " + std::to_string(streams_) +
              " open files of a communicator");
     }
-    return streams_ > 0;
+    add_stream(std::move(*first));
+    return true;
 }
 
 void Team::take_memory(NodeMemory memory) {
     memory_ = std::move(memory.windows);
     bells_ = std::make_unique<NodeBells>(std::move(memory.bells));
     streams_ = memory.streams;
-    messages_at_ = memory.streams * NodeWindow::bytes_needed(shape_);
+    messages_at_ = memory.streams * stream_bytes(shape_);
 }
 
 bool Team::share_memory(MPI_Comm node) {
@@ -224,11 +231,13 @@ bool Team::share_memory(MPI_Comm node) {
     return true;
 }
 
-std::span<std::byte> Team::back_messages() const {
+std::span<std::byte> Team::back_messages() {
     std::size_t const bytes = NodeNetwork::bytes_needed(shape_.local_count);
-    auto const begin = static_cast<Offset>(messages_at_);
-    if (!memory_.reserve({begin, begin + static_cast<Offset>(bytes)})) return {};
-    return {memory_.data() + messages_at_, bytes};
+    auto const begin = static_cast<Offset>(messages_at_), length = static_cast<Offset>(bytes);
+    auto mapping = memory_.part({begin, begin + length});
+    if (!mapping || !mapping->reserve({0, length})) return {};
+    messages_memory_ = std::move(*mapping);
+    return {messages_memory_.data(), bytes};
 }
 
 StreamPlace* Team::take_stream(std::vector<Rank> const& aggregators) {
@@ -244,8 +253,25 @@ StreamPlace* Team::unused_stream() {
                                      [](auto const& place) { return !place->used; });
     if (unused != places_.end()) return unused->get();
     if (places_.size() == streams_) return nullptr;
-    add_stream();
+    auto memory = map_stream();
+    if (!all_agree(memory.has_value(), communicator)) {
+        streams_ = places_.size();
+        return nullptr;
+    }
+    add_stream(std::move(*memory));
     return places_.back().get();
+}
+
+/// Counters and boards are used before slots are reserved. Where pages can be refused one by one
+/// the node's leader, who made the file, reserves them here, and all agree that it did.
+std::optional<Mapping> Team::map_stream() const {
+    auto const begin = static_cast<Offset>(places_.size() * stream_bytes(shape_));
+    auto const length = static_cast<Offset>(NodeWindow::bytes_needed(shape_));
+    Span const control = NodeWindow::control(shape_);
+    auto memory = memory_.part({begin, begin + length});
+    bool const reserves = memory_.is_in_file();
+    if (memory && !(reserves ? memory->reserve(control) : memory->open(control))) memory.reset();
+    return memory;
 }
 
 /// No operation is under way in a stream that no file uses. Its plans were made for others.
@@ -269,21 +295,24 @@ void StreamPlace::set_machine(std::shared_ptr<MachineProfile const> const& machi
     stream->forget();
 }
 
-void Team::add_stream() {
+void Team::add_stream(Mapping memory) {
     auto place = std::make_unique<StreamPlace>();
     auto const index = places_.size();
-    std::byte* const at = memory_.data() + index * NodeWindow::bytes_needed(shape_);
+    place->memory = std::move(memory);
     Site& site = place->site;
     site.topology = topology.get();
     site.self = self;
     site.stream = static_cast<std::int32_t>(index);
-    site.window = NodeWindow(at, shape_);
+    site.window = NodeWindow(place->memory.data(), shape_);
     site.bells = bells_.get();
     site.network = &network;
     site.clock = &clock_;
     site.limits = limits_;
     site.reserve = [this, raw = place.get()](std::int32_t aggregators, Bytes slot_bytes) {
         return reserve(*raw, aggregators, slot_bytes);
+    };
+    site.open_slots = [this, raw = place.get()](std::int32_t aggregators, Bytes slot_bytes) {
+        open_slots(*raw, aggregators, slot_bytes);
     };
     place->stream = std::make_unique<Stream>(site);
     places_.push_back(std::move(place));
@@ -309,12 +338,20 @@ Bytes Team::reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_byt
 }
 
 bool Team::back(StreamPlace const& place, std::int32_t aggregators, Bytes slot_bytes) const {
-    auto const base = static_cast<Offset>(static_cast<std::size_t>(place.site.stream) *
-                                          NodeWindow::bytes_needed(shape_));
-    auto const ranges = NodeWindow::stretches(shape_, aggregators, slot_bytes);
-    return std::all_of(ranges.begin(), ranges.end(), [&](Span const& range) {
-        return memory_.reserve({base + range.begin, base + range.end});
-    });
+    auto const reserve = [&](Span const& range) { return place.memory.reserve(range); };
+    return reserve(NodeWindow::control(shape_)) &&
+           std::ranges::all_of(NodeWindow::stretches(shape_, aggregators, slot_bytes), reserve);
+}
+
+/// Of memory that the leader has reserved, so it is there: see Mapping::open().
+void Team::open_slots(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes) const {
+    if (aggregators <= place.open_aggregators && slot_bytes <= place.open_slot_bytes) return;
+    place.open_aggregators = std::max(aggregators, place.open_aggregators);
+    place.open_slot_bytes = std::max(slot_bytes, place.open_slot_bytes);
+    for (Span const& range :
+         NodeWindow::stretches(shape_, place.open_aggregators, place.open_slot_bytes)) {
+        if (!place.memory.open(range)) warn("the system gives no access to reserved memory");
+    }
 }
 
 }  // namespace sluice

@@ -15,6 +15,7 @@ namespace sluice {
 
 /// A stream and where it runs. Files use them one after another; its cycles go on counting.
 struct StreamPlace {
+    Mapping memory;  ///< Of the stream's window; slots are opened when they are used.
     Site site;
     std::unique_ptr<Stream> stream;
     bool used = false;
@@ -22,6 +23,8 @@ struct StreamPlace {
     std::unique_ptr<Topology const> placed;  ///< With these aggregators.
     Bytes reserved_slot_bytes = 0;           ///< On a node's leader: backed by memory.
     std::int32_t reserved_aggregators = 0;
+    Bytes open_slot_bytes = 0;  ///< Of slots that this rank may touch.
+    std::int32_t open_aggregators = 0;
 
     /// The next file is on this machine; null: on one that nobody measured. Only while unused.
     void set_machine(std::shared_ptr<MachineProfile const> const& machine);
@@ -45,12 +48,12 @@ public:
     Team& operator=(Team const&) = delete;
 
     /// The lowest stream that no open file uses: files are opened and closed in the same order on
-    /// all ranks, so it is the same everywhere. Null when there are too many. `aggregators`: see
-    /// core/placement.hpp; empty: as the library does it.
+    /// all ranks, so it is the same everywhere. Null, on all ranks, when there are too many.
+    /// `aggregators`: see core/placement.hpp; empty: as the library does it. Collective.
     StreamPlace* take_stream(std::vector<Rank> const& aggregators);
 
     /// Memory for a NodeNetwork between the node's ranks, backed; empty where there is none.
-    [[nodiscard]] std::span<std::byte> back_messages() const;
+    [[nodiscard]] std::span<std::byte> back_messages();
     [[nodiscard]] Bells& bells() const noexcept { return *bells_; }
     [[nodiscard]] std::int32_t cores_a_node() const noexcept { return limits_.cores_a_node; }
 
@@ -71,16 +74,21 @@ private:
     void take_memory(NodeMemory memory);
     bool agree_on_streams();
     StreamPlace* unused_stream();
-    void add_stream();
+    /// Addresses for the next stream, of which the control part is open; nothing where the system
+    /// refuses.
+    [[nodiscard]] std::optional<Mapping> map_stream() const;
+    void add_stream(Mapping memory);
     void place_aggregators(StreamPlace& place, std::vector<Rank> const& aggregators) const;
     Bytes reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes);
     /// Backs the slots with memory; false when the system has none.
     bool back(StreamPlace const& place, std::int32_t aggregators, Bytes slot_bytes) const;
+    void open_slots(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes) const;
 
     std::uint64_t name_ = 0;  ///< The same on all ranks, and of no other team. Never 0.
     SharedMemory memory_;
     std::size_t streams_ = 0;      ///< That there is memory for.
     std::size_t messages_at_ = 0;  ///< In the memory, behind the streams.
+    Mapping messages_memory_;
     std::unique_ptr<NodeBells> bells_;
     SteadyClock clock_;
     WindowShape shape_;

@@ -1,4 +1,4 @@
-// A value that is computed when it is first asked for, and then kept. Users: core/fingerprint_key.hpp.
+// A value that is computed when first asked for, and then kept. Users: core/fingerprint_key.hpp.
 #pragma once
 #include <mutex>
 

@@ -7,7 +7,9 @@
 #include <mutex>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace sluice {
@@ -88,10 +90,30 @@ private:
     sigset_t before_{};
 };
 
+/// A program that has all of its memory locked gets each stack as memory at once, some MiB. What
+/// lies below is not used yet: it is given back, and comes when it is touched.
+void give_back_stack() noexcept {
+    constexpr std::uintptr_t kept = 64 * 1024;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+    void* lowest = nullptr;
+    std::size_t bytes = 0;
+    pthread_attr_getstack(&attributes, &lowest, &bytes);
+    pthread_attr_destroy(&attributes);
+    auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto const begin = reinterpret_cast<std::uintptr_t>(lowest);
+    auto const here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    auto const end = (here - kept) / page * page;
+    if (here <= begin + kept || here > begin + bytes || end <= begin) return;
+    munlock(lowest, end - begin);
+    madvise(lowest, end - begin, MADV_DONTNEED);
+}
+
 std::thread start(char const* name, ThreadHabits const& habits, std::function<void()> work) {
     NoSignals const meanwhile;
     return std::thread([name, habits, work = std::move(work)] {
         pthread_setname_np(pthread_self(), name);
+        give_back_stack();
         take(habits);
         work();
     });
@@ -106,6 +128,14 @@ void set_thread_habits(ThreadHabits const& habits) {
 
 std::thread quiet_thread(char const* name, std::function<void()> work) {
     return start(name, habits_now(), std::move(work));
+}
+
+std::thread quiet_thread_if_any(char const* name, std::function<void()> work) {
+    try {
+        return quiet_thread(name, std::move(work));
+    } catch (std::system_error const&) {
+        return {};
+    }
 }
 
 double processor_seconds(std::thread& thread) noexcept {

@@ -19,6 +19,10 @@ void set_thread_habits(ThreadHabits const& habits);
 /// What the system refuses of the habits is left out. `name`: at most 15 characters.
 [[nodiscard]] std::thread quiet_thread(char const* name, std::function<void()> work);
 
+/// The same; one that is not joinable where the system has no room for another thread, whose stack
+/// counts to what a process may map and lock.
+[[nodiscard]] std::thread quiet_thread_if_any(char const* name, std::function<void()> work);
+
 /// Seconds of processor time of a thread that was not joined yet.
 [[nodiscard]] double processor_seconds(std::thread& thread) noexcept;
 

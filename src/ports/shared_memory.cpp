@@ -1,12 +1,9 @@
-// memfd_create, unlinked files, mmap and /proc. See shared_memory.hpp.
+// memfd_create, unlinked files and /proc. See shared_memory.hpp.
 #include "ports/shared_memory.hpp"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <linux/futex.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -57,29 +54,6 @@ int open_memfd_file() noexcept {
 #endif
 }
 
-/// An atomic "or" of nothing, done by the kernel: it backs a page without changing it, and a lack
-/// of memory is an error of the call, where a program's own access would end it with a signal.
-bool back_page(std::byte* at) noexcept {
-    constexpr auto or_nothing = FUTEX_OP(FUTEX_OP_OR, 0, FUTEX_OP_CMP_EQ, 0);
-    for (;;) {
-        if (syscall(SYS_futex, at, FUTEX_WAKE_OP, 0, nullptr, at, or_nothing) >= 0) return true;
-        if (errno != EINTR && errno != EAGAIN) return false;
-    }
-}
-
-bool back_pages(std::byte* data, Span range) noexcept {
-    constexpr Offset page = 4096;
-    for (Offset at = range.begin / page * page; at < range.end; at += page) {
-        if (!back_page(data + at)) return false;
-    }
-    return true;
-}
-
-/// Whether the refusal says that there is no room; else the call itself is not served.
-bool tells_of_room(int error) noexcept {
-    return error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EFBIG || error == EIO;
-}
-
 }  // namespace
 
 int open_unnamed(std::string const& folder) {
@@ -95,8 +69,7 @@ SharedMemory::SharedMemory(SharedMemory&& other) noexcept { *this = std::move(ot
 
 SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
     std::swap(fd_, other.fd_);
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
+    std::swap(mapping_, other.mapping_);
     std::swap(folder_, other.folder_);
     return *this;
 }
@@ -104,32 +77,31 @@ SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
 SharedMemory::~SharedMemory() { release(); }
 
 void SharedMemory::release() noexcept {
-    if (data_) munmap(data_, bytes_);
+    mapping_ = {};
     if (fd_ >= 0) close(fd_);
-    data_ = nullptr;
     fd_ = -1;
 }
 
-bool SharedMemory::map(std::size_t bytes, bool shared) noexcept {
-    int const flags = shared ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-    void* const at =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, shared ? fd_ : -1, 0);
-    if (at == MAP_FAILED) return false;
-    data_ = static_cast<std::byte*>(at);
-    bytes_ = bytes;
+bool SharedMemory::map_all(std::size_t bytes) {
+    Span const all{0, static_cast<Offset>(bytes)};
+    auto mapping = part(all);
+    if (!mapping || !mapping->open(all)) return false;
+    mapping_ = std::move(*mapping);
     return true;
 }
+
+std::optional<Mapping> SharedMemory::part(Span part) const { return Mapping::of(fd_, part); }
 
 bool SharedMemory::open_memfd(std::size_t bytes) noexcept {
     release();
     fd_ = open_memfd_file();
-    return fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(bytes)) == 0 && map(bytes, true);
+    return fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(bytes)) == 0;
 }
 
 bool SharedMemory::open_in(std::string const& folder, std::size_t bytes) {
     release();
     fd_ = open_unnamed(folder);
-    return fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(bytes)) == 0 && map(bytes, true);
+    return fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(bytes)) == 0;
 }
 
 bool SharedMemory::make_file(std::size_t bytes) {
@@ -141,31 +113,49 @@ bool SharedMemory::make_file(std::size_t bytes) {
     return false;
 }
 
-std::optional<SharedMemory> SharedMemory::create(std::size_t bytes) {
+std::optional<SharedMemory> SharedMemory::create_unmapped(std::size_t bytes) {
     SharedMemory memory;
     if (!allowed_by_limit(bytes)) return std::nullopt;
     if (!memory.open_memfd(bytes) && !memory.make_file(bytes)) return std::nullopt;
     return memory;
 }
 
-std::optional<SharedMemory> SharedMemory::attach(SharedMemoryName const& name, std::size_t bytes) {
+std::optional<SharedMemory> SharedMemory::create(std::size_t bytes) {
+    auto memory = create_unmapped(bytes);
+    if (!memory || !memory->map_all(bytes)) return std::nullopt;
+    return memory;
+}
+
+std::optional<SharedMemory> SharedMemory::attach_unmapped(SharedMemoryName const& name) {
     char path[64];
     std::snprintf(path, sizeof path, "/proc/%lld/fd/%lld", static_cast<long long>(name.pid),
                   static_cast<long long>(name.fd));
-    return adopt(open(path, O_RDWR | O_CLOEXEC), name, bytes);
+    return adopt_unmapped(open(path, O_RDWR | O_CLOEXEC), name);
+}
+
+std::optional<SharedMemory> SharedMemory::adopt_unmapped(int fd, SharedMemoryName const& name) {
+    SharedMemory memory;
+    memory.fd_ = fd;
+    if (fd < 0 || !is_of(fd, name)) return std::nullopt;
+    return memory;
+}
+
+std::optional<SharedMemory> SharedMemory::attach(SharedMemoryName const& name, std::size_t bytes) {
+    auto memory = attach_unmapped(name);
+    if (!memory || !memory->map_all(bytes)) return std::nullopt;
+    return memory;
 }
 
 std::optional<SharedMemory> SharedMemory::adopt(int fd, SharedMemoryName const& name,
                                                 std::size_t bytes) {
-    SharedMemory memory;
-    memory.fd_ = fd;
-    if (fd < 0 || !is_of(fd, name) || !memory.map(bytes, true)) return std::nullopt;
+    auto memory = adopt_unmapped(fd, name);
+    if (!memory || !memory->map_all(bytes)) return std::nullopt;
     return memory;
 }
 
 std::optional<SharedMemory> SharedMemory::create_private(std::size_t bytes) {
     SharedMemory memory;
-    if (!memory.map(bytes, false)) return std::nullopt;
+    if (!memory.map_all(bytes)) return std::nullopt;
     return memory;
 }
 
@@ -173,15 +163,6 @@ SharedMemoryName SharedMemory::name() const noexcept {
     struct stat s{};
     if (fd_ < 0 || fstat(fd_, &s) != 0) return {};
     return {getpid(), fd_, s.st_dev, s.st_ino};
-}
-
-bool SharedMemory::reserve(Span range) const noexcept {
-    if (fd_ < 0) return true;  // Private memory: the kernel's overcommit decides.
-    for (;;) {
-        if (fallocate(fd_, 0, range.begin, range.bytes()) == 0) return true;
-        if (errno == EINTR) continue;
-        return !tells_of_room(errno) && back_pages(data_, range);
-    }
 }
 
 std::string SharedMemory::place() const {

@@ -3,7 +3,7 @@
 // the system has none or forbids it, an unlinked file in /dev/shm or in a folder for temporary
 // files.
 #pragma once
-#include "core/extent.hpp"
+#include "ports/mapping.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,8 @@ struct SharedMemoryName {
 /// A file in the folder that has no name, or loses it at once; -1 where there can be none.
 int open_unnamed(std::string const& folder);
 
-/// Address space over shared memory; pages come into being when they are reserved or touched.
+/// A file in memory, and addresses over all of it where it was not made without them. Pages come
+/// into being when they are reserved or touched.
 class SharedMemory {
 public:
     SharedMemory() = default;
@@ -39,28 +40,34 @@ public:
     /// Private memory with the same interface, for a rank that shares with nobody.
     static std::optional<SharedMemory> create_private(std::size_t bytes);
 
-    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    /// The same, but without addresses: part() gives some. What was made by the default constructor
+    /// stands for private memory.
+    static std::optional<SharedMemory> create_unmapped(std::size_t bytes);
+    static std::optional<SharedMemory> attach_unmapped(SharedMemoryName const& name);
+    static std::optional<SharedMemory> adopt_unmapped(int fd, SharedMemoryName const& name);
+    /// Must not outlive this. Nothing of it is open.
+    [[nodiscard]] std::optional<Mapping> part(Span part) const;
+
+    [[nodiscard]] std::byte* data() const noexcept { return mapping_.data(); }
     [[nodiscard]] SharedMemoryName name() const noexcept;
     [[nodiscard]] int descriptor() const noexcept { return fd_; }
-    /// Backs the range with memory now, so that a lack is an error here and no signal later. What
-    /// the range holds stays, also when others write to it meanwhile.
-    [[nodiscard]] bool reserve(Span range) const noexcept;
+    /// See Mapping; of memory with addresses.
+    [[nodiscard]] bool reserve(Span range) const noexcept { return mapping_.reserve(range); }
     /// Whether its file system may be full while the machine has memory left: then pages that
-    /// nobody reserved may end the process that touches them.
+    /// nobody reserved may end the process that touches them. Known to who made it.
     [[nodiscard]] bool is_in_file() const noexcept { return !folder_.empty(); }
     /// In words.
     [[nodiscard]] std::string place() const;
 
 private:
-    bool map(std::size_t bytes, bool shared) noexcept;
+    bool map_all(std::size_t bytes);
     bool open_memfd(std::size_t bytes) noexcept;
     bool open_in(std::string const& folder, std::size_t bytes);
     bool make_file(std::size_t bytes);
     void release() noexcept;
 
     int fd_ = -1;
-    std::byte* data_ = nullptr;
-    std::size_t bytes_ = 0;
+    Mapping mapping_;
     std::string folder_;  ///< Of the unlinked file; empty: none, or not made here.
 };
 

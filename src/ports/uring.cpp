@@ -115,13 +115,13 @@ public:
     explicit Loop(int workers) : wake_fd_(eventfd(0, EFD_CLOEXEC)) {
         auto const started = std::make_shared<std::promise<bool>>();
         auto works = started->get_future();
-        thread_ = quiet_thread("sluice-storage", [this, workers, started] {
+        thread_ = quiet_thread_if_any("sluice-storage", [this, workers, started] {
             Ring ring(workers);
             bool const usable = ring.works() && wake_fd_ >= 0;
             started->set_value(usable);
             if (usable) run(ring);
         });
-        works_ = works.get();
+        works_ = thread_.joinable() && works.get();
     }
     ~Loop() {
         {

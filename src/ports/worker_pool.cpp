@@ -15,14 +15,21 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::submit(std::function<void()> task) {
-    if (thread_count_ == 0) return task();
+    if (!queue(task)) task();
+}
+
+/// False where there is no thread to run it.
+bool WorkerPool::queue(std::function<void()>& task) {
     std::lock_guard const lock(mutex_);
-    tasks_.push_back(std::move(task));
-    bool const all_busy = idle_ < static_cast<int>(tasks_.size());
+    bool const all_busy = idle_ <= static_cast<int>(tasks_.size());
     if (all_busy && static_cast<int>(threads_.size()) < thread_count_) {
-        threads_.push_back(quiet_thread("sluice-storage", [this] { work(); }));
+        auto thread = quiet_thread_if_any("sluice-storage", [this] { work(); });
+        if (thread.joinable()) threads_.push_back(std::move(thread));
     }
+    if (threads_.empty()) return false;
+    tasks_.push_back(std::move(task));
     wake_.notify_one();
+    return true;
 }
 
 double WorkerPool::processor_seconds() {

@@ -10,7 +10,7 @@
 namespace sluice {
 
 /// Threads that run tasks in order. They start with the first task and block all signals. With no
-/// threads submit() runs the task itself.
+/// threads, or where the system has none, submit() runs the task itself.
 class WorkerPool {
 public:
     explicit WorkerPool(int thread_count) noexcept : thread_count_(thread_count) {}
@@ -20,6 +20,7 @@ public:
     [[nodiscard]] double processor_seconds();
 
 private:
+    bool queue(std::function<void()>& task);
     void work();
 
     int thread_count_;

@@ -280,6 +280,7 @@ void Operation::end_claims() {
 /// Cycle numbers are taken now, in the stream's order, whatever happens later.
 void Operation::start_exchange() {
     Plan const& plan = state_.plan;
+    site_.open_slots(plan.aggregator_count(), plan.window_bytes);
     lanes_.resize(plan.domains.size());
     lane_order_ = send_order(plan.data, *site_.topology, site_.self, plan.aggregator_count());
     for (std::size_t a = 0; a < lanes_.size(); ++a) {
@@ -357,9 +358,8 @@ void Operation::finish() {
     Summary const& outcome = state_.records[0];
     result_ = outcome.status;
     --stream_.under_way;
-    bool const agreed = stage_ == Stage::agreement;
-    if (agreed && decision_.priced && decision_.free && outcome.disturbed == 0 &&
-        result_ == Status::ok) {
+    if (stage_ == Stage::agreement && decision_.priced && decision_.free &&
+        outcome.disturbed == 0 && result_ == Status::ok) {
         stream_.learning.add({state_.operation, state_.plan.direction, state_.plan.strategy,
                               decision_.estimate.storage, outcome.storage_seconds});
     }

@@ -21,6 +21,8 @@ struct Site {
     /// Reserves staging memory for this node; returns the bytes of a slot, 0 when there is none.
     /// Called by the node's leader only.
     std::function<Bytes(std::int32_t aggregators, Bytes slot_bytes)> reserve;
+    /// Before this rank touches slots, whose memory the leader reserved.
+    std::function<void(std::int32_t aggregators, Bytes slot_bytes)> open_slots;
 
     [[nodiscard]] Node node() const noexcept { return topology->node_of(self); }
     [[nodiscard]] Rank local() const noexcept { return topology->local_index(self); }

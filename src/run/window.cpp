@@ -73,10 +73,14 @@ std::size_t NodeWindow::bytes_needed(WindowShape const& shape) noexcept {
     return places(shape).end;
 }
 
+Span NodeWindow::control(WindowShape const& shape) noexcept {
+    return {0, static_cast<Offset>(places(shape).data_at)};
+}
+
 std::vector<Span> NodeWindow::stretches(WindowShape const& shape, std::int32_t aggregators,
                                         Bytes slot_bytes) {
     Places const p = places(shape);
-    std::vector<Span> all{{0, static_cast<Offset>(p.data_at)}};
+    std::vector<Span> all;
     auto const coverage_at = up(static_cast<std::size_t>(shape.slot_bytes_max), page);
     auto const used = static_cast<std::size_t>(aggregators) * slots_per_aggregator;
     for (std::size_t i = 0; i < std::min(used, slots(shape)); ++i) {

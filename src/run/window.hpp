@@ -44,8 +44,10 @@ public:
     NodeWindow(std::byte* memory, WindowShape shape) noexcept;
 
     static std::size_t bytes_needed(WindowShape const& shape) noexcept;
-    /// Memory to reserve before `aggregators` aggregators use `slot_bytes` of their slots: all of
-    /// the control part, then one stretch each for data and coverage of every slot.
+    /// Boards and counters: memory to have before anything else.
+    static Span control(WindowShape const& shape) noexcept;
+    /// Memory to have before `aggregators` aggregators use `slot_bytes` of their slots: one stretch
+    /// each for data and coverage of every slot.
     static std::vector<Span> stretches(WindowShape const& shape, std::int32_t aggregators,
                                        Bytes slot_bytes);
 

@@ -206,6 +206,7 @@ void World::add_rank(Rank r) {
         site->limits.machine = shape_.machine;
         site->limits.cores_a_node = shape_.ranks_per_node;
         site->limits.key = key_;
+        site->open_slots = [](std::int32_t, Bytes) {};
         site->reserve = [bytes = shape_.slot_bytes](std::int32_t, Bytes) { return bytes; };
         rank->streams.push_back(std::make_unique<Stream>(*site));
         rank->sites.push_back(std::move(site));

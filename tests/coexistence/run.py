@@ -178,6 +178,19 @@ def cases_of_coverage():
                    ["covered: only what is"], "{program} {path}", ranks=ranks)
 
 
+def cases_of_limits():
+    """The address space of a stream is 36 MiB with 2 ranks, 72 MiB with 4."""
+    ours, either = [r"locked: (served by sluice|not tried)"], ["locked: (served by|not tried)"]
+    for name, expected, how, ranks in (
+            ("all memory is locked", ours, "all", 2), ("all memory is locked", ours, "all", 4),
+            ("all memory is locked while a file is open", ours, "later", 4),
+            ("locked memory is limited", either, "lock 30", 2),
+            ("address space is limited", either, "space 30", 2),
+            ("address space is limited, enough for a file", ours, "space 400", 4)):
+        yield Case(f"{name}, {ranks} ranks", "locked.c", expected, f"{{program}} {{path}} {how}",
+                   ranks=ranks)
+
+
 def cases_of_levels(mpi):
     for level in range(4):
         for per_node in ("0", "1"):
@@ -369,7 +382,7 @@ def main():
         cases = [*cases_of_tools(), *cases_of_wrappers(), *cases_of_other_writes(mpi),
                  *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
                  *cases_of_levels(mpi), *cases_of_processes(mpi), *cases_of_held_files(),
-                 *cases_of_coverage()]
+                 *cases_of_coverage(), *cases_of_limits()]
         tests = [(case.name, run_case, case) for case in cases]
         tests += [(case.name, run_killed, case) for case in killed_rank_cases()]
         for name, test, *what in [*tests, ("no file", run_idle)]:

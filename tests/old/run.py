@@ -78,7 +78,7 @@ def cases():
         Case("files of 1 GiB at most", each=("prlimit", f"--fsize={1 << 30}"),
              info=("sizes without limit      no: ",), log=("open files of a communicator",)),
         Case("address space of 6 GiB", each=("prlimit", f"--as={6 << 30}"),
-             info=("sizes without limit      no: ",), log=("open files of a communicator",)),
+             info=("sizes without limit      no: ",)),
         Case("files of 50 MB at most: no shared memory", each=("prlimit", "--fsize=50000000"),
              log=messages, short=4),
         Case("cores and slices refused", "sched_setaffinity=EPERM sched_setattr=EPERM "

@@ -195,7 +195,7 @@ TEST(FingerprintKey, ALayoutIsKnownUnderSeveral) {
     Layout const layout(runs, 1 << 20);
     std::vector<std::shared_ptr<FingerprintKey const>> keys;
     for (std::uint64_t seed = 0; seed < 20; ++seed) keys.push_back(FingerprintKey::of_seed(seed));
-    for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 3; ++i) {
         for (auto const& with : keys) {
             std::vector<Span> pieces;
             for (auto const& run : runs) pieces.push_back({run.offset, run.offset + run.length});
