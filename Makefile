@@ -45,7 +45,7 @@ test-nodes: build-mpich build-openmpi ## tests across 2 and 4 hosts: see docs/no
 	@python3 tests/nodes/run.py || test $$? = 77  # skipped
 
 test-device: build-$(variant)  ## emulated devices against their profiles, by fio: docs/device.md
-	@for check in files check; do \
+	@for check in hostile files check; do \
 	    python3 tests/device/$$check.py || test $$? = 77 || exit 1; done  # 77: skipped
 
 test-suites: environment       ## real programs' own tests, without and with Sluice: see README

@@ -219,13 +219,45 @@ class Served(unittest.TestCase):
         self.assertTrue(line.startswith(ready), line or program.stderr.read())
         return program, line.split()[1].rstrip(":")
 
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="emulated-secret-")
+        self.addCleanup(folder.cleanup)
+        self.secret = Path(folder.name, "secret")
+
+    def serve(self):
+        return self.start("serving", "--profile", "nvm", "--serve", "0", "--secret-file",
+                          str(self.secret))
+
     def mount(self, address):
         folder = tempfile.TemporaryDirectory(prefix="emulated-served-")
         self.addCleanup(folder.cleanup)
-        return self.start("mounted", "--connect", address, "--mount", folder.name)
+        return self.start("mounted", "--connect", address, "--mount", folder.name, "--secret-file",
+                          str(self.secret))
+
+    def refused(self, address):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([check.command(), "device", "--connect", address, "--mount",
+                                   folder, "--secret-file", str(self.secret)], text=True,
+                                  capture_output=True, check=False, timeout=20)
+        self.assertEqual(done.returncode, 1)
+        return done.stderr
+
+    def test_who_does_not_know_the_secret(self):
+        server, address = self.serve()
+        self.assertTrue(address.startswith("127.0.0.1:"), address)
+        self.assertEqual(self.secret.stat().st_mode & 0o777, 0o600)
+        self.secret.write_text("another one, which is as long as that\n")
+        self.assertIn("its secret is another one", self.refused(address))
+        self.secret.chmod(0o644)
+        self.assertIn("chmod 600", self.refused(address))
+        self.secret.unlink()
+        self.assertIn("no secret", self.refused(address))
+        server.terminate()
+        server.wait(10)
+        self.assertIn("does not know the secret", server.stderr.read())
 
     def test_two_mounts_see_the_same(self):
-        server, address = self.start("serving", "--profile", "nvm", "--serve", "127.0.0.1:0")
+        server, address = self.serve()
         (_, one), (other_mount, other) = self.mount(address), self.mount(address)
         Path(one, "file").write_text("one")
         self.assertEqual(Path(other, "file").read_text(), "one")
@@ -242,7 +274,7 @@ class Served(unittest.TestCase):
         self.assertFalse(os.path.ismount(other))
 
     def test_the_server_forgets_who_left(self):
-        _, address = self.start("serving", "--profile", "nvm", "--serve", "127.0.0.1:0")
+        _, address = self.serve()
         client, folder = self.mount(address)
         Path(folder, "file").write_text("stays")
         open_file = Path(folder, "file").open()
@@ -254,11 +286,9 @@ class Served(unittest.TestCase):
         self.assertEqual(Path(again, "file").read_text(), "stays")
 
     def test_nobody_serves(self):
-        with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([check.command(), "device", "--connect", "127.0.0.1:9", "--mount",
-                                   folder], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("no connection to 127.0.0.1:9", done.stderr)
+        self.secret.touch(0o600)
+        self.secret.write_text("known to nobody else\n")
+        self.assertIn("no connection to 127.0.0.1:9", self.refused("127.0.0.1:9"))
 
 
 class Words(unittest.TestCase):

@@ -184,9 +184,12 @@ class Hosts:
         place = f"{self.storage.address}:{STORAGE_PORT}"
         if Path(profile).exists():
             profile = Path(profile).resolve()
-        self.storage.begin("serving", sluice, "device", "--profile", profile, "--serve", place)
+        secret = ("--secret-file", self.folder / "secret")  # made by the one that serves
+        self.storage.begin("serving", sluice, "device", "--profile", profile, "--serve", place,
+                           *secret)
         for host in self.hosts:
-            host.begin("mounted", sluice, "device", "--connect", place, "--mount", self.files)
+            host.begin("mounted", sluice, "device", "--connect", place, "--mount", self.files,
+                       *secret)
 
     def write_agent(self):
         """What a launcher calls in place of rsh: AGENT HOST WORDS... Temporary files that are named

@@ -9,17 +9,19 @@
 #include <netinet/tcp.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 namespace sluice::device {
 namespace {
 
 /// Less than asked for only at the end of the connection; -1 with errno.
-ssize_t receive_all(int socket, char* buffer, std::size_t bytes) {
+ssize_t receive_all(int socket, char* buffer, std::size_t bytes, bool begun) {
     std::size_t done = 0;
     while (done < bytes) {
         ssize_t const got = recv(socket, buffer + done, bytes - done, 0);
         if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && errno == EAGAIN && !begun && done == 0) continue;
         if (got < 0) return -1;
         if (got == 0) break;
         done += static_cast<std::size_t>(got);
@@ -27,19 +29,21 @@ ssize_t receive_all(int socket, char* buffer, std::size_t bytes) {
     return static_cast<ssize_t>(done);
 }
 
-/// HOST:PORT or [HOST]:PORT, looked up; null with a reason.
+/// HOST:PORT, [HOST]:PORT or PORT, looked up; null with a reason.
 addrinfo* look_up(std::string const& address, std::string& why) {
     auto const colon = address.rfind(':');
-    if (colon == std::string::npos || colon == 0) {
-        why = "'" + address + "': expected HOST:PORT";
+    std::string host = colon == std::string::npos ? "" : address.substr(0, colon);
+    std::string const port = colon == std::string::npos ? address : address.substr(colon + 1);
+    if (port.empty() || port.find_first_not_of("0123456789") != std::string::npos) {
+        why = "'" + address + "': expected HOST:PORT, or PORT on this host";
         return nullptr;
     }
-    std::string host = address.substr(0, colon);
+    if (host.empty()) host = "127.0.0.1";
     if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
-    int const result = getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &found);
+    int const result = getaddrinfo(host.c_str(), port.c_str(), &hints, &found);
     if (result == 0) return found;
     why = address + ": " + gai_strerror(result);
     return nullptr;
@@ -62,7 +66,7 @@ template <class Use> int open_socket(std::string const& address, std::string& wh
 ssize_t receive_message(int socket, void* buffer, std::size_t bytes) {
     auto* const begin = static_cast<char*>(buffer);
     std::uint32_t length = 0;
-    ssize_t const head = receive_all(socket, begin, sizeof length);
+    ssize_t const head = receive_all(socket, begin, sizeof length, false);
     if (head <= 0) return head;
     std::memcpy(&length, begin, sizeof length);
     if (static_cast<std::size_t>(head) < sizeof length || length < sizeof length ||
@@ -70,7 +74,7 @@ ssize_t receive_message(int socket, void* buffer, std::size_t bytes) {
         errno = EPROTO;
         return -1;
     }
-    ssize_t const rest = receive_all(socket, begin + sizeof length, length - sizeof length);
+    ssize_t const rest = receive_all(socket, begin + sizeof length, length - sizeof length, true);
     if (rest < 0) return -1;
     bool const whole = static_cast<std::size_t>(rest) == length - sizeof length;
     return whole ? static_cast<ssize_t>(length) : 0;
@@ -113,16 +117,29 @@ int connect_to(std::string const& address, std::string& why) {
     });
 }
 
-std::string name_of(int socket) {
+void limit(int socket, int seconds) {
+    timeval const time{seconds, 0};
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
+namespace {
+
+std::string written(int socket, int (*get)(int, sockaddr*, socklen_t*) noexcept) {
     sockaddr_storage at{};
     socklen_t length = sizeof at;
     char host[NI_MAXHOST] = "?", port[NI_MAXSERV] = "?";
     auto* const address = reinterpret_cast<sockaddr*>(&at);
-    if (getsockname(socket, address, &length) == 0)
+    if (get(socket, address, &length) == 0)
         getnameinfo(address, length, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV);
     return std::string(host) + ":" + port;
 }
+
+}  // namespace
+
+std::string name_of(int socket) { return written(socket, getsockname); }
+std::string peer_of(int socket) { return written(socket, getpeername); }
 
 int stop_signal() {
     sigset_t stopping;

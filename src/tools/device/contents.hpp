@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -13,7 +14,7 @@
 
 namespace sluice::device {
 
-/// Bytes in chunks that exist once written; the rest reads as zero.
+/// Bytes in chunks that exist once written, wherever they lie; the rest reads as zero.
 class Contents {
 public:
     static constexpr Count chunk_bytes = Count{1} << 18;
@@ -30,7 +31,7 @@ public:
     }
     [[nodiscard]] Count bytes_used() const {
         std::shared_lock const lock(mutex_);
-        return used_ * chunk_bytes;
+        return chunks_.size() * chunk_bytes;
     }
 
     /// False: no memory left. Writers of different places copy side by side.
@@ -60,25 +61,25 @@ public:
 
     void resize(Count bytes) {
         std::unique_lock const lock(mutex_);
-        auto const kept = (bytes + chunk_bytes - 1) / chunk_bytes;
-        for (auto i = kept; i < chunks_.size(); ++i) {
-            if (chunks_[i]) left_ += chunk_bytes, --used_;
-        }
-        if (kept < chunks_.size()) chunks_.resize(kept);
+        auto const whole = bytes / chunk_bytes, rest = bytes % chunk_bytes;
+        auto gone = chunks_.lower_bound(whole);
         // Bytes cut off must read as zero if the file grows again.
-        if (auto const rest = bytes % chunk_bytes;
-            rest != 0 && kept == chunks_.size() && chunks_.back())
-            std::memset(chunks_.back().get() + rest, 0, chunk_bytes - rest);
+        if (rest != 0 && gone != chunks_.end() && gone->first == whole) {
+            std::memset(gone->second.get() + rest, 0, chunk_bytes - rest);
+            ++gone;
+        }
+        left_ += static_cast<Count>(std::distance(gone, chunks_.end())) * chunk_bytes;
+        chunks_.erase(gone, chunks_.end());
         size_ = bytes;
     }
 
 private:
     template <class Function> void each_chunk(Count offset, Count bytes, Function function) {
         while (bytes > 0) {
-            auto const within = offset % chunk_bytes, index = offset / chunk_bytes;
+            auto const within = offset % chunk_bytes;
             auto const length = std::min(bytes, chunk_bytes - within);
-            bool const present = index < chunks_.size() && chunks_[index];
-            function(present ? chunks_[index].get() + within : nullptr, length);
+            auto const chunk = chunks_.find(offset / chunk_bytes);
+            function(chunk != chunks_.end() ? chunk->second.get() + within : nullptr, length);
             offset += length, bytes -= length;
         }
     }
@@ -94,13 +95,12 @@ private:
     bool reserve(Count offset, Count bytes) {
         std::unique_lock const lock(mutex_);
         auto const end = (offset + bytes + chunk_bytes - 1) / chunk_bytes;
-        if (chunks_.size() < end) chunks_.resize(end);
         for (auto i = offset / chunk_bytes; i < end; ++i) {
-            if (chunks_[i]) continue;
+            if (chunks_.contains(i)) continue;
             if (!take_chunk()) return false;
-            chunks_[i].reset(static_cast<char*>(std::calloc(chunk_bytes, 1)));
-            if (!chunks_[i]) return left_ += chunk_bytes, false;
-            ++used_;
+            Chunk chunk(static_cast<char*>(std::calloc(chunk_bytes, 1)));
+            if (!chunk) return left_ += chunk_bytes, false;
+            chunks_.emplace(i, std::move(chunk));
         }
         size_ = std::max(size_, offset + bytes);
         return true;
@@ -109,10 +109,10 @@ private:
     struct Free {
         void operator()(char* chunk) const { std::free(chunk); }
     };
+    using Chunk = std::unique_ptr<char[], Free>;
     std::atomic<Count>& left_;
     mutable std::shared_mutex mutex_;
-    std::vector<std::unique_ptr<char[], Free>> chunks_;
-    Count used_ = 0;  // chunks that exist
+    std::map<Count, Chunk> chunks_;  // by place: a far end costs nothing
     Count size_ = 0;
 };
 

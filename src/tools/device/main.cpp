@@ -11,7 +11,8 @@ namespace {
 using namespace sluice;
 
 struct Options {
-    std::string profile = "own", mount, over, serve, connect, faults, page_cache = "off";
+    std::string profile = "own", mount, over, serve, connect, secret_file, faults,
+                page_cache = "off";
     double bandwidth = 0;  // 0: as in the profile
     double latency_us = -1;
     std::int32_t queue_depth = 0;
@@ -33,8 +34,11 @@ void define(CLI::App& app, Options& o) {
         ->check(CLI::IsMember({"on", "off"}));
     app.add_option("--faults", o.faults,
                    "errors on order, as in write:ENOSPC:after=10,read:EIO:every=3,write:short");
-    app.add_option("--serve", o.serve, "HOST:PORT: serve other hosts in place of mounting");
+    app.add_option("--serve", o.serve,
+                   "HOST:PORT: serve other hosts in place of mounting (PORT: this host only)");
     app.add_option("--connect", o.connect, "HOST:PORT: mount what is served there");
+    app.add_option("--secret-file", o.secret_file,
+                   "what both sides know, made by --serve (~/.sluice-device-secret)");
     app.add_option("--bandwidth", o.bandwidth,
                    "bytes a second in place of all of the profile's (40M: 40 MiB/s); random "
                    "requests are as fast as others")
@@ -85,7 +89,7 @@ int run(Options const& o) {
         return device::fail("give either --mount DIR or --serve HOST:PORT");
     if (!o.mount.empty()) why = device::first_obstacle(o.mount);
     if (!why.empty()) return device::fail(why);
-    if (!o.connect.empty()) return device::run_remote_mount(o.connect, o.mount);
+    if (!o.connect.empty()) return device::run_remote_mount(o.connect, o.secret_file, o.mount);
     auto const profile = profile_of(o, why);
     if (!profile) return device::fail(why);
     std::vector<FaultRule> rules;
@@ -101,7 +105,7 @@ int run(Options const& o) {
     device::Emulation emulation(std::move(store), *profile, std::move(rules));
     std::string const what = summary_of(*profile, o);
     return o.serve.empty() ? device::run_mount(emulation, o.mount, o.page_cache == "on", what)
-                           : device::run_server(emulation, o.serve, what);
+                           : device::run_server(emulation, o.serve, o.secret_file, what);
 }
 
 }  // namespace

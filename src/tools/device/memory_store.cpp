@@ -1,8 +1,7 @@
 // Files in memory: a tree of nodes, found by inode number. See store.hpp.
-#define FUSE_USE_VERSION 312
 #include <fcntl.h>
-#include <fuse_lowlevel.h>
 #include <linux/fs.h>
+#include <linux/fuse.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <map>
 
 #include "tools/device/contents.hpp"
+#include "tools/device/message.hpp"
 
 namespace sluice::device {
 namespace {
@@ -21,6 +21,7 @@ struct Node {
     std::map<std::string, Inode> entries;  // of a directory
     std::string target;                    // of a symbolic link
     std::uint64_t references = 0;
+    Inode parent = 0;  // of a directory
 };
 using NodePtr = std::shared_ptr<Node>;
 
@@ -36,7 +37,10 @@ void touch(struct timespec& time) { clock_gettime(CLOCK_REALTIME, &time); }
 
 class MemoryStore final : public Store {
 public:
-    explicit MemoryStore(Count capacity) : capacity_(capacity), left_(capacity) {
+    explicit MemoryStore(Count capacity)
+        : capacity_(capacity),
+          left_(capacity),
+          names_max_(std::clamp(capacity / 4096, Count{1} << 10, Count{1} << 20)) {
         make_node(S_IFDIR | 0777, {geteuid(), getegid()})->references = 1;
     }
 
@@ -70,16 +74,15 @@ public:
         auto const node = find(inode);
         if (!node) return ENOENT;
         auto& a = node->attributes;
-        if (which & FUSE_SET_ATTR_MODE)
-            a.st_mode = (a.st_mode & mode_t(S_IFMT)) | (wanted.st_mode & 07777);
-        if (which & FUSE_SET_ATTR_UID) a.st_uid = wanted.st_uid;
-        if (which & FUSE_SET_ATTR_GID) a.st_gid = wanted.st_gid;
-        if (which & FUSE_SET_ATTR_SIZE) node->contents.resize(Count(wanted.st_size));
-        if (which & FUSE_SET_ATTR_SIZE) touch(a.st_mtim);
-        if (which & FUSE_SET_ATTR_ATIME) a.st_atim = wanted.st_atim;
-        if (which & FUSE_SET_ATTR_ATIME_NOW) touch(a.st_atim);
-        if (which & FUSE_SET_ATTR_MTIME) a.st_mtim = wanted.st_mtim;
-        if (which & FUSE_SET_ATTR_MTIME_NOW) touch(a.st_mtim);
+        if (which & FATTR_MODE) a.st_mode = (a.st_mode & mode_t(S_IFMT)) | (wanted.st_mode & 07777);
+        if (which & FATTR_UID) a.st_uid = wanted.st_uid;
+        if (which & FATTR_GID) a.st_gid = wanted.st_gid;
+        if (which & FATTR_SIZE) node->contents.resize(Count(wanted.st_size));
+        if (which & FATTR_SIZE) touch(a.st_mtim);
+        if (which & FATTR_ATIME) a.st_atim = wanted.st_atim;
+        if (which & FATTR_ATIME_NOW) touch(a.st_atim);
+        if (which & FATTR_MTIME) a.st_mtim = wanted.st_mtim;
+        if (which & FATTR_MTIME_NOW) touch(a.st_mtim);
         touch(a.st_ctim);
         now = attributes_of(*node);
         return 0;
@@ -105,9 +108,11 @@ public:
     int make_link(Inode inode, Inode parent, char const* name, Found& found) override {
         std::scoped_lock const lock(mutex_);
         auto const node = find(inode), directory = find(parent);
-        if (!node || !directory) return ENOENT;
-        if (!directory->entries.emplace(name, inode).second) return EEXIST;
-        ++node->attributes.st_nlink;
+        if (!node || node->attributes.st_nlink == 0) return ENOENT;
+        if (S_ISDIR(node->attributes.st_mode)) return EPERM;
+        if (int const error = obstacle(directory.get(), name); error != 0) return error;
+        directory->entries.emplace(name, inode);
+        ++names_, ++node->attributes.st_nlink;
         return refer(*node, found);
     }
 
@@ -125,6 +130,13 @@ public:
         if (source == from->entries.end()) return ENOENT;
         if ((flags & ~unsigned(RENAME_NOREPLACE)) != 0) return EINVAL;
         auto const inode = source->second;
+        if (int const error = obstacle(to.get(), target);
+            error != 0 && error != EEXIST && error != ENOSPC)
+            return error;
+        // A directory does not move into itself.
+        for (auto above = to; above; above = find(above->parent)) {
+            if (above->attributes.st_ino == inode) return EINVAL;
+        }
         if (auto const there = to->entries.find(target); there != to->entries.end()) {
             if ((flags & RENAME_NOREPLACE) != 0) return EEXIST;
             if (there->second == inode) return 0;
@@ -134,16 +146,24 @@ public:
         }
         from->entries.erase(name);
         to->entries[target] = inode;
+        nodes_.at(inode)->parent = target_parent;
         touch(nodes_.at(inode)->attributes.st_ctim);
         return 0;
     }
 
-    int list(Inode inode, std::vector<Listed>& all) override {
+    int list(Inode inode, Count first, Count most, std::vector<Listed>& entries) override {
         std::scoped_lock const lock(mutex_);
         auto const directory = find(inode);
         if (!directory) return ENOENT;
-        for (auto const& [name, child] : directory->entries)
-            all.push_back({name, attributes_of(*nodes_.at(child))});
+        if (!S_ISDIR(directory->attributes.st_mode)) return ENOTDIR;
+        for (auto const& [name, child] : directory->entries) {
+            if (first > 0) {
+                --first;
+                continue;
+            }
+            if (entries.size() >= most) break;
+            entries.push_back({name, attributes_of(*nodes_.at(child))});
+        }
         return 0;
     }
 
@@ -151,15 +171,20 @@ public:
         s.f_bsize = s.f_frsize = 4096;
         s.f_blocks = capacity_ / 4096;
         s.f_bfree = s.f_bavail = left_ / 4096;
-        s.f_files = s.f_ffree = s.f_favail = 1 << 20;
+        s.f_files = names_max_;
+        s.f_ffree = s.f_favail = names_max_ - std::min<Count>(names_max_, names_);
         s.f_namemax = 255;
         return 0;
     }
 
     int open(Inode inode, int flags, std::uint64_t&) override {
+        auto const node = find_locked(inode);
+        if (!node) return ENOENT;
+        if (!S_ISREG(node->attributes.st_mode))
+            return S_ISDIR(node->attributes.st_mode) ? EISDIR : ENXIO;
         if ((flags & O_TRUNC) == 0) return 0;
         struct stat nothing{};
-        return change(inode, nothing, FUSE_SET_ATTR_SIZE, nothing);
+        return change(inode, nothing, FATTR_SIZE, nothing);
     }
 
     void close(std::uint64_t) override {}
@@ -183,6 +208,8 @@ public:
 
     int sync(std::uint64_t) override { return 0; }
 
+    [[nodiscard]] bool takes_descriptors() const override { return false; }
+
 private:
     NodePtr find(Inode inode) {
         auto const found = nodes_.find(inode);
@@ -199,6 +226,16 @@ private:
         return 0;
     }
 
+    /// What keeps a name from being made there.
+    int obstacle(Node const* directory, char const* name) {
+        if (directory == nullptr || directory->attributes.st_nlink == 0) return ENOENT;
+        if (!S_ISDIR(directory->attributes.st_mode)) return ENOTDIR;
+        if (int const error = error_of_name(name); error != 0) return error;
+        if (directory->entries.contains(name)) return EEXIST;
+        // Nodes that are open yet have no name any more count as well.
+        return std::max(names_, Count(nodes_.size())) < names_max_ ? 0 : ENOSPC;
+    }
+
     NodePtr make_node(mode_t mode, Owner owner) {
         auto node = std::make_shared<Node>(left_);
         auto& a = node->attributes;
@@ -213,10 +250,11 @@ private:
             Found& found) {
         std::scoped_lock const lock(mutex_);
         auto const directory = find(parent);
-        if (!directory) return ENOENT;
-        if (directory->entries.contains(name)) return EEXIST;
+        if (int const error = obstacle(directory.get(), name); error != 0) return error;
         auto const node = make_node(mode, owner);
         node->target = target;
+        node->parent = parent;
+        ++names_;
         if (S_ISLNK(mode)) node->attributes.st_size = off_t(node->target.size());
         directory->entries[name] = node->attributes.st_ino;
         touch(directory->attributes.st_mtim);
@@ -232,6 +270,7 @@ private:
         if (S_ISDIR(node->attributes.st_mode) != directory) return directory ? ENOTDIR : EISDIR;
         if (!node->entries.empty()) return ENOTEMPTY;
         from->entries.erase(entry);
+        --names_;
         touch(from->attributes.st_mtim);
         node->attributes.st_nlink -= directory ? node->attributes.st_nlink : 1;
         drop_if_unused(*node);
@@ -245,8 +284,10 @@ private:
 
     Count const capacity_;
     std::atomic<Count> left_;  // outlives the nodes
+    Count const names_max_;
     std::mutex mutex_;  // guards everything below, and every field of a Node but its contents
     std::map<Inode, NodePtr> nodes_;
+    Count names_ = 0;  // entries of all directories
     Inode next_inode_ = root_inode;
 };
 

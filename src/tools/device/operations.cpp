@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <sys/random.h>
 
 #ifndef FOPEN_NOFLUSH
 #define FOPEN_NOFLUSH (1 << 5)  // Linux 5.16
@@ -16,11 +17,41 @@
 
 namespace sluice::device {
 
+namespace {
+
+/// Numbers that another connection has hardly ever given out. None is a number of this process.
+std::uint64_t first_number() {
+    std::uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != sizeof number) number = 0;
+    return number;
+}
+
+}  // namespace
+
+Client::Client(Emulation& its_emulation, Rights const& its_rights)
+    : emulation(its_emulation),
+      rights(its_rights),
+      next_number_(first_number()) {}
+
 Client::~Client() {
     for (auto const& [inode, count] : references_) emulation.store->forget(inode, count);
-    for (auto const& [handle, count] : handles_) {
-        for (std::uint64_t i = 0; i < count; ++i) emulation.store->close(handle);
+}
+
+int Client::refer(Inode inode) {
+    {
+        std::scoped_lock const lock(mutex_);
+        if (!is_full() || references_.contains(inode)) {
+            ++references_[inode];
+            return 0;
+        }
     }
+    emulation.store->forget(inode, 1);
+    return ENFILE;
+}
+
+bool Client::knows(Inode inode) {
+    std::scoped_lock const lock(mutex_);
+    return inode == root_inode || references_.contains(inode);
 }
 
 void Client::forget(Inode inode, std::uint64_t count) {
@@ -35,14 +66,30 @@ void Client::forget(Inode inode, std::uint64_t count) {
     emulation.store->forget(inode, count);
 }
 
-void Client::close(std::uint64_t handle) {
-    {
-        std::scoped_lock const lock(mutex_);
-        auto const found = handles_.find(handle);
-        if (found == handles_.end()) return;
-        if (--found->second == 0) handles_.erase(found);
-    }
-    emulation.store->close(handle);
+int Client::open(Inode inode, int flags, std::uint64_t& number) {
+    std::uint64_t handle = 0;
+    if (int const error = emulation.store->open(inode, flags, handle); error != 0) return error;
+    auto file = std::make_shared<OpenFile>(*emulation.store, inode, handle);
+    std::scoped_lock const lock(mutex_);
+    if (is_full()) return EMFILE;
+    number = next_number_++;
+    files_.emplace(number, std::move(file));
+    return 0;
+}
+
+std::shared_ptr<OpenFile> Client::file(Inode inode, std::uint64_t number) {
+    std::scoped_lock const lock(mutex_);
+    auto const found = files_.find(number);
+    return found != files_.end() && found->second->inode == inode ? found->second : nullptr;
+}
+
+void Client::close(std::uint64_t number) {
+    std::shared_ptr<OpenFile> last;  // Closed when the lock is free again.
+    std::scoped_lock const lock(mutex_);
+    auto const found = files_.find(number);
+    if (found == files_.end()) return;
+    last = std::move(found->second);
+    files_.erase(found);
 }
 
 namespace {
@@ -55,20 +102,28 @@ Owner owner_of(fuse_req_t request) {
     return {caller->uid, caller->gid};
 }
 
-void reply_entry(fuse_req_t request, int error, Found const& found) {
-    if (error != 0) return void(fuse_reply_err(request, error));
+/// Whether the client has looked these up; else the request is answered.
+template <class... Inodes> bool known(fuse_req_t request, Inodes... inodes) {
     Client& client = client_of(request);
-    client.referred(found.inode);
+    if ((client.knows(inodes) && ...)) return true;
+    fuse_reply_err(request, ESTALE);
+    return false;
+}
+
+void reply_entry(fuse_req_t request, int error, Found const& found) {
+    Client& client = client_of(request);
+    if (error == 0) error = client.refer(found.inode);
+    if (error != 0) return void(fuse_reply_err(request, error));
     fuse_entry_param entry{};
     entry.ino = found.inode;
     entry.attr = found.attributes;
-    entry.attr_timeout = entry.entry_timeout = client.attributes_seconds;
+    entry.attr_timeout = entry.entry_timeout = client.rights.attributes_seconds;
     fuse_reply_entry(request, &entry);
 }
 
 void reply_attributes(fuse_req_t request, int error, struct stat const& now) {
     if (error != 0) return void(fuse_reply_err(request, error));
-    fuse_reply_attr(request, &now, client_of(request).attributes_seconds);
+    fuse_reply_attr(request, &now, client_of(request).rights.attributes_seconds);
 }
 
 /// Whether a fault took the request's answer upon itself; a short count is for the caller.
@@ -84,6 +139,7 @@ Count bytes_after(Fault const& fault, Count bytes) {
 }
 
 void lookup(fuse_req_t request, fuse_ino_t parent, char const* name) {
+    if (!known(request, parent)) return;
     Found found;
     int const error = store_of(request).lookup(parent, name, found);
     reply_entry(request, error, found);
@@ -95,6 +151,7 @@ void forget(fuse_req_t request, fuse_ino_t inode, std::uint64_t count) {
 }
 
 void getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info*) {
+    if (!known(request, inode)) return;
     struct stat now{};
     int const error = store_of(request).attributes(inode, now);
     reply_attributes(request, error, now);
@@ -102,14 +159,18 @@ void getattr(fuse_req_t request, fuse_ino_t inode, fuse_file_info*) {
 
 void setattr(fuse_req_t request, fuse_ino_t inode, struct stat* wanted, int which,
              fuse_file_info*) {
+    if (!known(request, inode)) return;
     struct stat now{};
+    wanted->st_mode &= client_of(request).rights.mode_bits;
     int const error = store_of(request).change(inode, *wanted, which, now);
     reply_attributes(request, error, now);
 }
 
 void mknod(fuse_req_t request, fuse_ino_t parent, char const* name, mode_t mode, dev_t) {
+    if (!known(request, parent)) return;
     if (failed(request, client_of(request).emulation.fault(FaultPlace::create))) return;
     Found found;
+    mode &= mode_t(S_IFMT) | client_of(request).rights.mode_bits;
     int const error = S_ISREG(mode) || S_ISDIR(mode)
                           ? store_of(request).make(parent, name, mode, owner_of(request), found)
                           : EPERM;
@@ -121,6 +182,7 @@ void mkdir(fuse_req_t request, fuse_ino_t parent, char const* name, mode_t mode)
 }
 
 void symlink(fuse_req_t request, char const* target, fuse_ino_t parent, char const* name) {
+    if (!known(request, parent)) return;
     Found found;
     int const error =
         store_of(request).make_symlink(parent, name, target, owner_of(request), found);
@@ -128,6 +190,7 @@ void symlink(fuse_req_t request, char const* target, fuse_ino_t parent, char con
 }
 
 void readlink(fuse_req_t request, fuse_ino_t inode) {
+    if (!known(request, inode)) return;
     std::string target;
     if (int const error = store_of(request).symlink_target(inode, target); error != 0)
         return void(fuse_reply_err(request, error));
@@ -135,21 +198,25 @@ void readlink(fuse_req_t request, fuse_ino_t inode) {
 }
 
 void link(fuse_req_t request, fuse_ino_t inode, fuse_ino_t parent, char const* name) {
+    if (!known(request, inode, parent)) return;
     Found found;
     int const error = store_of(request).make_link(inode, parent, name, found);
     reply_entry(request, error, found);
 }
 
 void unlink(fuse_req_t request, fuse_ino_t parent, char const* name) {
+    if (!known(request, parent)) return;
     fuse_reply_err(request, store_of(request).remove(parent, name, false));
 }
 
 void rmdir(fuse_req_t request, fuse_ino_t parent, char const* name) {
+    if (!known(request, parent)) return;
     fuse_reply_err(request, store_of(request).remove(parent, name, true));
 }
 
 void rename(fuse_req_t request, fuse_ino_t parent, char const* name, fuse_ino_t target_parent,
             char const* target, unsigned flags) {
+    if (!known(request, parent, target_parent)) return;
     fuse_reply_err(request, store_of(request).rename(parent, name, target_parent, target, flags));
 }
 
@@ -177,16 +244,15 @@ fuse_attr wire_attributes(struct stat const& from) {
 /// file system.
 int open_file(Client& client, fuse_ino_t inode, int flags, fuse_open_out& reply) {
     std::uint64_t handle = 0;
-    if (int const error = client.emulation.store->open(inode, flags, handle); error != 0)
-        return error;
-    client.opened(handle);
+    if (int const error = client.open(inode, flags, handle); error != 0) return error;
     reply.fh = handle;
-    reply.open_flags = client.page_cache ? FOPEN_KEEP_CACHE | FOPEN_NOFLUSH
-                                         : FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES;
+    reply.open_flags = client.rights.page_cache ? FOPEN_KEEP_CACHE | FOPEN_NOFLUSH
+                                                : FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES;
     return 0;
 }
 
 void open(fuse_req_t request, fuse_ino_t inode, fuse_file_info* info) {
+    if (!known(request, inode)) return;
     Client& client = client_of(request);
     if (failed(request, client.emulation.fault(FaultPlace::open))) return;
     fuse_open_out reply{};
@@ -208,14 +274,16 @@ int make_or_find(Store& store, fuse_ino_t parent, char const* name, mode_t mode,
 
 void create(fuse_req_t request, fuse_ino_t parent, char const* name, mode_t mode,
             fuse_file_info* info) {
+    if (!known(request, parent)) return;
     Client& client = client_of(request);
     if (failed(request, client.emulation.fault(FaultPlace::create))) return;
     if (failed(request, client.emulation.fault(FaultPlace::open))) return;
     Found found;
-    int const error = make_or_find(*client.emulation.store, parent, name, mode | S_IFREG,
-                                   owner_of(request), info->flags, found);
+    mode = (mode & 07777 & client.rights.mode_bits) | S_IFREG;
+    int error = make_or_find(*client.emulation.store, parent, name, mode, owner_of(request),
+                             info->flags, found);
+    if (error == 0) error = client.refer(found.inode);
     if (error != 0) return void(fuse_reply_err(request, error));
-    client.referred(found.inode);
     struct {
         fuse_entry_out entry;
         fuse_open_out opened;
@@ -228,7 +296,7 @@ void create(fuse_req_t request, fuse_ino_t parent, char const* name, mode_t mode
         return void(fuse_reply_err(request, refused));
     }
     reply.entry.nodeid = found.inode;
-    auto const seconds = client.attributes_seconds;
+    auto const seconds = client.rights.attributes_seconds;
     reply.entry.entry_valid = reply.entry.attr_valid = static_cast<std::uint64_t>(seconds);
     reply.entry.attr = wire_attributes(found.attributes);
     fuse_reply_buf(request, reinterpret_cast<char const*>(&reply), sizeof reply);
@@ -246,11 +314,13 @@ DeviceAccess access_of(Direction direction, fuse_ino_t inode, off_t offset, Coun
 void read(fuse_req_t request, fuse_ino_t inode, size_t bytes, off_t offset, fuse_file_info* info) {
     double const arrival = now();
     Emulation& emulation = client_of(request).emulation;
+    auto const file = client_of(request).file(inode, info->fh);
+    if (!file) return void(fuse_reply_err(request, EBADF));
     Fault const fault = emulation.fault(FaultPlace::read);
     if (failed(request, fault)) return;
     std::vector<char> data;
     int const error =
-        emulation.store->read(inode, info->fh, bytes_after(fault, bytes), Count(offset), data);
+        emulation.store->read(inode, file->handle, bytes_after(fault, bytes), Count(offset), data);
     if (error != 0) return void(fuse_reply_err(request, error));
     emulation.serve(arrival, access_of(Direction::read, inode, offset, data.size()));
     fuse_reply_buf(request, data.data(), data.size());
@@ -260,34 +330,39 @@ void write(fuse_req_t request, fuse_ino_t inode, char const* data, size_t bytes,
            fuse_file_info* info) {
     double const arrival = now();
     Emulation& emulation = client_of(request).emulation;
+    auto const file = client_of(request).file(inode, info->fh);
+    if (!file) return void(fuse_reply_err(request, EBADF));
     Fault const fault = emulation.fault(FaultPlace::write);
     if (failed(request, fault)) return;
     bytes = bytes_after(fault, bytes);
-    int const error = emulation.store->write(inode, info->fh, data, bytes, Count(offset));
+    int const error = emulation.store->write(inode, file->handle, data, bytes, Count(offset));
     if (error != 0) return void(fuse_reply_err(request, error));
     emulation.serve(arrival, access_of(Direction::write, inode, offset, bytes));
     fuse_reply_write(request, bytes);
 }
 
 /// A write is answered when it is on the device, so there is nothing to flush but the wait itself.
-void fsync(fuse_req_t request, fuse_ino_t, int, fuse_file_info* info) {
+void fsync(fuse_req_t request, fuse_ino_t inode, int, fuse_file_info* info) {
     Emulation& emulation = client_of(request).emulation;
+    auto const file = client_of(request).file(inode, info->fh);
+    if (!file) return void(fuse_reply_err(request, EBADF));
     if (failed(request, emulation.fault(FaultPlace::sync))) return;
-    int const error = emulation.store->sync(info->fh);
+    int const error = emulation.store->sync(file->handle);
     if (error == 0) emulation.flush();
     fuse_reply_err(request, error);
 }
 
 void readdir(fuse_req_t request, fuse_ino_t inode, size_t bytes, off_t offset, fuse_file_info*) {
-    std::vector<Listed> all;
-    if (int const error = store_of(request).list(inode, all); error != 0)
+    if (!known(request, inode)) return;
+    std::vector<Listed> entries;
+    Count const most = bytes / FUSE_NAME_OFFSET + 1;
+    if (int const error = store_of(request).list(inode, Count(offset), most, entries); error != 0)
         return void(fuse_reply_err(request, error));
     std::vector<char> buffer(bytes);
     size_t used = 0;
-    for (auto i = size_t(offset); i < all.size(); ++i) {
-        auto const needed =
-            fuse_add_direntry(request, buffer.data() + used, bytes - used, all[i].name.c_str(),
-                              &all[i].attributes, off_t(i + 1));
+    for (Listed const& entry : entries) {
+        auto const needed = fuse_add_direntry(request, buffer.data() + used, bytes - used,
+                                              entry.name.c_str(), &entry.attributes, ++offset);
         if (needed > bytes - used) break;
         used += needed;
     }
@@ -308,7 +383,7 @@ void init(void* user_data, fuse_conn_info* connection) {
     // The kernel truncates by setattr; data comes in buffers, whatever lies below.
     connection->want &= ~unsigned(FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_SPLICE_READ |
                                   FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
-    if (static_cast<Client*>(user_data)->page_cache)
+    if (static_cast<Client*>(user_data)->rights.page_cache)
         connection->want |= connection->capable & unsigned(FUSE_CAP_WRITEBACK_CACHE);
 }
 

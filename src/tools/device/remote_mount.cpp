@@ -1,11 +1,13 @@
 // A mount whose requests go to a server: a pump between the kernel and a TCP connection. See
 // session.hpp.
 #include "tools/device/connection.hpp"
+#include "tools/device/secret.hpp"
 #include "tools/device/session.hpp"
 
 #include <cstdio>
 #include <cstdlib>
 #include <poll.h>
+#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
 
@@ -34,12 +36,40 @@ void pump_down(int kernel, int socket) {
     }
 }
 
+template <class Message> bool receive_whole(int socket, Message& message) {
+    return recv(socket, &message, sizeof message, MSG_WAITALL) ==
+           static_cast<ssize_t>(sizeof message);
+}
+
+/// Each side proves to the other that it knows the secret; else why not.
+std::string shake_hands(int socket, std::string const& secret) {
+    constexpr int seconds = 10;
+    limit(socket, seconds);
+    Greeting greeting;
+    if (!receive_whole(socket, greeting) || !is_greeting(greeting))
+        return "no sluice device of this version answers there";
+    Claim claim = claim_for(secret, greeting);
+    Answer answer;
+    iovec bytes{&claim, sizeof claim};
+    if (!send_all(socket, &bytes, 1) || !receive_whole(socket, answer))
+        return "it refused: its secret is another one";
+    if (!proves(secret, greeting, claim, answer)) return "it does not know the secret itself";
+    if (answer.status != accepted) return "it serves as many as it can";
+    limit(socket, 0);
+    return {};
+}
+
 }  // namespace
 
-int run_remote_mount(std::string const& address, std::string const& directory) {
-    std::string why;
+int run_remote_mount(std::string const& address, std::string const& secret_file,
+                     std::string const& directory) {
+    std::string why, from;
+    auto const secret = find_secret(secret_file, false, from, why);
+    if (!secret) return fail(why);
     int const socket = connect_to(address, why);
     if (socket < 0) return fail("no connection to " + why);
+    why = shake_hands(socket, *secret);
+    if (!why.empty()) return fail(address + ": " + why);
     fuse_lowlevel_ops const nothing{};
     auto* const session = new_session(nothing, nullptr);
     if (session == nullptr) return 1;

@@ -52,10 +52,10 @@ fuse_session* new_session(fuse_lowlevel_ops const& operations, void* user_data) 
     return session;
 }
 
-bool serve_session(fuse_session* session) {
+bool serve_session(fuse_session* session, unsigned threads) {
     // A thread sleeps for each request in service; beyond this many the kernel keeps the rest.
     auto* loop = fuse_loop_cfg_create();
-    fuse_loop_cfg_set_max_threads(loop, 64);
+    fuse_loop_cfg_set_max_threads(loop, threads);
     fuse_loop_cfg_set_idle_threads(loop, 16);
     int const result = fuse_session_loop_mt(session, loop);
     fuse_loop_cfg_destroy(loop);
@@ -64,7 +64,7 @@ bool serve_session(fuse_session* session) {
 
 int run_mount(Emulation& emulation, std::string const& directory, bool page_cache,
               std::string const& what) {
-    Client client(emulation, page_cache, 1);
+    Client client(emulation, {.page_cache = page_cache, .attributes_seconds = 1});
     auto* session = new_session(operations(), &client);
     if (session == nullptr) return 1;
     if (fuse_set_signal_handlers(session) != 0 ||
@@ -74,7 +74,7 @@ int run_mount(Emulation& emulation, std::string const& directory, bool page_cach
     }
     std::printf("mounted %s: %s\n", directory.c_str(), what.c_str());
     std::fflush(stdout);
-    bool const served = serve_session(session);
+    bool const served = serve_session(session, 64);
     fuse_remove_signal_handlers(session);
     fuse_session_unmount(session);
     fuse_session_destroy(session);

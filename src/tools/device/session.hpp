@@ -16,16 +16,18 @@ int fail(std::string const& why);
 
 /// A session of libfuse that is not mounted yet; null after a message.
 [[nodiscard]] fuse_session* new_session(fuse_lowlevel_ops const& operations, void* user_data);
-/// Serves until the session ends; false if that was an error.
-bool serve_session(fuse_session* session);
+/// Serves with at most so many threads until the session ends; false if that was an error.
+bool serve_session(fuse_session* session, unsigned threads);
 
 int run_mount(Emulation& emulation, std::string const& directory, bool page_cache,
               std::string const& what);
 
-/// `address`: HOST:PORT; only this one is listened to. Whoever connects is served: no rights are
-/// asked for.
-int run_server(Emulation& emulation, std::string const& address, std::string const& what);
+/// `address`: HOST:PORT, or PORT for the loopback; only this one is listened to. Who knows the secret
+/// is served: see secret.hpp.
+int run_server(Emulation& emulation, std::string const& address, std::string const& secret_file,
+               std::string const& what);
 /// Mounts what a server at that address serves. Ends also when the connection does, with code 1.
-int run_remote_mount(std::string const& address, std::string const& directory);
+int run_remote_mount(std::string const& address, std::string const& secret_file,
+                     std::string const& directory);
 
 }  // namespace sluice::device

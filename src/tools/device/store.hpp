@@ -1,5 +1,6 @@
 // Where the files of an emulated device are kept: in memory, or in a directory. Thread-safe; knows
-// neither FUSE nor time. Every function returns 0 or the number of an error.
+// neither FUSE's sessions nor time. Every function returns 0 or the number of an error; whatever the
+// arguments are, it touches no file outside.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -39,7 +40,7 @@ public:
     virtual int lookup(Inode parent, char const* name, Found& found) = 0;
     virtual void forget(Inode inode, std::uint64_t references) = 0;
     virtual int attributes(Inode inode, struct stat& now) = 0;
-    /// `which`: FUSE_SET_ATTR_...
+    /// `which`: FATTR_... of <linux/fuse.h>
     virtual int change(Inode inode, struct stat const& wanted, int which, struct stat& now) = 0;
     /// A file or a directory, as `mode` says.
     virtual int make(Inode parent, char const* name, mode_t mode, Owner owner, Found& found) = 0;
@@ -51,10 +52,11 @@ public:
     /// `flags`: of renameat2().
     virtual int rename(Inode parent, char const* name, Inode target_parent, char const* target,
                        unsigned flags) = 0;
-    virtual int list(Inode inode, std::vector<Listed>& all) = 0;
+    /// Appends at most `most` entries after the first so many.
+    virtual int list(Inode inode, Count first, Count most, std::vector<Listed>& entries) = 0;
     virtual int space(struct statvfs& space) = 0;
 
-    /// `flags`: of open(2).
+    /// `flags`: of open(2). The handle is for this process only.
     virtual int open(Inode inode, int flags, std::uint64_t& handle) = 0;
     virtual void close(std::uint64_t handle) = 0;
     /// Fewer bytes only at the end of the file.
@@ -63,6 +65,8 @@ public:
     virtual int write(Inode inode, std::uint64_t handle, char const* data, Count bytes,
                       Count offset) = 0;
     virtual int sync(std::uint64_t handle) = 0;
+    /// Whether inodes and open files cost descriptors of this process.
+    [[nodiscard]] virtual bool takes_descriptors() const = 0;
 };
 
 /// Holds at most `capacity` bytes.
