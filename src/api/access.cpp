@@ -212,7 +212,9 @@ int access_nonblocking(std::shared_ptr<File> const& file, AccessArguments const&
                        MPI_Request* request) {
     BlockedTime const time(*file);
     reap(false);
-    *request = make_request(Access::collective(file, arguments, false));
+    NewRequest made;
+    *request = made.stand_for(std::make_unique<StartedAccess>(
+        [&] { return Access::collective(file, arguments, false); }));
     return MPI_SUCCESS;
 }
 
@@ -241,12 +243,12 @@ int access_alone(std::shared_ptr<File> const& file, AccessArguments const& argum
 int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                  MPI_Request* request) {
     reap(false);
-    Access access = Access::independent(file, arguments, false);
+    NewRequest made;
     *request = MPI_REQUEST_NULL;
-    if (access.complete() && access.status() != Status::ok) {
-        return raise(file->handle, access.status());
-    }
-    *request = make_request(std::move(access));
+    auto started = std::make_unique<StartedAccess>(
+        [&] { return Access::independent(file, arguments, false); });
+    if (started->complete() && started->status() != Status::ok) return started->raise();
+    *request = made.stand_for(std::move(started));
     return MPI_SUCCESS;
 }
 

@@ -21,8 +21,8 @@ int serve(sluice::CollectiveArguments const& arguments, MPI_Request* request, Pa
     }
     if (!prepared.context) return pass();
     sluice::reap(false);
-    *request =
-        sluice::make_request(std::make_unique<sluice::StartedCollective>(std::move(prepared)));
+    sluice::NewRequest made;
+    *request = made.stand_for(std::make_unique<sluice::StartedCollective>(std::move(prepared)));
     return MPI_SUCCESS;
 }
 

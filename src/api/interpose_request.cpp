@@ -33,11 +33,10 @@ bool is_complete(Pending const* pending) {
 /// Our requests in an array, as they were before the MPI was called.
 class Ours {
 public:
-    Ours(int count, MPI_Request const* requests) {
-        for (int i = 0; i < count; ++i) {
-            if (Pending* const p = find_request(requests[i])) all_.push_back({i, p});
-        }
-    }
+    Ours(int count, MPI_Request const* requests)
+        : requests_(requests),
+          all_(hold_requests(count, requests)) {}
+
     /// Nothing of ours is concerned: the MPI's own function does it all. Without a helper any call
     /// moves operations on.
     [[nodiscard]] bool none() const noexcept { return all_.empty() && !Progress::needs_callers(); }
@@ -50,23 +49,23 @@ public:
         for (auto const& [i, pending] : all_) all &= settle(*pending);
         return all;
     }
-    /// Blocks until `done()`, which may ask the MPI. The time counts for the files that are waited
+    /// Blocks until `ask()`, which may call the MPI. The time counts for the files that are waited
     /// for.
-    template <class Done> void wait_until(Done&& done) const {
-        if (all_.empty()) return Progress::instance().drive_until_mpi(done);
+    template <class Ask> void wait_until(Ask&& ask) const {
+        if (all_.empty()) return Progress::instance().drive_until_mpi(ask);
         std::set<File*> files;  // Once for each file, however many of its requests wait.
         for (auto const& [i, pending] : all_) {
             if (File* const file = pending->what->file()) files.insert(file);
         }
         double const began = files.empty() ? 0 : SteadyClock().now();
         Started const& first = *all_.front().pending->what;
-        Progress::instance().drive_until(done, [&] { first.poke(); });
+        Progress::instance().drive_until_mpi(ask, [&] { first.poke(); });
         for (File* const file : files) file->blocked(SteadyClock().now() - began);
     }
     /// Where there are no others and the MPI knows of none that is complete: it need not be asked.
     [[nodiscard]] bool are_all(int count) const {
         return std::ssize(all_) == count &&
-               std::ranges::none_of(all_, [](Entry const& one) { return one.pending->told_mpi; });
+               std::ranges::none_of(all_, [](Held const& one) { return one.pending->told_mpi; });
     }
     void wait_for_each(MPI_Request* requests, MPI_Status* statuses) const {
         for (auto const& [i, pending] : all_) {
@@ -75,20 +74,18 @@ public:
                      statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i]);
         }
     }
-    /// Retires the one at `index`; MPI_SUCCESS when it is not ours.
+    /// Retires the one at `index`, if it is ours and complete: the program has no handle of it any
+    /// more. Returns the error class.
     int retire_at(int index) {
-        for (auto& [i, pending] : all_) {
-            if (i == index) return retire(*std::exchange(pending, nullptr));
-        }
-        return MPI_SUCCESS;
+        auto const found = std::ranges::lower_bound(all_, index, {}, &Held::index);
+        if (found == all_.end() || found->index != index) return MPI_SUCCESS;
+        if (requests_[index] != MPI_REQUEST_NULL || !found->pending) return MPI_SUCCESS;
+        return retire(*std::exchange(found->pending, nullptr));
     }
 
 private:
-    struct Entry {
-        int index;
-        Pending* pending;
-    };
-    std::vector<Entry> all_;
+    MPI_Request const* requests_;
+    std::vector<Held> all_;
 };
 
 /// Told before anything is looked at: programs without file I/O call these functions most.
@@ -285,9 +282,9 @@ int MPI_Request_get_status_some(int count, sluice::Queried requests, int* comple
 #endif
 
 int MPI_Request_free(MPI_Request* request) {
-    sluice::Pending* const pending = sluice::find_request(*request);
-    if (!pending) return PMPI_Request_free(request);
-    sluice::abandon(*pending);
+    auto const held = sluice::hold_requests(1, request);
+    if (held.empty()) return PMPI_Request_free(request);
+    sluice::abandon(*held.front().pending);
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
 }

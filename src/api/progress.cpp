@@ -164,8 +164,13 @@ void Progress::drive_until_served(Condition const& done, std::function<void()> c
           {.spin_seconds = may_spin_ ? long_spin_seconds : Waiting{}.spin_seconds});
 }
 
-void Progress::drive_until_mpi(Condition const& done) {
-    drive(done, [] {}, [] { return false; }, [] { return false; }, {.asks_mpi = true});
+void Progress::drive_until_mpi(Condition const& ask) {
+    drive([] { return false; }, [] {}, [] { return false; }, [] { return false; },
+          {.ask = &ask, .asks_often = true});
+}
+
+void Progress::drive_until_mpi(Condition const& ask, std::function<void()> const& poke) {
+    drive([] { return false; }, poke, [] { return false; }, [] { return false; }, {.ask = &ask});
 }
 
 void Progress::drive(Condition const& done, std::function<void()> const& poke,
@@ -181,9 +186,10 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         if (moved && drivers_ > 1)
             ring();  // It may be another thread's operation that is complete.
         if (done()) break;
-        bool const asks_mpi = how.asks_mpi || due();
+        bool const asks_mpi = how.asks_often || due();
         bool const looks_again = !moved && must_look_again();
         lock.unlock();
+        if (how.ask && (*how.ask)()) break;
         bool const worked = part();
         if (worked || moved) {
             naps = 0;
@@ -222,7 +228,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
 void Progress::stop_driving(std::unique_lock<std::mutex> lock) {
     bool const is_last = --drivers_ == 0;
     bool const work_left = busy_ || inbox_full_;
-    lock.unlock();
+    if (lock) lock.unlock();
     if (!is_last || !work_left || dozing_) return;
     start_helper();
     sluice::ring(helper_bell_);

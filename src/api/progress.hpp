@@ -53,7 +53,8 @@ public:
         return done();
     }
 
-    /// Moves everything on in the calling thread and sleeps in between until `done()` is true.
+    /// Moves everything on in the calling thread and sleeps in between until `done()` is true,
+    /// which looks at memory only: it is called while the mutex is held.
     /// `poke` is called now and then, so that the MPI can make progress on what it was given.
     /// `part`, the caller's own share of the work, may block; it returns true when it did anything.
     void drive_until(
@@ -69,8 +70,12 @@ public:
         Condition const& part = [] { return false; },
         Condition const& released = [] { return false; });
 
-    /// The same where `done()` asks the MPI: no bell tells when that changes, so sleeps are short.
-    void drive_until_mpi(Condition const& done);
+    /// The same where `ask()` calls the MPI, which may call functions of the program's, and these
+    /// any function of MPI: it is called while nothing is locked. No bell tells when its answer
+    /// changes, so sleeps are short.
+    void drive_until_mpi(Condition const& ask);
+    /// The same where a bell does tell, but for what `poke` is called for.
+    void drive_until_mpi(Condition const& ask, std::function<void()> const& poke);
 
     /// There is no helper and something is under way: a call that blocks must drive meanwhile.
     /// Asked by every intercepted call, so it makes nothing, and costs one load before the first
@@ -101,7 +106,8 @@ private:
         return *reinterpret_cast<BellWord*>(page_.data());
     }
     struct Waiting {
-        bool asks_mpi = false;
+        Condition const* ask = nullptr;  ///< Ends the wait as well; called without the mutex.
+        bool asks_often = false;
         double spin_seconds = 30e-6;  ///< Of looking before sleeping.
     };
     static constexpr int first_looks = 100;  ///< Of a wait: some microseconds.

@@ -3,39 +3,28 @@
 
 #include "api/errors.hpp"
 
+#include <new>
 #include <unordered_map>
 
 namespace sluice {
 namespace {
 
-struct Requests {
-    std::mutex mutex;
-    std::unordered_map<MPI_Request, std::unique_ptr<Pending>> all;
-    std::vector<Pending*> spare;  ///< Among all.
-    std::vector<std::unique_ptr<Pending>> abandoned;
-};
 constexpr std::size_t spares_most = 64;
+
+struct Requests {
+    Requests() { spare.reserve(spares_most); }
+
+    std::mutex mutex;  ///< Never held while the MPI is called, which calls release().
+    std::unordered_map<MPI_Request, std::shared_ptr<Pending>> all;
+    std::vector<Pending*> spare;  ///< Among all.
+    std::vector<std::unique_ptr<Started>> abandoned;
+};
 std::atomic<bool> any_abandoned{false};
 
 Requests& requests() {
     static auto* const only = new Requests;
     return *only;
 }
-
-class StartedAccess final : public Started {
-public:
-    explicit StartedAccess(Access access) : access_(std::move(access)) {}
-    [[nodiscard]] bool complete() const noexcept override { return access_.complete(); }
-    void wait() const override { access_.wait(); }
-    void poke() const override { access_.file->team->poke(); }
-    [[nodiscard]] File* file() const noexcept override { return access_.file.get(); }
-    void finish() override { access_.finish(); }
-    [[nodiscard]] Bytes bytes() const override { return access_.bytes(); }
-    int raise() const override { return sluice::raise(access_.file->handle, access_.status()); }
-
-private:
-    Access access_;
-};
 
 /// May be called more than once. Never returns an error: with the MPI's default handlers that would
 /// end the job, though a file's default is to return. retire() reports it instead.
@@ -44,42 +33,79 @@ int query(void* state, MPI_Status* status) {
     set_status(status, started && started->complete() ? started->bytes() : 0);
     return MPI_SUCCESS;
 }
-int release(void*) { return MPI_SUCCESS; }
+
+/// The MPI is about to free the request, and may give its handle to another one at once, in any
+/// thread: it is forgotten now. Who has to retire it holds it.
+int release(void* state) {
+    std::shared_ptr<Pending> freed;  // Ends after the lock.
+    std::lock_guard const lock(requests().mutex);
+    auto const found = requests().all.find(static_cast<Pending*>(state)->request);
+    if (found == requests().all.end() || found->second.get() != state) return MPI_SUCCESS;
+    freed = std::move(found->second);
+    requests().all.erase(found);
+    if (freed->what) --live_requests;
+    return MPI_SUCCESS;
+}
 
 int cancel(void*, int) { return MPI_SUCCESS; }
 
-void free_in_mpi(Pending& spare) {
-    spare.told_mpi = true;
-    MPI_Request request = spare.request;
-    PMPI_Grequest_complete(request);
+/// One that stands for nothing. The MPI forgets it, and calls release().
+void free_in_mpi(Pending& pending) {
+    MPI_Request request = pending.request;
+    if (!std::exchange(pending.told_mpi, true)) PMPI_Grequest_complete(request);
     PMPI_Request_free(&request);
+}
+
+Pending* take_spare() {
+    std::lock_guard const lock(requests().mutex);
+    auto& spare = requests().spare;
+    if (spare.empty()) return nullptr;
+    Pending* const pending = spare.back();
+    spare.pop_back();
+    return pending;
+}
+
+/// One that the MPI was not told of serves another operation.
+void give_back(Pending& pending) {
+    {
+        std::lock_guard const lock(requests().mutex);
+        auto& spare = requests().spare;
+        if (spare.size() < spares_most) return spare.push_back(&pending);
+    }
+    free_in_mpi(pending);
+}
+
+Pending* start_in_mpi() {
+    auto made = std::make_shared<Pending>();
+    Pending* const pending = made.get();
+    if (PMPI_Grequest_start(query, release, cancel, pending, &pending->request) != MPI_SUCCESS)
+        throw std::bad_alloc();
+    try {
+        std::lock_guard const lock(requests().mutex);
+        requests().all.emplace(pending->request, made);
+    } catch (...) {
+        free_in_mpi(*pending);
+        throw;
+    }
+    return pending;
 }
 
 }  // namespace
 
-MPI_Request make_request(Access access) {
-    return make_request(std::make_unique<StartedAccess>(std::move(access)));
+NewRequest::NewRequest() : pending_(take_spare()) {
+    if (!pending_) pending_ = start_in_mpi();
 }
 
-MPI_Request make_request(std::unique_ptr<Started> what) {
-    ++live_requests;
-    {
-        std::lock_guard const lock(requests().mutex);
-        if (auto& spare = requests().spare; !spare.empty()) {
-            Pending& pending = *spare.back();
-            spare.pop_back();
-            pending.what = std::move(what);
-            return pending.request;
-        }
-    }
-    auto pending = std::make_unique<Pending>();
-    pending->what = std::move(what);
-    MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Grequest_start(query, release, cancel, pending.get(), &request);
-    pending->request = request;
+NewRequest::~NewRequest() {
+    if (pending_) give_back(*pending_);
+}
+
+MPI_Request NewRequest::stand_for(std::unique_ptr<Started> what) noexcept {
+    Pending& pending = *std::exchange(pending_, nullptr);
     std::lock_guard const lock(requests().mutex);
-    requests().all[request] = std::move(pending);
-    return request;
+    pending.what = std::move(what);
+    ++live_requests;
+    return pending.request;
 }
 
 Pending* find_request(MPI_Request request) {
@@ -88,6 +114,19 @@ Pending* find_request(MPI_Request request) {
     auto const found = requests().all.find(request);
     bool const is_ours = found != requests().all.end() && found->second->what;
     return is_ours ? found->second.get() : nullptr;
+}
+
+std::vector<Held> hold_requests(int count, MPI_Request const* all) {
+    std::vector<Held> held;
+    if (!any_requests()) return held;
+    std::lock_guard const lock(requests().mutex);
+    for (int i = 0; i < count; ++i) {
+        if (all[i] == MPI_REQUEST_NULL) continue;
+        auto const found = requests().all.find(all[i]);
+        if (found == requests().all.end() || !found->second->what) continue;
+        held.push_back({i, found->second});
+    }
+    return held;
 }
 
 bool settle(Pending& pending) {
@@ -104,54 +143,47 @@ void conclude(Pending& pending, MPI_Request& request, MPI_Status* status) {
 }
 
 int retire(Pending& pending) {
-    std::unique_ptr<Started> what;
-    {
-        std::lock_guard const lock(requests().mutex);
-        what = std::move(pending.what);
+    auto const what = std::move(pending.what);  // After release() nobody else finds it.
+    if (!pending.told_mpi) {
         --live_requests;
-        if (!pending.told_mpi && requests().spare.size() >= spares_most) free_in_mpi(pending);
-        if (pending.told_mpi)
-            requests().all.erase(pending.request);
-        else
-            requests().spare.push_back(&pending);
+        give_back(pending);
     }
     return what->raise();
 }
 
 void abandon(Pending& pending) {
-    std::lock_guard const lock(requests().mutex);
-    auto const found = requests().all.find(pending.request);
-    requests().abandoned.push_back(std::move(found->second));
-    requests().all.erase(found);
+    if (pending.told_mpi) return free_in_mpi(pending);
+    {
+        std::lock_guard const lock(requests().mutex);
+        requests().abandoned.reserve(requests().abandoned.size() + 1);
+        requests().abandoned.push_back(std::move(pending.what));
+        any_abandoned = true;
+    }
     --live_requests;
-    any_abandoned = true;
+    give_back(pending);
 }
 
 void reap(bool all) {
     if (!any_abandoned.load(std::memory_order_relaxed)) return;
-    std::vector<std::unique_ptr<Pending>> done;
+    std::vector<std::unique_ptr<Started>> done;
     {
         std::lock_guard const lock(requests().mutex);
         auto& left = requests().abandoned;
-        for (auto& pending : left) {
-            if (all || pending->what->complete()) done.push_back(std::move(pending));
+        done.reserve(left.size());
+        for (auto& what : left) {
+            if (all || what->complete()) done.push_back(std::move(what));
         }
         std::erase(left, nullptr);
         any_abandoned = !left.empty();
     }
-    for (auto& pending : done) {
-        pending->what->wait();
-        settle(*pending);
-        PMPI_Request_free(&pending->request);
+    for (auto const& what : done) {
+        what->wait();
+        what->finish();
     }
 }
 
 void free_spares() {
-    std::lock_guard const lock(requests().mutex);
-    for (Pending* const pending : std::exchange(requests().spare, {})) {
-        free_in_mpi(*pending);
-        requests().all.erase(pending->request);
-    }
+    while (Pending* const pending = take_spare()) free_in_mpi(*pending);
 }
 
 }  // namespace sluice

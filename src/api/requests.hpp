@@ -4,6 +4,11 @@
 // another operation.
 #pragma once
 #include "api/access.hpp"
+#include "api/errors.hpp"
+
+#include <atomic>
+#include <memory>
+#include <vector>
 
 namespace sluice {
 
@@ -30,16 +35,47 @@ public:
     virtual int raise() const = 0;
 };
 
-/// One request of ours. The MPI holds a pointer to it until free_fn.
+/// One request of ours. The MPI has a pointer to it until free_fn.
 struct Pending {
-    std::unique_ptr<Started> what;  ///< Null: it is spare.
+    std::unique_ptr<Started> what;  ///< Null: it stands for nothing now.
     MPI_Request request = MPI_REQUEST_NULL;
     bool told_mpi = false;  ///< PMPI_Grequest_complete was called.
 };
 
-/// A request for something under way. Local.
-MPI_Request make_request(std::unique_ptr<Started> what);
-MPI_Request make_request(Access access);
+/// An access of a request.
+class StartedAccess final : public Started {
+public:
+    /// `begin()` returns the Access. It begins when the memory for all of this is there.
+    template <class Begin> explicit StartedAccess(Begin&& begin) : access_(begin()) {}
+
+    [[nodiscard]] bool complete() const noexcept override { return access_.complete(); }
+    void wait() const override { access_.wait(); }
+    void poke() const override { access_.file->team->poke(); }
+    [[nodiscard]] File* file() const noexcept override { return access_.file.get(); }
+    void finish() override { access_.finish(); }
+    [[nodiscard]] Bytes bytes() const override { return access_.bytes(); }
+    int raise() const override { return sluice::raise(access_.file->handle, access_.status()); }
+    [[nodiscard]] Status status() const noexcept { return access_.status(); }
+
+private:
+    Access access_;
+};
+
+/// A request that is made before its operation begins, so that what has begun can be handed over
+/// for sure. One that comes to stand for nothing serves another operation.
+class NewRequest {
+public:
+    NewRequest();
+    ~NewRequest();
+    NewRequest(NewRequest const&) = delete;
+    NewRequest& operator=(NewRequest const&) = delete;
+
+    /// Once. The program gets the handle.
+    [[nodiscard]] MPI_Request stand_for(std::unique_ptr<Started> what) noexcept;
+
+private:
+    Pending* pending_;
+};
 
 inline std::atomic<int> live_requests{0};
 
@@ -48,8 +84,16 @@ inline std::atomic<int> live_requests{0};
     return live_requests.load(std::memory_order_relaxed) > 0;
 }
 
-/// Ours, or null.
+/// Ours, or null. It is gone when the MPI frees it: for that, hold it.
 [[nodiscard]] Pending* find_request(MPI_Request request);
+
+/// One of an array, there until it is let go, also when the MPI frees it.
+struct Held {
+    int index;
+    std::shared_ptr<Pending> pending;
+};
+/// Those of ours, by index.
+[[nodiscard]] std::vector<Held> hold_requests(int count, MPI_Request const* all);
 
 /// Tells the MPI if the operation is complete and it does not know yet; true when it is complete.
 bool settle(Pending& pending);
@@ -61,7 +105,7 @@ void conclude(Pending& pending, MPI_Request& request, MPI_Status* status);
 /// error class.
 int retire(Pending& pending);
 
-/// The program freed the request: it ends by itself.
+/// The program freed the request, which is held: it ends by itself.
 void abandon(Pending& pending);
 
 /// Frees what was abandoned and is complete; `all`: waits for it.
