@@ -88,12 +88,13 @@ std::shared_ptr<Fabric> Fabric::of_world() {
 void Fabric::set_up_world() {
     auto fabric = make(MPI_COMM_WORLD);
     std::lock_guard const lock(world_fabric().mutex);
-    world_fabric().fabric = std::move(fabric);
+    world_fabric().fabric.swap(fabric);
 }
 
 void Fabric::forget_world() {
+    std::shared_ptr<Fabric> fabric;  // Ends after the lock: its team frees a communicator.
     std::lock_guard const lock(world_fabric().mutex);
-    world_fabric().fabric.reset();
+    fabric.swap(world_fabric().fabric);
 }
 
 std::optional<std::vector<Rank>> Fabric::members(MPI_Comm communicator) const {

@@ -211,12 +211,16 @@ std::shared_ptr<File> find_file(MPI_File handle) {
 
 void add_file(std::shared_ptr<File> file) {
     std::lock_guard const lock(files().mutex);
-    files().all[file->handle] = std::move(file);
+    files().all[file->handle].swap(file);
 }
 
 void remove_file(MPI_File handle) {
+    std::shared_ptr<File> last;  // Ends after the lock: it may be the last use of its team.
     std::lock_guard const lock(files().mutex);
-    files().all.erase(handle);
+    auto const found = files().all.find(handle);
+    if (found == files().all.end()) return;
+    last = std::move(found->second);
+    files().all.erase(found);
 }
 
 std::vector<std::shared_ptr<File>> open_files() {

@@ -20,8 +20,10 @@ std::atomic<bool> multiple_granted{false};
 
 constexpr std::size_t retired_at_most = 4;
 
-/// Teams whose communicator was freed, oldest first.
+/// Teams whose communicator was freed, oldest first. The mutex is not held while the MPI is called:
+/// from within it retire() is called.
 struct Retired {
+    Retired() { all.reserve(retired_at_most + 1); }
     std::mutex mutex;
     std::vector<std::shared_ptr<Team>> all;
 };
@@ -31,25 +33,44 @@ Retired& retired() {
 }
 
 void retire(std::shared_ptr<Team> team) {
+    std::shared_ptr<Team> oldest;  // Ends after the lock.
     std::lock_guard const lock(retired().mutex);
     auto& all = retired().all;
     all.push_back(std::move(team));
-    if (all.size() > retired_at_most) all.erase(all.begin());
+    if (all.size() <= retired_at_most) return;
+    oldest = std::move(all.front());
+    all.erase(all.begin());
 }
 
-/// The youngest that fits, taken out of the list: other threads must not wait for this one.
-std::shared_ptr<Team> take_retired(MPI_Comm communicator) {
+std::vector<std::shared_ptr<Team>> retired_teams() {
+    std::lock_guard const lock(retired().mutex);
+    return retired().all;
+}
+
+/// Out of the list; false where it is no longer there, or is used. `team` is one use.
+bool take(std::shared_ptr<Team> const& team) {
     std::lock_guard const lock(retired().mutex);
     auto& all = retired().all;
-    auto const found = std::find_if(all.rbegin(), all.rend(), [&](auto const& team) {
-        int same = MPI_UNEQUAL;
-        PMPI_Comm_compare(communicator, team->communicator, &same);
-        return same == MPI_CONGRUENT && team.use_count() == 1;
-    });
-    if (found == all.rend()) return nullptr;
-    auto team = std::move(*found);
-    all.erase(std::next(found).base());
-    return team;
+    auto const found = std::find(all.begin(), all.end(), team);
+    if (found == all.end() || team.use_count() != 2) return false;
+    all.erase(found);
+    return true;
+}
+
+bool are_congruent(MPI_Comm one, MPI_Comm other) {
+    int same = MPI_UNEQUAL;
+    PMPI_Comm_compare(one, other, &same);
+    return same == MPI_CONGRUENT;
+}
+
+/// The youngest that fits, taken out of the list: other threads must not wait for this one. One
+/// that another thread looks at as well may be passed over.
+std::shared_ptr<Team> take_retired(MPI_Comm communicator) {
+    auto teams = retired_teams();
+    for (auto team = teams.rbegin(); team != teams.rend(); ++team) {
+        if (are_congruent(communicator, (*team)->communicator) && take(*team)) return *team;
+    }
+    return nullptr;
 }
 
 Attribute<Team> attribute(retire);
@@ -69,6 +90,17 @@ int cores_of_all(MPI_Comm node) {
 
 Costs costs_of(MachineProfile const& m) noexcept {
     return {m.between.start, m.between.byte, m.queue, m.copy_byte, m.wake};
+}
+
+/// The same ranks in the same order. Not a duplicate, which has the program's attributes as well: it
+/// outlasts the program's communicator, and with that what those attributes point to.
+MPI_Comm make_own(MPI_Comm communicator) {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm own = MPI_COMM_NULL;
+    PMPI_Comm_group(communicator, &group);
+    int const code = PMPI_Comm_create(communicator, group, &own);
+    PMPI_Group_free(&group);
+    return code == MPI_SUCCESS ? own : MPI_COMM_NULL;
 }
 
 /// The ranks that share memory with this one, or that pretend to.
@@ -92,8 +124,8 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
     if (auto known = attribute.get(communicator)) return *std::move(known);
     auto team = revive(communicator);
     if (!team) {
-        MPI_Comm own = MPI_COMM_NULL;
-        if (PMPI_Comm_dup(communicator, &own) != MPI_SUCCESS) return nullptr;
+        MPI_Comm const own = make_own(communicator);
+        if (own == MPI_COMM_NULL) return nullptr;
         PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
         team = std::make_shared<Team>(own);
         if (!team->set_up()) team.reset();
@@ -117,8 +149,9 @@ std::shared_ptr<Team> Team::revive(MPI_Comm communicator) {
 
 void Team::forget_all() {
     attribute.forget();
+    std::vector<std::shared_ptr<Team>> all;  // End after the lock.
     std::lock_guard const lock(retired().mutex);
-    retired().all.clear();
+    all.swap(retired().all);
 }
 
 void Team::poke() const { sluice::poke(communicator); }
