@@ -14,21 +14,33 @@ Status check(File const& file, FileView const& view, AccessArguments const& a) {
     bool const writes = a.direction == Direction::write;
     if (writes && (file.amode & MPI_MODE_RDONLY)) return Status::read_only;
     if (!writes && (file.amode & MPI_MODE_WRONLY)) return Status::amode;
-    Bytes const bytes = a.count * size_of(a.type, view.representation);
+    Bytes bytes = 0;
+    Bytes const size = std::max(size_of(a.type), size_of(a.type, view.representation));
+    if (__builtin_mul_overflow(a.count, size, &bytes) || bytes > offset_limit) return Status::count;
+    bytes = a.count * size_of(a.type, view.representation);
     if (bytes % view.etype_bytes != 0) return Status::argument;
     if (bytes > 0 && view.filetype->tile_bytes() == 0) return Status::argument;
     return Status::ok;
 }
 
-/// Where the access begins, in bytes of the view's stream. The individual pointer lives in the MPI,
-/// so that independent calls, which the MPI serves, see the same one; it moves now.
-Bytes take_position(File const& file, FileView const& view, AccessArguments const& a, Bytes bytes) {
-    if (a.explicit_offset) return a.offset * view.etype_bytes;
+/// Sets the request's place in the view; an error where it lies beyond what offsets can say.
+Status place_at(MPI_Offset etypes, Request& r) noexcept {
+    bool const wrong = __builtin_mul_overflow(etypes, r.view.etype_bytes, &r.position) ||
+                       !is_in_range(*r.view.filetype, r.view.displacement, r.position, r.bytes, 0);
+    return wrong ? Status::argument : Status::ok;
+}
+
+/// Where the access begins. The individual pointer lives in the MPI, so that independent calls,
+/// which the MPI serves, see the same one; it moves now, unless it points too far.
+Status take_position(File const& file, AccessArguments const& a, Request& r) {
+    if (a.explicit_offset) return place_at(a.offset, r);
     PointerLock const lock(file);
     MPI_Offset position = 0;
     PMPI_File_get_position(file.handle, &position);
-    PMPI_File_seek(file.handle, position + bytes / view.etype_bytes, MPI_SEEK_SET);
-    return position * view.etype_bytes;
+    Status const status = place_at(position, r);
+    if (status != Status::ok) return status;
+    PMPI_File_seek(file.handle, position + r.bytes / r.view.etype_bytes, MPI_SEEK_SET);
+    return Status::ok;
 }
 
 bool needs_image(FileView const& view, AccessArguments const& a) {
@@ -38,8 +50,9 @@ bool needs_image(FileView const& view, AccessArguments const& a) {
 /// The call as it is without bytes: the rank takes part, and tells why it brings nothing.
 void refuse(Call& call, Status status) {
     call.status = status;
-    call.request.bytes = 0;
+    call.request.bytes = call.request.position = 0;
     call.request.memory = Layout::contiguous();
+    call.find_memory = nullptr;
 }
 
 /// Takes the layout of the call's memory. A long list of pieces is left to the helper, as a recipe:
@@ -47,11 +60,13 @@ void refuse(Call& call, Status status) {
 Status take_layout(MPI_Datatype type, Call& call) {
     auto const shape = shape_of(type);
     if (!shape) return Status::unsupported;
-    if (call.may_block || !shape->is_costly())
-        call.request.memory = shape->layout();
-    else
+    if (!call.may_block && shape->is_costly()) {
         call.find_memory = [shape] { return shape->layout(); };
-    return Status::ok;
+        return Status::ok;
+    }
+    call.request.memory = shape->layout();
+    bool const fits = is_in_range(*call.request.memory, 0, 0, call.request.bytes, -offset_limit);
+    return fits ? Status::ok : Status::count;
 }
 
 /// Prepares the call's memory: the program's own, or an image of it.
@@ -78,10 +93,8 @@ Call make_call(File const& file, FileView const& view, AccessArguments const& a,
     call.request.atomic = file.atomic;
     Status status = check(file, view, a);
     if (status == Status::ok) status = prepare_memory(file, view, a, call, image);
-    if (status == Status::ok)
-        call.request.position = take_position(file, view, a, call.request.bytes);
-    else
-        refuse(call, status);
+    if (status == Status::ok) status = take_position(file, a, call.request);
+    if (status != Status::ok) refuse(call, status);
     return call;
 }
 

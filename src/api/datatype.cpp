@@ -4,6 +4,7 @@
 #include "api/environment.hpp"
 #include "core/flatten.hpp"
 #include "core/layout_cache.hpp"
+#include "core/recipe_bounds.hpp"
 
 #include <array>
 #include <unordered_map>
@@ -129,7 +130,7 @@ std::shared_ptr<Shape> shape_of(MPI_Datatype type, Representation representation
     std::shared_ptr<Shape>& shape = place_of(type, representation);
     if (shape) return shape;
     auto recipe = capture(type, representation);
-    if (recipe) shape = std::make_shared<Shape>(std::move(recipe));
+    if (recipe && is_in_range(*recipe)) shape = std::make_shared<Shape>(std::move(recipe));
     return shape;
 }
 

@@ -31,7 +31,8 @@ private:
     std::atomic<bool> ready_{false};
 };
 
-/// Local. Null where a constructor is not known. The datatype may be freed at once.
+/// Local. Null where a constructor is not known, or where the datatype reaches further than
+/// offset_limit. The datatype may be freed at once.
 [[nodiscard]] std::shared_ptr<Shape>
 shape_of(MPI_Datatype type, Representation representation = Representation::native);
 

@@ -59,7 +59,8 @@ int close(File& file, MPI_File* handle) {
 int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     // A negative displacement or a wrong type on one rank must not leave the others waiting.
     FileView view;
-    Status const mine = read_view(*file.team, a, view);
+    bool const writable = (file.amode & MPI_MODE_RDONLY) == 0;
+    Status const mine = read_view(*file.team, a, writable, view);
     Status const all = file.agree(mine);
     meet(file.team->communicator);
     if (all != Status::ok && all != Status::unsupported) return raise(file.handle, all);
@@ -67,10 +68,11 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     OwnHints const own(info, file.hints);
     StandIn const stand_in(view);
     bool const owned = view.known && view.owned;
+    // Open MPI knows no "internal".
+    char const* const for_mpi = owned || view.internal ? "native" : a.representation;
     int const code = SLUICE_NEXT(MPI_File_set_view)(
         file.handle, a.displacement, owned ? stand_in.type() : a.etype,
-        owned ? stand_in.type() : a.filetype, owned ? "native" : a.representation,
-        ExactHints(own.for_mpi, file).info());
+        owned ? stand_in.type() : a.filetype, for_mpi, ExactHints(own.for_mpi, file).info());
     if (code != MPI_SUCCESS) return code;
     file.set_hints(own.hints);
     file.view = view;
@@ -93,7 +95,9 @@ int get_view(File const& file, MPI_Offset* displacement, MPI_Datatype* etype,
     *etype = duplicate(file.view.owned->etype);
     *filetype = duplicate(file.view.owned->filetype);
     bool const external = file.view.representation == Representation::external32;
-    std::strcpy(representation, external ? "external32" : "native");
+    std::strcpy(representation, external             ? "external32"
+                                : file.view.internal ? "internal"
+                                                     : "native");
     return MPI_SUCCESS;
 }
 
@@ -137,14 +141,17 @@ int MPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Da
                       char* datarep) {
     auto const file = sluice::find_file(fh);
     if (file && file->view.owned) return sluice::get_view(*file, disp, etype, filetype, datarep);
-    return SLUICE_NEXT(MPI_File_get_view)(fh, disp, etype, filetype, datarep);
+    int const code = SLUICE_NEXT(MPI_File_get_view)(fh, disp, etype, filetype, datarep);
+    if (code == MPI_SUCCESS && file && file->view.internal) std::strcpy(datarep, "internal");
+    return code;
 }
 
 int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
     auto const file = sluice::find_file(fh);
     if (!file || !file->view.owned) return SLUICE_NEXT(MPI_File_get_byte_offset)(fh, offset, disp);
-    if (offset < 0) return sluice::raise(fh, Status::argument);
-    *disp = sluice::byte_offset(file->view, offset);
+    auto const found = sluice::byte_offset(file->view, offset);
+    if (!found) return sluice::raise(fh, Status::argument);
+    *disp = *found;
     return MPI_SUCCESS;
 }
 
@@ -157,8 +164,9 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
     }
     MPI_Offset bytes = 0;
     if (int const code = PMPI_File_get_size(fh, &bytes); code != MPI_SUCCESS) return code;
-    MPI_Offset const end = sluice::etypes_before(file->view, bytes);
-    return SLUICE_NEXT(MPI_File_seek)(fh, end + offset, MPI_SEEK_SET);
+    MPI_Offset place = sluice::etypes_before(file->view, bytes);
+    if (__builtin_add_overflow(place, offset, &place)) return sluice::raise(fh, Status::argument);
+    return SLUICE_NEXT(MPI_File_seek)(fh, place, MPI_SEEK_SET);
 }
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info) {

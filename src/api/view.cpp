@@ -9,23 +9,44 @@
 namespace sluice {
 namespace {
 
-/// Offsets within one filetype may not decrease (MPI-4.1, 14.3).
-bool decreases(Layout const& layout) {
-    Offset reached = 0;
-    bool found = false;
+/// How the pieces of an etype or a filetype follow each other.
+struct Order {
+    bool decreases = false;  ///< Or begins at a negative displacement: never legal.
+    bool overlaps = false;   ///< Legal where the file is opened for reading only.
+};
+
+/// Displacements may not decrease, and pieces may not overlap where the file is opened for writing
+/// (MPI-4.1, 14.3).
+Order order_of(Layout const& layout) {
+    Order order;
+    Offset begin = 0, reached = 0;
     layout.for_each_run([&](Run const& run) {
-        found |= run.offset < reached || (run.count > 1 && run.stride < run.length);
-        reached = run.last_begin() + run.length;
+        order.decreases |= run.offset < begin || (run.count > 1 && run.stride < 0);
+        order.overlaps |= run.offset < reached || (run.count > 1 && run.stride < run.length);
+        begin = run.last_begin();
+        reached = std::max(reached, begin + run.length);
     });
-    return found;
+    return order;
 }
+
+Order operator|(Order a, Order b) noexcept {
+    return {a.decreases || b.decreases, a.overlaps || b.overlaps};
+}
+
+/// Open MPI's own component for files refuses them also where they are legal.
+#ifdef OPEN_MPI
+constexpr bool overlaps_are_refused = true;
+#else
+constexpr bool overlaps_are_refused = false;
+#endif
 
 bool is_large(Layout const& layout) {
     return layout.piece_count(0, layout.tile_bytes()) > settings().view_pieces;
 }
 
 void read_representation(char const* name, FileView& view) {
-    bool const native = std::strcmp(name, "native") == 0 || std::strcmp(name, "internal") == 0;
+    view.internal = std::strcmp(name, "internal") == 0;
+    bool const native = view.internal || std::strcmp(name, "native") == 0;
     bool const external = std::strcmp(name, "external32") == 0;
     view.representation = external ? Representation::external32 : Representation::native;
     view.known = native || external;
@@ -49,20 +70,26 @@ ViewTypes::~ViewTypes() {
     if (!is_named(filetype)) PMPI_Type_free(&filetype);
 }
 
-Status read_view(Team const& team, ViewArguments const& a, FileView& view) {
+Status read_view(Team const& team, ViewArguments const& a, bool writable, FileView& view) {
     read_representation(a.representation, view);
     if (Status const s = check_type(team, a.etype); s != Status::ok) return s;
     if (Status const s = check_type(team, a.filetype); s != Status::ok) return s;
-    if (a.displacement < 0) return Status::argument;
+    if (a.displacement < 0 || a.displacement > offset_limit) return Status::argument;
     Bytes const unit = size_of(a.etype, view.representation);
     if (unit <= 0 || size_of(a.filetype, view.representation) % unit != 0) return Status::argument;
     view.displacement = a.displacement;
     view.etype_bytes = unit;
     view.filetype = flatten(a.filetype, view.representation);
     if (!view.filetype) return Status::unsupported;
-    if (decreases(*view.filetype)) return Status::argument;
+    // The filetype does not tell how the parts of an etype follow each other.
+    auto const etype = is_named(a.etype) ? view.filetype : flatten(a.etype, view.representation);
+    if (!etype) return Status::unsupported;
+    Order const order = order_of(*view.filetype) | order_of(*etype);
+    if (order.decreases || (writable && order.overlaps)) return Status::type;
     if (!view.known) return Status::unsupported;
-    if (is_large(*view.filetype)) view.owned = std::make_shared<ViewTypes>(a.etype, a.filetype);
+    bool const refused = overlaps_are_refused && order.overlaps;
+    if (refused || is_large(*view.filetype))
+        view.owned = std::make_shared<ViewTypes>(a.etype, a.filetype);
     return Status::ok;
 }
 
@@ -76,8 +103,13 @@ StandIn::~StandIn() {
     if (type_ != MPI_DATATYPE_NULL) PMPI_Type_free(&type_);
 }
 
-Offset byte_offset(View const& view, MPI_Offset offset) noexcept {
-    return view.displacement + view.filetype->offset_at(offset * view.etype_bytes);
+std::optional<Offset> byte_offset(View const& view, MPI_Offset offset) noexcept {
+    Bytes position = 0;
+    if (__builtin_mul_overflow(offset, view.etype_bytes, &position) ||
+        !is_in_range(*view.filetype, view.displacement, position, 1, 0)) {
+        return std::nullopt;
+    }
+    return view.displacement + view.filetype->offset_at(position);
 }
 
 MPI_Offset etypes_before(View const& view, Offset file_bytes) noexcept {

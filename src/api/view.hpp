@@ -7,6 +7,7 @@
 #include "core/status.hpp"
 
 #include <mpi.h>
+#include <optional>
 
 namespace sluice {
 
@@ -26,6 +27,7 @@ struct ViewTypes {
 
 struct FileView : View {
     Representation representation = Representation::native;
+    bool internal = false;  ///< It was called "internal", which is the native one here.
     bool known = true;  ///< False: the data representation is the user's own, so the MPI serves.
     /// Set where the MPI was given a stand-in.
     std::shared_ptr<ViewTypes const> owned;
@@ -40,7 +42,9 @@ struct ViewArguments {
 
 /// Flattens a view. What one rank can say of its arguments before anybody acts on them:
 /// `unsupported` means that the MPI should serve it. Local.
-[[nodiscard]] Status read_view(Team const& team, ViewArguments const& arguments, FileView& view);
+/// `writable`: the file was not opened with MPI_MODE_RDONLY.
+[[nodiscard]] Status read_view(Team const& team, ViewArguments const& arguments, bool writable,
+                               FileView& view);
 
 /// What the MPI gets in place of an owned view: contiguous etypes of the same length.
 class StandIn {
@@ -55,8 +59,8 @@ private:
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// MPI_File_get_byte_offset of a view: `offset` in etypes.
-[[nodiscard]] Offset byte_offset(View const& view, MPI_Offset offset) noexcept;
+/// MPI_File_get_byte_offset of a view: `offset` in etypes. Nothing where it is out of range.
+[[nodiscard]] std::optional<Offset> byte_offset(View const& view, MPI_Offset offset) noexcept;
 
 /// Etypes of the view that begin before `file_bytes`: where MPI_SEEK_END is.
 [[nodiscard]] MPI_Offset etypes_before(View const& view, Offset file_bytes) noexcept;

@@ -62,8 +62,12 @@ private:
     bool empty_ = true;
 };
 
-/// One dimension of an array: which of its indices are selected, as blocks (begin, length).
-using Blocks = std::vector<std::pair<std::int64_t, std::int64_t>>;
+/// Which indices of one dimension of an array are selected: blocks at equal distances, of which
+/// the last one may be shorter.
+struct Blocks {
+    std::int64_t begin = 0, length = 0, distance = 0, count = 0;
+    std::int64_t rest = 0;  ///< Of a shorter block that follows the others.
+};
 
 struct Dimension {
     std::int64_t size;
@@ -72,8 +76,11 @@ struct Dimension {
 
 /// Wraps the selection of the faster dimensions in one more: `step` is the bytes of one index.
 Sections add_dimension(Sections const& inner, Blocks const& blocks, Offset step) {
-    Extents all;
-    for (auto const& [begin, length] : blocks) all.add_repeated(inner, begin * step, length, step);
+    Extents block, all;
+    block.add_repeated(inner, 0, blocks.length, step);
+    Offset const begin = blocks.begin * step, distance = blocks.distance * step;
+    all.add_repeated(std::move(block).take(), begin, blocks.count, distance);
+    all.add_repeated(inner, begin + blocks.count * distance, blocks.rest, step);
     return std::move(all).take();
 }
 
@@ -92,16 +99,17 @@ void add_dimensions(Builder& to, Flat const& part, std::vector<Dimension> const&
 /// The indices that process `place` of `processes` holds of `size`.
 Blocks distributed(Distribution distribution, std::int64_t argument, std::int64_t size,
                    std::int64_t processes, std::int64_t place) {
-    if (distribution == Distribution::none) return {{0, size}};
+    if (distribution == Distribution::none) return {0, size, 0, 1};
     std::int64_t length = argument;
     if (argument == default_argument) {
         length = distribution == Distribution::block ? (size + processes - 1) / processes : 1;
     }
-    Blocks blocks;
-    for (std::int64_t at = place * length; at < size; at += length * processes) {
-        blocks.push_back({at, std::min(length, size - at)});
-    }
-    return blocks;
+    std::int64_t const begin = place * length, distance = length * processes;
+    std::int64_t const left = std::max<std::int64_t>(size - begin, 0);
+    // Of the last block a part may lie behind the end.
+    std::int64_t const count = left / distance + (left % distance >= length ? 1 : 0);
+    std::int64_t const rest = left % distance >= length ? 0 : left % distance;
+    return {begin, length, distance, count, rest};
 }
 
 /// Whether instances that follow each other are one piece.
@@ -177,7 +185,7 @@ void add_subarray(Builder& to, Recipe const& recipe, Flat const& part) {
     auto const starts = arguments.counts(n);
     std::vector<Dimension> dimensions;
     for (std::int64_t d = 0; d < n; ++d) {
-        dimensions.push_back({sizes[d], {{starts[d], subsizes[d]}}});
+        dimensions.push_back({sizes[d], {starts[d], subsizes[d], 0, 1}});
     }
     add_dimensions(to, part, dimensions, recipe.c_order);
 }

@@ -21,6 +21,7 @@ public:
             bits |= offset | length;
             ascending &= offset >= reached;
             reached = offset + length;
+            reach(offset, reached);
         });
         reached_ = reached;
         bits_ |= static_cast<std::uint64_t>(bits);
@@ -30,16 +31,24 @@ public:
     [[nodiscard]] bool ascending() const noexcept { return ascending_; }
     [[nodiscard]] Offset reached() const noexcept { return reached_; }
     [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
+    [[nodiscard]] Span span() const noexcept { return span_; }
 
 private:
+    void reach(Offset begin, Offset end) noexcept {
+        span_ = {std::min(span_.begin, begin), std::max(span_.end, end)};
+    }
+
     void at_run(Section const& s) noexcept {
         bits_ |= static_cast<std::uint64_t>(s.offset | s.length);
         if (s.count > 1) bits_ |= static_cast<std::uint64_t>(s.stride);
         ascending_ &= s.offset >= reached_ && (s.count == 1 || s.stride >= s.length);
-        reached_ = s.offset_of(s.count - 1) + s.length;
+        Offset const last = s.offset_of(s.count - 1);
+        reached_ = last + s.length;
+        reach(std::min(s.offset, last), std::max(s.offset, last) + s.length);
     }
 
     Offset reached_;
+    Span span_{reached_, reached_};
     std::uint64_t bits_ = 0;
     bool ascending_ = true;
 };
@@ -74,6 +83,7 @@ void Layout::look_through() noexcept {
     Look look(begin);
     for (Section const& section : tile_.all()) look.at(section);
     alignment_bits_ = look.bits() | static_cast<std::uint64_t>(tile_extent_);
+    tile_span_ = look.span();
     bool const apart = tile_.bytes() == 0 || tile_extent_ >= look.reached() - begin;
     ascending_ = look.ascending() && apart;
 }

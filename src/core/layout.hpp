@@ -13,6 +13,9 @@
 namespace sluice {
 
 inline constexpr Bytes endless = std::numeric_limits<Bytes>::max() / 4;
+/// Offsets and numbers of bytes beyond it are refused where a call is captured: all that is
+/// reckoned with smaller ones fits into 64 bits.
+inline constexpr Offset offset_limit = endless;
 
 /// Immutable; shared by all requests that use it.
 class Layout {
@@ -28,6 +31,8 @@ public:
     template <class Visit> void for_each_run(Visit&& visit) const { tile_.for_each_run(visit); }
     [[nodiscard]] Bytes tile_bytes() const noexcept { return tile_.bytes(); }
     [[nodiscard]] Offset tile_extent() const noexcept { return tile_extent_; }
+    /// From the lowest to the highest offset of a tile's bytes.
+    [[nodiscard]] Span tile_span() const noexcept { return tile_span_; }
     /// What it holds, lists that it shares with others included.
     [[nodiscard]] Bytes memory_bytes() const noexcept;
 
@@ -71,6 +76,7 @@ private:
     /// Stands for all tiles where a tile is one piece: those are the pieces of one endless run.
     Section endless_;
     Offset tile_extent_ = 0;
+    Span tile_span_;
     std::uint64_t alignment_bits_ = 0;
     bool contiguous_ = false;
     bool ascending_ = false;

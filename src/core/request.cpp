@@ -39,6 +39,19 @@ std::uint64_t alignment_bits(Request const& r) noexcept {
            static_cast<std::uint64_t>(all.begin | all.end);
 }
 
+bool is_in_range(Layout const& layout, Offset origin, Bytes position, Bytes bytes,
+                 Offset least) noexcept {
+    __extension__ using Wide = __int128;
+    Wide const end = Wide{position} + bytes;
+    if (position < 0 || bytes < 0 || end > offset_limit || origin > offset_limit) return false;
+    if (bytes == 0) return true;
+    if (layout.tile_bytes() == 0) return false;
+    Wide const first = Wide{position / layout.tile_bytes()} * layout.tile_extent();
+    Wide const last = (end - 1) / layout.tile_bytes() * layout.tile_extent();
+    return origin + std::min(first, last) + layout.tile_span().begin >= least &&
+           origin + std::max(first, last) + layout.tile_span().end <= offset_limit;
+}
+
 std::int64_t piece_count(Request const& r) noexcept {
     return r.view.filetype->piece_count(r.position, r.position + std::max<Bytes>(r.bytes, 0));
 }

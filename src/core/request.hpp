@@ -41,6 +41,11 @@ struct Request {
 /// All file offsets and lengths that the request uses, or-ed; the lowest set bit divides them all.
 [[nodiscard]] std::uint64_t alignment_bits(Request const& request) noexcept;
 
+/// Whether a layout's bytes [position, position + bytes), from `origin` on, lie between `least` and
+/// offset_limit. Asked once, when a call is captured: nothing else here looks for overflow.
+[[nodiscard]] bool is_in_range(Layout const& layout, Offset origin, Bytes position, Bytes bytes,
+                               Offset least) noexcept;
+
 /// Pieces of the file that the request falls into.
 [[nodiscard]] std::int64_t piece_count(Request const& request) noexcept;
 

@@ -67,9 +67,19 @@ Summary Operation::own_summary() const {
     return s;
 }
 
+void Operation::take_memory(std::shared_ptr<Layout const> memory) {
+    Request& r = state_.request;
+    if (is_in_range(*memory, 0, 0, r.bytes, -offset_limit)) {
+        r.memory = std::move(memory);
+    } else {
+        state_.fail(Status::count);
+        r.bytes = 0;
+    }
+}
+
 void Operation::start() {
     if (call_.find_memory) {
-        state_.request.memory = std::exchange(call_.find_memory, nullptr)();
+        take_memory(std::exchange(call_.find_memory, nullptr)());
         state_.direct = wants_direct();
     }
     enter(Stage::survey);

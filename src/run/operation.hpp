@@ -109,6 +109,7 @@ private:
 
     [[nodiscard]] bool wants_direct() const;
     [[nodiscard]] Summary own_summary() const;
+    void take_memory(std::shared_ptr<Layout const> memory);
     bool step(Ahead const& ahead);
     void enter(Stage next);
     void start_survey();

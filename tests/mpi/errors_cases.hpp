@@ -184,6 +184,28 @@ inline Outcome negative_offset(MPI_File file, Form form, Direction direction) {
     return start_and_finish(file, form, direction, request, memory, MPI_BYTE);
 }
 
+/// Offsets of doubles that 64 bits cannot say in bytes, or only just.
+template <MPI_Offset etypes> Outcome far_offset(MPI_File file, Form form, Direction direction) {
+    check::ok(
+        MPI_File_set_view(file, region, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
+    model::Request request{{}, 13 * check::rank(), model::element(MPI_BYTE), 12};
+    if (is_faulty_rank()) request.offset = etypes;
+    model::Bytes memory(100, 1);
+    return start_and_finish(file, form, direction, request, memory, MPI_DOUBLE);
+}
+
+/// The memory of the second instance lies where no address is.
+inline Outcome far_memory(MPI_File file, Form form, Direction direction) {
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_create_resized(MPI_BYTE, 0, is_faulty_rank() ? MPI_Aint{1} << 60 : 1, &type);
+    MPI_Type_commit(&type);
+    model::Bytes memory(100, 1);
+    auto const outcome =
+        start_and_finish(file, form, direction, request_here(), memory, type);
+    MPI_Type_free(&type);
+    return outcome;
+}
+
 inline Outcome plain_call(MPI_File file, Form form, Direction direction) {
     model::Bytes memory(100, 1);
     return start_and_finish(file, form, direction, request_here(), memory, MPI_BYTE);
@@ -236,6 +258,12 @@ inline std::vector<Case> all_cases() {
             {"uncommitted_type/read", read, both, type, {}, uncommitted_type},
             {"null_type/write", write, both, type, asked, null_type},
             {"negative_offset/write", write, both, count, asked, negative_offset},
+            {"far_offset_2_61/write", write, both, count, asked, far_offset<(MPI_Offset{1} << 61)>},
+            {"far_offset_2_61/read", read, both, count, {}, far_offset<(MPI_Offset{1} << 61)>},
+            {"far_offset_2_60/write", write, both, count, asked,
+             far_offset<(MPI_Offset{1} << 60) - 1>},
+            {"far_offset_2_60/read", read, both, count, {}, far_offset<(MPI_Offset{1} << 60) - 1>},
+            {"far_memory/write", write, both, count, asked, far_memory},
             {"uncommitted_view/write", write, both, type, asked, uncommitted_view},
             {"decreasing_view/write", write, both, type, asked, decreasing_view},
             {"decreasing_view/read", read, both, type, {}, decreasing_view},

@@ -41,6 +41,42 @@ inline Request strided_across_end(int rank, int ranks) {
     return {{10 * rank, MPI_BYTE, mine}, 0, memory, 1100};
 }
 
+// A view may have bytes more than once where the file is opened for reading only (MPI-4.1, 14.3).
+
+inline Request twice_in_a_tile(int rank, int) {
+    Layout const mine = model::resized(model::vector(element(MPI_BYTE), 6, 4 + rank % 3, 2), 30);
+    return {{7 * rank, MPI_BYTE, mine}, 5, element(MPI_BYTE), 700};
+}
+
+inline Request same_bytes_again(int rank, int) {
+    Layout const mine = model::resized(model::vector(element(MPI_SHORT), 3, 2 + rank % 2, 0), 11);
+    Layout const memory = model::resized(model::vector(element(MPI_BYTE), 2, 3, 5), 10);
+    return {{rank, MPI_SHORT, mine}, 3, memory, 100};
+}
+
+inline Request twice_across_tiles(int rank, int) {
+    Layout const mine = model::resized(model::vector(element(MPI_BYTE), 2, 3, 5), 4 + rank % 2);
+    return {{3 * rank, MPI_BYTE, mine}, 2, element(MPI_BYTE), 600};
+}
+
+/// The end of the file lies among such tiles.
+inline Request twice_across_end(int rank, int) {
+    Layout const mine = model::resized(model::vector(element(MPI_BYTE), 2, 3, 5), 4);
+    return {{9000 + rank, MPI_BYTE, mine}, 0, element(MPI_BYTE), 3000};
+}
+
+inline Request twice_in_etypes(int rank, int) {
+    static MPI_Datatype const etype = [] {
+        MPI_Datatype made = MPI_DATATYPE_NULL;
+        MPI_Type_create_hvector(2, 3, 2, MPI_BYTE, &made);
+        MPI_Type_commit(&made);
+        return made;
+    }();
+    Layout const part = model::vector(element(MPI_BYTE), 2, 3, 2);
+    Layout const mine = model::resized(model::vector(part, 2, 1, 2), 20);
+    return {{rank, etype, mine}, 1, element(MPI_BYTE), 6 * 40};
+}
+
 inline std::vector<Pattern> read_patterns() {
     return {{"all_read_all", 10007, all_read_all},
             {"overlapping", 10007, overlapping},
@@ -50,6 +86,11 @@ inline std::vector<Pattern> read_patterns() {
             {"all_across_end", 10007, all_across_end},
             {"behind_end", 10007, behind_end},
             {"strided_across_end", 10007, strided_across_end},
+            {"twice_in_a_tile", 10007, twice_in_a_tile},
+            {"same_bytes_again", 10007, same_bytes_again},
+            {"twice_across_tiles", 10007, twice_across_tiles},
+            {"twice_across_end", 10007, twice_across_end},
+            {"twice_in_etypes", 10007, twice_in_etypes},
             {"empty_file", 0, overlapping}};
 }
 

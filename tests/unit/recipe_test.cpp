@@ -1,6 +1,7 @@
 // Recipes of datatypes: what they flatten to, when they are equal, and how layouts are kept.
 #include "core/flatten.hpp"
 #include "core/layout_cache.hpp"
+#include "core/recipe_bounds.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -112,6 +113,68 @@ RC_GTEST_PROP(Flatten, DistributedArraysPartitionTheArray, ()) {
     std::sort(all.begin(), all.end());
     RC_ASSERT(all.size() == static_cast<std::size_t>(rows * columns));
     for (std::size_t i = 0; i < all.size(); ++i) RC_ASSERT(all[i] == static_cast<Offset>(i));
+}
+
+Made cyclic(std::int64_t size, std::int64_t length, int processes, int rank) {
+    int const kind = static_cast<int>(Distribution::cyclic);
+    Recipe r;
+    r.maker = Maker::darray;
+    r.ints = {processes, rank, 1, kind, static_cast<int>(length), processes, 0};
+    r.counts = {size};
+    r.parts = {element(8)};
+    r.seal();
+    return std::make_shared<Recipe const>(std::move(r));
+}
+
+/// A regular pattern costs the same however many pieces it has.
+TEST(Flatten, CyclicArraysOfAnySizeAreAFewRuns) {
+    for (std::int64_t const size : {std::int64_t{10}, std::int64_t{20'000'001},
+                                    std::int64_t{4'000'000'003}}) {
+        auto const layout = flatten(*cyclic(size, 2, 4, 0));
+        Bytes const whole = size / 8 * 2, rest = std::min<std::int64_t>(size % 8, 2);
+        EXPECT_EQ(layout->tile_bytes(), 8 * (whole + rest)) << size;
+        EXPECT_EQ(layout->tile_extent(), 8 * size) << size;
+        EXPECT_EQ(layout->offset_at(layout->tile_bytes() - 1),
+                  8 * (rest > 0 ? size / 8 * 8 + rest : size / 8 * 8 - 6) - 1)
+            << size;
+        EXPECT_LT(layout->memory_bytes(), 1000) << size;
+    }
+}
+
+/// Numbers at which 64 bits overflow: never flattened, and never undefined behaviour.
+RC_GTEST_PROP(RecipeBounds, RefusesWhatOverflows, ()) {
+    auto const number = [] {
+        int const bits = *rc::gen::inRange(0, 63);
+        std::int64_t const value = (std::int64_t{1} << bits) - *rc::gen::inRange(0, 3);
+        return *rc::gen::arbitrary<bool>() ? value : -value;
+    };
+    auto const count = std::abs(number()), length = std::abs(number());
+    Maker const makers[]{Maker::hvector, Maker::vector, Maker::hindexed_block};
+    auto const maker = makers[*rc::gen::inRange(0, 3)];
+    auto const part = bounded(*element(4), 0, std::abs(number()));
+    Lists const lists = maker == Maker::hindexed_block
+                            ? Lists{{}, {}, {2, length, number(), number()}}
+                            : Lists{{}, {}, {count, length, number()}};
+    auto const recipe = made(maker, lists, {part});
+    if (!is_in_range(*recipe)) return;
+    auto const layout = flatten(*recipe);
+    RC_ASSERT(layout->tile_bytes() >= 0 && layout->tile_bytes() <= offset_limit);
+    RC_ASSERT(layout->tile_span().begin >= -offset_limit);
+    RC_ASSERT(layout->tile_span().end <= offset_limit);
+}
+
+TEST(RecipeBounds, KnowsWhatIsTooLarge) {
+    std::int64_t const large = std::int64_t{1} << 61;
+    auto const hvector = [](std::int64_t count, std::int64_t step) {
+        return made(Maker::hvector, {{}, {}, {count, 1, step}}, {element(8)});
+    };
+    EXPECT_TRUE(is_in_range(*hvector(1 << 30, 1 << 30)));
+    EXPECT_FALSE(is_in_range(*hvector(3, large)));
+    EXPECT_FALSE(is_in_range(*hvector(large, large)));
+    EXPECT_FALSE(is_in_range(*made(Maker::contiguous, {{}, {}, {large}}, {element(8)})));
+    EXPECT_FALSE(is_in_range(
+        *made(Maker::structure, {{}, {}, {2, 1, 1, 0, 2 * large - 1}}, {element(8)})));
+    EXPECT_FALSE(is_in_range(*bounded(*hvector(2, 8), 0, 2 * large)));
 }
 
 Made draw_list() {
