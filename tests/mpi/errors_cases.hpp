@@ -186,8 +186,7 @@ inline Outcome negative_offset(MPI_File file, Form form, Direction direction) {
 
 /// Offsets of doubles that 64 bits cannot say in bytes, or only just.
 template <MPI_Offset etypes> Outcome far_offset(MPI_File file, Form form, Direction direction) {
-    check::ok(
-        MPI_File_set_view(file, region, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
+    check::ok(MPI_File_set_view(file, region, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
     model::Request request{{}, 13 * check::rank(), model::element(MPI_BYTE), 12};
     if (is_faulty_rank()) request.offset = etypes;
     model::Bytes memory(100, 1);
@@ -200,8 +199,7 @@ inline Outcome far_memory(MPI_File file, Form form, Direction direction) {
     MPI_Type_create_resized(MPI_BYTE, 0, is_faulty_rank() ? MPI_Aint{1} << 60 : 1, &type);
     MPI_Type_commit(&type);
     model::Bytes memory(100, 1);
-    auto const outcome =
-        start_and_finish(file, form, direction, request_here(), memory, type);
+    auto const outcome = start_and_finish(file, form, direction, request_here(), memory, type);
     MPI_Type_free(&type);
     return outcome;
 }
@@ -252,28 +250,28 @@ inline std::vector<Case> all_cases() {
     std::vector<int> const count{MPI_ERR_COUNT, MPI_ERR_ARG};
     std::vector<int> const type{MPI_ERR_TYPE, MPI_ERR_ARG};
     std::vector<int> const no_write{MPI_ERR_READ_ONLY, MPI_ERR_ACCESS};
-    return {{"negative_count/write", write, both, count, asked, negative_count},
-            {"negative_count/read", read, both, count, {}, negative_count},
-            {"uncommitted_type/write", write, both, type, asked, uncommitted_type},
-            {"uncommitted_type/read", read, both, type, {}, uncommitted_type},
-            {"null_type/write", write, both, type, asked, null_type},
-            {"negative_offset/write", write, both, count, asked, negative_offset},
-            {"far_offset_2_61/write", write, both, count, asked, far_offset<(MPI_Offset{1} << 61)>},
-            {"far_offset_2_61/read", read, both, count, {}, far_offset<(MPI_Offset{1} << 61)>},
-            {"far_offset_2_60/write", write, both, count, asked,
-             far_offset<(MPI_Offset{1} << 60) - 1>},
-            {"far_offset_2_60/read", read, both, count, {}, far_offset<(MPI_Offset{1} << 60) - 1>},
-            {"far_memory/write", write, both, count, asked, far_memory},
-            {"uncommitted_view/write", write, both, type, asked, uncommitted_view},
-            {"decreasing_view/write", write, both, type, asked, decreasing_view},
-            {"decreasing_view/read", read, both, type, {}, decreasing_view},
-            {"read_only/write", write, MPI_MODE_RDONLY, no_write, {}, plain_call},
-            {"write_only/read",
-             read,
-             MPI_MODE_WRONLY,
-             {MPI_ERR_ACCESS, MPI_ERR_AMODE},
-             {},
-             plain_call}};
+    return {
+        {"negative_count/write", write, both, count, asked, negative_count},
+        {"negative_count/read", read, both, count, {}, negative_count},
+        {"uncommitted_type/write", write, both, type, asked, uncommitted_type},
+        {"uncommitted_type/read", read, both, type, {}, uncommitted_type},
+        {"null_type/write", write, both, type, asked, null_type},
+        {"negative_offset/write", write, both, count, asked, negative_offset},
+        {"far_offset_2_61/write", write, both, count, asked, far_offset<(MPI_Offset{1} << 61)>},
+        {"far_offset_2_61/read", read, both, count, {}, far_offset<(MPI_Offset{1} << 61)>},
+        {"far_offset_2_60/write", write, both, count, asked, far_offset<(MPI_Offset{1} << 60) - 1>},
+        {"far_offset_2_60/read", read, both, count, {}, far_offset<(MPI_Offset{1} << 60) - 1>},
+        {"far_memory/write", write, both, count, asked, far_memory},
+        {"uncommitted_view/write", write, both, type, asked, uncommitted_view},
+        {"decreasing_view/write", write, both, type, asked, decreasing_view},
+        {"decreasing_view/read", read, both, type, {}, decreasing_view},
+        {"read_only/write", write, MPI_MODE_RDONLY, no_write, {}, plain_call},
+        {"write_only/read",
+         read,
+         MPI_MODE_WRONLY,
+         {MPI_ERR_ACCESS, MPI_ERR_AMODE},
+         {},
+         plain_call}};
 }
 
 }  // namespace errors

@@ -128,8 +128,8 @@ Made cyclic(std::int64_t size, std::int64_t length, int processes, int rank) {
 
 /// A regular pattern costs the same however many pieces it has.
 TEST(Flatten, CyclicArraysOfAnySizeAreAFewRuns) {
-    for (std::int64_t const size : {std::int64_t{10}, std::int64_t{20'000'001},
-                                    std::int64_t{4'000'000'003}}) {
+    for (std::int64_t const size :
+         {std::int64_t{10}, std::int64_t{20'000'001}, std::int64_t{4'000'000'003}}) {
         auto const layout = flatten(*cyclic(size, 2, 4, 0));
         Bytes const whole = size / 8 * 2, rest = std::min<std::int64_t>(size % 8, 2);
         EXPECT_EQ(layout->tile_bytes(), 8 * (whole + rest)) << size;
@@ -172,8 +172,8 @@ TEST(RecipeBounds, KnowsWhatIsTooLarge) {
     EXPECT_FALSE(is_in_range(*hvector(3, large)));
     EXPECT_FALSE(is_in_range(*hvector(large, large)));
     EXPECT_FALSE(is_in_range(*made(Maker::contiguous, {{}, {}, {large}}, {element(8)})));
-    EXPECT_FALSE(is_in_range(
-        *made(Maker::structure, {{}, {}, {2, 1, 1, 0, 2 * large - 1}}, {element(8)})));
+    EXPECT_FALSE(
+        is_in_range(*made(Maker::structure, {{}, {}, {2, 1, 1, 0, 2 * large - 1}}, {element(8)})));
     EXPECT_FALSE(is_in_range(*bounded(*hvector(2, 8), 0, 2 * large)));
 }
 
