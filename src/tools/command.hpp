@@ -4,6 +4,9 @@
 
 namespace sluice {
 
+/// The exit code of a command line that is not understood.
+constexpr int bad_usage = 2;
+
 int command_run(int argc, char** argv);
 int command_bench(int argc, char** argv);
 int command_calibrate(int argc, char** argv);

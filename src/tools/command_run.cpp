@@ -47,6 +47,36 @@ std::string found(std::string const& program) {
     return program;
 }
 
+/// The MPI that a file is linked to, by the name of its library; empty: none that is known.
+std::string mpi_of(std::string const& file) {
+    for (char const* const mpi :
+         {"libmpi_abi.so", "libmpi.so.12", "libmpich.so.12", "libmpi.so.40"})
+        if (is_linked_to(file, mpi)) return mpi;
+    return {};
+}
+
+std::string name_of(std::string const& mpi) {
+    if (mpi == "libmpi.so.40") return "Open MPI (libmpi.so.40)";
+    if (mpi == "libmpi_abi.so") return "the standard ABI (libmpi_abi.so)";
+    return "MPICH or an MPI with its ABI (" + mpi + ")";
+}
+
+/// Two MPIs in one process end in undefined symbols or worse: this is said before they meet.
+bool fits(std::string const& program, std::string const& preloaded) {
+    std::string const theirs = mpi_of(program), ours = mpi_of(preloaded);
+    // Debian's MPICH has another file name, and the same functions and handles.
+    auto const family = [](std::string const& mpi) {
+        return mpi == "libmpich.so.12" ? std::string("libmpi.so.12") : mpi;
+    };
+    if (theirs.empty() || ours.empty() || family(theirs) == family(ours)) return true;
+    std::fprintf(stderr,
+                 "sluice: %s uses %s, but %s was built for %s: use the sluice command of that "
+                 "MPI's build\n",
+                 program.c_str(), name_of(theirs).c_str(), preloaded.c_str(),
+                 name_of(ours).c_str());
+    return false;
+}
+
 }  // namespace
 
 std::string library(bool abi) {
@@ -58,9 +88,16 @@ int command_run(int argc, char** argv) {
     if (forced) --argc, ++argv;
     if (argc < 1) {
         std::fprintf(stderr, "usage: mpiexec -n RANKS sluice run [--abi] PROGRAM [ARGUMENT ...]\n");
-        return 2;
+        return bad_usage;
     }
-    bool const abi = forced || is_linked_to(found(argv[0]), "libmpi_abi.so");
+    if (argv[0][0] == '-') {
+        std::fprintf(stderr, "sluice run: there is no option '%s'; see sluice run --help\n",
+                     argv[0]);
+        return bad_usage;
+    }
+    std::string const program = found(argv[0]);
+    bool const abi = forced || is_linked_to(program, "libmpi_abi.so");
+    if (!switched_off() && !fits(program, library(abi))) return bad_usage;
     if (!switched_off() && !preload(library(abi))) return 1;
     return become(argv);
 }

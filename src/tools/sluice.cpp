@@ -3,8 +3,11 @@
 
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 namespace {
+
+using sluice::bad_usage;
 
 struct Command {
     char const* name;
@@ -46,18 +49,31 @@ int help(std::FILE* to) {
     std::fprintf(to, "sluice %s: collective MPI file I/O in the background\n\nusage:\n",
                  SLUICE_VERSION);
     for (Command const& c : commands) std::fprintf(to, "  sluice %-36s %s\n", c.usage, c.meaning);
-    return to == stdout ? 0 : 2;
+    return to == stdout ? 0 : bad_usage;
+}
+
+int help_of(Command const& command) {
+    std::printf("usage: sluice %s\n\n%s\n", command.usage, command.meaning);
+    return 0;
+}
+
+bool asks_for_help(std::string const& word) { return word == "-h" || word == "--help"; }
+
+/// Those without a parser of their own.
+bool has_no_help(Command const& command) {
+    return command.main == sluice::command_run || command.main == sluice::command_info;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc < 2) return help(stderr);
-    if (std::strcmp(argv[1], "--help") == 0 || std::strcmp(argv[1], "help") == 0)
-        return help(stdout);
+    if (asks_for_help(argv[1]) || std::strcmp(argv[1], "help") == 0) return help(stdout);
     if (std::strcmp(argv[1], "--version") == 0) return std::puts("sluice " SLUICE_VERSION) < 0;
     for (Command const& c : commands) {
-        if (std::strcmp(argv[1], c.name) == 0) return c.main(argc - 2, argv + 2);
+        if (std::strcmp(argv[1], c.name) != 0) continue;
+        if (argc > 2 && asks_for_help(argv[2]) && has_no_help(c)) return help_of(c);
+        return c.main(argc - 2, argv + 2);
     }
     std::fprintf(stderr, "sluice: there is no command '%s'\n\n", argv[1]);
     return help(stderr);

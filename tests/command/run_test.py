@@ -81,6 +81,37 @@ class Run(unittest.TestCase):
             self.assertNotIn("AddressSanitizer", result.stderr)
             self.assertNotIn("runtime error", result.stderr)
 
+    def test_a_program_of_another_mpi_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name in ("bin", "lib"):
+                (root / name).mkdir()
+            command = shutil.copy(os.environ["SLUICE"], root / "bin" / "sluice")
+            for number in ("12", "40"):
+                compile_c("-shared", f"-Wl,-soname,libmpi.so.{number}",
+                          "-o", root / f"libmpi.so.{number}")
+                compile_c("-o", root / number, "-Wl,--no-as-needed", f"-Wl,-rpath,{root}",
+                          "-x", "none", root / f"libmpi.so.{number}", source=PROGRAM)
+            compile_c("-shared", "-o", root / "lib/libsluice.so", "-Wl,--no-as-needed",
+                      f"-Wl,-rpath,{root}", "-x", "none", root / "libmpi.so.12")
+            for program, code in (("12", 0), ("40", 2)):
+                result = subprocess.run([command, "run", root / program], text=True,
+                                        capture_output=True, check=False)
+                self.assertEqual(result.returncode, code, result.stderr)
+            self.assertEqual(result.stdout, "")
+            self.assertIn("uses Open MPI (libmpi.so.40)", result.stderr)
+            self.assertIn("was built for MPICH", result.stderr)
+
+    def test_help_and_bad_usage(self):
+        command = self.root / "bin" / "sluice"
+        for words, code, text in ((["run", "--help"], 0, "PROGRAM"), (["-h"], 0, "usage"),
+                                  (["run", "-h"], 0, "PROGRAM"), (["info", "--help"], 0, "usage"),
+                                  (["--version"], 0, "sluice"), (["run"], 2, "usage"),
+                                  (["run", "--ab"], 2, "--ab"), (["rum"], 2, "rum")):
+            result = subprocess.run([command, *words], text=True, capture_output=True, check=False)
+            self.assertEqual(result.returncode, code, words)
+            self.assertIn(text, result.stderr if code else result.stdout)
+
     def test_switched_off(self):
         self.expect("nothing", self.root / "programs/mpi_abi", SLUICE="off")
 
