@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <link.h>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,12 +48,42 @@ std::string mpi_of(std::string const& file) {
     return known ? found.dli_fname : "";
 }
 
+#ifndef MPI_ABI
+/// What the MPI in this file says of itself, which it may be asked before it is initialised.
+std::string name_of(std::string const& mpi) {
+    constexpr std::size_t longest = 8192;  // Of all MPIs: Open MPI's is 256.
+    std::string text(longest, '\0');
+    void* const handle = dlopen(mpi.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle) return {};
+    using Ask = int (*)(char*, int*);
+    auto const ask = reinterpret_cast<Ask>(dlsym(handle, "PMPI_Get_library_version"));
+    int length = 0;
+    if (ask) ask(text.data(), &length);
+    dlclose(handle);
+    text.resize(std::min(text.find('\0'), longest));
+    return text;
+}
+
+/// The handles of another MPI are other values: nothing of it may be called with ours.
+void check_family(std::string const& mpi) {
+    std::string const running = name_of(mpi);
+    if (running.empty() || running.find(SLUICE_BUILT_FOR) != std::string::npos) return;
+    refuse("built for " SLUICE_BUILT_FOR ", but the program uses another MPI (" + mpi + ", " +
+           running.substr(0, running.find('\n')) + "): use the sluice command of that MPI's build");
+}
+#endif
+
 /// All files are asked: an interpreter loads its module's MPI beside the one of this library.
-void check_abi() {
+void check_loaded() {
+    std::set<std::string> asked;
     for (std::string const& file : loaded_files()) {
         std::string const mpi = mpi_of(file);
         bool const abi = mpi.find("libmpi_abi") != std::string::npos;
-        if (mpi.empty() || abi == built_for_abi) continue;
+        if (mpi.empty() || !asked.insert(mpi).second) continue;
+#ifndef MPI_ABI
+        if (!abi) check_family(mpi);
+#endif
+        if (abi == built_for_abi) continue;
         refuse(built_for_abi
                    ? "built for the standard ABI, but the program uses an MPI's own (" + mpi +
                          "): use `sluice run` without --abi"
@@ -71,30 +102,20 @@ bool numbers_agree() {
     return handler == MPI_ERRORS_RETURN;
 }
 
-void check_version() {
+#endif
+
+}  // namespace
+
+void check_fit() { check_loaded(); }
+
+void check_constants() {
+#ifdef MPI_ABI
     int major = 0, minor = 0;
     PMPI_Abi_get_version(&major, &minor);
     if (major == MPI_ABI_VERSION && numbers_agree()) return;
     refuse("built for other numbers of the standard ABI's constants than the MPI's: use the "
            "sluice command of that MPI's build");
-}
-#else
-void check_version() {
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    PMPI_Get_library_version(library, &length);
-    std::string const running(library, static_cast<std::size_t>(std::max(length, 0)));
-    if (running.find(SLUICE_BUILT_FOR) != std::string::npos) return;
-    refuse("built for " SLUICE_BUILT_FOR ", but the program runs on another MPI (" +
-           running.substr(0, running.find('\n')) + "): use the sluice command of that MPI's build");
-}
 #endif
-
-}  // namespace
-
-void check_fit() {
-    check_abi();
-    check_version();
 }
 
 }  // namespace sluice

@@ -60,10 +60,16 @@ void keep_from_sieving() {
         setenv("OMPI_MCA_fbtl_posix_write_datasieving", "false", 1);
 }
 
+/// What has to be settled before the MPI begins.
+void before_start() {
+    check_fit();
+    keep_from_sieving();
+}
+
 /// `world` is null in a session.
 void initialised(int rank, bool multiple, MPI_Comm world) {
     ++instances;
-    check_fit();
+    check_constants();
     set_thread_multiple(multiple);
     set_world_rank(rank);
     leave_preload();
@@ -134,7 +140,7 @@ MPI_Info with_multiple(MPI_Info info) {
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
-    sluice::keep_from_sieving();
+    sluice::before_start();
     int provided = 0;
     int const code = sluice::needs_multiple()
                          ? SLUICE_NEXT(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
@@ -144,7 +150,7 @@ int MPI_Init(int* argc, char*** argv) {
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    sluice::keep_from_sieving();
+    sluice::before_start();
     int const level = sluice::needs_multiple() ? MPI_THREAD_MULTIPLE : required;
     int const code = SLUICE_NEXT(MPI_Init_thread)(argc, argv, level, provided);
     if (code == MPI_SUCCESS) sluice::world_initialised();
@@ -158,7 +164,7 @@ int MPI_Finalize(void) {
 
 #ifdef SLUICE_HAVE_SESSIONS
 int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
-    sluice::keep_from_sieving();
+    sluice::before_start();
     MPI_Info asked = sluice::needs_multiple() ? sluice::with_multiple(info) : info;
     int const code = SLUICE_NEXT(MPI_Session_init)(asked, handler, session);
     if (asked != info) PMPI_Info_free(&asked);
