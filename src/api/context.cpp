@@ -3,6 +3,7 @@
 
 #include "api/attribute.hpp"
 #include "api/environment.hpp"
+#include "api/peers.hpp"
 #include "api/ranks.hpp"
 #include "api/threads.hpp"
 
@@ -44,9 +45,12 @@ void end_orphans(bool all) {
 
 Attribute<Context> attribute(let_go);
 
-/// The world's, or one of its own where there is none: the latter is collective and blocks.
+/// The world's, or one of its own where there is none: the latter is collective and blocks. A part
+/// of a world that has none because some of its ranks run without Sluice is not served: a start
+/// must not block.
 std::shared_ptr<Fabric> fabric_for(MPI_Comm communicator) {
     auto world = Fabric::of_world();
+    if (!world && !world_has_sluice()) return nullptr;
     return world ? world : Fabric::make(communicator);
 }
 

@@ -14,6 +14,7 @@ namespace sluice {
 namespace {
 
 std::atomic<int> rank_in_world{0};
+std::string own_preload;
 
 Settings read_environment() {
     std::vector<Complaint> complaints;
@@ -59,7 +60,11 @@ void leave_preload() {
     for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end + 1) {
         end = std::min(all.find_first_of(": ", begin), all.size());
         std::string const entry = all.substr(begin, end - begin);
-        if (entry.empty() || names(entry, library)) continue;
+        if (entry.empty()) continue;
+        if (names(entry, library)) {
+            own_preload = library;
+            continue;
+        }
         others += (others.empty() ? "" : ":") + entry;
     }
     if (others.empty())
@@ -67,6 +72,8 @@ void leave_preload() {
     else
         setenv("LD_PRELOAD", others.c_str(), 1);
 }
+
+std::string const& preloaded_path() { return own_preload; }
 
 int world_rank() noexcept { return rank_in_world; }
 void set_world_rank(int rank) noexcept { rank_in_world = rank; }

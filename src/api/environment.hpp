@@ -11,6 +11,8 @@ namespace sluice {
 /// loaded with it and its MPI. Called when MPI is initialised, so that a shell that becomes the
 /// program still hands it on.
 void leave_preload();
+/// The path of this library, where it was in LD_PRELOAD; else empty.
+[[nodiscard]] std::string const& preloaded_path();
 
 /// A warning on stderr, by rank 0 only unless `always`; each text once. Never blocks on MPI.
 void warn(std::string const& text, bool always = false);

@@ -4,6 +4,7 @@
 // on.
 #include "api/meet.hpp"
 #include "api/next.hpp"
+#include "api/peers.hpp"
 #include "api/progress.hpp"
 
 namespace sluice {
@@ -42,6 +43,7 @@ template <class Ask> bool found(Ask&& ask) {
 
 void meet(MPI_Comm communicator) {
     if (!settings().progress_in_calls || communicator == MPI_COMM_NULL) return;
+    if (!settings().enabled || !all_have_sluice(communicator)) return;
     started([&](MPI_Request* request) { return PMPI_Ibarrier(communicator, request); });
 }
 

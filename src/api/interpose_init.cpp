@@ -9,6 +9,7 @@
 #include "api/interposition.hpp"
 #include "api/next.hpp"
 #include "api/own_reduction.hpp"
+#include "api/peers.hpp"
 #include "api/requests.hpp"
 #include "api/statistics.hpp"
 #include "api/threads.hpp"
@@ -64,6 +65,7 @@ void keep_from_sieving() {
 void before_start() {
     check_fit();
     keep_from_sieving();
+    if (calls_arrive()) show_this_process();
 }
 
 /// `world` is null in a session.
@@ -77,8 +79,11 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
     tell_missed_calls(rank);
     if (!calls_arrive()) return;
     note("version " SLUICE_VERSION " for " SLUICE_BUILT_FOR);
-    settle_threads(world);
-    if (settings().collectives && world != MPI_COMM_NULL) Fabric::set_up_world();
+    bool const asks_others =
+        settings().collectives || settings().affinity.way == Affinity::Way::spread;
+    bool const all = world != MPI_COMM_NULL && asks_others && all_have_sluice(world);
+    settle_threads(all ? world : MPI_COMM_NULL);
+    if (settings().collectives && all) Fabric::set_up_world();
 }
 
 void world_initialised() {
@@ -103,6 +108,7 @@ void finalizing() {
     Progress::stop();
     Context::forget_all();
     Team::forget_all();
+    forget_peers();
     forget_types();
 }
 

@@ -3,6 +3,7 @@
 
 #include "api/attribute.hpp"
 #include "api/environment.hpp"
+#include "api/peers.hpp"
 #include "api/ranks.hpp"
 #include "core/staging.hpp"
 #include "ports/random.hpp"
@@ -122,6 +123,13 @@ bool thread_multiple() noexcept { return multiple_granted; }
 
 std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
     if (auto known = attribute.get(communicator)) return *std::move(known);
+    if (!all_have_sluice(communicator)) {
+        warn("a communicator has ranks that do not run under Sluice, or with other settings, or "
+             "processes of another MPI_COMM_WORLD: the MPI serves its files itself");
+        attribute.set(communicator, nullptr);
+        return nullptr;
+    }
+    wait_for_unseen(communicator);
     auto team = revive(communicator);
     if (!team) {
         MPI_Comm const own = make_own(communicator);
