@@ -1,6 +1,7 @@
 // The collective data-access functions, blocking, nonblocking and split, with int and with large
 // counts. Each hands its arguments on; a file that is not served goes to the MPI.
 #include "api/access.hpp"
+#include "api/meet.hpp"
 #include "api/next.hpp"
 
 namespace {
@@ -12,7 +13,10 @@ using sluice::Direction;
 template <class Pass>
 int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
-    if (!file || !file->served()) return pass();
+    if (!file || !file->served()) {
+        sluice::meet(arguments.handle);
+        return pass();
+    }
     return sluice::access_blocking(file, arguments, status);
 }
 
@@ -25,14 +29,20 @@ int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& p
 
 template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
-    if (!file || !file->served()) return pass();
+    if (!file || !file->served()) {
+        sluice::meet(arguments.handle);
+        return pass();
+    }
     return sluice::access_begin(file, arguments);
 }
 
 template <class Pass>
 int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
     auto const file = sluice::find_file(handle);
-    if (!file || !file->served()) return pass();
+    if (!file || !file->served()) {
+        sluice::meet(handle);
+        return pass();
+    }
     return sluice::access_end(file, direction, status);
 }
 

@@ -5,6 +5,7 @@
 // blocking calls are served too, and the shared pointer, which only the MPI has, is refused.
 #include "api/access.hpp"
 #include "api/errors.hpp"
+#include "api/meet.hpp"
 #include "api/next.hpp"
 
 namespace {
@@ -45,6 +46,14 @@ template <class Pass> int shared(MPI_File handle, Pass&& pass) {
     return sluice::raise(handle, sluice::Status::unsupported);
 }
 
+/// The same of calls that all ranks make.
+template <class Pass> int ordered(MPI_File handle, Pass&& pass) {
+    return shared(handle, [&] {
+        sluice::meet(handle);
+        return pass();
+    });
+}
+
 }  // namespace
 
 #define SLUICE_ALONE(NAME, WAY, BUFFER, COUNT, RESULT)                                             \
@@ -62,9 +71,17 @@ template <class Pass> int shared(MPI_File handle, Pass&& pass) {
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
         return shared(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, result); });        \
     }
+#define SLUICE_ORDERED(NAME, BUFFER, COUNT)                                                        \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
+        return ordered(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, status); });       \
+    }
+#define SLUICE_ORDERED_END(NAME, BUFFER)                                                           \
+    int NAME(MPI_File fh, BUFFER buf, MPI_Status* status) {                                        \
+        return ordered(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, status); });                    \
+    }
 #define SLUICE_SHARED_BEGIN(NAME, BUFFER, COUNT)                                                   \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
-        return shared(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type); });                \
+        return ordered(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type); });               \
     }
 #define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \
     SLUICE_ALONE(MPI_File_write##SUFFIX, Direction::write, void const*, COUNT, MPI_Status*)        \
@@ -80,13 +97,15 @@ template <class Pass> int shared(MPI_File handle, Pass&& pass) {
     SLUICE_SHARED(MPI_File_read_shared##SUFFIX, void*, COUNT, MPI_Status*)                         \
     SLUICE_SHARED(MPI_File_iwrite_shared##SUFFIX, void const*, COUNT, MPI_Request*)                \
     SLUICE_SHARED(MPI_File_iread_shared##SUFFIX, void*, COUNT, MPI_Request*)                       \
-    SLUICE_SHARED(MPI_File_write_ordered##SUFFIX, void const*, COUNT, MPI_Status*)                 \
-    SLUICE_SHARED(MPI_File_read_ordered##SUFFIX, void*, COUNT, MPI_Status*)                        \
+    SLUICE_ORDERED(MPI_File_write_ordered##SUFFIX, void const*, COUNT)                             \
+    SLUICE_ORDERED(MPI_File_read_ordered##SUFFIX, void*, COUNT)                                    \
     SLUICE_SHARED_BEGIN(MPI_File_write_ordered_begin##SUFFIX, void const*, COUNT)                  \
     SLUICE_SHARED_BEGIN(MPI_File_read_ordered_begin##SUFFIX, void*, COUNT)
 
 extern "C" {
 
+SLUICE_ORDERED_END(MPI_File_write_ordered_end, void const*)
+SLUICE_ORDERED_END(MPI_File_read_ordered_end, void*)
 SLUICE_COUNTED(, int)
 #ifdef SLUICE_HAVE_LARGE_COUNT
 SLUICE_COUNTED(_c, MPI_Count)

@@ -38,7 +38,8 @@ void drain_and_meet(File& file) {
     meet(file.team->communicator);
 }
 void drain_and_meet(MPI_File handle) {
-    if (auto const file = find_file(handle)) drain_and_meet(*file);
+    if (auto const file = find_file(handle)) file->drain();
+    meet(handle);
 }
 
 int close(File& file, MPI_File* handle) {
@@ -116,18 +117,22 @@ int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info,
     sluice::OwnHints const own(info, sluice::settings().hints);
     int const code = SLUICE_NEXT(MPI_File_open)(comm, filename, amode, own.for_mpi, fh);
     if (code == MPI_SUCCESS) sluice::register_file(comm, filename, amode, own.hints, *fh);
+    if (code == MPI_SUCCESS) sluice::expect_meetings(*fh, comm);
     return code;
 }
 
 int MPI_File_close(MPI_File* fh) {
     auto const file = sluice::find_file(*fh);
-    return file ? sluice::close(*file, fh) : SLUICE_NEXT(MPI_File_close)(fh);
+    if (file) return sluice::close(*file, fh);
+    sluice::end_meetings(*fh);
+    return SLUICE_NEXT(MPI_File_close)(fh);
 }
 
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                       char const* datarep, MPI_Info info) {
     auto const file = sluice::find_file(fh);
     if (!file) {
+        sluice::meet(fh);
         // Another handle of the same file may be served.
         std::optional<sluice::ExactHints> exact;
         if (sluice::may_serve()) exact.emplace(info);
@@ -171,8 +176,8 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info) {
     auto const file = sluice::find_file(fh);
+    sluice::meet(fh);
     if (!file) return SLUICE_NEXT(MPI_File_set_info)(fh, info);
-    sluice::meet(file->team->communicator);
     sluice::OwnHints const own(info, file->hints);
     int const code =
         SLUICE_NEXT(MPI_File_set_info)(fh, sluice::ExactHints(own.for_mpi, *file).info());
@@ -192,8 +197,8 @@ int MPI_File_get_info(MPI_File fh, MPI_Info* info) {
 
 int MPI_File_set_atomicity(MPI_File fh, int flag) {
     auto const file = sluice::find_file(fh);
+    sluice::drain_and_meet(fh);
     if (!file) return SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
-    sluice::drain_and_meet(*file);
     int const code = SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
     if (code == MPI_SUCCESS) file->atomic = flag != 0;
     return code;
@@ -206,13 +211,19 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size) {
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
     auto const file = sluice::find_file(fh);
-    if (!file) return SLUICE_NEXT(MPI_File_preallocate)(fh, size);
+    if (!file) {
+        sluice::meet(fh);
+        return SLUICE_NEXT(MPI_File_preallocate)(fh, size);
+    }
     return sluice::raise(fh, sluice::preallocate(*file, size));
 }
 
 int MPI_File_sync(MPI_File fh) {
     auto const file = sluice::find_file(fh);
-    if (!file) return SLUICE_NEXT(MPI_File_sync)(fh);
+    if (!file) {
+        sluice::meet(fh);
+        return SLUICE_NEXT(MPI_File_sync)(fh);
+    }
     Status const all = sluice::flush(*file);
     sluice::meet(file->team->communicator);
     int const code = SLUICE_NEXT(MPI_File_sync)(fh);

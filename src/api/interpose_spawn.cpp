@@ -48,7 +48,8 @@ bool says_where(MPI_Info info) {
 class Command {
 public:
     Command(char const* command, char** arguments, MPI_Info info)
-        : command_(const_cast<char*>(command)), arguments_(arguments) {
+        : command_(const_cast<char*>(command)),
+          arguments_(arguments) {
         bool const may = settings().enabled && !preloaded_path().empty() && command;
         if (!may || says_where(info) || !is_found_alike(command) || !is_program(env_program)) {
             return;

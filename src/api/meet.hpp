@@ -9,4 +9,11 @@ namespace sluice {
 /// Then none of them waits for an operation. Collective; does nothing but in mode `calls`.
 void meet(MPI_Comm communicator);
 
+/// The same before a collective call on a file, also on one that is left to the MPI. Of the latter
+/// expect_meetings() is told when it is open (collective), and end_meetings() before it is closed,
+/// which meets as well.
+void meet(MPI_File handle);
+void expect_meetings(MPI_File handle, MPI_Comm communicator);
+void end_meetings(MPI_File handle);
+
 }  // namespace sluice

@@ -182,7 +182,8 @@ void wait_for_unseen(MPI_Comm communicator) {
     for (int done = 0; !done;) {
         if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
         if (done || told || clock.now() - began < silence_seconds) continue;
-        warn("rank " + std::to_string(world_rank()) + " waits for other ranks that open a file or " +
+        warn("rank " + std::to_string(world_rank()) +
+                 " waits for other ranks that open a file or " +
                  "communicate with it: does each of them run under Sluice, of the same version?",
              true);
         told = true;
