@@ -191,6 +191,23 @@ def cases_of_limits():
                    ranks=ranks)
 
 
+def cases_of_jobs(mpi):
+    """Ranks that do not run under Sluice beside some that do."""
+    said = "the MPI serves its files itself"
+    # A spawned process is under Sluice when it says that it serves its own world's file.
+    return [
+        Case("spawned processes", "spawned.c", ["4 ranks wrote together", said, "serves .*2$"],
+             "{program} {path} {path}2", settings={"SLUICE_LOG": "2"}, ranks=2),
+        Case("a rank without Sluice", "files.c", [BY_MPI, said],
+             "{program} {path} {path} : -n 1 {program} {path} {path}", ranks=2),
+        Case("a rank without Sluice, collectives", "files.c", [BY_MPI, said],
+             "{program} {path} {path} : -n 1 {program} {path} {path}", ranks=2,
+             settings={"SLUICE_COLLECTIVES": "1"}),
+        Case("calls in which operations move on", "calls.c", ["all calls were left"],
+             "{program} {path}", settings={"SLUICE_PROGRESS": "calls"}),
+    ]
+
+
 def cases_of_levels(mpi):
     for level in range(4):
         for per_node in ("0", "1"):
@@ -379,10 +396,10 @@ def main():
     args = runner.parse_for_cases(__doc__)
     results = []
     for mpi in args.mpi.split(","):
-        cases = [*cases_of_tools(), *cases_of_wrappers(), *cases_of_other_writes(mpi),
-                 *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
-                 *cases_of_levels(mpi), *cases_of_processes(mpi), *cases_of_held_files(),
-                 *cases_of_coverage(), *cases_of_limits()]
+        cases = [*cases_of_jobs(mpi), *cases_of_tools(), *cases_of_wrappers(),
+                 *cases_of_other_writes(mpi), *cases_of_pointers(), *cases_of_romio_hints(),
+                 *cases_of_files(mpi), *cases_of_levels(mpi), *cases_of_processes(mpi),
+                 *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits()]
         tests = [(case.name, run_case, case) for case in cases]
         tests += [(case.name, run_killed, case) for case in killed_rank_cases()]
         for name, test, *what in [*tests, ("no file", run_idle)]:
