@@ -1,6 +1,6 @@
-// Mode `calls`: collective calls of the MPI beside those in interpose_blocking.cpp, before which all
-// ranks meet: topologies, intercommunicators, neighbourhood collectives, and calls on files that
-// are left to the MPI. In the other mode everything here goes straight on.
+// Mode `calls`: collective calls of the MPI beside those in interpose_blocking.cpp, before which
+// all ranks meet: topologies, intercommunicators, neighbourhood collectives, and calls on files
+// that are left to the MPI. In the other mode everything here goes straight on.
 #include "api/environment.hpp"
 #include "api/file.hpp"
 #include "api/meet.hpp"
