@@ -24,7 +24,7 @@ static void apart_begin(MPI_Request* request, char* data) {
 int main(int argc, char** argv) {
     static char data[65536];
     char name[4096];
-    int size, remain = 1, periods = 0, in[1], out[1], values[8] = {0};
+    int size, remain = 1, periods = 0, in[1], out[1], weights[1] = {1}, values[8] = {0};
     MPI_Comm grid, made;
     MPI_Info info;
     MPI_Init(&argc, &argv);
@@ -41,8 +41,8 @@ int main(int argc, char** argv) {
     APART(MPI_Cart_sub(grid, &remain, &made));
     MPI_Comm_free(&made);
     APART(MPI_Neighbor_allgather(&rank, 1, MPI_INT, values, 1, MPI_INT, grid));
-    APART(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, in, MPI_UNWEIGHTED, 1, out,
-                                         MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made));
+    APART(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, in, weights, 1, out, weights,
+                                         MPI_INFO_NULL, 0, &made));
     MPI_Comm_free(&made);
     MPI_Comm_dup(MPI_COMM_WORLD, &made);
     APART(MPI_Comm_disconnect(&made));
