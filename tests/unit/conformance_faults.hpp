@@ -132,8 +132,8 @@ inline void bypass_fails(Subject& subject) {
                                               {.refuse_open_bypass = true}};
     for (auto const& way : ways) {
         Buffer model = pattern(50'000);
+        Ordered const ordered(subject, way);  // Before the file is opened.
         Tester tester(subject, model);
-        Ordered const ordered(subject, way);
         Place memory(40'000);
         std::memcpy(memory.data(), pattern(40'000, 8).data(), 40'000);
         std::vector<Segment> const segments{{4000, memory.data(), 30'000}};
