@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +49,28 @@ TEST(SharedMemory, keeps_what_it_holds_when_it_is_reserved_again) {
     EXPECT_TRUE(memory->reserve({4096, end}));
     EXPECT_EQ(memory->data()[5000], std::byte{3});
     EXPECT_EQ(memory->data()[9000], std::byte{0});
+}
+
+TEST(SharedMemory, gives_addresses_to_parts) {
+    auto const memory = SharedMemory::create_unmapped(bytes);
+    ASSERT_TRUE(memory);
+    EXPECT_EQ(memory->data(), nullptr);
+    auto const one = memory->part({16384, end}), other = memory->part({16384, end});
+    ASSERT_TRUE(one && other);
+    ASSERT_TRUE(one->reserve({4096, 8192}));
+    ASSERT_TRUE(other->open({4096, 8192}));
+    one->data()[5000] = std::byte{3};
+    EXPECT_EQ(other->data()[5000], std::byte{3});
+    EXPECT_EXIT(_exit(static_cast<int>(one->data()[0])), testing::KilledBySignal(SIGSEGV), "");
+}
+
+TEST(SharedMemory, has_private_parts) {
+    SharedMemory const memory;
+    auto part = memory.part({0, end});
+    ASSERT_TRUE(part && part->reserve({0, 4096}));
+    Mapping const moved = std::move(*part);
+    moved.data()[7] = std::byte{1};
+    EXPECT_EQ(moved.data()[7], std::byte{1});
 }
 
 TEST(Handover, brings_descriptors_in_their_order) {
