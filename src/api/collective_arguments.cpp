@@ -45,8 +45,8 @@ public:
         if (call_.root < 0 || call_.root >= ranks_) {
             fail(MPI_ERR_ROOT);
         } else {
-            check_aliases();
             blocks();
+            result_.is_aliased = ok() && input_.shares_memory_with(output_);
         }
         return result_;
     }
@@ -312,15 +312,6 @@ private:
         Items items{layout->tile_bytes(), extent, 0, nullptr};
         items.layout = std::move(layout);
         return items;
-    }
-
-    void check_aliases() {
-        bool const both = a_.kind != CollectiveKind::bcast && a_.kind != CollectiveKind::barrier &&
-                          (!has_root() || is_root());
-        bool const same = a_.send.memory == a_.receive.memory && a_.send.memory != MPI_BOTTOM;
-        bool const counted =
-            a_.send.count > 0 && (a_.receive.count > 0 || a_.receive.counts.given());
-        if (both && same && counted && a_.send.memory != MPI_IN_PLACE) fail(MPI_ERR_BUFFER);
     }
 
     static std::size_t at(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }

@@ -53,6 +53,9 @@ struct Captured {
     int error = MPI_SUCCESS;  ///< Class. No handler knows it yet.
     /// On all ranks: the MPI knows an operation or a datatype that this library does not.
     bool is_left_to_mpi = false;
+    /// What is sent and what is received share memory: an error of this rank, all of whose sizes
+    /// are known.
+    bool is_aliased = false;
 };
 
 /// Local. Counts, displacements and datatypes are not needed afterwards; memory and, where the

@@ -14,7 +14,7 @@ int serve(sluice::CollectiveArguments const& arguments, MPI_Request* request, Pa
     if (arguments.communicator == MPI_COMM_NULL || !request) return pass();
     if (!sluice::calls_arrive()) return pass();
     sluice::PreparedCollective prepared;
-    int const error = sluice::prepare(arguments, prepared);
+    int const error = sluice::prepare(arguments, prepared, sluice::Starts::now);
     if (error != MPI_SUCCESS) {
         *request = MPI_REQUEST_NULL;
         return error;

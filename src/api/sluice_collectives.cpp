@@ -108,23 +108,25 @@ int check(CollectiveArguments const& arguments, sluice_request* request) {
 
 template <class Start>
 int begin(CollectiveArguments const& arguments, sluice_request* request, Start&& start_in_mpi) {
-    if (int const error = check(arguments, request); error != MPI_SUCCESS) return error;
+    if (int const wrong = check(arguments, request); wrong != MPI_SUCCESS) return wrong;
     PreparedCollective prepared;
-    if (int const error = prepare(arguments, prepared); error != MPI_SUCCESS) return error;
+    int const error = prepare(arguments, prepared, Starts::now);
+    if (error != MPI_SUCCESS) return error;
     if (prepared.context) {
         *request = new StartedOwn(std::move(prepared));
         return MPI_SUCCESS;
     }
     MPI_Request in_mpi = MPI_REQUEST_NULL;
-    int const error = start_in_mpi(&in_mpi);
-    if (error == MPI_SUCCESS) *request = new StartedInMpi(in_mpi);
-    return error;
+    int const failed = start_in_mpi(&in_mpi);
+    if (failed == MPI_SUCCESS) *request = new StartedInMpi(in_mpi);
+    return failed;
 }
 
 int init(CollectiveArguments const& arguments, sluice_request* request, StartInMpi start_in_mpi) {
-    if (int const error = check(arguments, request); error != MPI_SUCCESS) return error;
+    if (int const wrong = check(arguments, request); wrong != MPI_SUCCESS) return wrong;
     PreparedCollective prepared;
-    if (int const error = prepare(arguments, prepared); error != MPI_SUCCESS) return error;
+    int const error = prepare(arguments, prepared, Starts::later);
+    if (error != MPI_SUCCESS) return error;
     *request = new PersistentOwn(std::move(prepared), std::move(start_in_mpi));
     return MPI_SUCCESS;
 }

@@ -5,7 +5,27 @@
 
 namespace sluice {
 
-int prepare(CollectiveArguments const& arguments, PreparedCollective& into) {
+namespace {
+
+/// What this rank sends goes to the others as it is now; what it receives goes nowhere.
+void serve_others(PreparedCollective prepared) {
+    auto& buffers = prepared.stage.buffers;
+    auto const sent = static_cast<std::size_t>(buffers.input.bytes());
+    Bytes const received = buffers.output.bytes();
+    auto const memory =
+        std::make_shared<std::vector<std::byte>>(sent + static_cast<std::size_t>(received));
+    buffers.input.pack(0, std::span(*memory).first(sent));
+    buffers.input.clear();
+    buffers.output.clear();
+    buffers.input.add(memory->data(), static_cast<Bytes>(sent));
+    buffers.output.add(memory->data() + sent, received);
+    buffers.kept = memory;
+    abandon(*find_request(make_request(std::make_unique<StartedCollective>(std::move(prepared)))));
+}
+
+}  // namespace
+
+int prepare(CollectiveArguments const& arguments, PreparedCollective& into, Starts starts) {
     into.context = Context::of(arguments.communicator);
     if (!into.context) return MPI_SUCCESS;
     Context& context = *into.context;
@@ -19,7 +39,9 @@ int prepare(CollectiveArguments const& arguments, PreparedCollective& into) {
     }
     context.ask_for_name(arguments.communicator);
     into.stage.plan = context.plan_for(call);
-    return MPI_SUCCESS;
+    if (!done.is_aliased) return MPI_SUCCESS;
+    if (starts == Starts::now) serve_others(into);
+    return context.communicator().raise(MPI_ERR_BUFFER);
 }
 
 StartedCollective::StartedCollective(PreparedCollective&& prepared)

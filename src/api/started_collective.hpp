@@ -13,9 +13,13 @@ struct PreparedCollective {
     CollectiveStage stage;
 };
 
+/// Whether what is prepared is started at once, or by each start of a persistent request.
+enum class Starts { now, later };
+
 /// Returns an error class, after the communicator's handler. Where it is the first use of a
-/// communicator, Context::of() may be collective.
-int prepare(CollectiveArguments const& arguments, PreparedCollective& into);
+/// communicator, Context::of() may be collective. With buffers that share memory and Starts::now
+/// the call goes on without the program, on copies, so that ranks whose buffers are right end.
+int prepare(CollectiveArguments const& arguments, PreparedCollective& into, Starts starts);
 
 class StartedCollective final : public Started {
 public:

@@ -2,6 +2,7 @@
 // datatypes, operations, communicators and topologies, several under way at once. What a seed gives
 // is the same on every machine; a failure names its case with all its arguments.
 //   collectives_test --seed N --cases N [--break]
+#include "collective_aliases.hpp"
 #include "collective_batch.hpp"
 #include "collective_legal.hpp"
 #include "sluice/sluice.h"
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
                              [&chosen, way] { differential(chosen, way); }});
         }
         for (auto& test : legal_tests()) tests.push_back(std::move(test));
+        for (auto& test : alias_tests()) tests.push_back(std::move(test));
         return tests;
     });
 }

@@ -104,4 +104,37 @@ void Blocks::unpack(Bytes at, std::span<std::byte const> from) const noexcept {
     });
 }
 
+Blocks::Piece Blocks::piece_of(Block const& block) {
+    auto const begin = reinterpret_cast<std::uintptr_t>(block.base);
+    if (!block.layout) return {begin, begin + static_cast<std::uintptr_t>(block.bytes)};
+    auto const first = begin + static_cast<std::uintptr_t>(block.layout->offset_at(0));
+    return {first, first + 1};
+}
+
+Blocks::Piece Blocks::hull() const {
+    Piece hull{UINTPTR_MAX, 0};
+    for (Block const& block : all()) {
+        Piece const piece = piece_of(block);
+        hull = {std::min(hull.begin, piece.begin), std::max(hull.end, piece.end)};
+    }
+    return hull;
+}
+
+bool Blocks::shares_memory_with(Blocks const& other) const {
+    if (bytes_ == 0 || other.bytes_ == 0) return false;
+    Piece const one = hull(), two = other.hull();
+    if (one.end <= two.begin || two.end <= one.begin) return false;
+    // Blocks of one may lie between those of the other. Rare enough to sort them.
+    std::vector<Piece> mine;
+    for (Block const& block : all()) mine.push_back(piece_of(block));
+    std::ranges::sort(mine, {}, &Piece::begin);
+    for (std::size_t i = 1; i < mine.size(); ++i)  // What is sent may overlap itself.
+        mine[i].end = std::max(mine[i].end, mine[i - 1].end);
+    return std::ranges::any_of(other.all(), [&](Block const& block) {
+        Piece const piece = piece_of(block);
+        auto const after = std::ranges::lower_bound(mine, piece.end, {}, &Piece::begin);
+        return after != mine.begin() && std::prev(after)->end > piece.begin;
+    });
+}
+
 }  // namespace sluice

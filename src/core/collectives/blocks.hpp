@@ -5,6 +5,7 @@
 #include "core/layout.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace sluice {
@@ -17,6 +18,9 @@ public:
     void clear() noexcept;
 
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
+    /// Whether a byte belongs to both for sure. Of what a layout spreads its first byte counts:
+    /// the layouts of two blocks may take turns.
+    [[nodiscard]] bool shares_memory_with(Blocks const& other) const;
     /// The memory of these positions where they lie together, else null.
     [[nodiscard]] std::byte* contiguous(Bytes at, Bytes bytes) const noexcept {
         if (first_.base && blocks_.empty() && !first_.layout) return first_.base + at;
@@ -32,6 +36,16 @@ private:
         Bytes begin = 0, bytes = 0;            ///< Positions in the stream.
         std::shared_ptr<Layout const> layout;  ///< Null: contiguous.
     };
+    /// Bytes that lie together in memory.
+    struct Piece {
+        std::uintptr_t begin = 0, end = 0;
+    };
+    [[nodiscard]] static Piece piece_of(Block const& block);
+    [[nodiscard]] std::span<Block const> all() const noexcept {
+        return blocks_.empty() ? std::span(&first_, first_.base ? 1 : 0) : std::span(blocks_);
+    }
+    /// From the first piece's begin to the last one's end.
+    [[nodiscard]] Piece hull() const;
     [[nodiscard]] Block& last() noexcept { return blocks_.empty() ? first_ : blocks_.back(); }
     void append(Block block);
     [[nodiscard]] bool extend_last(std::byte const* base, Bytes bytes,
