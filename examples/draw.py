@@ -82,10 +82,9 @@ def bar_places(runs):
 
 def remark(run):
     text = f"{run['total']:.1f} s"
-    if run["hidden"] is None:
+    if run["mode"] == "blocking":
         return text
-    share = f"{run['hidden']:.0%}" if run["hidden"] > 0 else "none"
-    return f"{text}   ({share} hidden)"
+    return f"{text}   ({run['hidden']:.0%} hidden)"
 
 
 def finish_axes(axes, places, longest):

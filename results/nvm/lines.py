@@ -84,6 +84,11 @@ def rate(row):
     return row["bytes"] / row["total"]["median"] / 1e6
 
 
+def rates(row):
+    """(smallest, largest) MB/s."""
+    return tuple(row["bytes"] / row["total"][end] / 1e6 for end in ("max", "min"))
+
+
 def read(path):
     path = Path(path)
     rows = [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []

@@ -3,26 +3,21 @@
 import pathlib
 import sys
 
-import matplotlib
+import lines as study
+import model
+import palette
+from palette import plain, plt, save
+from paper import DEVICES, MIB, SCALE
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402: the backend comes first
-
-import lines as study  # noqa: E402
-import model  # noqa: E402
-from paper import DEVICES, MIB, SCALE  # noqa: E402
-
-COLOURS = {"hdd": "#7f7f7f", "ssd": "#ff7f0e", "nvm": "#1f77b4"}
+COLOURS = palette.DEVICES
 MARKS = {"hdd": "o", "ssd": "s", "nvm": "^"}
-WAY_COLOURS = {"posix": "#2ca02c", "mpi-individual": "#b0b0b0", "individual": "#9ecae1",
-               "mpi-collective": "#7f7f7f", "collective": "#1f77b4", "auto": "#08306b"}
+WAY_COLOURS = {way: palette.CONTENDERS[contender] for way, contender in
+               (("posix", "posix"), ("mpi-individual", "mpi-default"),
+                ("individual", "interposed"), ("mpi-collective", "mpi"),
+                ("collective", "sluice"), ("auto", "sluice-auto"))}
+EMULATED = "measured on emulated devices (sluice device)"
 CACHED = (("hacc", "write", "HACC-IO"), ("madbench", "W", "MADBench2, W"),
           ("s3asim", "read", "S3aSim"))
-
-
-def plain(axes):
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", linewidth=0.4, alpha=0.5)
 
 
 def draw_caches(lines, folder):
@@ -34,10 +29,11 @@ def draw_caches(lines, folder):
     for axes, (application, step, name) in zip(all_axes[0], shown):
         caches = lines.caches(application, step)
         for device in DEVICES:
-            points = [(cache / MIB, lines.cached_rate(application, step, device, cache))
-                      for cache in caches]
-            points = [point for point in points if point[1]]
-            axes.plot(*zip(*points), color=COLOURS[device], marker=MARKS[device], markersize=4,
+            points = [(cache / MIB, lines.cached[application, step, device, cache])
+                      for cache in caches if (application, step, device, cache) in lines.cached]
+            heights = [study.rate(row) for _, row in points]
+            spread = palette.whiskers(heights, [study.rates(row) for _, row in points])
+            axes.errorbar([cache for cache, _ in points], heights, spread, capsize=2, color=COLOURS[device], marker=MARKS[device], markersize=4,
                       label=device)
         axes.set_title(name, fontsize=10, loc="left")
         axes.set_yscale("log")
@@ -48,8 +44,18 @@ def draw_caches(lines, folder):
         axes.set_xlabel(f"page cache, MiB ({1024 // SCALE}: 1 GB of the paper)", fontsize=8)
         axes.set_ylabel("MB/s, 4 processes", fontsize=8)
         plain(axes)
-    all_axes[0][0].legend(fontsize=8, frameon=False)
+    share_limits(all_axes[0])
+    palette.title(figure, f"Bandwidth by size of the page cache, {EMULATED}; "
+                          "median, whiskers: smallest to largest")
+    palette.legend(figure, all_axes[0][0], 3)
     return save(figure, folder / "nvm-page-cache.png")
+
+
+def share_limits(all_axes):
+    """The same axis for the same quantity."""
+    limits = [axes.get_ylim() for axes in all_axes]
+    for axes in all_axes:
+        axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
 
 
 def draw_bars(axes, lines, setting, step, ways):
@@ -59,7 +65,9 @@ def draw_bars(axes, lines, setting, step, ways):
         rows = [lines.app(setting, device, step, way) for device in devices]
         heights = [study.rate(row) if row else 0 for row in rows]
         left = [x + (place - (len(ways) - 1) / 2) * width for x in range(len(devices))]
-        bars = axes.bar(left, heights, width, color=WAY_COLOURS[way], label=way)
+        spread = [study.rates(row) if row else (0, 0) for row in rows]
+        bars = palette.draw_bars(axes, left, heights, spread, width=width, color=WAY_COLOURS[way],
+                                 label=way)
         axes.bar_label(bars, [f"{height:.0f}" if height else "" for height in heights], fontsize=6,
                        padding=1, rotation=90)
     axes.set_xticks(range(len(devices)), devices)
@@ -84,16 +92,16 @@ def draw_settings(lines, folder, settings, ways, name):
     for row, step in enumerate(study.STEPS):
         for column, setting in enumerate(settings):
             draw_bars(axes[row][column], lines, setting, step, ways)
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(ways), fontsize=8,
-                  frameon=False)
+    share_limits([each for row in axes for each in row])
+    palette.title(figure, f"IOR, {EMULATED}; median, whiskers: smallest to largest")
+    palette.legend(figure, axes[0][0], len(ways))
     return save(figure, folder / name)
 
 
 def draw_tradeoff(lines, folder):
     panels = [(where, curves) for where, curves in
               (("the paper's cluster", model.paper_tradeoff(lines)),
-               ("here", model.own_tradeoff(lines))) if curves]
+               ("emulated here", model.own_tradeoff(lines))) if curves]
     if not panels:
         return None
     figure, all_axes = plt.subplots(len(panels), 3, figsize=(9.6, 2.6 * len(panels)),
@@ -104,9 +112,9 @@ def draw_tradeoff(lines, folder):
                 axes.set_visible(False)
                 continue
             sizes = [point.bytes for point in curves[device]]
-            axes.plot(sizes, [1e3 * point.cost for point in curves[device]], color="#d62728",
+            axes.plot(sizes, [1e3 * point.cost for point in curves[device]], color="#cc6677",
                       marker="o", markersize=3, label="cost of the shuffle")
-            axes.plot(sizes, [1e3 * point.benefit for point in curves[device]], color="#1f77b4",
+            axes.plot(sizes, [1e3 * point.benefit for point in curves[device]], color="#332288",
                       marker="s", markersize=3, label="benefit: individual - collective")
             axes.set_xscale("log", base=2)
             axes.set_yscale("symlog", linthresh=1)
@@ -118,7 +126,10 @@ def draw_tradeoff(lines, folder):
             axes.set_title(f"{device}, {where}", fontsize=9, loc="left")
             axes.set_ylabel("ms, one iteration", fontsize=8)
             plain(axes)
-    all_axes[0][0].legend(fontsize=7, frameon=False)
+    share_limits([axes for row in all_axes for axes in row if axes.get_visible()])
+    palette.title(figure, "Cost and benefit of collective writes by bytes of a message: computed "
+                          "by the paper's equations, not measured")
+    palette.legend(figure, all_axes[0][0], 2)
     return save(figure, folder / "nvm-tradeoff.png")
 
 
@@ -127,27 +138,25 @@ def draw_model(lines, folder):
     if not cases:
         return None
     figure, axes = plt.subplots(figsize=(9, 3.2), layout="constrained")
-    kinds = (("measured", "#404040", lambda case: case.measured),
-             ("the paper's equations", "#ff7f0e", lambda case: case.equations or case.calibrated),
-             ("the library's model", "#1f77b4", lambda case: case.estimate))
+    colours = palette.ESTIMATES
+    kinds = (("measured", colours["measured"], lambda case: case.measured),
+             ("the paper's equations", colours["equations"],
+              lambda case: case.equations or case.calibrated),
+             ("the library's model", colours["model"], lambda case: case.estimate))
     width = 0.27
     for place, (name, colour, value) in enumerate(kinds):
         heights = [value(case) or 0 for case in cases]
-        axes.bar([x + (place - 1) * width for x in range(len(cases))], heights, width, color=colour,
-                 label=name)
+        palette.draw_bars(axes, [x + (place - 1) * width for x in range(len(cases))], heights,
+                          width=width, color=colour, label=name)
     axes.set_xticks(range(len(cases)), [f"{case.device}\n{case.way}\n{case.nodes} nodes"
                                         for case in cases])
     axes.tick_params(labelsize=7)
     axes.set_ylabel("seconds, writes", fontsize=8)
-    figure.legend(loc="outside upper center", ncols=len(kinds), fontsize=8, frameon=False)
+    palette.title(figure, "IOR's writes, measured on emulated devices (medians) beside two "
+                          "estimates")
+    palette.legend(figure, axes, len(kinds))
     plain(axes)
     return save(figure, folder / "nvm-model.png")
-
-
-def save(figure, path):
-    figure.savefig(path, dpi=100)
-    plt.close(figure)
-    return path
 
 
 def draw(lines, folder):
