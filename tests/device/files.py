@@ -291,6 +291,34 @@ class Served(unittest.TestCase):
         self.assertIn("no connection to 127.0.0.1:9", self.refused("127.0.0.1:9"))
 
 
+class Mounted(unittest.TestCase):
+    def attempt(self, folder, *words):
+        done = subprocess.run([check.command(), "device", "--profile", "nvm", *words, "--mount",
+                               folder], text=True, capture_output=True, check=False, timeout=20)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"fusermount3 -u {folder}", done.stderr)
+        return done.stderr
+
+    def test_not_over_another_and_not_over_what_it_left(self):
+        with tempfile.TemporaryDirectory(prefix="emulated twice ") as folder:
+            first = subprocess.Popen([check.command(), "device", "--profile", "nvm", "--mount",
+                                      folder], stdout=subprocess.PIPE, text=True)
+            self.addCleanup(first.stdout.close)
+            try:
+                first.stdout.readline()
+                Path(folder, "file").write_text("stays")
+                self.assertIn("is a mount already", self.attempt(folder))
+                self.assertIn("is a mount already", self.attempt(folder, "--connect", "9"))
+                self.assertEqual(Path(folder, "file").read_text(), "stays")
+                first.kill()
+                first.wait()
+                self.assertIn("has ended", self.attempt(folder))
+            finally:
+                first.kill()
+                first.wait()
+                subprocess.run(["umount", "-l", folder], check=False, capture_output=True)
+
+
 class Words(unittest.TestCase):
     def refused(self, *words):
         with tempfile.TemporaryDirectory() as folder:

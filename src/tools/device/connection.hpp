@@ -11,8 +11,8 @@ namespace sluice::device {
 /// A message is at most a request of the largest size with its header.
 constexpr std::size_t message_bytes_max = (std::size_t{1} << 20) + 4096;
 
-/// Waits for a whole message; its length, 0 at the end of the connection, -1 with errno. With a time
-/// limit a message that has begun is to go on; between messages there is none.
+/// Waits for a whole message; its length, 0 at the end of the connection, -1 with errno. With a
+/// time limit a message that has begun is to go on; between messages there is none.
 [[nodiscard]] ssize_t receive_message(int socket, void* buffer, std::size_t bytes);
 /// Sends all; false with errno. Changes the vectors.
 [[nodiscard]] bool send_all(int socket, iovec* vectors, int count);

@@ -1,5 +1,6 @@
-// What another host may ask. libfuse takes every message for the word of its own kernel: it believes
-// the lengths, the counts and that names end. What comes from a socket is looked at here first.
+// What another host may ask. libfuse takes every message for the word of its own kernel: it
+// believes the lengths, the counts and that names end. What comes from a socket is looked at here
+// first.
 #pragma once
 #include <cstddef>
 #include <string_view>

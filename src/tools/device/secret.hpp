@@ -1,5 +1,5 @@
-// Who knows the secret. It never crosses the network: each side sends a random challenge, and proves
-// by a digest of both (HMAC-SHA-256) that it knows it. What follows is neither encrypted nor
+// Who knows the secret. It never crosses the network: each side sends a random challenge, and
+// proves by a digest of both (HMAC-SHA-256) that it knows it. What follows is neither encrypted nor
 // authenticated.
 #pragma once
 #include <array>
@@ -21,8 +21,8 @@ using Digest = std::array<unsigned char, 32>;
 [[nodiscard]] Digest random_bytes();
 
 /// The value of SLUICE_DEVICE_SECRET, else what is in the file (empty: ~/.sluice-device-secret),
-/// which only its owner may read. A file that is not there is made, with a random secret, if `make`.
-/// Nothing with a reason. `from` says where it was.
+/// which only its owner may read. If `make`, a file that is not there is made, with a random
+/// secret. Nothing with a reason. `from` says where it was.
 [[nodiscard]] std::optional<std::string> find_secret(std::string file, bool make, std::string& from,
                                                      std::string& why);
 

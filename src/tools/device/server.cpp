@@ -1,5 +1,6 @@
 // A device for other hosts: the kernel of each speaks FUSE over a TCP connection. See session.hpp.
-// Nothing that a peer says is believed: neither before it proved that it knows the secret, nor then.
+// Nothing that a peer says is believed: neither before it proved that it knows the secret, nor
+// then.
 #include "tools/device/connection.hpp"
 #include "tools/device/message.hpp"
 #include "tools/device/secret.hpp"

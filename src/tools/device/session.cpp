@@ -1,10 +1,13 @@
 // Mounting on this host. See session.hpp.
 #include "tools/device/session.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
+#include <sstream>
 #include <unistd.h>
 
 namespace sluice::device {
@@ -13,6 +16,27 @@ namespace {
 bool is_program(std::string const& name) {
     for (std::string const folder : {"/usr/bin/", "/bin/", "/usr/local/bin/"}) {
         if (access((folder + name).c_str(), X_OK) == 0) return true;
+    }
+    return false;
+}
+
+/// Whether another file system in user space is mounted there; /proc says where it is not asked.
+bool is_mounted(std::string const& directory) {
+    char* const real = realpath(directory.c_str(), nullptr);
+    std::string const wanted = real != nullptr ? real : directory;
+    std::free(real);
+    std::ifstream mounts("/proc/self/mounts");
+    std::string line, what, where, type;
+    for (; std::getline(mounts, line);) {
+        std::istringstream(line) >> what >> where >> type;
+        std::string plain;  // Blanks and the like are written as \040.
+        for (std::size_t i = 0; i < where.size(); ++i) {
+            bool const escaped = where[i] == '\\' && i + 3 < where.size();
+            plain += escaped ? static_cast<char>(std::stoi(where.substr(i + 1, 3), nullptr, 8))
+                             : where[i];
+            if (escaped) i += 3;
+        }
+        if (plain == wanted && type.starts_with("fuse")) return true;
     }
     return false;
 }
@@ -26,8 +50,13 @@ int fail(std::string const& why) {
 
 std::string first_obstacle(std::string const& directory) {
     struct stat s{};
-    if (stat(directory.c_str(), &s) != 0 || !S_ISDIR(s.st_mode))
-        return directory + " is not a directory; make it first";
+    std::string const unmount = "fusermount3 -u " + directory;
+    bool const there = stat(directory.c_str(), &s) == 0;
+    if (!there && (errno == ENOTCONN || errno == EIO))
+        return directory + " is the mount of a device that has ended; first: " + unmount;
+    if (is_mounted(directory))
+        return directory + " is a mount already; end what serves it, or: " + unmount;
+    if (!there || !S_ISDIR(s.st_mode)) return directory + " is not a directory; make it first";
     if (access("/dev/fuse", F_OK) != 0)
         return "/dev/fuse is missing: this kernel or container has no FUSE (a container gets it "
                "with --device /dev/fuse --cap-add SYS_ADMIN)";

@@ -22,8 +22,8 @@ bool serve_session(fuse_session* session, unsigned threads);
 int run_mount(Emulation& emulation, std::string const& directory, bool page_cache,
               std::string const& what);
 
-/// `address`: HOST:PORT, or PORT for the loopback; only this one is listened to. Who knows the secret
-/// is served: see secret.hpp.
+/// `address`: HOST:PORT, or PORT for the loopback; only this one is listened to. Who knows the
+/// secret is served: see secret.hpp.
 int run_server(Emulation& emulation, std::string const& address, std::string const& secret_file,
                std::string const& what);
 /// Mounts what a server at that address serves. Ends also when the connection does, with code 1.

@@ -1,6 +1,6 @@
 // Where the files of an emulated device are kept: in memory, or in a directory. Thread-safe; knows
-// neither FUSE's sessions nor time. Every function returns 0 or the number of an error; whatever the
-// arguments are, it touches no file outside.
+// neither FUSE's sessions nor time. Every function returns 0 or the number of an error; whatever
+// the arguments are, it touches no file outside.
 #pragma once
 #include <cstdint>
 #include <memory>
