@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <sstream>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace sluice::device {
@@ -51,8 +52,10 @@ int fail(std::string const& why) {
 std::string first_obstacle(std::string const& directory) {
     struct stat s{};
     std::string const unmount = "fusermount3 -u " + directory;
+    struct statvfs asked{};
     bool const there = stat(directory.c_str(), &s) == 0;
-    if (!there && (errno == ENOTCONN || errno == EIO))
+    // The kernel may still know the folder's attributes; the space it has to ask for.
+    if (statvfs(directory.c_str(), &asked) != 0 && errno == ENOTCONN)
         return directory + " is the mount of a device that has ended; first: " + unmount;
     if (is_mounted(directory))
         return directory + " is a mount already; end what serves it, or: " + unmount;
