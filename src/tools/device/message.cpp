@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <linux/fuse.h>
 
@@ -61,7 +60,7 @@ Verdict end(char const* why) { return {Verdict::Kind::end, 0, why}; }
 /// A copy: a message need not be aligned.
 template <class Argument> Argument argument_of(std::string_view arguments) {
     Argument result{};
-    std::memcpy(&result, arguments.data(), std::min(sizeof result, arguments.size()));
+    arguments.copy(reinterpret_cast<char*>(&result), sizeof result);
     return result;
 }
 
