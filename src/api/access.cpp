@@ -69,9 +69,9 @@ Status take_layout(MPI_Datatype type, Call& call) {
     return fits ? Status::ok : Status::count;
 }
 
-/// Prepares the call's memory: the program's own, or an image of it.
-Status prepare_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
-                      std::unique_ptr<Image>& image) {
+/// Describes the call's memory: the program's own, or an image of it.
+Status describe_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
+                       std::unique_ptr<Image>& image) {
     call.user = static_cast<std::byte*>(a.buffer);
     if (needs_image(view, a)) {
         image = std::make_unique<Image>(
@@ -82,6 +82,17 @@ Status prepare_memory(File const& file, FileView const& view, AccessArguments co
     }
     call.request.bytes = a.count * size_of(a.type);
     return take_layout(a.type, call);
+}
+
+/// Where there is no memory for it the rank takes part without bytes: the others wait for it.
+Status prepare_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
+                      std::unique_ptr<Image>& image) {
+    try {
+        return describe_memory(file, view, a, call, image);
+    } catch (std::bad_alloc const&) {
+        image.reset();
+        return Status::no_memory;
+    }
 }
 
 Call make_call(File const& file, FileView const& view, AccessArguments const& a, bool may_block,

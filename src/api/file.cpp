@@ -47,10 +47,21 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& pla
 
 File::~File() = default;
 
+/// All or nothing: an operation with a number that never comes would stop those after it.
 std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.storage = storage.get();
     call.hints = hints.plan;
     auto operation = place_.stream->make(std::move(call));
+    try {
+        hand_over(operation, background);
+    } catch (...) {
+        place_.stream->unmake();
+        throw;
+    }
+    return operation;
+}
+
+void File::hand_over(std::shared_ptr<Operation> const& operation, bool background) {
     operation->run_early();
     {
         std::lock_guard const lock(mutex_);
@@ -63,7 +74,6 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
     Stream& stream = *place_.stream;
     Progress::instance().submit(
         stream, [&stream, operation] { stream.append(operation); }, background);
-    return operation;
 }
 
 void File::wait(Operation& operation) {

@@ -87,6 +87,7 @@ public:
     mutable std::recursive_mutex pointer_mutex;
 
 private:
+    void hand_over(std::shared_ptr<Operation> const& operation, bool background);
     void foretell(Operation const& operation);
 
     StreamPlace& place_;

@@ -2,6 +2,8 @@
 // converted at the end of the statement that calls it, by the destructors of these temporaries.
 // Which names are intercepted, and why: docs/decisions/0008-fortran.md.
 #pragma once
+#include "api/guard.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <mpi.h>
@@ -198,7 +200,9 @@ private:
 // Defines a function under those names that Fortran programs of this MPI call, and behind which the
 // MPI would not call the C function by its name.
 #define SLUICE_FORTRAN_NAMED(NAME, PARAMETERS, CALL)                                               \
-    void NAME PARAMETERS { sluice::fortran::give(ierror, CALL); }
+    void NAME PARAMETERS {                                                                         \
+        sluice::fortran::give(ierror, sluice::guarded([&] { return CALL; }));                      \
+    }
 #define SLUICE_FORTRAN_ALIAS(NAME, ALIAS, PARAMETERS)                                              \
     void ALIAS PARAMETERS __attribute__((alias(#NAME)));
 

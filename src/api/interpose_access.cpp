@@ -1,6 +1,7 @@
 // The collective data-access functions, blocking, nonblocking and split, with int and with large
 // counts. Each hands its arguments on; a file that is not served goes to the MPI.
 #include "api/access.hpp"
+#include "api/guard.hpp"
 #include "api/meet.hpp"
 #include "api/next.hpp"
 
@@ -17,14 +18,16 @@ int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) 
         sluice::meet(arguments.handle);
         return pass();
     }
-    return sluice::access_blocking(file, arguments, status);
+    return sluice::guarded(arguments.handle,
+                           [&] { return sluice::access_blocking(file, arguments, status); });
 }
 
 template <class Pass>
 int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) return pass();
-    return sluice::access_nonblocking(file, arguments, request);
+    return sluice::guarded(arguments.handle,
+                           [&] { return sluice::access_nonblocking(file, arguments, request); });
 }
 
 template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
@@ -33,7 +36,7 @@ template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
         sluice::meet(arguments.handle);
         return pass();
     }
-    return sluice::access_begin(file, arguments);
+    return sluice::guarded(arguments.handle, [&] { return sluice::access_begin(file, arguments); });
 }
 
 template <class Pass>
@@ -43,7 +46,7 @@ int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
         sluice::meet(handle);
         return pass();
     }
-    return sluice::access_end(file, direction, status);
+    return sluice::guarded(handle, [&] { return sluice::access_end(file, direction, status); });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 // blocking calls are served too, and the shared pointer, which only the MPI has, is refused.
 #include "api/access.hpp"
 #include "api/errors.hpp"
+#include "api/guard.hpp"
 #include "api/meet.hpp"
 #include "api/next.hpp"
 
@@ -28,7 +29,8 @@ int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
     if (!file) return pass();
     constexpr bool nonblocking = std::is_same_v<Result, MPI_Request>;
     if (file->served() && (nonblocking || must_serve(*file, arguments.direction))) {
-        return sluice::access_alone(file, arguments, result);
+        return sluice::guarded(arguments.handle,
+                               [&] { return sluice::access_alone(file, arguments, result); });
     }
     file->passed();
     if (arguments.explicit_offset) return pass();

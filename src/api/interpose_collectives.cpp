@@ -1,6 +1,7 @@
 // The nonblocking collectives between memories, with int and with large counts, where
 // SLUICE_COLLECTIVES=1 asks for them; else, and what is not served, goes to the MPI.
 #include "api/collective_list.hpp"
+#include "api/guard.hpp"
 #include "api/interposition.hpp"
 #include "api/next.hpp"
 #include "api/own_reduction.hpp"
@@ -26,12 +27,17 @@ int serve(sluice::CollectiveArguments const& arguments, MPI_Request* request, Pa
     return MPI_SUCCESS;
 }
 
+template <class Pass>
+int guarded_serve(sluice::CollectiveArguments const& arguments, MPI_Request* request, Pass&& pass) {
+    return sluice::guarded(arguments.communicator, [&] { return serve(arguments, request, pass); });
+}
+
 }  // namespace
 
 #define SLUICE_INTERPOSED(NAME, PARAMETERS, ARGUMENTS, WHAT)                                       \
     int NAME(SLUICE_UNWRAPPED PARAMETERS, MPI_Request* request) {                                  \
         auto const pass = [&] { return SLUICE_NEXT(NAME)(SLUICE_UNWRAPPED ARGUMENTS, request); };  \
-        return sluice::settings().collectives ? serve(WHAT, request, pass) : pass();               \
+        return sluice::settings().collectives ? guarded_serve(WHAT, request, pass) : pass();       \
     }
 #define SLUICE_WITH_INT(NAME, PARAMETERS, ARGUMENTS, WHAT)                                         \
     SLUICE_INTERPOSED(MPI_I##NAME, PARAMETERS, ARGUMENTS, WHAT)

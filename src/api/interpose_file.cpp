@@ -3,6 +3,7 @@
 #include "api/access.hpp"
 #include "api/environment.hpp"
 #include "api/errors.hpp"
+#include "api/guard.hpp"
 #include "api/interposition.hpp"
 #include "api/meet.hpp"
 #include "api/next.hpp"
@@ -109,7 +110,7 @@ using sluice::Status;
 
 extern "C" {
 
-int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) {
+int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) try {
     sluice::meet(comm);
     if (!sluice::may_serve()) {
         return SLUICE_NEXT(MPI_File_open)(comm, filename, amode, info, fh);
@@ -120,16 +121,18 @@ int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info,
     if (code == MPI_SUCCESS) sluice::expect_meetings(*fh, comm);
     return code;
 }
+SLUICE_NO_MEMORY(MPI_FILE_NULL)
 
-int MPI_File_close(MPI_File* fh) {
+int MPI_File_close(MPI_File* fh) try {
     auto const file = sluice::find_file(*fh);
     if (file) return sluice::close(*file, fh);
     sluice::end_meetings(*fh);
     return SLUICE_NEXT(MPI_File_close)(fh);
 }
+SLUICE_NO_MEMORY(*fh)
 
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
-                      char const* datarep, MPI_Info info) {
+                      char const* datarep, MPI_Info info) try {
     auto const file = sluice::find_file(fh);
     if (!file) {
         sluice::meet(fh);
@@ -141,17 +144,19 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     }
     return sluice::set_view(*file, {disp, etype, filetype, datarep}, info);
 }
+SLUICE_NO_MEMORY(fh)
 
 int MPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype,
-                      char* datarep) {
+                      char* datarep) try {
     auto const file = sluice::find_file(fh);
     if (file && file->view.owned) return sluice::get_view(*file, disp, etype, filetype, datarep);
     int const code = SLUICE_NEXT(MPI_File_get_view)(fh, disp, etype, filetype, datarep);
     if (code == MPI_SUCCESS && file && file->view.internal) std::strcpy(datarep, "internal");
     return code;
 }
+SLUICE_NO_MEMORY(fh)
 
-int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
+int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) try {
     auto const file = sluice::find_file(fh);
     if (!file || !file->view.owned) return SLUICE_NEXT(MPI_File_get_byte_offset)(fh, offset, disp);
     auto const found = sluice::byte_offset(file->view, offset);
@@ -159,8 +164,9 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) {
     *disp = *found;
     return MPI_SUCCESS;
 }
+SLUICE_NO_MEMORY(fh)
 
-int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
+int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
     auto const file = sluice::find_file(fh);
     if (!file) return SLUICE_NEXT(MPI_File_seek)(fh, offset, whence);
     sluice::PointerLock const lock(*file);
@@ -173,8 +179,9 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) {
     if (__builtin_add_overflow(place, offset, &place)) return sluice::raise(fh, Status::argument);
     return SLUICE_NEXT(MPI_File_seek)(fh, place, MPI_SEEK_SET);
 }
+SLUICE_NO_MEMORY(fh)
 
-int MPI_File_set_info(MPI_File fh, MPI_Info info) {
+int MPI_File_set_info(MPI_File fh, MPI_Info info) try {
     auto const file = sluice::find_file(fh);
     sluice::meet(fh);
     if (!file) return SLUICE_NEXT(MPI_File_set_info)(fh, info);
@@ -184,8 +191,9 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info) {
     if (code == MPI_SUCCESS) file->set_hints(own.hints);
     return code;
 }
+SLUICE_NO_MEMORY(fh)
 
-int MPI_File_get_info(MPI_File fh, MPI_Info* info) {
+int MPI_File_get_info(MPI_File fh, MPI_Info* info) try {
     int const code = SLUICE_NEXT(MPI_File_get_info)(fh, info);
     auto const file = sluice::find_file(fh);
     if (!file || code != MPI_SUCCESS) return code;
@@ -194,8 +202,9 @@ int MPI_File_get_info(MPI_File fh, MPI_Info* info) {
     }
     return code;
 }
+SLUICE_NO_MEMORY(fh)
 
-int MPI_File_set_atomicity(MPI_File fh, int flag) {
+int MPI_File_set_atomicity(MPI_File fh, int flag) try {
     auto const file = sluice::find_file(fh);
     sluice::drain_and_meet(fh);
     if (!file) return SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
@@ -203,13 +212,15 @@ int MPI_File_set_atomicity(MPI_File fh, int flag) {
     if (code == MPI_SUCCESS) file->atomic = flag != 0;
     return code;
 }
+SLUICE_NO_MEMORY(fh)
 
-int MPI_File_set_size(MPI_File fh, MPI_Offset size) {
+int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
     sluice::drain_and_meet(fh);
     return SLUICE_NEXT(MPI_File_set_size)(fh, size);
 }
+SLUICE_NO_MEMORY(fh)
 
-int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
+int MPI_File_preallocate(MPI_File fh, MPI_Offset size) try {
     auto const file = sluice::find_file(fh);
     if (!file) {
         sluice::meet(fh);
@@ -217,8 +228,9 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size) {
     }
     return sluice::raise(fh, sluice::preallocate(*file, size));
 }
+SLUICE_NO_MEMORY(fh)
 
-int MPI_File_sync(MPI_File fh) {
+int MPI_File_sync(MPI_File fh) try {
     auto const file = sluice::find_file(fh);
     if (!file) {
         sluice::meet(fh);
@@ -229,5 +241,6 @@ int MPI_File_sync(MPI_File fh) {
     int const code = SLUICE_NEXT(MPI_File_sync)(fh);
     return all != Status::ok ? sluice::raise(fh, all) : code;
 }
+SLUICE_NO_MEMORY(fh)
 
 }  // extern "C"

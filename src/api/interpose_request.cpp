@@ -1,6 +1,6 @@
 // The Wait and Test families, MPI_Request_free and MPI_Request_get_status. Arrays may mix our
 // requests with any others: ours are settled first, then the MPI's own function does what it does.
-#include "api/errors.hpp"
+#include "api/guard.hpp"
 #include "api/requests.hpp"
 
 #include <set>
@@ -145,7 +145,7 @@ using sluice::Ours;
 
 extern "C" {
 
-int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+int MPI_Wait(MPI_Request* request, MPI_Status* status) try {
     if (sluice::idle()) return PMPI_Wait(request, status);
     if (auto* const pending = sluice::find_untold(*request)) {
         sluice::wait_for(*pending->what);
@@ -159,8 +159,9 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
     int const error = ours.retire_at(0);
     return sluice::failed(error) ? error : code;
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
-int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) try {
     if (sluice::idle()) return PMPI_Waitall(count, requests, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Waitall(count, requests, statuses);
@@ -172,8 +173,9 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
     int const code = PMPI_Waitall(count, requests, statuses);
     return sluice::retire_many(ours, count, statuses, code, sluice::itself);
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
-int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
+int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) try {
     if (sluice::idle()) return PMPI_Waitany(count, requests, index, status);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Waitany(count, requests, index, status);
@@ -187,9 +189,10 @@ int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status
     int const error = ours.retire_at(*index);
     return sluice::failed(error) ? error : code;
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
-                 MPI_Status* statuses) {
+                 MPI_Status* statuses) try {
     if (sluice::idle()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
@@ -202,8 +205,9 @@ int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
     if (*completed == MPI_UNDEFINED) return code;
     return sluice::retire_many(ours, *completed, statuses, code, [&](int k) { return indices[k]; });
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
-int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) try {
     if (sluice::idle()) return PMPI_Test(request, flag, status);
     if (auto* const pending = sluice::find_untold(*request); sluice::is_complete(pending)) {
         *flag = 1;
@@ -218,8 +222,9 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
     int const error = ours.retire_at(0);
     return sluice::failed(error) ? error : code;
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
-int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
+int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) try {
     if (sluice::idle()) return PMPI_Testall(count, requests, flag, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testall(count, requests, flag, statuses);
@@ -229,8 +234,9 @@ int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuse
     if (!*flag) return code;
     return sluice::retire_many(ours, count, statuses, code, sluice::itself);
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
-int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) try {
     if (sluice::idle()) return PMPI_Testany(count, requests, index, flag, status);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testany(count, requests, index, flag, status);
@@ -241,9 +247,10 @@ int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Sta
     int const error = ours.retire_at(*index);
     return sluice::failed(error) ? error : code;
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
-                 MPI_Status* statuses) {
+                 MPI_Status* statuses) try {
     if (sluice::idle()) return PMPI_Testsome(count, requests, completed, indices, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testsome(count, requests, completed, indices, statuses);
@@ -253,40 +260,46 @@ int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
     if (*completed == MPI_UNDEFINED) return code;
     return sluice::retire_many(ours, *completed, statuses, code, [&](int k) { return indices[k]; });
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
-int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) try {
     sluice::Pending* const pending = sluice::find_request(request);
     if (pending || sluice::Progress::needs_callers()) sluice::Progress::instance().nudge();
     if (pending) sluice::settle(*pending);
     return PMPI_Request_get_status(request, flag, status);
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 #ifdef SLUICE_HAVE_GET_STATUS_ALL
 int MPI_Request_get_status_all(int count, sluice::Queried requests, int* flag,
-                               MPI_Status* statuses) {
+                               MPI_Status* statuses) try {
     sluice::settle_in(count, requests);
     return PMPI_Request_get_status_all(count, requests, flag, statuses);
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Request_get_status_any(int count, sluice::Queried requests, int* index, int* flag,
-                               MPI_Status* status) {
+                               MPI_Status* status) try {
     sluice::settle_in(count, requests);
     return PMPI_Request_get_status_any(count, requests, index, flag, status);
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Request_get_status_some(int count, sluice::Queried requests, int* completed, int* indices,
-                                MPI_Status* statuses) {
+                                MPI_Status* statuses) try {
     sluice::settle_in(count, requests);
     return PMPI_Request_get_status_some(count, requests, completed, indices, statuses);
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 #endif
 
-int MPI_Request_free(MPI_Request* request) {
+int MPI_Request_free(MPI_Request* request) try {
     auto const held = sluice::hold_requests(1, request);
     if (held.empty()) return PMPI_Request_free(request);
     sluice::abandon(*held.front().pending);
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
 }
+SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 }  // extern "C"

@@ -5,6 +5,8 @@
 #include "ports/quiet_thread.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <sched.h>
 #include <utility>
 
@@ -35,6 +37,18 @@ SharedMemory bell_memory() {
 
 }  // namespace
 
+/// Ends the job where there is no memory in the midst of an operation: what was begun can neither be
+/// ended nor given up alone, as other ranks take part, and they would wait for ever.
+bool Progress::move(Driven& driven) noexcept {
+    try {
+        return driven.progress();
+    } catch (std::exception const& error) {
+        std::fprintf(stderr, "sluice: rank %d cannot go on with an operation: %s\n", world_rank(),
+                     error.what());
+        std::abort();
+    }
+}
+
 bool is_helper() noexcept { return this_is_the_helper; }
 
 Progress& Progress::instance() {
@@ -58,7 +72,7 @@ void Progress::submit(Driven& driven, std::function<void()> append, bool backgro
 
 void Progress::move_begun(Driven& driven, std::unique_lock<std::mutex> lock) {
     begins_.store(begins_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    bool const moved = driven.progress();
+    bool const moved = move(driven);
     if (moved && drivers_ > 0) ring();  // It may be another thread's operation that is complete.
     if (driven.idle()) return drop(driven);
     keep(driven);
@@ -66,7 +80,7 @@ void Progress::move_begun(Driven& driven, std::unique_lock<std::mutex> lock) {
 }
 
 void Progress::look_at(Driven& driven) {
-    if (!driven.progress()) return;
+    if (!move(driven)) return;
     if (drivers_ > 1) ring();  // As above.
     if (driven.idle()) drop(driven);
 }
@@ -107,6 +121,7 @@ void Progress::drop(Driven const& driven) {
     note_busy();
 }
 
+/// Without one, operations move on in calls that wait; the next one that is begun tries again.
 void Progress::start_helper() {
     std::lock_guard const lock(helper_mutex_);
     if (helper_.joinable() || stopping_ || settings().progress_in_calls) return;
@@ -128,7 +143,7 @@ void Progress::take_inbox() {
 bool Progress::progress() {
     bool moved = inbox_full_.load(std::memory_order_acquire);
     if (moved) take_inbox();
-    for (Driven* const driven : driven_) moved |= driven->progress();
+    for (Driven* const driven : driven_) moved |= move(*driven);
     if (moved) {
         std::erase_if(driven_, [](Driven const* driven) { return driven->idle(); });
         if (settings().stall_seconds > 0) moved_at_ = clock_.now();

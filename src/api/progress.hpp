@@ -112,6 +112,7 @@ private:
     };
     static constexpr int first_looks = 100;  ///< Of a wait: some microseconds.
 
+    static bool move(Driven& driven) noexcept;
     bool progress();
     void take_inbox();
     void move_begun(Driven& driven, std::unique_lock<std::mutex> lock);

@@ -1,5 +1,6 @@
 // The functions of sluice.h for collectives between memories.
 #include "api/collective_list.hpp"
+#include "api/guard.hpp"
 #include "api/own_request.hpp"
 #include "api/started_collective.hpp"
 #include "sluice/sluice.h"
@@ -142,14 +143,16 @@ OwnRequest* completed_own() { return new StartedInMpi(MPI_REQUEST_NULL); }
 // With a request of the MPI's own as the last argument where it has to serve the call.
 #define SLUICE_OWN(NAME, PARAMETERS, ARGUMENTS, WHAT)                                              \
     int sluice_i##NAME(SLUICE_UNWRAPPED PARAMETERS, sluice_request* request) {                     \
-        return sluice::begin(WHAT, request, [&](MPI_Request* in_mpi) {                             \
+        auto const start = [&](MPI_Request* in_mpi) {                                              \
             return PMPI_I##NAME(SLUICE_UNWRAPPED ARGUMENTS, in_mpi);                               \
-        });                                                                                        \
+        };                                                                                         \
+        return sluice::guarded([&] { return sluice::begin(WHAT, request, start); });               \
     }                                                                                              \
     int sluice_##NAME##_init(SLUICE_UNWRAPPED PARAMETERS, sluice_request* request) {               \
-        return sluice::init(WHAT, request, [=](MPI_Request* in_mpi) {                              \
+        auto const start = [=](MPI_Request* in_mpi) {                                              \
             return PMPI_I##NAME(SLUICE_UNWRAPPED ARGUMENTS, in_mpi);                               \
-        });                                                                                        \
+        };                                                                                         \
+        return sluice::guarded([&] { return sluice::init(WHAT, request, start); });                \
     }
 
 extern "C" {

@@ -1,5 +1,6 @@
 // The functions of sluice.h for persistent collective accesses to files.
 #include "api/errors.hpp"
+#include "api/guard.hpp"
 #include "api/persistent.hpp"
 #include "sluice/sluice.h"
 
@@ -8,10 +9,7 @@ namespace {
 using sluice::AccessArguments;
 using sluice::Direction;
 
-int init(AccessArguments const& arguments, sluice_request* request) {
-    if (!request) return MPI_ERR_ARG;
-    *request = SLUICE_REQUEST_NULL;
-    if (arguments.handle == MPI_FILE_NULL) return MPI_ERR_FILE;
+int make(AccessArguments const& arguments, sluice_request* request) {
     auto const file = sluice::find_file(arguments.handle);
     auto status = sluice::Status::ok;
     auto made = file && file->served() ? sluice::Persistent::make(file, arguments, status)
@@ -19,6 +17,13 @@ int init(AccessArguments const& arguments, sluice_request* request) {
     if (!made) return sluice::raise(arguments.handle, status);
     *request = made.release();
     return MPI_SUCCESS;
+}
+
+int init(AccessArguments const& arguments, sluice_request* request) {
+    if (!request) return MPI_ERR_ARG;
+    *request = SLUICE_REQUEST_NULL;
+    if (arguments.handle == MPI_FILE_NULL) return MPI_ERR_FILE;
+    return sluice::guarded(arguments.handle, [&] { return make(arguments, request); });
 }
 
 }  // namespace

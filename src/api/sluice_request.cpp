@@ -1,4 +1,5 @@
 // The functions of sluice.h for requests of any kind.
+#include "api/guard.hpp"
 #include "api/own_request.hpp"
 #include "sluice/sluice.h"
 
@@ -18,7 +19,10 @@ template <class Act> int for_all(int count, Act&& act) {
 
 extern "C" {
 
-int sluice_start(sluice_request request) { return request ? request->start() : MPI_ERR_REQUEST; }
+int sluice_start(sluice_request request) {
+    if (!request) return MPI_ERR_REQUEST;
+    return sluice::guarded([&] { return request->start(); });
+}
 
 int sluice_startall(int count, sluice_request const* requests) {
     return for_all(count, [&](int i) { return sluice_start(requests[i]); });
@@ -26,7 +30,7 @@ int sluice_startall(int count, sluice_request const* requests) {
 
 int sluice_wait(sluice_request request, MPI_Status* status) {
     if (!request) return MPI_ERR_REQUEST;
-    int const code = request->wait(status);
+    int const code = sluice::guarded([&] { return request->wait(status); });
     if (request->ends_when_complete()) delete request;
     return code;
 }
@@ -44,7 +48,7 @@ int sluice_test(sluice_request request, int* complete, MPI_Status* status) {
     if (!complete) return MPI_ERR_ARG;
     *complete = 0;
     if (!request) return MPI_ERR_REQUEST;
-    int const code = request->test(complete, status);
+    int const code = sluice::guarded([&] { return request->test(complete, status); });
     if (*complete && request->ends_when_complete()) delete request;
     return code;
 }

@@ -135,7 +135,7 @@ void MpiFile::run(Transfer& transfer) {
 void MpiFile::start(Transfer& transfer) {
     if (by_path_ && !transfer.exclusive.empty()) return by_path_->start(transfer);
     way_.pool.submit([this, &transfer, ring = finished_] {
-        run(transfer);
+        run_transfer(transfer, [&] { run(transfer); });
         transfer.done.store(true, std::memory_order_release);
         ring();  // The file may be gone.
     });

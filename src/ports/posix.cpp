@@ -176,10 +176,12 @@ void PosixFile::start_now(Transfer& transfer, Then finish) {
     bool const by_aio = way_.aio && !exclusive;
     WorkerPool& threads = exclusive ? lock_waiter_ : way_.pool;
     threads.submit([this, &transfer, by_aio, finish = std::move(finish)] {
-        if (by_aio)
-            serve_by_aio(transfer);
-        else
-            run_now(transfer);
+        run_transfer(transfer, [&] {
+            if (by_aio)
+                serve_by_aio(transfer);
+            else
+                run_now(transfer);
+        });
         finish();
     });
 }

@@ -23,6 +23,7 @@ bool WorkerPool::queue(std::function<void()>& task) {
     std::lock_guard const lock(mutex_);
     bool const all_busy = idle_ <= static_cast<int>(tasks_.size());
     if (all_busy && static_cast<int>(threads_.size()) < thread_count_) {
+        threads_.reserve(threads_.size() + 1);
         auto thread = quiet_thread_if_any("sluice-storage", [this] { work(); });
         if (thread.joinable()) threads_.push_back(std::move(thread));
     }

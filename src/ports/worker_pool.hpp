@@ -1,13 +1,25 @@
 // A small pool of threads that wait for the device, so that nobody else has to.
 #pragma once
+#include "ports/port.hpp"
+
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
 namespace sluice {
+
+/// What there is no memory for is the status of the transfer: its thread has nobody else to tell.
+template <class Work> void run_transfer(Transfer& transfer, Work&& work) {
+    try {
+        work();
+    } catch (std::bad_alloc const&) {
+        transfer.status = agreed(transfer.status, Status::no_memory);
+    }
+}
 
 /// Threads that run tasks in order. They start with the first task and block all signals. With no
 /// threads, or where the system has none, submit() runs the task itself.

@@ -10,7 +10,9 @@ Stream::Stream(Site& site) : site_(site) {
 }
 
 std::shared_ptr<Operation> Stream::make(Call call) {
-    return std::make_shared<Operation>(site_, state_, std::move(call), next_number_++);
+    auto made = std::make_shared<Operation>(site_, state_, std::move(call), next_number_);
+    ++next_number_;  // Where there was no memory for it, the next one has the number.
+    return made;
 }
 
 void Stream::append(std::shared_ptr<Operation> operation) {

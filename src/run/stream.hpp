@@ -17,6 +17,8 @@ public:
     /// uses, so that a call can be made while another thread is at work.
     [[nodiscard]] std::shared_ptr<Operation> make(Call call);
 
+    /// The last one that make() made will not be appended: the next one has its number.
+    void unmake() noexcept { --next_number_; }
     /// Appends what make() made, in that order; at most operations_under_way are under way at once.
     void append(std::shared_ptr<Operation> operation);
 
