@@ -37,7 +37,7 @@ SharedMemory bell_memory() {
 
 }  // namespace
 
-/// Ends the job where there is no memory in the midst of an operation: what was begun can neither be
+/// Ends the job where there is no memory amid an operation: what was begun can neither be
 /// ended nor given up alone, as other ranks take part, and they would wait for ever.
 bool Progress::move(Driven& driven) noexcept {
     try {

@@ -93,7 +93,7 @@ Costs costs_of(MachineProfile const& m) noexcept {
     return {m.between.start, m.between.byte, m.queue, m.copy_byte, m.wake};
 }
 
-/// The same ranks in the same order. Not a duplicate, which has the program's attributes as well: it
+/// The same ranks in the same order. No duplicate, which has the program's attributes as well: it
 /// outlasts the program's communicator, and with that what those attributes point to.
 MPI_Comm make_own(MPI_Comm communicator) {
     MPI_Group group = MPI_GROUP_NULL;
