@@ -1,0 +1,266 @@
+"""The cases of run.py: what is started, with what settings, and what must be printed."""
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import run as runner
+from small_programs import compiled
+
+HERE = Path(__file__).resolve().parent
+BY_SLUICE, BY_MPI = "served by sluice", "served by the MPI"
+COUNTED = ("counted: init {0}, finalize {0}, open {0}, close {0}, set_view {0}, "
+           "write_all {1}, iwrite_all {1}").format
+
+
+@dataclass
+class Case:
+    """`preload` is what LD_PRELOAD holds, in order; "run" in it stands for `sluice run`, which
+    puts Sluice first. {path} and {program} are replaced in `words`."""
+    name: str
+    program: str
+    expected: list
+    words: str = "{program} {path} {path}"
+    preload: tuple = ("run",)
+    settings: dict = field(default_factory=dict)
+    ranks: int = 3
+    fails: bool = False
+    defines: tuple = ()  # further options of the compiler
+
+
+def cases_of_tools():
+    chain = {"SLUICE_CHAIN": "on"}
+    disabled = "{program} {path} {path} sluice disable"
+    return [
+        Case("tool alone", "files.c", [BY_MPI, COUNTED(1, 1)], preload=("counter.c",)),
+        Case("tool before Sluice: sees all, the MPI serves", "files.c",
+             [BY_MPI, COUNTED(1, 1)], preload=("counter.c", "sluice")),
+        Case("tool behind Sluice: sees nothing", "files.c", [BY_SLUICE, COUNTED(0, 0)],
+             preload=("run", "counter.c")),
+        Case("tool behind Sluice, chained", "files.c", [BY_SLUICE, COUNTED(1, 0)],
+             preload=("run", "counter.c"), settings=chain),
+        Case("tool behind Sluice, chained, file left to the MPI", "files.c",
+             [BY_MPI, COUNTED(1, 1)], disabled, ("run", "counter.c"), chain),
+    ]
+
+
+def passed_by(names, by):
+    """What Sluice says of functions that are defined before it."""
+    return [rf"^sluice: {names}: defined before Sluice by {by}\. Such calls", BY_MPI]
+
+
+def cases_of_wrappers():
+    """Programs and tools that define functions of MPI and go on to their PMPI_ names."""
+    itself = "the program itself"
+    for name, *wrapped in (
+            ("MPI_Wait", "-DWRAP_WAIT"), ("MPI_Waitall", "-DWRAP_WAITALL"),
+            ("MPI_File_set_view", "-DWRAP_SET_VIEW"), ("MPI_Init", "-DWRAP_INIT"),
+            ("MPI_Finalize", "-DWRAP_FINALIZE"), ("mpi_wait_", "-DWRAP_FORTRAN"),
+            ("MPI_File_set_view, MPI_Wait", "-DWRAP_WAIT", "-DWRAP_SET_VIEW")):
+        yield Case(f"a program that defines {name}", "wrapping.c", passed_by(name, itself),
+                   defines=("-DPROGRAM", *wrapped))
+    program = ("-DPROGRAM", "-DWRAP_SEND")
+    yield Case("a program that defines MPI_Send", "wrapping.c", [BY_SLUICE], defines=program)
+    yield Case("a program that defines MPI_Send, progress in calls", "wrapping.c",
+               passed_by("MPI_Send", itself), defines=program,
+               settings={"SLUICE_PROGRESS": "calls"})
+    chained = ("-DPROGRAM", "-DWRAP_CHAINED")
+    yield Case("a program whose MPI_Wait is chained", "wrapping.c", passed_by("MPI_Wait", itself),
+               defines=chained)
+    yield Case("a program whose MPI_Wait is chained, and says so", "wrapping.c", [BY_SLUICE],
+               settings={"SLUICE_CHAIN": "on"}, defines=chained)
+    yield Case("a program that takes the address of MPI_Wait", "wrapping.c", [BY_SLUICE],
+               defines=("-DPROGRAM", "-DTAKE_ADDRESS", "-fno-pie", "-no-pie"))
+    yield Case("a tool that wraps MPI_Wait, before Sluice", "files.c",
+               passed_by("MPI_Wait", r"\S*/wait_tool\.so"), preload=("wait_tool", "sluice"))
+    yield Case("a tool that wraps MPI_Wait, whose address is taken", "wrapping.c",
+               passed_by("MPI_Wait", r"\S*/wait_tool\.so"), preload=("wait_tool", "sluice"),
+               defines=("-DPROGRAM", "-DTAKE_ADDRESS", "-fno-pie", "-no-pie"))
+    yield Case("a tool that wraps MPI_Wait, behind Sluice", "files.c", [BY_SLUICE],
+               preload=("run", "wait_tool"))
+
+
+def cases_of_other_writes(mpi):
+    """Writes beside an outstanding operation, of other bytes."""
+    ways = ["write_at", "write", "write_shared", "write_ordered", "write_ordered_begin",
+            "iwrite_shared", "disabled"]
+    for ranks in (1, 2):
+        for way in ways if mpi == "mpich" else ways[::3]:
+            yield Case(f"blocks by {way}, {ranks} ranks", "sieve.c", [f"{way}: 0 blocks lost"],
+                       f"{{program}} {{path}} {way} 12", ranks=ranks)
+
+
+    # Its default component does so only with more ranks.
+    component = {"OMPI_MCA_fcoll": "vulcan"} if mpi == "openmpi" else {}
+    for way, hint in (("write_ordered", ""), ("write_ordered", "romio_cb_write enable"),
+                      *([("write_at_all", "sluice disable")] if mpi == "openmpi" else [])):
+        yield Case(f"bytes between the blocks, {way} {hint}", "fetches.c",
+                   [f"{way}: 0 ranks fetched"], f"{{program}} {{path}} {way} {hint}", ranks=2,
+                   settings=component)
+
+
+def cases_of_pointers():
+    for way in ("write", "mixed", "read", "read mixed"):
+        yield Case(f"four threads move a file's pointer, {way}", "pointer.c",
+                   [f"{way}: 0 values missing, 80000 bytes, position 80000"],
+                   f'{{program}} {{path}} "{way}"', ranks=1)
+
+
+def cases_of_romio_hints():
+    """ROMIO's file of hints, which only the first rank sees: what holds on all."""
+    lines = ("# a comment;cb_nodes 1;cb_buffer_size 8192;romio_cb_write enable;"
+             "romio_cb_read disable;  romio_ds_write   disable ;cb_config_list *:1;"
+             "striping_unit 8192;striping_factor 3;sluice_domains cyclic;sluice_durable close;"
+             "cb_nodes 2;one_word;three words here;unknown value")
+    values = {"cb_nodes": 1, "cb_buffer_size": 8192, "romio_cb_write": "enable",
+              "romio_cb_read": "disable", "romio_ds_write": "disable", "cb_config_list": "*:1",
+              "striping_unit": 8192, "striping_factor": 3, "sluice_domains": "cyclic",
+              "sluice_durable": "close"}
+
+    def case(name, text, given, *expected, settings=None):
+        return Case(f"ROMIO_HINTS: {name}", "romio_hints.c", [*expected],
+                    f'{{program}} {{path}} "{text}" {given}', ranks=2, settings=settings or {})
+
+    def held(**others):
+        return [rf"rank {rank}: {re.escape(hint)}={re.escape(str(value))}$"
+                for rank in range(2) for hint, value in {**values, **others}.items()]
+
+    yield case("each hint", lines, "", *held(), BY_SLUICE,
+               "plan: write two-phase: a hint.* 1 aggregators, windows of 8192")
+    yield case("the program's win", lines, "cb_nodes 2 romio_cb_read enable", BY_SLUICE,
+               *held(cb_nodes=2, romio_cb_read="enable"))
+    yield case("those of SLUICE_HINTS win", lines, "", BY_SLUICE, *held(cb_buffer_size=16384),
+               settings={"SLUICE_HINTS": "cb_buffer_size=16384"})
+    yield case("sluice disable", "sluice disable", "", BY_MPI)
+    yield case("nonsense", "sluice_domains many", "", "rank 1: sluice_domains=auto",
+               "^sluice: hint of the system sluice_domains=many is not understood", BY_SLUICE)
+    for none in ("missing", "folder", "", "one_word"):
+        yield case(f"no hints ({none or 'empty'})", none, "", "rank 1: cb_buffer_size=1048576",
+                   BY_SLUICE)
+
+
+def cases_of_files(mpi):
+    # Open MPI's own file component does not know such names.
+    prefix = [BY_SLUICE] if mpi == "mpich" else ["failed: MPI_File_open"]
+    return [
+        Case("a file", "files.c", [BY_SLUICE]),
+        Case("name with a driver", "files.c", prefix, "{program} {path} ufs:{path}",
+             fails=mpi == "openmpi"),
+        Case("a colon in the folder's or file's name", "files.c", [BY_SLUICE],
+             "{program} {path}:b {path}:b"),
+        Case("hint sluice=disable", "files.c", [BY_MPI], "{program} {path} {path} sluice disable"),
+        Case("SLUICE=off", "files.c", [BY_MPI], preload=("sluice",), settings={"SLUICE": "off"}),
+        Case("SLUICE=off, sluice run", "files.c", [BY_MPI], settings={"SLUICE": "off"}),
+        Case("device memory on one rank", "device.c", ["device: the driver was asked"]),
+        Case("device memory on one rank of two nodes", "device.c", ["device: the driver was asked"],
+             settings={"SLUICE_RANKS_PER_NODE": "2"}),
+    ]
+
+
+def cases_of_coverage():
+    for ranks in (1, 2, 3, 8):
+        yield Case(f"what covers its span is proved, on {ranks} ranks", "covered.c",
+                   ["covered: only what is"], "{program} {path}", ranks=ranks)
+
+
+def cases_of_limits():
+    """The address space of a stream is 36 MiB with 2 ranks, 72 MiB with 4."""
+    ours, either = [r"locked: (served by sluice|not tried)"], ["locked: (served by|not tried)"]
+    for name, expected, how, ranks in (
+            ("all memory is locked", ours, "all", 2), ("all memory is locked", ours, "all", 4),
+            ("all memory is locked while a file is open", ours, "later", 4),
+            ("locked memory is limited", either, "lock 30", 2),
+            ("address space is limited", either, "space 30", 2),
+            ("address space is limited, enough for a file", ours, "space 400", 4)):
+        yield Case(f"{name}, {ranks} ranks", "locked.c", expected, f"{{program}} {{path}} {how}",
+                   ranks=ranks)
+
+
+def cases_of_jobs(mpi):
+    """Ranks that do not run under Sluice beside some that do."""
+    said = "the MPI serves its files itself"
+    # A spawned process is under Sluice when it says that it serves its own world's file.
+    return [
+        Case("spawned processes", "spawned.c", ["4 ranks wrote together", said, "serves .*2$"],
+             "{program} {path} {path}2", settings={"SLUICE_LOG": "2"}, ranks=2),
+        Case("a rank without Sluice", "files.c", [BY_MPI, said],
+             "{program} {path} {path} : -n 1 {program} {path} {path}", ranks=2),
+        Case("a rank without Sluice, collectives", "files.c", [BY_MPI, said],
+             "{program} {path} {path} : -n 1 {program} {path} {path}", ranks=2,
+             settings={"SLUICE_COLLECTIVES": "1"}),
+        Case("calls in which operations move on", "calls.c", ["all calls were left"],
+             "{program} {path}", settings={"SLUICE_PROGRESS": "calls"}),
+    ]
+
+
+def cases_of_levels(mpi):
+    for level in range(4):
+        for per_node in ("0", "1"):
+            yield Case(f"thread level {level}, {per_node} ranks per node", "files.c", [BY_SLUICE],
+                       settings={"LEVEL": str(level), "SLUICE_RANKS_PER_NODE": per_node})
+    # MPICH refuses: "MPI not initialized. Call MPI_Init or MPI_Init_thread first".
+    refused = mpi == "mpich"
+    for per_node in ("0", "1"):
+        yield Case(f"session, {per_node} ranks per node", "session.c",
+                   ["failed: MPI_File_open"] if refused else [BY_SLUICE],
+                   settings={"SLUICE_RANKS_PER_NODE": per_node}, fails=refused)
+
+
+def cases_of_processes(mpi):
+    def ways(preloaded):
+        return ["this program is preloaded",
+                *(rf"{way} preloads \[{preloaded}\], maps 0"
+                  for way in ("system", "popen", "posix_spawn"))]
+
+    other = re.escape(str(compiled(mpi, HERE / "counter.c", shared=True)))
+    return [
+        Case("children", "children.c", ways("")),
+        Case("children, another tool", "children.c", ways(other), preload=("run", "counter.c")),
+        Case("children, others around", "children.c", ways("libm.so.6:libdl.so.2"),
+             preload=("libm.so.6", "sluice", "libdl.so.2")),
+        Case("children, Sluice found by its name", "children.c", ways(""),
+             preload=("libsluice.so",),
+             settings={"LD_LIBRARY_PATH": str(runner.BUILD / mpi / "lib")}),
+        Case("a shell that becomes the program", "files.c", [BY_SLUICE],
+             'sh -c "exec {program} {path} {path}"'),
+        Case("a shell that starts the program", "files.c", [BY_SLUICE],
+             'sh -c "{program} {path} {path}; true"'),
+        Case("fork", "forked.c", ["the children ended"]),
+        Case("fork, several nodes", "forked.c", ["the children ended"],
+             settings={"SLUICE_RANKS_PER_NODE": "1"}),
+    ]
+
+
+def cases_of_held_files():
+    """Names, limits and privileges change behind the open; and files that not all ranks hold."""
+    def held(what, expected=BY_SLUICE, name="", **more):
+        said = expected if isinstance(expected, list) else [expected]
+        return Case(f"{what} after the open{name}", "held.c", said, f"{{program}} {what} {{path}}",
+                    **more)
+
+    for what in ("rename", "unlink", "delete", "limit"):
+        yield held(what)
+    yield held("privileges", f"{BY_SLUICE}|skipped: ")
+    for engine in ("uring", "aio", "direct", "mpi"):
+        yield held("rename", name=f", engine {engine}", settings={"SLUICE_STORAGE": engine})
+        yield held("unlink", name=f", engine {engine}", settings={"SLUICE_STORAGE": engine})
+    yield held("rename", name=", two nodes", settings={"SLUICE_RANKS_PER_NODE": "2"})
+    yield Case("a rank has no descriptor left for the file", "held.c",
+               [BY_MPI, r"rank 2 on \S+ cannot open .*: Too many open files; the MPI serves"],
+               "{program} few {path}", ("run", "behind.c"),
+               {"SLUICE_CHAIN": "on", "BEHIND": "limit"})
+    yield Case("ranks that see different files", "held.c",
+               [BY_MPI, "not the same file on all ranks; the MPI serves"],
+               "{program} folders {path}")
+    yield Case("another file takes the name before Sluice opens it", "held.c",
+               [BY_MPI, "the name of the file that the MPI has opened; the MPI serves"],
+               "{program} replaced {path}", ("run", "behind.c"),
+               {"SLUICE_CHAIN": "on", "BEHIND": "replace"})
+    yield Case("locks of another job hold up no other file", "locks.c", ["the third file went on"],
+               "{program} {path}", ranks=2)
+
+
+def all_cases(mpi):
+    return [*cases_of_jobs(mpi), *cases_of_tools(), *cases_of_wrappers(),
+            *cases_of_other_writes(mpi), *cases_of_pointers(), *cases_of_romio_hints(),
+            *cases_of_files(mpi), *cases_of_levels(mpi), *cases_of_processes(mpi),
+            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits()]
