@@ -151,14 +151,16 @@ int retire(Pending& pending) {
     return what->raise();
 }
 
+void abandon(std::unique_ptr<Started> what) {
+    std::lock_guard const lock(requests().mutex);
+    requests().abandoned.reserve(requests().abandoned.size() + 1);
+    requests().abandoned.push_back(std::move(what));
+    any_abandoned = true;
+}
+
 void abandon(Pending& pending) {
     if (pending.told_mpi) return free_in_mpi(pending);
-    {
-        std::lock_guard const lock(requests().mutex);
-        requests().abandoned.reserve(requests().abandoned.size() + 1);
-        requests().abandoned.push_back(std::move(pending.what));
-        any_abandoned = true;
-    }
+    abandon(std::move(pending.what));
     --live_requests;
     give_back(pending);
 }

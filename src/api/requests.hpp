@@ -108,6 +108,9 @@ int retire(Pending& pending);
 /// The program freed the request, which is held: it ends by itself.
 void abandon(Pending& pending);
 
+/// What no request stands for ends by itself, too.
+void abandon(std::unique_ptr<Started> what);
+
 /// Frees what was abandoned and is complete; `all`: waits for it.
 void reap(bool all);
 

@@ -20,7 +20,7 @@ void serve_others(PreparedCollective prepared) {
     buffers.input.add(memory->data(), static_cast<Bytes>(sent));
     buffers.output.add(memory->data() + sent, received);
     buffers.kept = memory;
-    abandon(*find_request(make_request(std::make_unique<StartedCollective>(std::move(prepared)))));
+    abandon(std::make_unique<StartedCollective>(std::move(prepared)));
 }
 
 }  // namespace
