@@ -91,6 +91,27 @@ Status preallocate(File& file, MPI_Offset size) {
     return file.agree(acts ? file.storage->preallocate(size) : Status::ok);
 }
 
+/// The MPIs keep an offset in bytes, and where it overflows they say nothing.
+int seek(File const& file, MPI_Offset offset, int whence) {
+    MPI_Offset from = 0;
+    bool const from_end = whence == MPI_SEEK_END;
+    if (from_end && !file.view.owned)
+        return SLUICE_NEXT(MPI_File_seek)(file.handle, offset, whence);
+    if (whence == MPI_SEEK_CUR) PMPI_File_get_position(file.handle, &from);
+    if (from_end) {
+        MPI_Offset bytes = 0;
+        int const code = PMPI_File_get_size(file.handle, &bytes);
+        if (code != MPI_SUCCESS) return code;
+        from = etypes_before(file.view, bytes);
+    }
+    MPI_Offset place = 0;
+    bool const too_far = __builtin_add_overflow(from, offset, &place) ||
+                         (place > 0 && !byte_offset(file.view, place));
+    if (too_far) return raise(file.handle, Status::argument);
+    return SLUICE_NEXT(MPI_File_seek)(file.handle, from_end ? place : offset,
+                                      from_end ? MPI_SEEK_SET : whence);
+}
+
 int get_view(File const& file, MPI_Offset* displacement, MPI_Datatype* etype,
              MPI_Datatype* filetype, char* representation) {
     *displacement = file.view.displacement;
@@ -170,14 +191,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
     auto const file = sluice::find_file(fh);
     if (!file) return SLUICE_NEXT(MPI_File_seek)(fh, offset, whence);
     sluice::PointerLock const lock(*file);
-    if (!file->view.owned || whence != MPI_SEEK_END) {
-        return SLUICE_NEXT(MPI_File_seek)(fh, offset, whence);
-    }
-    MPI_Offset bytes = 0;
-    if (int const code = PMPI_File_get_size(fh, &bytes); code != MPI_SUCCESS) return code;
-    MPI_Offset place = sluice::etypes_before(file->view, bytes);
-    if (__builtin_add_overflow(place, offset, &place)) return sluice::raise(fh, Status::argument);
-    return SLUICE_NEXT(MPI_File_seek)(fh, place, MPI_SEEK_SET);
+    return sluice::seek(*file, offset, whence);
 }
 SLUICE_NO_MEMORY(fh)
 

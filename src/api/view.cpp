@@ -33,13 +33,6 @@ Order operator|(Order a, Order b) noexcept {
     return {a.decreases || b.decreases, a.overlaps || b.overlaps};
 }
 
-/// Open MPI's own component for files refuses them also where they are legal.
-#ifdef OPEN_MPI
-constexpr bool overlaps_are_refused = true;
-#else
-constexpr bool overlaps_are_refused = false;
-#endif
-
 bool is_large(Layout const& layout) {
     return layout.piece_count(0, layout.tile_bytes()) > settings().view_pieces;
 }
@@ -87,8 +80,9 @@ Status read_view(Team const& team, ViewArguments const& a, bool writable, FileVi
     Order const order = order_of(*view.filetype) | order_of(*etype);
     if (order.decreases || (writable && order.overlaps)) return Status::type;
     if (!view.known) return Status::unsupported;
-    bool const refused = overlaps_are_refused && order.overlaps;
-    if (refused || is_large(*view.filetype))
+    // Open MPI refuses overlaps, and ROMIO takes the wrong one of two positions of an offset.
+    bool const repeats = order.overlaps || (!writable && !view.filetype->is_ascending());
+    if (repeats || is_large(*view.filetype))
         view.owned = std::make_shared<ViewTypes>(a.etype, a.filetype);
     return Status::ok;
 }

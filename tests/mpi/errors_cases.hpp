@@ -184,8 +184,21 @@ inline Outcome negative_offset(MPI_File file, Form form, Direction direction) {
     return start_and_finish(file, form, direction, request, memory, MPI_BYTE);
 }
 
-/// Offsets of doubles that 64 bits cannot say in bytes, or only just.
+/// Offsets of doubles that 64 bits cannot say in bytes, or only just. The pointer cannot be moved
+/// there; with it the call is one with a faulty count.
 template <MPI_Offset etypes> Outcome far_offset(MPI_File file, Form form, Direction direction) {
+    if (uses_pointer(form)) {
+        MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+        MPI_File_get_errhandler(file, &before);
+        MPI_File_set_errhandler(file, MPI_ERRORS_RETURN);
+        check::ok(MPI_File_set_view(file, region, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
+        check::is_equal(int{MPI_ERR_ARG},
+                        check::class_of(MPI_File_seek(file, etypes, MPI_SEEK_SET)),
+                        "class of seek");
+        check::ok(MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+        MPI_File_set_errhandler(file, before);
+        return negative_count(file, form, direction);
+    }
     check::ok(MPI_File_set_view(file, region, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL));
     model::Request request{{}, 13 * check::rank(), model::element(MPI_BYTE), 12};
     if (is_faulty_rank()) request.offset = etypes;

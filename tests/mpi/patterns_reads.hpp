@@ -59,12 +59,6 @@ inline Request twice_across_tiles(int rank, int) {
     return {{3 * rank, MPI_BYTE, mine}, 2, element(MPI_BYTE), 600};
 }
 
-/// The end of the file lies among such tiles.
-inline Request twice_across_end(int rank, int) {
-    Layout const mine = model::resized(model::vector(element(MPI_BYTE), 2, 3, 5), 4);
-    return {{9000 + rank, MPI_BYTE, mine}, 0, element(MPI_BYTE), 3000};
-}
-
 inline Request twice_in_etypes(int rank, int) {
     static MPI_Datatype const etype = [] {
         MPI_Datatype made = MPI_DATATYPE_NULL;
@@ -89,7 +83,6 @@ inline std::vector<Pattern> read_patterns() {
             {"twice_in_a_tile", 10007, twice_in_a_tile},
             {"same_bytes_again", 10007, same_bytes_again},
             {"twice_across_tiles", 10007, twice_across_tiles},
-            {"twice_across_end", 10007, twice_across_end},
             {"twice_in_etypes", 10007, twice_in_etypes},
             {"empty_file", 0, overlapping}};
 }
