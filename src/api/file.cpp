@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace sluice {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 struct Files {
     std::mutex mutex;
     std::unordered_map<MPI_File, std::shared_ptr<File>> all;
+    std::unordered_set<MPI_File> left_to_mpi;  ///< By ranks that all run this library.
 };
 Files& files() {
     static auto* const only = new Files;
@@ -227,10 +229,16 @@ void add_file(std::shared_ptr<File> file) {
 void remove_file(MPI_File handle) {
     std::shared_ptr<File> last;  // Ends after the lock: it may be the last use of its team.
     std::lock_guard const lock(files().mutex);
+    files().left_to_mpi.erase(handle);
     auto const found = files().all.find(handle);
     if (found == files().all.end()) return;
     last = std::move(found->second);
     files().all.erase(found);
+}
+
+bool is_left_by_all(MPI_File handle) {
+    std::lock_guard const lock(files().mutex);
+    return files().left_to_mpi.contains(handle);
 }
 
 std::vector<std::shared_ptr<File>> open_files() {
@@ -324,10 +332,11 @@ void register_file(MPI_Comm communicator, char const* name, int amode, FileHints
     if (!settings().enabled) return;
     char const* const why = serve(communicator, name, amode, hints, handle);
     note_opened();
-    if (why)
-        note_left_to_mpi(name, why);
-    else
-        note(std::string("serves ") + name);
+    if (!why) return note(std::string("serves ") + name);
+    note_left_to_mpi(name, why);
+    if ((amode & MPI_MODE_SEQUENTIAL) || !Team::of(communicator)) return;
+    std::lock_guard const lock(files().mutex);
+    files().left_to_mpi.insert(handle);
 }
 
 }  // namespace sluice

@@ -116,6 +116,9 @@ private:
 void add_file(std::shared_ptr<File> file);
 void remove_file(MPI_File handle);
 [[nodiscard]] std::vector<std::shared_ptr<File>> open_files();
+/// The MPI serves the file, though all ranks that opened it run this library: they may agree on
+/// hints for it.
+[[nodiscard]] bool is_left_by_all(MPI_File handle);
 
 /// Opens: called after the MPI has opened the file. Collective over `communicator`.
 void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,

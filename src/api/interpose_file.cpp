@@ -148,6 +148,7 @@ int MPI_File_close(MPI_File* fh) try {
     auto const file = sluice::find_file(*fh);
     if (file) return sluice::close(*file, fh);
     sluice::end_meetings(*fh);
+    sluice::remove_file(*fh);
     return SLUICE_NEXT(MPI_File_close)(fh);
 }
 SLUICE_NO_MEMORY(*fh)
@@ -159,7 +160,7 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
         sluice::meet(fh);
         // Another handle of the same file may be served.
         std::optional<sluice::ExactHints> exact;
-        if (sluice::may_serve()) exact.emplace(info);
+        if (sluice::is_left_by_all(fh)) exact.emplace(info);
         return SLUICE_NEXT(MPI_File_set_view)(fh, disp, etype, filetype, datarep,
                                               exact ? exact->info() : info);
     }
