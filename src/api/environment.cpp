@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <unistd.h>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -16,16 +18,30 @@ namespace {
 std::atomic<int> rank_in_world{0};
 std::string own_preload;
 
+/// Of the environment, until the rank that speaks is known.
+std::vector<Complaint>& complaints() {
+    static auto* const only = new std::vector<Complaint>;
+    return *only;
+}
+
+std::vector<std::string> names_of_environment() {
+    std::vector<std::string> names;
+    for (char** entry = environ; entry && *entry; ++entry) {
+        std::string_view const text = *entry;
+        names.emplace_back(text.substr(0, text.find('=')));
+    }
+    return names;
+}
+
 Settings read_environment() {
-    std::vector<Complaint> complaints;
     Settings const s = read_settings(
         [](char const* name) -> std::optional<std::string> {
             char const* const value = std::getenv(name);
             return value ? std::optional<std::string>(value) : std::nullopt;
         },
-        complaints);
-    if (s.log > 0) {
-        for (auto const& c : complaints) std::fprintf(stderr, "sluice: %s\n", c.text.c_str());
+        complaints());
+    for (auto& one : unknown_variables(names_of_environment())) {
+        complaints().push_back(std::move(one));
     }
     return s;
 }
@@ -74,6 +90,10 @@ void leave_preload() {
 }
 
 std::string const& preloaded_path() { return own_preload; }
+
+void tell_complaints() {
+    for (auto const& one : std::exchange(complaints(), {})) warn(one.text);
+}
 
 int world_rank() noexcept { return rank_in_world; }
 void set_world_rank(int rank) noexcept { rank_in_world = rank; }

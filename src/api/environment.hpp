@@ -24,5 +24,7 @@ void note(std::string const& text);
 /// This process's rank in MPI_COMM_WORLD, once MPI is initialised; before that 0.
 [[nodiscard]] int world_rank() noexcept;
 void set_world_rank(int rank) noexcept;
+/// What cannot be understood of the environment: said once, by rank 0.
+void tell_complaints();
 
 }  // namespace sluice

@@ -25,6 +25,17 @@ Files& files() {
     return *only;
 }
 
+std::vector<std::string> names_in(MPI_Info info) {
+    std::vector<std::string> names;
+    int count = 0;
+    if (info != MPI_INFO_NULL) PMPI_Info_get_nkeys(info, &count);
+    for (int i = 0; i < count; ++i) {
+        char name[MPI_MAX_INFO_KEY + 1] = "";
+        if (PMPI_Info_get_nthkey(info, i, name) == MPI_SUCCESS) names.emplace_back(name);
+    }
+    return names;
+}
+
 Lookup lookup_in(MPI_Info info) {
     return [info](char const* name) -> std::optional<std::string> {
         if (info == MPI_INFO_NULL) return std::nullopt;
@@ -249,6 +260,7 @@ std::vector<std::shared_ptr<File>> open_files() {
 }
 
 OwnHints::OwnHints(MPI_Info given, FileHints before) : for_mpi(given) {
+    for (auto const& one : unknown_hints(names_in(given))) warn("hint " + one.text);
     std::vector<Complaint> complaints;
     hints = read_hints(lookup_in(given), before, complaints);
     if (complaints.empty()) return;

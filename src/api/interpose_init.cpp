@@ -74,6 +74,7 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
     check_constants();
     set_thread_multiple(multiple);
     set_world_rank(rank);
+    tell_complaints();
     leave_preload();
     if (!settings().enabled) return;
     tell_missed_calls(rank);

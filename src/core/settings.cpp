@@ -1,6 +1,8 @@
 // Reading of settings and hints. See settings.hpp.
 #include "core/settings.hpp"
 
+#include "core/nearest.hpp"
+
 #include <charconv>
 #include <map>
 
@@ -158,6 +160,41 @@ void set_engine(FileHints& h, int place) noexcept {
 
 std::span<Knob const> environment_knobs() noexcept { return environment; }
 std::span<Knob const> hint_knobs() noexcept { return hints; }
+
+namespace {
+
+/// Known, but no settings: of the command, and of the tests.
+constexpr std::string_view other_variables[] = {"SLUICE_COMMAND", "SLUICE_DEVICE_SECRET",
+                                                "SLUICE_SOURCE_DIR"};
+constexpr std::string_view test_variables = "SLUICE_TEST_";
+
+std::vector<Complaint> unknown(std::vector<std::string> const& names, std::string_view prefix,
+                               std::vector<std::string_view> const& known) {
+    std::vector<Complaint> complaints;
+    for (std::string const& name : names) {
+        if (!name.starts_with(prefix) || name.starts_with(test_variables)) continue;
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        auto const meant = nearest(name, known);
+        std::string const advice = meant ? "; did you mean " + std::string(*meant) + "?"
+                                         : "; `sluice info` lists what there is";
+        complaints.push_back({name, name + " is not known and does nothing" + advice});
+    }
+    return complaints;
+}
+
+}  // namespace
+
+std::vector<Complaint> unknown_variables(std::vector<std::string> const& names) {
+    std::vector<std::string_view> known(std::begin(other_variables), std::end(other_variables));
+    for (Knob const& knob : environment) known.emplace_back(knob.name);
+    return unknown(names, "SLUICE_", known);
+}
+
+std::vector<Complaint> unknown_hints(std::vector<std::string> const& names) {
+    std::vector<std::string_view> known;
+    for (Knob const& knob : hints) known.emplace_back(knob.name);
+    return unknown(names, "sluice_", known);
+}
 
 std::optional<Bytes> parse_bytes(std::string const& text) noexcept {
     Bytes value = 0;

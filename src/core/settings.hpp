@@ -71,6 +71,10 @@ struct Complaint {
     std::string name, text;
 };
 
+/// Of names that somebody set and that begin as this library's do, those that are not known.
+[[nodiscard]] std::vector<Complaint> unknown_variables(std::vector<std::string> const& names);
+[[nodiscard]] std::vector<Complaint> unknown_hints(std::vector<std::string> const& names);
+
 /// What cannot be understood keeps its default and adds a complaint.
 [[nodiscard]] Settings read_settings(Lookup const& environment, std::vector<Complaint>& complaints);
 

@@ -1,4 +1,5 @@
 // Settings and hints: what is understood, what is refused, and that nonsense changes nothing.
+#include "core/nearest.hpp"
 #include "core/settings.hpp"
 
 #include <gtest/gtest.h>
@@ -311,6 +312,24 @@ TEST(Settings, HintsOfAllFilesComeFromTheEnvironment) {
     ASSERT_EQ(complaints.size(), 2u);
     EXPECT_NE(complaints[0].text.find("cb_nodse=2"), std::string::npos);
     EXPECT_NE(complaints[1].text.find("nothing"), std::string::npos);
+}
+
+TEST(Names, TheNearestOneIsMeant) {
+    std::vector<std::string_view> const names{"SLUICE_PROGRESS", "SLUICE_PROFILE", "SLUICE_LOG"};
+    EXPECT_EQ(nearest("SLUICE_PROGESS", names), "SLUICE_PROGRESS");
+    EXPECT_EQ(nearest("SLUICE_LOGS", names), "SLUICE_LOG");
+    EXPECT_EQ(nearest("SOMETHING_ELSE", names), std::nullopt);
+    EXPECT_EQ(nearest("", names), std::nullopt);
+}
+
+TEST(Names, UnknownOnesAreToldWithTheNearest) {
+    auto const variables =
+        unknown_variables({"PATH", "SLUICE_LOG", "SLUICE_PROGESS", "SLUICE_TEST_STEP", "SLUICE"});
+    ASSERT_EQ(variables.size(), 1u);
+    EXPECT_NE(variables[0].text.find("did you mean SLUICE_PROGRESS?"), std::string::npos);
+    auto const hints = unknown_hints({"sluice_durabel", "sluice_durable", "cb_nodez"});
+    ASSERT_EQ(hints.size(), 1u);
+    EXPECT_NE(hints[0].text.find("did you mean sluice_durable?"), std::string::npos);
 }
 
 }  // namespace
