@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <filesystem>
 #include <sstream>
 #include <unistd.h>
 
@@ -134,6 +135,12 @@ std::string profile_for(std::string const& folder) {
 }  // namespace
 
 int command_info(int argc, char** argv) {
+    std::string const folder = argc > 0 ? argv[0] : ".";
+    if (argc > 1 || folder.starts_with('-') || !std::filesystem::is_directory(folder)) {
+        std::fprintf(stderr, "sluice info: usage: sluice info [FOLDER]; %s is no folder\n",
+                     argc > 1 ? argv[1] : folder.c_str());
+        return bad_usage;
+    }
     std::string const root = installation();
     std::printf("sluice %s\n", SLUICE_VERSION);
     print_libraries();
@@ -148,7 +155,6 @@ int command_info(int argc, char** argv) {
     line("emulated device (FUSE)", found(root + "/libexec/sluice-device"));
     std::printf("\nwhat the system has, and what serves in place of what it has not\n");
     print_features(system_features());
-    std::string const folder = argc > 0 ? argv[0] : ".";
     std::printf("\nwhat the file system of %s has\n", folder.c_str());
     auto const found = folder_features(folder);
     if (found.empty()) line("not known", "no file can be made there");

@@ -1,4 +1,5 @@
 // The `sluice` command: runs a program under the library, tells what is there. Needs no MPI itself.
+#include "core/nearest.hpp"
 #include "tools/command.hpp"
 
 #include <cstdio>
@@ -64,6 +65,19 @@ bool has_no_help(Command const& command) {
     return command.main == sluice::command_run || command.main == sluice::command_info;
 }
 
+int refuse(char const* word) {
+    std::vector<std::string_view> names;
+    for (Command const& c : commands) names.emplace_back(c.name);
+    std::fprintf(stderr, "sluice: there is no command '%s'", word);
+    if (auto const meant = sluice::nearest(word, names)) {
+        std::fprintf(stderr, "; did you mean %s? `sluice help` lists all\n",
+                     std::string(*meant).c_str());
+        return bad_usage;
+    }
+    std::fputs("\n\n", stderr);
+    return help(stderr);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -75,6 +89,5 @@ int main(int argc, char** argv) {
         if (argc > 2 && asks_for_help(argv[2]) && has_no_help(c)) return help_of(c);
         return c.main(argc - 2, argv + 2);
     }
-    std::fprintf(stderr, "sluice: there is no command '%s'\n\n", argv[1]);
-    return help(stderr);
+    return refuse(argv[1]);
 }

@@ -117,7 +117,8 @@ void declare(CLI::App& app, Options& o) {
         ->check(CLI::IsMember({"write", "read"}));
     app.add_option("--bytes", o.bytes, "bytes of one rank (default: 16M; mode small: 4K,16K,64K)")
         ->delimiter(',')
-        ->transform(CLI::AsSizeValue(false));
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50));
     app.add_option("--repeat", o.repeat, "measurements of each side (default: 7)")
         ->check(CLI::PositiveNumber);
     app.add_option("--warmup", o.warmup, "unmeasured turns before them (default: 1)")
@@ -152,7 +153,8 @@ void declare(CLI::App& app, Options& o) {
                    "outstanding: how many at a time (default: 1,2,4,8,16)")
         ->delimiter(',')
         ->check(CLI::PositiveNumber);
-    app.add_option("--dir", o.directory, "where the two files go (default: here)");
+    app.add_option("--dir", o.directory, "where the two files go (default: here)")
+        ->check(CLI::ExistingDirectory);
     app.add_option("--json", o.json, "append one JSON line a result to this file");
     words("--hint", o.hints, "key=value: MPI_Info hint for both files");
     words("--peer-hint", o.peer_hints, "key=value: hint for the MPI's own file only");

@@ -1,5 +1,7 @@
 // sluice-device: files on an emulated device, for any program. `sluice device` becomes this.
 #include "ports/device_file.hpp"
+#include "tools/command.hpp"
+#include "tools/command_line.hpp"
 #include "tools/device/session.hpp"
 
 #include <CLI/CLI.hpp>
@@ -83,19 +85,25 @@ std::string summary_of(DeviceProfile const& p, Options const& o) {
            (o.faults.empty() ? "" : ", faults " + o.faults);
 }
 
+/// What was asked for makes no sense.
+int misused(std::string const& why) {
+    device::fail(why);
+    return bad_usage;
+}
+
 int run(Options const& o) {
     std::string why;
     if (o.mount.empty() == o.serve.empty())
-        return device::fail("give either --mount DIR or --serve HOST:PORT");
+        return misused("give either --mount DIR or --serve HOST:PORT");
     if (!o.mount.empty()) why = device::first_obstacle(o.mount);
     if (!why.empty()) return device::fail(why);
     if (!o.connect.empty()) return device::run_remote_mount(o.connect, o.secret_file, o.mount);
     auto const profile = profile_of(o, why);
-    if (!profile) return device::fail(why);
+    if (!profile) return misused(why);
     std::vector<FaultRule> rules;
     if (!o.faults.empty()) {
         auto const parsed = parse_faults(o.faults, why);
-        if (!parsed) return device::fail("--faults " + why);
+        if (!parsed) return misused("--faults " + why);
         rules = *parsed;
     }
     auto store = o.over.empty()
@@ -118,7 +126,11 @@ int main(int argc, char** argv) {
         "Ends, and unmounts, at SIGTERM or SIGINT.",
         "sluice device");
     define(app, options);
-    CLI11_PARSE(app, argc, argv);
+    auto const parsed = parse_line(app, argc, argv);
+    if (parsed.exit_code) {
+        parsed.tell();
+        return *parsed.exit_code;
+    }
     umask(0);  // The kernel has taken the caller's off.
     return run(options);
 }
