@@ -107,7 +107,11 @@ class Run(unittest.TestCase):
         for words, code, text in ((["run", "--help"], 0, "PROGRAM"), (["-h"], 0, "usage"),
                                   (["run", "-h"], 0, "PROGRAM"), (["info", "--help"], 0, "usage"),
                                   (["--version"], 0, "sluice"), (["run"], 2, "usage"),
-                                  (["run", "--ab"], 2, "--ab"), (["rum"], 2, "rum")):
+                                  (["run", "--ab"], 2, "--ab"),
+                                  (["rum"], 2, "did you mean run?"),
+                                  (["info", "--nope"], 2, "--nope"),
+                                  (["info", "/there/is/none"], 2, "/there/is/none"),
+                                  (["nothing-like-it"], 2, "usage")):
             result = subprocess.run([command, *words], text=True, capture_output=True, check=False)
             self.assertEqual(result.returncode, code, words)
             self.assertIn(text, result.stderr if code else result.stdout)
