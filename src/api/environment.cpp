@@ -92,6 +92,7 @@ void leave_preload() {
 std::string const& preloaded_path() { return own_preload; }
 
 void tell_complaints() {
+    (void)settings();  // Where nobody has asked yet, nothing has been read.
     for (auto const& one : std::exchange(complaints(), {})) warn(one.text);
 }
 

@@ -89,7 +89,7 @@ public:
         auto const text = lookup_(name);
         if (!text) return std::nullopt;
         auto const value = parse_bytes(*text);
-        if (!value) complain(name, *text, "is not a number");
+        if (!value) complain(name, *text, "is not a number such as 0, 4096, 64K, 16M or 1G");
         return value;
     }
     Affinity affinity(char const* name) {
@@ -108,7 +108,9 @@ public:
             if (*text == word) return place;
             ++place;
         }
-        complain(name, *text, "is not understood");
+        std::string all;
+        for (char const* const word : words) all.append(all.empty() ? "" : ", ").append(word);
+        complain(name, *text, "is not understood; there are " + all);
         return std::nullopt;
     }
     /// What `parse` makes of the value.
@@ -116,7 +118,7 @@ public:
         auto const text = lookup_(name);
         decltype(parse(*text)) value;
         if (text) value = parse(*text);
-        if (text && !value) complain(name, *text, "is not understood");
+        if (text && !value) complain(name, *text, "is not understood; it says " + meaning(name));
         return value;
     }
     Bytes fallback(char const* name) const {
@@ -127,7 +129,13 @@ public:
     }
 
 private:
-    void complain(char const* name, std::string const& text, char const* what) {
+    /// The words of the table, which tell the values.
+    [[nodiscard]] std::string meaning(std::string_view name) const {
+        for (Knob const& knob : knobs_)
+            if (name == knob.name) return knob.meaning;
+        return {};
+    }
+    void complain(char const* name, std::string const& text, std::string const& what) {
         complaints_.push_back(
             {name, std::string(name) + "=" + text + " " + what + "; it is ignored"});
     }
@@ -164,8 +172,9 @@ std::span<Knob const> hint_knobs() noexcept { return hints; }
 namespace {
 
 /// Known, but no settings: of the command, and of the tests.
-constexpr std::string_view other_variables[] = {"SLUICE_COMMAND", "SLUICE_DEVICE_SECRET",
-                                                "SLUICE_SOURCE_DIR"};
+constexpr std::string_view other_variables[] = {
+    "SLUICE_COMMAND", "SLUICE_DEVICE_SECRET", "SLUICE_SOURCE_DIR",   "SLUICE_PICTURES",
+    "SLUICE_PRINT",   "SLUICE_NODES_INSIDE",  "SLUICE_UPDATE_GOLDEN"};
 constexpr std::string_view test_variables = "SLUICE_TEST_";
 
 std::vector<Complaint> unknown(std::vector<std::string> const& names, std::string_view prefix,

@@ -149,6 +149,25 @@ TEST(Settings, AComplaintNamesTheVariableAndItsValue) {
     EXPECT_NE(read.complaints[0].text.find("SLUICE_STALL=soon"), std::string::npos);
 }
 
+TEST(Settings, ABadValueIsToldWithThoseThatThereAre) {
+    ReadSettings const word({{"SLUICE_PROGRESS", "fast"}});
+    ASSERT_EQ(word.complaints.size(), 1u);
+    EXPECT_EQ(word.complaints[0].text,
+              "SLUICE_PROGRESS=fast is not understood; there are thread, calls; it is ignored");
+    ReadSettings const number({{"SLUICE_MEMORY", "16MB"}});
+    ASSERT_EQ(number.complaints.size(), 1u);
+    EXPECT_NE(number.complaints[0].text.find("64K"), std::string::npos);
+    ReadHints const hint({{"sluice_throttle", "many"}});
+    ASSERT_EQ(hint.complaints.size(), 1u);
+    EXPECT_NE(hint.complaints[0].text.find("sliding window"), std::string::npos);
+}
+
+TEST(Settings, VariablesOfToolsAndTestsAreKnown) {
+    EXPECT_TRUE(unknown_variables({"SLUICE_NODES_INSIDE", "SLUICE_UPDATE_GOLDEN", "SLUICE_PRINT",
+                                   "SLUICE_PICTURES", "SLUICE_TEST_FILE", "SLUICE_COMMAND"})
+                    .empty());
+}
+
 TEST(Settings, HugeNumbersDoNotTurnNegative) {
     ReadSettings const read(Table{{"SLUICE_LOG", "4G"},
                                   {"SLUICE_RANKS_PER_NODE", "3000000000"},
