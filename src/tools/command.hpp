@@ -1,11 +1,15 @@
 // The commands behind `sluice`: each gets the arguments after its name and returns an exit code.
 #pragma once
+#include "tools/exit_codes.hpp"
 #include "tools/installation.hpp"
+
+#include <string_view>
 
 namespace sluice {
 
-/// The exit code of a command line that is not understood.
-constexpr int bad_usage = 2;
+[[nodiscard]] inline bool asks_for_help(std::string_view word) {
+    return word == "-h" || word == "--help";
+}
 
 int command_run(int argc, char** argv);
 int command_bench(int argc, char** argv);

@@ -19,7 +19,7 @@ int print_one(std::string const& name) {
     auto const profile = find_device(name, why);
     if (profile) return print(*profile), 0;
     std::fprintf(stderr, "sluice device: %s\n", why.c_str());
-    return 1;
+    return bad_usage;
 }
 
 int print_all() {

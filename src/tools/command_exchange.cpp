@@ -11,8 +11,8 @@ namespace {
 
 using tools::ExchangeOptions;
 
-int usage() {
-    std::fprintf(stderr, "%s",
+int usage(std::FILE* to = stderr) {
+    std::fprintf(to, "%s",
                  "usage: sluice bench exchange [OPTION ...]   in simulation; needs no MPI\n"
                  "  --throttles         sweep the throttle (on the first pattern)\n"
                  "  --kernels           kernels x patterns; both are run when none is asked for\n"
@@ -27,7 +27,7 @@ int usage() {
                  "  --read              instead of writes\n"
                  "  --check             compare all bytes with those of a serial model\n"
                  "  --json FILE         append lines of JSON\n");
-    return 2;
+    return to == stdout ? 0 : bad_usage;
 }
 
 std::vector<std::string> words(std::string const& text) {
@@ -77,6 +77,7 @@ bool take(ExchangeOptions& options, std::string const& name, std::string const& 
 }  // namespace
 
 int command_exchange(int argc, char** argv) {
+    if (argc > 0 && asks_for_help(argv[0])) return usage(stdout);
     ExchangeOptions options;
     for (int i = 0; i < argc; ++i) {
         std::string const name = argv[i];

@@ -31,14 +31,14 @@ constexpr Option options[] = {
     {"--lines", "explain.lines", "of a list, at most (16)"},
 };
 
-int usage() {
-    std::fprintf(stderr, "usage: sluice explain [FILE.toml] [OPTION VALUE ...]\n");
+int usage(std::FILE* to = stderr) {
+    std::fprintf(to, "usage: sluice explain [FILE.toml] [OPTION VALUE ...]\n");
     for (Option const& option : options)
-        std::fprintf(stderr, "  %-18s %s\n", option.name, option.meaning);
-    std::fprintf(stderr, "  %-18s %s\n  %-18s %s\n", "--hint NAME=VALUE",
+        std::fprintf(to, "  %-18s %s\n", option.name, option.meaning);
+    std::fprintf(to, "  %-18s %s\n  %-18s %s\n", "--hint NAME=VALUE",
                  "a hint of MPI_File_open: see sluice info", "--set KEY=VALUE",
                  "a key of the description: see sluice simulate --keys");
-    return 2;
+    return to == stdout ? 0 : bad_usage;
 }
 
 Option const* option_of(std::string_view name) noexcept {
@@ -114,6 +114,7 @@ tools::Question take_question(Description& description) {
 }  // namespace
 
 int command_explain(int argc, char** argv) {
+    if (argc > 0 && asks_for_help(argv[0])) return usage(stdout);
     Description description;
     if (argc == 0 || !read_arguments(argc, argv, description)) return usage();
     auto const question = take_question(description);
@@ -124,7 +125,7 @@ int command_explain(int argc, char** argv) {
     }
     if (!fault.empty()) {
         std::fprintf(stderr, "sluice explain: %s\n", fault.c_str());
-        return 2;
+        return bad_usage;
     }
     std::fputs(tools::explain(question).c_str(), stdout);
     return 0;

@@ -1,5 +1,7 @@
 // What the programs that run under mpiexec do with their command lines.
 #pragma once
+#include "tools/exit_codes.hpp"
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <optional>
@@ -26,7 +28,7 @@ inline ParsedLine parse_line(CLI::App& app, int argc, char** argv) {
     } catch (CLI::ParseError const& error) {
         std::ostringstream output, errors;
         app.exit(error, output, errors);
-        return {error.get_exit_code() == 0 ? 0 : 2, output.str(), errors.str()};
+        return {error.get_exit_code() == 0 ? 0 : bad_usage, output.str(), errors.str()};
     }
     return {};
 }

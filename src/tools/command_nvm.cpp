@@ -26,15 +26,15 @@ struct Question {
     double window = 16 * megabyte, transfer = 16 * megabyte;
 };
 
-int usage() {
+int usage(std::FILE* to = stderr) {
     std::fprintf(
-        stderr, "%s",
+        to, "%s",
         "usage: sluice bench nvm model OPTION ...   the equations of the NVM paper, as JSON\n"
         "  --profile FILE      of sluice calibrate; for parameters that are not given:\n"
         "  --start S --megabyte S --sequential MB/S --random MB/S\n"
         "  --ranks N --aggregators N --bytes N (of all ranks) --window N --transfer N\n"
         "  --direction write, read\n");
-    return 2;
+    return to == stdout ? 0 : bad_usage;
 }
 
 bool take(Question& question, std::string const& name, char const* value) {
@@ -129,6 +129,7 @@ void answer(Question const& q) {
 }
 
 int model(int argc, char** argv) {
+    if (argc > 0 && asks_for_help(argv[0])) return usage(stdout);
     Question question;
     for (int i = 0; i < argc; i += 2)
         if (i + 1 == argc || !take(question, argv[i], argv[i + 1])) return usage();

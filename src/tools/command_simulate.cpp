@@ -24,12 +24,11 @@ void print_keys() {
     }
 }
 
-int usage() {
-    std::fprintf(stderr,
-                 "usage: sluice simulate [FILE.toml] [--set SECTION.KEY=VALUE ...] [--json]\n"
-                 "       sluice simulate --check [--set ...]  all kernels on all patterns\n"
-                 "       sluice simulate --keys               what a description may say\n");
-    return 2;
+int usage(std::FILE* to = stderr) {
+    std::fprintf(to, "usage: sluice simulate [FILE.toml] [--set SECTION.KEY=VALUE ...] [--json]\n"
+                     "       sluice simulate --check [--set ...]  all kernels on all patterns\n"
+                     "       sluice simulate --keys               what a description may say\n");
+    return to == stdout ? 0 : bad_usage;
 }
 
 int run_one(tools::Scenario const& scenario, bool as_json) {
@@ -37,7 +36,7 @@ int run_one(tools::Scenario const& scenario, bool as_json) {
     if (!impossible.empty()) {
         std::fprintf(stderr, "sluice simulate: %s %s\n", scenario.pattern.name.c_str(),
                      impossible.c_str());
-        return 2;
+        return bad_usage;
     }
     auto const begin = std::chrono::steady_clock::now();
     auto const outcome = simulated::run(experiment_of(scenario));
@@ -57,6 +56,7 @@ int command_simulate(int argc, char** argv) {
     for (int i = 0; i < argc; ++i) {
         std::string const argument = argv[i];
         if (argument == "--keys") return print_keys(), 0;
+        if (asks_for_help(argument)) return usage(stdout);
         if (argument == "--check") {
             check = true;
         } else if (argument == "--json") {
@@ -75,7 +75,7 @@ int command_simulate(int argc, char** argv) {
     if (!description.error().empty()) {
         std::fprintf(stderr, "sluice simulate: %s; see sluice simulate --keys\n",
                      description.error().c_str());
-        return 2;
+        return bad_usage;
     }
     return check ? tools::check_kernels(scenario) : run_one(scenario, as_json);
 }

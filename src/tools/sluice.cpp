@@ -5,9 +5,12 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
 
+using sluice::asks_for_help;
 using sluice::bad_usage;
 
 struct Command {
@@ -58,36 +61,41 @@ int help_of(Command const& command) {
     return 0;
 }
 
-bool asks_for_help(std::string const& word) { return word == "-h" || word == "--help"; }
-
 /// Those without a parser of their own.
 bool has_no_help(Command const& command) {
     return command.main == sluice::command_run || command.main == sluice::command_info;
 }
 
-int refuse(char const* word) {
-    std::vector<std::string_view> names;
+Command const* command_named(std::string_view name) {
+    for (Command const& c : commands)
+        if (name == c.name) return &c;
+    return nullptr;
+}
+
+int no_such_command(char const* name) {
+    std::vector<std::string_view> names{"help"};
     for (Command const& c : commands) names.emplace_back(c.name);
-    std::fprintf(stderr, "sluice: there is no command '%s'", word);
-    if (auto const meant = sluice::nearest(word, names)) {
-        std::fprintf(stderr, "; did you mean %s? `sluice help` lists all\n",
-                     std::string(*meant).c_str());
-        return bad_usage;
-    }
-    std::fputs("\n\n", stderr);
-    return help(stderr);
+    auto const meant = sluice::nearest(name, names);
+    std::fprintf(stderr, "sluice: there is no command '%s'", name);
+    if (!meant) return std::fputs("\n\n", stderr), help(stderr);
+    std::fprintf(stderr, "; did you mean %s? See sluice help\n", std::string(*meant).c_str());
+    return bad_usage;
+}
+
+int help_wanted(int argc, char** argv) {
+    if (argc < 3) return help(stdout);
+    Command const* const command = command_named(argv[2]);
+    return command ? help_of(*command) : no_such_command(argv[2]);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc < 2) return help(stderr);
-    if (asks_for_help(argv[1]) || std::strcmp(argv[1], "help") == 0) return help(stdout);
+    if (asks_for_help(argv[1]) || std::strcmp(argv[1], "help") == 0) return help_wanted(argc, argv);
     if (std::strcmp(argv[1], "--version") == 0) return std::puts("sluice " SLUICE_VERSION) < 0;
-    for (Command const& c : commands) {
-        if (std::strcmp(argv[1], c.name) != 0) continue;
-        if (argc > 2 && asks_for_help(argv[2]) && has_no_help(c)) return help_of(c);
-        return c.main(argc - 2, argv + 2);
-    }
-    return refuse(argv[1]);
+    Command const* const command = command_named(argv[1]);
+    if (!command) return no_such_command(argv[1]);
+    if (argc > 2 && asks_for_help(argv[2]) && has_no_help(*command)) return help_of(*command);
+    return command->main(argc - 2, argv + 2);
 }

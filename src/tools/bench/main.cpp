@@ -71,7 +71,8 @@ void declare_patterns(CLI::App& app, Options& o) {
         ->check(CLI::IsMember(names_and_all(pattern_names())));
     app.add_option("--piece", o.piece,
                    "bytes of a piece, strided, irregular and random (default: 64)")
-        ->transform(CLI::AsSizeValue(false));
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::PositiveNumber);
     app.add_option("--seed", o.pattern_seed, "of the irregular and random patterns (default: 1)");
     app.add_option("--decomposition", o.decomposition,
                    "file of the e3sm pattern, text or .gz (default: E3SM's F case, 16 ranks)");
@@ -123,7 +124,8 @@ void declare(CLI::App& app, Options& o) {
         ->check(CLI::PositiveNumber);
     app.add_option("--warmup", o.warmup, "unmeasured turns before them (default: 1)")
         ->check(CLI::NonNegativeNumber);
-    app.add_option("--calls", o.calls, "calls in one batch (default: small 100, open 50)");
+    app.add_option("--calls", o.calls, "calls in one batch (default: small 100, open 50)")
+        ->check(CLI::PositiveNumber);
     app.add_option("--first", o.first,
                    "compare, checkpoint: samples of a first time, at most one a rank "
                    "(default: 3)")

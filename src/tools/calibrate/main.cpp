@@ -23,12 +23,12 @@ void declare(CLI::App& app, Options& o) {
     app.add_option("--seconds", o.seconds,
                    "for all measurements, more or less; slow devices take longer (default: 20)")
         ->check(CLI::Range(0.5, 36000.0));
-    // Not by a table of values, which the help would print.
-    auto const take = [&o](std::string const& word) {
-        o.page_cache = word == "bypass" ? PageCache::bypass : PageCache::keep;
-    };
+    // By a function: the help of a map to PageCache would print its values as control bytes.
     app.add_option_function<std::string>(
-           "--page-cache", take,
+           "--page-cache",
+           [&o](std::string const& word) {
+               o.page_cache = word == "bypass" ? PageCache::bypass : PageCache::keep;
+           },
            "keep: files as programs use them, through the system's page cache, which may hold "
            "them (the default); bypass: by direct I/O, which finds the device")
         ->check(CLI::IsMember({"keep", "bypass"}));

@@ -1,6 +1,5 @@
 // sluice-device: files on an emulated device, for any program. `sluice device` becomes this.
 #include "ports/device_file.hpp"
-#include "tools/command.hpp"
 #include "tools/command_line.hpp"
 #include "tools/device/session.hpp"
 
@@ -31,7 +30,8 @@ void define(CLI::App& app, Options& o) {
     auto const size = [] { return CLI::AsSizeValue(false); };
     app.add_option("--profile", o.profile, "hdd, ssd, nvm, or a file: see sluice device --print");
     app.add_option("--mount,DIR", o.mount, "where to mount");
-    app.add_option("--over", o.over, "keep the files in this directory, not in memory");
+    app.add_option("--over", o.over, "keep the files in this directory, not in memory")
+        ->check(CLI::ExistingDirectory);
     app.add_option("--page-cache", o.page_cache, "on: the kernel keeps pages and writes later")
         ->check(CLI::IsMember({"on", "off"}));
     app.add_option("--faults", o.faults,
@@ -53,7 +53,8 @@ void define(CLI::App& app, Options& o) {
     app.add_option("--queue-depth", o.queue_depth, "requests whose latencies overlap")
         ->check(CLI::Range(1, 1024));
     app.add_option("--capacity", o.capacity, "most bytes of all files (default: half the memory)")
-        ->transform(size());
+        ->transform(size())
+        ->check(CLI::PositiveNumber);
 }
 
 /// The device that is asked for; nothing with a reason.
@@ -85,8 +86,8 @@ std::string summary_of(DeviceProfile const& p, Options const& o) {
            (o.faults.empty() ? "" : ", faults " + o.faults);
 }
 
-/// What was asked for makes no sense.
-int misused(std::string const& why) {
+/// Of a command line whose words are known, but not what they say.
+int refuse(std::string const& why) {
     device::fail(why);
     return bad_usage;
 }
@@ -94,16 +95,16 @@ int misused(std::string const& why) {
 int run(Options const& o) {
     std::string why;
     if (o.mount.empty() == o.serve.empty())
-        return misused("give either --mount DIR or --serve HOST:PORT");
+        return refuse("give either --mount DIR or --serve HOST:PORT");
     if (!o.mount.empty()) why = device::first_obstacle(o.mount);
     if (!why.empty()) return device::fail(why);
     if (!o.connect.empty()) return device::run_remote_mount(o.connect, o.secret_file, o.mount);
     auto const profile = profile_of(o, why);
-    if (!profile) return misused(why);
+    if (!profile) return refuse(why);
     std::vector<FaultRule> rules;
     if (!o.faults.empty()) {
         auto const parsed = parse_faults(o.faults, why);
-        if (!parsed) return misused("--faults " + why);
+        if (!parsed) return refuse("--faults " + why);
         rules = *parsed;
     }
     auto store = o.over.empty()
@@ -126,8 +127,7 @@ int main(int argc, char** argv) {
         "Ends, and unmounts, at SIGTERM or SIGINT.",
         "sluice device");
     define(app, options);
-    auto const parsed = parse_line(app, argc, argv);
-    if (parsed.exit_code) {
+    if (auto const parsed = parse_line(app, argc, argv); parsed.exit_code) {
         parsed.tell();
         return *parsed.exit_code;
     }

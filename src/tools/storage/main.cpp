@@ -1,5 +1,6 @@
 // sluice-storage (`sluice bench storage`): every storage engine on every device, in turn, so that
 // what else the machine does meets all of them. One rank; MPI is there for the engine `mpi`.
+#include "tools/command_line.hpp"
 #include "tools/storage/engines.hpp"
 #include "tools/storage/exercise.hpp"
 #include "tools/storage/target.hpp"
@@ -240,19 +241,17 @@ int parse(int argc, char** argv, Options& o) {
         ->delimiter(',');
     app.add_option("--repeat", o.repeat, "measurements of each engine (default: 7)")
         ->check(CLI::PositiveNumber);
-    app.add_option("--seconds", o.seconds, "of each, at least (default: 0.05)");
+    app.add_option("--seconds", o.seconds, "of each, at least (default: 0.05)")
+        ->check(CLI::PositiveNumber);
     app.add_option("--bytes", o.file_bytes, "of the file (default: 64M)")
         ->transform(CLI::AsSizeValue(false));
     app.add_option("--json", o.json, "append one JSON line a result to this file");
     app.footer("Without mpiexec, or with one rank. Ends with 1 if bytes are wrong.");
     o.command = "sluice bench storage";
     for (int i = 1; i < argc; ++i) o.command += std::string(" ") + argv[i];
-    try {
-        app.parse(argc, argv);
-    } catch (CLI::ParseError const& error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    return -1;
+    auto const parsed = parse_line(app, argc, argv);
+    parsed.tell();
+    return parsed.exit_code.value_or(-1);
 }
 
 }  // namespace
