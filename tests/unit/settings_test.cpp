@@ -150,14 +150,14 @@ TEST(Settings, AComplaintNamesTheVariableAndItsValue) {
 }
 
 TEST(Settings, ABadValueIsToldWithThoseThatThereAre) {
-    ReadSettings const word({{"SLUICE_PROGRESS", "fast"}});
+    ReadSettings const word(Table{{"SLUICE_PROGRESS", "fast"}});
     ASSERT_EQ(word.complaints.size(), 1u);
     EXPECT_EQ(word.complaints[0].text,
               "SLUICE_PROGRESS=fast is not understood; there are thread, calls; it is ignored");
-    ReadSettings const number({{"SLUICE_MEMORY", "16MB"}});
+    ReadSettings const number(Table{{"SLUICE_MEMORY", "16MB"}});
     ASSERT_EQ(number.complaints.size(), 1u);
     EXPECT_NE(number.complaints[0].text.find("64K"), std::string::npos);
-    ReadHints const hint({{"sluice_throttle", "many"}});
+    ReadHints const hint(Table{{"sluice_throttle", "many"}});
     ASSERT_EQ(hint.complaints.size(), 1u);
     EXPECT_NE(hint.complaints[0].text.find("sliding window"), std::string::npos);
 }
