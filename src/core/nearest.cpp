@@ -1,25 +1,28 @@
-// Levenshtein's distance, row by row. Pure.
+// Levenshtein's distance with swaps of neighbours, row by row. Pure.
 #include "core/nearest.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 
 namespace sluice {
 namespace {
 
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            std::size_t const replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({row[j] + 1, diagonal + 1, replaced});
+std::size_t distance(std::string_view from, std::string_view to) {
+    // Rows of the table of distances between prefixes: of two characters ago, one ago, and now.
+    std::vector<std::size_t> older(to.size() + 1), old(to.size() + 1), now(to.size() + 1);
+    for (std::size_t j = 0; j <= to.size(); ++j) now[j] = j;
+    for (std::size_t i = 1; i <= from.size(); ++i) {
+        older.swap(old);
+        old.swap(now);
+        now[0] = i;
+        for (std::size_t j = 1; j <= to.size(); ++j) {
+            std::size_t const replaced = old[j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+            now[j] = std::min({old[j] + 1, now[j - 1] + 1, replaced});
+            bool const swapped =
+                i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+            if (swapped) now[j] = std::min(now[j], older[j - 2] + 1);
         }
     }
-    return row.back();
+    return now[to.size()];
 }
 
 }  // namespace

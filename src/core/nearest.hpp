@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-/// The name with the fewest insertions, removals and replacements from `word`, if they are few: at
+/// The name with the fewest insertions, removals, replacements and swaps from `word`, if they are few: at
 /// most a third of its letters. The first of several.
 [[nodiscard]] std::optional<std::string_view> nearest(std::string_view word,
                                                       std::vector<std::string_view> const& names);
