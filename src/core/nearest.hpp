@@ -6,8 +6,8 @@
 
 namespace sluice {
 
-/// The name with the fewest insertions, removals, replacements and swaps from `word`, if they are few: at
-/// most a third of its letters. The first of several.
+/// The name with the fewest insertions, removals, replacements and swaps of neighbours from `word`,
+/// if they are few: at most a third of its letters. The first of several.
 [[nodiscard]] std::optional<std::string_view> nearest(std::string_view word,
                                                       std::vector<std::string_view> const& names);
 
