@@ -1,9 +1,9 @@
 // Values that depend on a key, kept for the keys that came last. Users: core/layout.hpp.
 #pragma once
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <mutex>
+#include <new>
+#include <vector>
 
 namespace sluice {
 
@@ -19,13 +19,12 @@ public:
     /// one computes, the others wait for it.
     template <typename Compute> Value get(Key const& key, Compute&& compute) const {
         std::lock_guard const lock(mutex_);
-        for (std::size_t i = 0; i < known_; ++i) {
-            if (entries_[i].key == key) return entries_[i].value;
+        for (Entry const& entry : entries_) {
+            if (entry.key == key) return entry.value;
         }
-        Entry& oldest = entries_[next_++ % entries_.size()];
-        oldest = {key, compute()};
-        known_ = std::max(known_, (next_ - 1) % entries_.size() + 1);
-        return oldest.value;
+        Entry const made{key, compute()};
+        keep(made);
+        return made.value;
     }
 
 private:
@@ -34,8 +33,19 @@ private:
         Value value{};
     };
     /// A layout is shared by the files of several communicators, each with a key of its own.
-    mutable std::array<Entry, 8> entries_;
-    mutable std::size_t known_ = 0, next_ = 0;
+    static constexpr std::size_t entries_most = 8;
+
+    /// In place of the oldest, or not at all where there is no memory for it.
+    void keep(Entry const& made) const noexcept try {
+        if (entries_.size() < entries_most)
+            entries_.push_back(made);
+        else
+            entries_[next_++ % entries_most] = made;
+    } catch (std::bad_alloc const&) {
+    }
+
+    mutable std::vector<Entry> entries_;
+    mutable std::size_t next_ = 0;
     mutable std::mutex mutex_;
 };
 

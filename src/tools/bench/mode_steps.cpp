@@ -23,8 +23,8 @@ void measure_steps(Run& run, std::string const& name) {
     std::vector<double> buffer(std::size_t(row.words()));
     auto const iterations = iterations_lasting(run.options.compute);
     auto const access = [&](MPI_File file, int step, bool write) {
-        auto const offset =
-            MPI_Offset(std::uint64_t(step) * row.row_bytes + std::uint64_t(run.rank) * row.bytes());
+        MPI_Offset const first = MPI_Offset(row.row_bytes) * step;
+        MPI_Offset const offset = first + MPI_Offset(row.bytes()) * run.rank;
         if (write)
             check(MPI_File_write_at_all(file, offset, buffer.data(), row.words(), MPI_DOUBLE,
                                         MPI_STATUS_IGNORE),
