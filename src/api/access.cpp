@@ -15,9 +15,11 @@ Status check(File const& file, FileView const& view, AccessArguments const& a) {
     if (writes && (file.amode & MPI_MODE_RDONLY)) return Status::read_only;
     if (!writes && (file.amode & MPI_MODE_WRONLY)) return Status::amode;
     Bytes bytes = 0;
-    Bytes const size = std::max(size_of(a.type), size_of(a.type, view.representation));
+    auto const in_file = file_bytes_of(a.type, view.representation);
+    if (!in_file) return Status::unsupported;
+    Bytes const size = std::max(size_of(a.type), *in_file);
     if (__builtin_mul_overflow(a.count, size, &bytes) || bytes > offset_limit) return Status::count;
-    bytes = a.count * size_of(a.type, view.representation);
+    bytes = a.count * *in_file;
     if (bytes % view.etype_bytes != 0) return Status::argument;
     if (bytes > 0 && view.filetype->tile_bytes() == 0) return Status::argument;
     return Status::ok;

@@ -3,6 +3,9 @@
 // the recipe keeps it.
 #include "api/capture.hpp"
 
+#include "api/named_types.hpp"
+#include "core/external32.hpp"
+
 #include <optional>
 #include <unordered_map>
 
@@ -59,6 +62,17 @@ std::optional<Maker> maker_of(int combiner) noexcept {
     default:
         return std::nullopt;
     }
+}
+
+/// The form of a predefined datatype. Those of MPI_Type_create_f90_* have no names.
+ElementForm form_of(MPI_Datatype type, int combiner, Bytes size) noexcept {
+    bool const is_complex = combiner == MPI_COMBINER_F90_COMPLEX;
+    bool const is_plain = combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_REAL;
+    if (is_complex && size == 8) return ElementForm::complex_4;
+    if (is_complex && size == 16) return ElementForm::complex_8;
+    if (is_plain && size == 4) return ElementForm::number_4;
+    if (is_plain && size == 8) return ElementForm::number_8;
+    return sluice::form_of(type);
 }
 
 int distribution_of(int word) noexcept {
@@ -118,8 +132,7 @@ public:
         recipe->maker = *maker;
         take_bounds(type, *recipe);
         if (*maker == Maker::element) {
-            recipe->size = size_of(type, representation_);
-            recipe->short_int = type == MPI_SHORT_INT && recipe->size != recipe->extent;
+            if (!take_element(type, envelope, *recipe)) return nullptr;
         } else {
             if (!take_parts(take_contents(type, envelope, *recipe), *recipe)) return nullptr;
             translate(*recipe);
@@ -129,6 +142,15 @@ public:
     }
 
 private:
+    /// False where external32 has no such element.
+    [[nodiscard]] bool take_element(MPI_Datatype type, Envelope const& envelope, Recipe& to) const {
+        to.size = size_of(type);
+        to.form = form_of(type, envelope.combiner, to.size);
+        if (representation_ == Representation::external32) to.size = external32_bytes(to.form);
+        to.short_int = type == MPI_SHORT_INT && to.bounded && to.size != to.extent;
+        return representation_ == Representation::native || to.size > 0;
+    }
+
     /// In memory the MPI may pad structures; in external32 nothing is padded.
     void take_bounds(MPI_Datatype type, Recipe& recipe) const {
         recipe.bounded = representation_ == Representation::native;
@@ -151,7 +173,7 @@ private:
                 again ? to.which.back() : places.try_emplace(type, next).first->second;
             if (at == next) {
                 to.parts.push_back(of(type));
-                owned.push_back(!is_named(type));
+                owned.push_back(!is_predefined(type));
             }
             to.which.push_back(at);
         }
@@ -174,14 +196,11 @@ std::shared_ptr<Recipe const> capture(MPI_Datatype type, Representation represen
     return Capture(representation).of(type);
 }
 
-bool is_named(MPI_Datatype type) { return Envelope(type).combiner == MPI_COMBINER_NAMED; }
+bool is_predefined(MPI_Datatype type) {
+    return maker_of(Envelope(type).combiner) == Maker::element;
+}
 
-Bytes size_of(MPI_Datatype type, Representation representation) {
-    if (representation == Representation::external32) {
-        MPI_Aint size = 0;
-        PMPI_Pack_external_size("external32", 1, type, &size);
-        return size;
-    }
+Bytes size_of(MPI_Datatype type) {
     MPI_Count size = 0;
     PMPI_Type_size_x(type, &size);
     return size;

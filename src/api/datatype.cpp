@@ -15,8 +15,11 @@ namespace {
 
 constexpr std::size_t costly_bytes = 64 * 1024;  ///< Of a recipe: some thousand pieces, 50 us.
 
-/// By representation.
-using Shapes = std::array<std::shared_ptr<Shape>, 2>;
+/// What is kept of one datatype, of what was asked for.
+struct Known {
+    std::array<std::shared_ptr<Shape>, 2> shapes;  ///< By representation.
+    std::shared_ptr<External32 const> external32;
+};
 
 /// Layouts by recipe. Locked for a look-up only, not while anything is flattened.
 struct Cache {
@@ -30,7 +33,7 @@ Cache& cache() {
 
 /// The attribute of one datatype. MPI deletes it with the datatype.
 struct Attribute {
-    Shapes shapes;
+    Known known;
 };
 
 /// Attributes that exist. A lock of its own, which nothing of the MPI is called under: the MPI
@@ -44,15 +47,15 @@ Attributes& attributes() {
     return *only;
 }
 
-Attribute* make_attribute(Shapes shapes) {
-    auto* const made = new Attribute{std::move(shapes)};
+Attribute* make_attribute(Known known) {
+    auto* const made = new Attribute{std::move(known)};
     std::lock_guard const lock(attributes().mutex);
     attributes().all.insert(made);
     return made;
 }
 
 int copy_attribute(MPI_Datatype, int, void*, void* from, void* to, int* copied) {
-    *static_cast<void**>(to) = make_attribute(static_cast<Attribute*>(from)->shapes);
+    *static_cast<void**>(to) = make_attribute(static_cast<Attribute*>(from)->known);
     *copied = 1;
     return MPI_SUCCESS;
 }
@@ -67,11 +70,11 @@ int delete_attribute(MPI_Datatype, int, void* value, void*) {
     return MPI_SUCCESS;
 }
 
-/// Where datatypes keep their shapes: attributes, but for named ones, which are never freed.
+/// Where it is kept: in attributes, but for named ones, which are never freed.
 struct Kept {
     std::mutex mutex;  ///< From the look-up of an attribute to the end of its use.
     int keyval = MPI_KEYVAL_INVALID;
-    std::unordered_map<MPI_Datatype, Shapes> named;
+    std::unordered_map<MPI_Datatype, Known> named;
 };
 Kept& kept() {
     static auto* const only = new Kept;
@@ -85,21 +88,19 @@ Attribute* attribute_of(MPI_Datatype type, int keyval) {
     return found ? static_cast<Attribute*>(value) : nullptr;
 }
 
-/// Where the shape of a datatype is kept; null in an entry that is new. Under the lock of Kept.
-std::shared_ptr<Shape>& place_of(MPI_Datatype type, Representation representation) {
-    auto const which = static_cast<std::size_t>(representation);
+/// What is kept of a datatype: nothing in an entry that is new. Under the lock of Kept.
+Known& known_of(MPI_Datatype type) {
     Kept& all = kept();
-    if (auto const found = all.named.find(type); found != all.named.end())
-        return found->second[which];
+    if (auto const found = all.named.find(type); found != all.named.end()) return found->second;
     if (all.keyval == MPI_KEYVAL_INVALID) {
         PMPI_Type_create_keyval(copy_attribute, delete_attribute, &all.keyval, nullptr);
     } else if (Attribute* const found = attribute_of(type, all.keyval)) {
-        return found->shapes[which];
+        return found->known;
     }
-    if (is_named(type)) return all.named[type][which];
+    if (is_predefined(type)) return all.named[type];
     Attribute* const made = make_attribute({});
     PMPI_Type_set_attr(type, all.keyval, made);
-    return made->shapes[which];
+    return made->known;
 }
 
 }  // namespace
@@ -127,7 +128,7 @@ bool Shape::is_costly() const noexcept {
 
 std::shared_ptr<Shape> shape_of(MPI_Datatype type, Representation representation) {
     std::lock_guard const lock(kept().mutex);
-    std::shared_ptr<Shape>& shape = place_of(type, representation);
+    auto& shape = known_of(type).shapes[static_cast<std::size_t>(representation)];
     if (shape) return shape;
     auto recipe = capture(type, representation);
     if (recipe && is_in_range(*recipe)) shape = std::make_shared<Shape>(std::move(recipe));
@@ -139,6 +140,23 @@ std::shared_ptr<Layout const> flatten(MPI_Datatype type, Representation represen
     return shape ? shape->layout() : nullptr;
 }
 
+std::shared_ptr<External32 const> external32_of(MPI_Datatype type) {
+    std::lock_guard const lock(kept().mutex);
+    auto& external32 = known_of(type).external32;
+    if (external32) return external32;
+    auto recipe = capture(type, Representation::native);
+    if (!recipe || !is_in_range(*recipe)) return nullptr;
+    auto made = std::make_shared<External32 const>(std::move(recipe));
+    if (made->is_known()) external32 = std::move(made);
+    return external32;
+}
+
+std::optional<Bytes> file_bytes_of(MPI_Datatype type, Representation representation) {
+    if (representation == Representation::native) return size_of(type);
+    auto const external32 = external32_of(type);
+    return external32 ? std::optional(external32->bytes()) : std::nullopt;
+}
+
 void forget_types() {
     {
         std::lock_guard const lock(kept().mutex);
@@ -148,7 +166,7 @@ void forget_types() {
     {
         // Datatypes that the program did not free keep theirs, but nothing in them.
         std::lock_guard const lock(attributes().mutex);
-        for (Attribute* const attribute : attributes().all) attribute->shapes = {};
+        for (Attribute* const attribute : attributes().all) attribute->known = {};
     }
     std::lock_guard const lock(cache().mutex);
     cache().layouts.clear();

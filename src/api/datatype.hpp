@@ -2,10 +2,12 @@
 // share, and by recipe, for those that the program makes anew. Safe for several threads.
 #pragma once
 #include "api/capture.hpp"
+#include "core/external32.hpp"
 #include "core/layout.hpp"
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 
 namespace sluice {
 
@@ -39,6 +41,13 @@ shape_of(MPI_Datatype type, Representation representation = Representation::nati
 /// The same, flattened at once.
 [[nodiscard]] std::shared_ptr<Layout const>
 flatten(MPI_Datatype type, Representation representation = Representation::native);
+
+/// Converts instances of the datatype. Null where shape_of() is, or where the form of an element in
+/// external32 is not known. Local. The datatype may be freed at once.
+[[nodiscard]] std::shared_ptr<External32 const> external32_of(MPI_Datatype type);
+
+/// Bytes that one instance takes in a file. Nothing where external32_of() is null.
+[[nodiscard]] std::optional<Bytes> file_bytes_of(MPI_Datatype type, Representation representation);
 
 /// Forgets all that is kept. Called before the MPI ends; it may begin again.
 void forget_types();

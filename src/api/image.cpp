@@ -8,7 +8,6 @@
 namespace sluice {
 namespace {
 
-constexpr char const* external = "external32";
 constexpr Bytes bytes_at_once = Bytes{1} << 30;
 
 /// cuPointerGetAttribute and its like in HIP: an int, zero for success.
@@ -26,6 +25,21 @@ AskPointer find_runtime(char const* name) noexcept {
     return reinterpret_cast<AskPointer>(dlsym(RTLD_DEFAULT, name));
 }
 
+/// Calls `convert(done, some, bytes)` for parts of `count` instances that an int can count.
+template <class Convert> Status in_parts(MPI_Count count, Bytes instance_bytes, Convert&& convert) {
+    if (count == 0 || instance_bytes == 0) return Status::ok;
+    if (instance_bytes > INT_MAX) return Status::unsupported;
+    MPI_Count const at_once = std::max<MPI_Count>(1, bytes_at_once / instance_bytes);
+    for (MPI_Count done = 0; done < count;) {
+        MPI_Count const some = std::min(count - done, at_once);
+        int const code =
+            convert(done, static_cast<int>(some), static_cast<int>(some * instance_bytes));
+        if (code != MPI_SUCCESS) return Status::unsupported;
+        done += some;
+    }
+    return Status::ok;
+}
+
 }  // namespace
 
 bool is_device_memory(void const* memory) noexcept {
@@ -37,9 +51,11 @@ bool is_device_memory(void const* memory) noexcept {
 
 Image::Image(ImageSource const& source)
     : source_(source),
-      instance_bytes_(size_of(source.type, source.representation)),
-      memory_bytes_(size_of(source.type)),
-      bytes_(static_cast<std::size_t>(source.count * instance_bytes_)) {
+      external32_(source.representation == Representation::external32 ? external32_of(source.type)
+                                                                      : nullptr),
+      packed_bytes_(size_of(source.type)) {
+    Bytes const bytes = external32_ ? external32_->bytes() : packed_bytes_;
+    bytes_.resize(static_cast<std::size_t>(source.count * bytes));
     MPI_Count lower = 0;
     PMPI_Type_get_extent_x(source.type, &lower, &extent_);
     PMPI_Type_dup(source.type, &source_.type);  // The program may free its own before the end.
@@ -47,54 +63,61 @@ Image::Image(ImageSource const& source)
 
 Image::~Image() { PMPI_Type_free(&source_.type); }
 
-Bytes Image::in_memory(Bytes got) const noexcept {
-    if (instance_bytes_ == 0) return 0;
-    Bytes const whole = got / instance_bytes_, rest = got % instance_bytes_;
-    return whole * memory_bytes_ + rest * memory_bytes_ / instance_bytes_;
+Bytes Image::in_memory(Bytes got) const {
+    return external32_ ? external32_->packed_bytes(got) : got;
 }
 
-Status Image::pack() { return convert(Way::pack, bytes_); }
+Status Image::pack() {
+    if (!external32_) return pack(0, source_.count, bytes_.data());
+    std::vector<std::byte> packed(static_cast<std::size_t>(source_.count * packed_bytes_));
+    Status const status = pack(0, source_.count, packed.data());
+    if (status != Status::ok) return status;
+    bool const fit = external32_->from_memory(packed.data(), source_.count, bytes_.data());
+    return fit ? Status::ok : Status::conversion;
+}
 
 Status Image::unpack(Bytes got) {
-    if (got < bytes()) {  // What was not read must come out as it is in the memory now.
-        std::vector<std::byte> before(bytes_.size());
-        if (Status const status = convert(Way::pack, before); status != Status::ok) return status;
-        std::copy(before.begin() + got, before.end(), bytes_.begin() + got);
+    Bytes const bytes = in_memory(got);
+    std::vector<std::byte> converted;
+    if (external32_) {
+        converted.resize(static_cast<std::size_t>(bytes));
+        external32_->to_memory(bytes_.data(), got, converted.data());
     }
-    return convert(Way::unpack, bytes_);
+    if (packed_bytes_ == 0) return Status::ok;
+    std::byte* const packed = external32_ ? converted.data() : bytes_.data();
+    MPI_Count const whole = bytes / packed_bytes_;
+    Bytes const rest = bytes % packed_bytes_;
+    Status const status = unpack(0, whole, packed);
+    if (status != Status::ok || rest == 0) return status;
+    return unpack_part(whole, packed + whole * packed_bytes_, rest);
 }
 
-Status Image::convert(Way way, std::vector<std::byte>& image) const {
-    if (image.empty()) return Status::ok;
-    Bytes const largest = std::max(instance_bytes_, memory_bytes_);
-    if (largest > INT_MAX) return Status::unsupported;
-    MPI_Count const at_once = std::max<MPI_Count>(1, bytes_at_once / largest);
-    for (MPI_Count done = 0; done < source_.count;) {
-        MPI_Count const some = std::min(source_.count - done, at_once);
-        int const code =
-            convert_some(way, static_cast<std::byte*>(source_.buffer) + done * extent_,
-                         static_cast<int>(some), image.data() + done * instance_bytes_);
-        if (code != MPI_SUCCESS) return Status::unsupported;
-        done += some;
-    }
-    return Status::ok;
+Status Image::unpack_part(MPI_Count instance, std::byte const* packed, Bytes bytes) const {
+    std::vector<std::byte> all(static_cast<std::size_t>(packed_bytes_));
+    Status const status = pack(instance, 1, all.data());
+    if (status != Status::ok) return status;
+    std::copy(packed, packed + bytes, all.begin());
+    return unpack(instance, 1, all.data());
 }
 
-int Image::convert_some(Way way, std::byte* memory, int count, std::byte* image) const {
-    auto const room = count * instance_bytes_;
-    if (source_.representation == Representation::external32) {
-        MPI_Aint position = 0;
-        return way == Way::pack ? PMPI_Pack_external(external, memory, count, source_.type, image,
-                                                     room, &position)
-                                : PMPI_Unpack_external(external, image, room, &position, memory,
-                                                       count, source_.type);
-    }
-    int position = 0;
-    auto const bytes = static_cast<int>(room);
-    return way == Way::pack ? PMPI_Pack(memory, count, source_.type, image, bytes, &position,
-                                        source_.communicator)
-                            : PMPI_Unpack(image, bytes, &position, memory, count, source_.type,
-                                          source_.communicator);
+Status Image::pack(MPI_Count first, MPI_Count count, std::byte* packed) const {
+    return in_parts(count, packed_bytes_, [&](MPI_Count done, int some, int room) {
+        int position = 0;
+        return PMPI_Pack(at(first + done), some, source_.type, packed + done * packed_bytes_, room,
+                         &position, source_.communicator);
+    });
+}
+
+Status Image::unpack(MPI_Count first, MPI_Count count, std::byte* packed) const {
+    return in_parts(count, packed_bytes_, [&](MPI_Count done, int some, int room) {
+        int position = 0;
+        return PMPI_Unpack(packed + done * packed_bytes_, room, &position, at(first + done), some,
+                           source_.type, source_.communicator);
+    });
+}
+
+std::byte* Image::at(MPI_Count instance) const noexcept {
+    return static_cast<std::byte*>(source_.buffer) + instance * extent_;
 }
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
 // The bytes of a call in memory of our own, where the program's memory does not hold them as the
-// file does: in external32, or in a device that only the MPI can reach. The MPI converts.
+// file does: in external32, or in a device that only the MPI can reach. The MPI packs.
 #pragma once
 #include "api/datatype.hpp"
 #include "core/request.hpp"
@@ -30,16 +30,21 @@ public:
 
     [[nodiscard]] std::byte* data() noexcept { return bytes_.data(); }
     [[nodiscard]] Bytes bytes() const noexcept { return static_cast<Bytes>(bytes_.size()); }
-    /// `got` bytes of the image in bytes of the program's memory.
-    [[nodiscard]] Bytes in_memory(Bytes got) const noexcept;
+    /// What `got` bytes of the image are in the program's memory: whole elements.
+    [[nodiscard]] Bytes in_memory(Bytes got) const;
 
 private:
-    enum class Way : std::uint8_t { pack, unpack };
-    Status convert(Way way, std::vector<std::byte>& image) const;
-    int convert_some(Way way, std::byte* memory, int count, std::byte* image) const;
+    /// Packed bytes of `count` instances from the one with number `first`.
+    Status pack(MPI_Count first, MPI_Count count, std::byte* packed) const;
+    Status unpack(MPI_Count first, MPI_Count count, std::byte* packed) const;
+    /// A part of instance number `instance`: the first bytes of `packed`.
+    Status unpack_part(MPI_Count instance, std::byte const* packed, Bytes bytes) const;
+
+    [[nodiscard]] std::byte* at(MPI_Count instance) const noexcept;
 
     ImageSource source_;
-    Bytes instance_bytes_, memory_bytes_;  ///< Of one instance of the type: here, and in memory.
+    std::shared_ptr<External32 const> external32_;  ///< Null: as in memory, but packed.
+    Bytes packed_bytes_;                            ///< Of one instance.
     MPI_Count extent_ = 0;
     std::vector<std::byte> bytes_;
 };

@@ -71,6 +71,49 @@ ElementType element_of(Family family, Bytes size) noexcept {
     return no_element;
 }
 
+ElementForm number_of(Bytes size) noexcept {
+    switch (size) {
+    case 1:
+        return ElementForm::bytes;
+    case 2:
+        return ElementForm::number_2;
+    case 4:
+        return ElementForm::number_4;
+    case 8:
+        return ElementForm::number_8;
+    case 16:
+        return ElementForm::number_16;
+    default:
+        return ElementForm::unknown;
+    }
+}
+
+ElementForm form_of(ElementType element, Bytes size) noexcept {
+    switch (element) {
+    case ElementType::float80:
+        return ElementForm::long_double;
+    case ElementType::complex32:
+        return ElementForm::complex_4;
+    case ElementType::complex64:
+        return ElementForm::complex_8;
+    case ElementType::complex80:
+        return ElementForm::complex_long_double;
+    case ElementType::pair_float:
+    case ElementType::pair_int:
+        return ElementForm::value_4_and_int;
+    case ElementType::pair_double:
+        return ElementForm::value_8_and_int;
+    case ElementType::pair_long:
+        return ElementForm::long_and_int;
+    case ElementType::pair_short:
+        return ElementForm::value_2_and_int;
+    case ElementType::pair_long_double:
+        return ElementForm::long_double_and_int;
+    default:
+        return number_of(size);
+    }
+}
+
 class Table {
 public:
     Table() {
@@ -78,6 +121,7 @@ public:
         add_fixed();
         add_fortran();
         add_pairs();
+        add_forms();
     }
 
     [[nodiscard]] NamedType const* find(MPI_Datatype type) const noexcept {
@@ -107,7 +151,14 @@ private:
             if (places_[at].type == type) return;  // Two names of one type.
         }
         bool const combines = element != no_element && element_bytes(element) == size;
-        places_[at] = {type, size, extent, combines, element, type == MPI_BYTE};
+        bool const is_number = combines || element == no_element;
+        ElementForm const form = is_number ? form_of(element, size) : ElementForm::unknown;
+        places_[at] = {type, size, extent, combines, element, type == MPI_BYTE, form};
+    }
+    void set_form(MPI_Datatype type, ElementForm form) {
+        std::size_t at = place_of(type);
+        while (places_[at].type != type && places_[at].type != MPI_DATATYPE_NULL) at = next(at);
+        if (places_[at].type == type) places_[at].form = form;
     }
     void add(Family family, std::initializer_list<MPI_Datatype> types) {
         for (MPI_Datatype const type : types) {
@@ -155,6 +206,19 @@ private:
         add(MPI_SHORT_INT, ElementType::pair_short);
         add(MPI_LONG_DOUBLE_INT, ElementType::pair_long_double);
     }
+    /// Types whose size in external32 is their own.
+    void add_forms() {
+        set_form(MPI_LONG, ElementForm::long_integer);
+        set_form(MPI_UNSIGNED_LONG, ElementForm::unsigned_long);
+        set_form(MPI_WCHAR, ElementForm::wide_character);
+#ifdef MPI_REAL16
+        add(MPI_REAL16, no_element);
+#endif
+#ifdef MPI_COMPLEX32
+        add(MPI_COMPLEX32, no_element);
+        set_form(MPI_COMPLEX32, ElementForm::complex_16);
+#endif
+    }
 
     std::array<NamedType, place_count> places_{};
 };
@@ -164,6 +228,11 @@ private:
 NamedType const* named_type(MPI_Datatype type) noexcept {
     static Table const table;
     return table.find(type);
+}
+
+ElementForm form_of(MPI_Datatype type) noexcept {
+    NamedType const* const known = named_type(type);
+    return known ? known->form : ElementForm::unknown;
 }
 
 }  // namespace sluice

@@ -2,6 +2,7 @@
 // asks for it again.
 #pragma once
 #include "core/collectives/reduction.hpp"
+#include "core/recipe.hpp"
 
 #include <mpi.h>
 
@@ -14,10 +15,14 @@ struct NamedType {
     bool combines = false;  ///< Predefined operations know it, as `element`.
     ElementType element = ElementType::uint8;
     bool bits_only = false;  ///< MPI_BYTE: has no value.
+    ElementForm form = ElementForm::unknown;
 };
 
 /// Null for others: derived datatypes, and predefined ones that nothing is known of. Local; any
 /// thread, once MPI is initialised.
 [[nodiscard]] NamedType const* named_type(MPI_Datatype type) noexcept;
+
+/// What converting an element to external32 has to know; `unknown` where nothing is known of it.
+[[nodiscard]] ElementForm form_of(MPI_Datatype type) noexcept;
 
 }  // namespace sluice

@@ -32,7 +32,7 @@ Persistent::Persistent(Prepared prepared) : prepared_(std::move(prepared)) {
 }
 
 Persistent::~Persistent() {
-    if (own_type_ != MPI_DATATYPE_NULL && !is_named(own_type_)) PMPI_Type_free(&own_type_);
+    if (own_type_ != MPI_DATATYPE_NULL && !is_predefined(own_type_)) PMPI_Type_free(&own_type_);
 }
 
 bool Persistent::active() const noexcept { return access_ || in_mpi_ != MPI_REQUEST_NULL; }

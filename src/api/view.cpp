@@ -48,7 +48,7 @@ void read_representation(char const* name, FileView& view) {
 }  // namespace
 
 MPI_Datatype duplicate(MPI_Datatype type) {
-    if (is_named(type)) return type;
+    if (is_predefined(type)) return type;
     MPI_Datatype made = MPI_DATATYPE_NULL;
     PMPI_Type_dup(type, &made);
     return made;
@@ -59,8 +59,8 @@ ViewTypes::ViewTypes(MPI_Datatype its_etype, MPI_Datatype its_filetype)
       filetype(duplicate(its_filetype)) {}
 
 ViewTypes::~ViewTypes() {
-    if (!is_named(etype)) PMPI_Type_free(&etype);
-    if (!is_named(filetype)) PMPI_Type_free(&filetype);
+    if (!is_predefined(etype)) PMPI_Type_free(&etype);
+    if (!is_predefined(filetype)) PMPI_Type_free(&filetype);
 }
 
 Status read_view(Team const& team, ViewArguments const& a, bool writable, FileView& view) {
@@ -68,14 +68,17 @@ Status read_view(Team const& team, ViewArguments const& a, bool writable, FileVi
     if (Status const s = check_type(team, a.etype); s != Status::ok) return s;
     if (Status const s = check_type(team, a.filetype); s != Status::ok) return s;
     if (a.displacement < 0 || a.displacement > offset_limit) return Status::argument;
-    Bytes const unit = size_of(a.etype, view.representation);
-    if (unit <= 0 || size_of(a.filetype, view.representation) % unit != 0) return Status::argument;
+    auto const unit = file_bytes_of(a.etype, view.representation);
+    auto const bytes = file_bytes_of(a.filetype, view.representation);
+    if (!unit || !bytes) return Status::unsupported;
+    if (*unit <= 0 || *bytes % *unit != 0) return Status::argument;
     view.displacement = a.displacement;
-    view.etype_bytes = unit;
+    view.etype_bytes = *unit;
     view.filetype = flatten(a.filetype, view.representation);
     if (!view.filetype) return Status::unsupported;
     // The filetype does not tell how the parts of an etype follow each other.
-    auto const etype = is_named(a.etype) ? view.filetype : flatten(a.etype, view.representation);
+    auto const etype =
+        is_predefined(a.etype) ? view.filetype : flatten(a.etype, view.representation);
     if (!etype) return Status::unsupported;
     Order const order = order_of(*view.filetype) | order_of(*etype);
     if (order.decreases || (writable && order.overlaps)) return Status::type;

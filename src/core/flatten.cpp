@@ -208,9 +208,8 @@ void add_darray(Builder& to, Recipe const& recipe, Flat const& part) {
     add_dimensions(to, part, dimensions, recipe.c_order);
 }
 
-/// Constructors with one datatype below.
-void add(Builder& to, Recipe const& recipe) {
-    Flat const part = flattened(*recipe.parts.at(0));
+/// Constructors with one datatype below: `part`.
+void add(Builder& to, Recipe const& recipe, Flat const& part) {
     Arguments arguments(recipe);
     switch (recipe.maker) {
     case Maker::dup:
@@ -247,7 +246,7 @@ Flat flattened(Recipe const& recipe) {
         if (recipe.maker == Maker::structure)
             add_structure(all, recipe);
         else
-            add(all, recipe);
+            add(all, recipe, flattened(*recipe.parts.at(0)));
         flat = std::move(all).flat();
     }
     if (recipe.bounded) flat.lower = recipe.lower, flat.extent = recipe.extent;
@@ -261,6 +260,15 @@ std::shared_ptr<Layout const> flatten(Recipe const& recipe) {
     Layout layout(std::move(flat.runs), flat.extent);
     if (layout.is_contiguous() && layout.offset_at(0) == 0) return Layout::contiguous();
     return std::make_shared<Layout const>(std::move(layout));
+}
+
+std::int64_t parts_in(Recipe const& recipe) {
+    Flat byte;
+    byte.runs = std::vector<Run>{{0, 1, 0, 1}};
+    byte.extent = 1;
+    Builder all;
+    add(all, recipe, byte);
+    return std::move(all).flat().runs.bytes();
 }
 
 }  // namespace sluice

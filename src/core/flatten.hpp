@@ -8,4 +8,8 @@ namespace sluice {
 /// The layout of one instance, repeated at its extent.
 [[nodiscard]] std::shared_ptr<Layout const> flatten(Recipe const& recipe);
 
+/// How many instances of the datatype below it one instance of a datatype holds. Not for elements
+/// and structures.
+[[nodiscard]] std::int64_t parts_in(Recipe const& recipe);
+
 }  // namespace sluice

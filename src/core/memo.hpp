@@ -1,9 +1,11 @@
 // Values that depend on a key, kept for the keys that came last. Users: core/layout.hpp.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <new>
-#include <vector>
 
 namespace sluice {
 
@@ -19,12 +21,15 @@ public:
     /// one computes, the others wait for it.
     template <typename Compute> Value get(Key const& key, Compute&& compute) const {
         std::lock_guard const lock(mutex_);
-        for (Entry const& entry : entries_) {
-            if (entry.key == key) return entry.value;
+        if (!entries_) entries_.reset(new (std::nothrow) Entries);
+        if (!entries_) return compute();
+        std::size_t const known = std::min(made_, entries_->size());
+        for (std::size_t i = 0; i < known; ++i) {
+            if ((*entries_)[i].key == key) return (*entries_)[i].value;
         }
-        Entry const made{key, compute()};
-        keep(made);
-        return made.value;
+        Value const value = compute();
+        (*entries_)[made_++ % entries_->size()] = {key, value};
+        return value;
     }
 
 private:
@@ -33,19 +38,10 @@ private:
         Value value{};
     };
     /// A layout is shared by the files of several communicators, each with a key of its own.
-    static constexpr std::size_t entries_most = 8;
+    using Entries = std::array<Entry, 8>;
 
-    /// In place of the oldest, or not at all where there is no memory for it.
-    void keep(Entry const& made) const noexcept try {
-        if (entries_.size() < entries_most)
-            entries_.push_back(made);
-        else
-            entries_[next_++ % entries_most] = made;
-    } catch (std::bad_alloc const&) {
-    }
-
-    mutable std::vector<Entry> entries_;
-    mutable std::size_t next_ = 0;
+    mutable std::unique_ptr<Entries> entries_;  ///< Most layouts are never asked.
+    mutable std::size_t made_ = 0;
     mutable std::mutex mutex_;
 };
 

@@ -31,6 +31,29 @@ enum class Maker : std::uint8_t {
 enum class Distribution : std::uint8_t { none, block, cyclic };
 inline constexpr std::int64_t default_argument = -1;  ///< MPI_DISTRIBUTE_DFLT_DARG
 
+/// The numbers that an element is made of: what converting it to external32 has to know.
+enum class ElementForm : std::uint8_t {
+    unknown,
+    bytes,  ///< Characters, packed data: nothing to convert.
+    number_2,
+    number_4,
+    number_8,
+    number_16,
+    long_integer,  ///< Of 8 bytes in memory; MPI-4.1, 14.5.2 gives it 4.
+    unsigned_long,
+    wide_character,
+    long_double,
+    complex_4,  ///< Two numbers of 4 bytes.
+    complex_8,
+    complex_16,
+    complex_long_double,
+    value_2_and_int,  ///< Pairs for MPI_MINLOC and MPI_MAXLOC.
+    value_4_and_int,
+    value_8_and_int,
+    long_and_int,
+    long_double_and_int,
+};
+
 /// Immutable once sealed; shared by all that use it.
 class Recipe {
 public:
@@ -41,6 +64,8 @@ public:
     bool bounded = false;
     Offset lower = 0, extent = 0;  ///< If bounded.
     Bytes size = 0;                ///< Of an element.
+    /// Of an element. Two that differ only here select the same bytes, and count as equal.
+    ElementForm form = ElementForm::unknown;
 
     /// The constructor's arguments in its order, in the lists in which the MPI keeps them: numbers
     /// of small constructors in `ints` and `places`, those of large ones in `counts`. Lists of

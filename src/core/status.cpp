@@ -35,6 +35,8 @@ char const* describe(Status status) noexcept {
         return "split collectives out of order";
     case Status::truncated:
         return "message truncated";
+    case Status::conversion:
+        return "number out of the range of the file's representation";
     case Status::argument:
         return "invalid argument";
     case Status::buffer:

@@ -22,6 +22,7 @@ enum class Status : std::int32_t {
     unsupported,
     split,      ///< A split collective is begun twice, or ended without a begin.
     truncated,  ///< A message is longer than the memory that is to take it.
+    conversion,  ///< A number has no place in the file's data representation.
     argument,
     buffer,
     type,   ///< A datatype is not committed, or a view is not legal.

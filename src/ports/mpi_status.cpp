@@ -28,6 +28,7 @@ constexpr struct {
     {Status::unsupported, MPI_ERR_UNSUPPORTED_OPERATION},
     {Status::split, MPI_ERR_OTHER},  // MPI has no class for it.
     {Status::truncated, MPI_ERR_TRUNCATE},
+    {Status::conversion, MPI_ERR_CONVERSION},
     {Status::argument, MPI_ERR_ARG},
     {Status::buffer, MPI_ERR_BUFFER},
     {Status::type, MPI_ERR_TYPE},
