@@ -2,6 +2,7 @@
 // keeps of them must never be that of another one. Each sub-test packs its memory by itself and
 // compares the file with that.
 #include "access.hpp"
+#include "datatypes_external.hpp"
 
 #include <algorithm>
 #include <random>
@@ -261,6 +262,9 @@ std::vector<check::Test> tests() {
             {"made_anew", made_anew},
             {"duplicates", duplicates},
             {"representations", both_representations},
+            {"external32/longs", datatypes::longs_in_external32},
+            {"external32/structures", datatypes::short_read_of_structures},
+            {"nameless", datatypes::types_without_names},
             {"views", views_made_anew},
             {"threads", threads}};
 }

@@ -157,6 +157,9 @@ RC_GTEST_PROP(RecipeBounds, RefusesWhatOverflows, ()) {
                             : Lists{{}, {}, {count, length, number()}};
     auto const recipe = made(maker, lists, {part});
     if (!is_in_range(*recipe)) return;
+    // Blocks of several pieces each are listed one by one, which takes memory.
+    bool const takes_memory = maker != Maker::hindexed_block && length > 1 && count > 1 << 16;
+    if (takes_memory) return;
     auto const layout = flatten(*recipe);
     RC_ASSERT(layout->tile_bytes() >= 0 && layout->tile_bytes() <= offset_limit);
     RC_ASSERT(layout->tile_span().begin >= -offset_limit);
