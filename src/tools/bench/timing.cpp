@@ -1,6 +1,8 @@
 // Waiting asleep, and the clock. See timing.hpp.
 #include "timing.hpp"
 
+#include "end_job.hpp"
+
 #include <mpi.h>
 #include <time.h>
 
@@ -45,8 +47,7 @@ void check(int code, char const* what) {
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
     MPI_Error_string(code, text, &length);
-    std::fprintf(stderr, "sluice: %s: %s\n", what, text);
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    end_job(std::string("sluice: ") + what + ": " + text);
     std::abort();
 }
 

@@ -1,4 +1,5 @@
 // Ranks, scratch files and the end of a job that fails. See calibrate.hpp.
+#include "tools/bench/end_job.hpp"
 #include "tools/calibrate/calibrate.hpp"
 
 #include <array>
@@ -56,10 +57,8 @@ double of_rank_0(double value) {
 }
 
 void give_up(std::string const& why) {
-    std::fprintf(stderr, "sluice calibrate: %s\n", why.c_str());
     remove_all();
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    std::abort();
+    end_job("sluice calibrate: " + why);
 }
 
 Scratch::Scratch(Job const& job, std::string const& folder, char const* name)
