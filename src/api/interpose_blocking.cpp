@@ -2,51 +2,30 @@
 // two ranks become nonblocking ones that are waited for; before collective ones all ranks meet.
 // Probes that do not block move operations on once. In the other mode everything here goes straight
 // on.
+#include "api/await.hpp"
+#include "api/guard.hpp"
 #include "api/meet.hpp"
 #include "api/next.hpp"
-#include "api/peers.hpp"
-#include "api/progress.hpp"
+
+#include <vector>
 
 namespace sluice {
 namespace {
 
 bool needs_callers() noexcept { return Progress::needs_callers(); }
 
-/// Until the MPI has completed the request; ends early when nothing else is under way.
-int await(MPI_Request request, MPI_Status* status) {
-    int code = MPI_SUCCESS, done = 0;
-    Progress::instance().drive_until_mpi([&] {
-        code = PMPI_Test(&request, &done, status);
-        return done || code != MPI_SUCCESS || !needs_callers();
-    });
-    return done || code != MPI_SUCCESS ? code : PMPI_Wait(&request, status);
-}
-
-/// Starts with `start(&request)`, then waits.
-template <class Start> int started(Start&& start, MPI_Status* status = MPI_STATUS_IGNORE) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    int const code = start(&request);
-    return code == MPI_SUCCESS ? await(request, status) : code;
-}
-
-/// Asks with `ask(&found)` until it finds something; false when nothing else is under way.
-template <class Ask> bool found(Ask&& ask) {
-    int yes = 0, code = MPI_SUCCESS;
-    Progress::instance().drive_until_mpi([&] {
-        code = ask(&yes);
-        return yes || code != MPI_SUCCESS || !needs_callers();
-    });
-    return yes || code != MPI_SUCCESS;
+/// Starts both, then waits for both.
+template <class Send, class Receive>
+int sent_and_received(Send&& send, Receive&& receive, MPI_Status* status) {
+    MPI_Request arrival = MPI_REQUEST_NULL;
+    int const code = receive(&arrival);
+    if (code != MPI_SUCCESS) return code;
+    int const sent = started(send);
+    int const received = await(arrival, status);
+    return sent != MPI_SUCCESS ? sent : received;
 }
 
 }  // namespace
-
-void meet(MPI_Comm communicator) {
-    if (!settings().progress_in_calls || communicator == MPI_COMM_NULL) return;
-    if (!settings().enabled || !all_have_sluice(communicator)) return;
-    started([&](MPI_Request* request) { return PMPI_Ibarrier(communicator, request); });
-}
-
 }  // namespace sluice
 
 using sluice::needs_callers;
@@ -82,22 +61,45 @@ using sluice::started;
             return SLUICE_NEXT(NAME)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,         \
                                      recvcount, recvtype, source, recvtag, comm, status);          \
         }                                                                                          \
-        MPI_Request receive = MPI_REQUEST_NULL;                                                    \
-        int const code = RECV(recvbuf, recvcount, recvtype, source, recvtag, comm, &receive);      \
-        if (code != MPI_SUCCESS) return code;                                                      \
-        int const sent = started([&](MPI_Request* r) {                                             \
-            return SEND(sendbuf, sendcount, sendtype, dest, sendtag, comm, r);                     \
-        });                                                                                        \
-        int const received = sluice::await(receive, status);                                       \
-        return sent != MPI_SUCCESS ? sent : received;                                              \
+        return sluice::sent_and_received(                                                          \
+            [&](MPI_Request* r) {                                                                  \
+                return SEND(sendbuf, sendcount, sendtype, dest, sendtag, comm, r);                 \
+            },                                                                                     \
+            [&](MPI_Request* r) {                                                                  \
+                return RECV(recvbuf, recvcount, recvtype, source, recvtag, comm, r);               \
+            },                                                                                     \
+            status);                                                                               \
     }
+// What is sent is packed first, as what arrives takes its place.
+#define SLUICE_REPLACE(NAME, SEND, RECV, SIZE, PACK, COUNT)                                        \
+    int NAME(void* buf, COUNT count, MPI_Datatype type, int dest, int sendtag, int source,         \
+             int recvtag, MPI_Comm comm, MPI_Status* status) try {                                 \
+        if (!needs_callers())                                                                      \
+            return SLUICE_NEXT(NAME)(buf, count, type, dest, sendtag, source, recvtag, comm,       \
+                                     status);                                                      \
+        COUNT size = 0, used = 0;                                                                  \
+        int code = SIZE(count, type, comm, &size);                                                 \
+        if (code != MPI_SUCCESS) return code;                                                      \
+        std::vector<char> packed(static_cast<std::size_t>(size));                                  \
+        code = PACK(buf, count, type, packed.data(), size, &used, comm);                           \
+        if (code != MPI_SUCCESS) return code;                                                      \
+        return sluice::sent_and_received(                                                          \
+            [&](MPI_Request* r) {                                                                  \
+                return SEND(packed.data(), used, MPI_PACKED, dest, sendtag, comm, r);              \
+            },                                                                                     \
+            [&](MPI_Request* r) { return RECV(buf, count, type, source, recvtag, comm, r); },      \
+            status);                                                                               \
+    }                                                                                              \
+    SLUICE_NO_MEMORY(comm)
 #define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \
     SLUICE_SEND(MPI_Send##SUFFIX, PMPI_Isend##SUFFIX, COUNT)                                       \
     SLUICE_SEND(MPI_Ssend##SUFFIX, PMPI_Issend##SUFFIX, COUNT)                                     \
     SLUICE_SEND(MPI_Rsend##SUFFIX, PMPI_Irsend##SUFFIX, COUNT)                                     \
     SLUICE_RECV(MPI_Recv##SUFFIX, PMPI_Irecv##SUFFIX, COUNT)                                       \
     SLUICE_MRECV(MPI_Mrecv##SUFFIX, PMPI_Imrecv##SUFFIX, COUNT)                                    \
-    SLUICE_SENDRECV(MPI_Sendrecv##SUFFIX, PMPI_Isend##SUFFIX, PMPI_Irecv##SUFFIX, COUNT)
+    SLUICE_SENDRECV(MPI_Sendrecv##SUFFIX, PMPI_Isend##SUFFIX, PMPI_Irecv##SUFFIX, COUNT)           \
+    SLUICE_REPLACE(MPI_Sendrecv_replace##SUFFIX, PMPI_Isend##SUFFIX, PMPI_Irecv##SUFFIX,           \
+                   PMPI_Pack_size##SUFFIX, PMPI_Pack##SUFFIX, COUNT)
 
 // A collective function: its parameters, its arguments (with their parentheses), and who meets.
 // NOLINTBEGIN(bugprone-macro-parentheses)
@@ -184,10 +186,19 @@ SLUICE_COLLECTIVE_COUNTED(_c, MPI_Count, MPI_Aint)
 #endif
 
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
-    bool const seen = needs_callers() && sluice::found([&](int* yes) {
-                          return PMPI_Iprobe(source, tag, comm, yes, status);
-                      });
-    return seen ? MPI_SUCCESS : SLUICE_NEXT(MPI_Probe)(source, tag, comm, status);
+    int code = MPI_SUCCESS;
+    auto const ask = [&](int* yes) { return PMPI_Iprobe(source, tag, comm, yes, status); };
+    if (needs_callers() && sluice::asked_until_yes(ask, code)) return code;
+    return SLUICE_NEXT(MPI_Probe)(source, tag, comm, status);
+}
+
+int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+    int code = MPI_SUCCESS;
+    auto const ask = [&](int* yes) {
+        return PMPI_Improbe(source, tag, comm, yes, message, status);
+    };
+    if (needs_callers() && sluice::asked_until_yes(ask, code)) return code;
+    return SLUICE_NEXT(MPI_Mprobe)(source, tag, comm, message, status);
 }
 
 // These do not block, but programs call them until they find something.
@@ -202,32 +213,13 @@ int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* mess
     return SLUICE_NEXT(MPI_Improbe)(source, tag, comm, flag, message, status);
 }
 
-int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
-    bool const seen = needs_callers() && sluice::found([&](int* yes) {
-                          return PMPI_Improbe(source, tag, comm, yes, message, status);
-                      });
-    return seen ? MPI_SUCCESS : SLUICE_NEXT(MPI_Mprobe)(source, tag, comm, message, status);
+#ifdef SLUICE_HAVE_PARTITIONS
+int MPI_Parrived(MPI_Request request, int partition, int* flag) {
+    if (needs_callers()) sluice::Progress::instance().nudge();
+    return SLUICE_NEXT(MPI_Parrived)(request, partition, flag);
 }
+#endif
 
 SLUICE_COLLECTIVE(MPI_Barrier, (MPI_Comm comm), (comm), comm)
-SLUICE_COLLECTIVE(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm* made), (comm, made), comm)
-SLUICE_COLLECTIVE(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* made),
-                  (comm, info, made), comm)
-SLUICE_COLLECTIVE(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* made),
-                  (comm, color, key, made), comm)
-SLUICE_COLLECTIVE(MPI_Comm_split_type,
-                  (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made),
-                  (comm, type, key, info, made), comm)
-SLUICE_COLLECTIVE(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* made),
-                  (comm, group, made), comm)
-SLUICE_COLLECTIVE(MPI_Win_create,
-                  (void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* win),
-                  (base, size, unit, info, comm, win), comm)
-SLUICE_COLLECTIVE(MPI_Win_allocate,
-                  (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win),
-                  (size, unit, info, comm, base, win), comm)
-SLUICE_COLLECTIVE(MPI_Win_allocate_shared,
-                  (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win),
-                  (size, unit, info, comm, base, win), comm)
 
 }  // extern "C"

@@ -196,6 +196,12 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
 }
 SLUICE_NO_MEMORY(fh)
 
+int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) try {
+    sluice::meet(fh);
+    return SLUICE_NEXT(MPI_File_seek_shared)(fh, offset, whence);
+}
+SLUICE_NO_MEMORY(fh)
+
 int MPI_File_set_info(MPI_File fh, MPI_Info info) try {
     auto const file = sluice::find_file(fh);
     sluice::meet(fh);

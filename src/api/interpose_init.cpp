@@ -7,6 +7,7 @@
 #include "api/environment.hpp"
 #include "api/fit.hpp"
 #include "api/interposition.hpp"
+#include "api/meet.hpp"
 #include "api/next.hpp"
 #include "api/own_reduction.hpp"
 #include "api/peers.hpp"
@@ -85,6 +86,7 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
     bool const all = world != MPI_COMM_NULL && asks_others && all_have_sluice(world);
     settle_threads(all ? world : MPI_COMM_NULL);
     if (settings().collectives && all) Fabric::set_up_world();
+    if (world != MPI_COMM_NULL) expect_group_meetings(world);
 }
 
 void world_initialised() {
@@ -166,6 +168,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 int MPI_Finalize(void) {
     sluice::finalizing();
+    sluice::end_group_meetings();
     return SLUICE_NEXT(MPI_Finalize)();
 }
 

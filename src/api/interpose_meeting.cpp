@@ -1,67 +1,8 @@
 // Mode `calls`: collective calls of the MPI beside those in interpose_blocking.cpp, before which
-// all ranks meet: topologies, intercommunicators, neighbourhood collectives, and calls on files
-// that are left to the MPI. In the other mode everything here goes straight on.
-#include "api/environment.hpp"
-#include "api/file.hpp"
+// all ranks meet: communicators and their topologies, intercommunicators, and neighbourhood
+// collectives. In the other mode everything here goes straight on.
 #include "api/meet.hpp"
 #include "api/next.hpp"
-#include "api/peers.hpp"
-
-#include <map>
-#include <mutex>
-
-namespace sluice {
-namespace {
-
-/// Communicators of our own, one for each file that is left to the MPI: the program may free its.
-struct Meetings {
-    std::mutex mutex;
-    std::map<MPI_File, MPI_Comm> all;
-};
-Meetings& meetings() {
-    static auto* const only = new Meetings;
-    return *only;
-}
-
-MPI_Comm meeting_of(MPI_File handle) {
-    std::lock_guard const lock(meetings().mutex);
-    auto const found = meetings().all.find(handle);
-    return found == meetings().all.end() ? MPI_COMM_NULL : found->second;
-}
-
-bool calls_drive() { return settings().enabled && settings().progress_in_calls; }
-
-}  // namespace
-
-void meet(MPI_File handle) {
-    if (!calls_drive()) return;
-    auto const file = find_file(handle);
-    meet(file ? file->team->communicator : meeting_of(handle));
-}
-
-void expect_meetings(MPI_File handle, MPI_Comm communicator) {
-    if (!calls_drive() || find_file(handle) || !all_have_sluice(communicator)) return;
-    MPI_Comm own = MPI_COMM_NULL;
-    if (PMPI_Comm_dup(communicator, &own) != MPI_SUCCESS) return;
-    std::lock_guard const lock(meetings().mutex);
-    meetings().all[handle] = own;
-}
-
-void end_meetings(MPI_File handle) {
-    if (!calls_drive()) return;
-    meet(handle);
-    MPI_Comm own = MPI_COMM_NULL;
-    {
-        std::lock_guard const lock(meetings().mutex);
-        auto const found = meetings().all.find(handle);
-        if (found == meetings().all.end()) return;
-        own = found->second;
-        meetings().all.erase(found);
-    }
-    PMPI_Comm_free(&own);
-}
-
-}  // namespace sluice
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define SLUICE_COLLECTIVE(NAME, PARAMETERS, ARGUMENTS, COMMUNICATOR)                               \
@@ -121,9 +62,6 @@ SLUICE_COLLECTIVE(
     (MPI_Comm comm, int in, int const sources[], int const source_weights[], int out,
      int const destinations[], int const weights[], MPI_Info info, int reorder, MPI_Comm* made),
     (comm, in, sources, source_weights, out, destinations, weights, info, reorder, made), comm)
-SLUICE_COLLECTIVE(MPI_Intercomm_create,
-                  (MPI_Comm comm, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm* made),
-                  (comm, leader, peer, remote, tag, made), comm)
 SLUICE_COLLECTIVE(MPI_Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm* made),
                   (comm, high, made), comm)
 SLUICE_COLLECTIVE(MPI_Comm_disconnect, (MPI_Comm * comm), (comm), *comm)
@@ -133,7 +71,27 @@ SLUICE_COLLECTIVE(MPI_Comm_accept,
 SLUICE_COLLECTIVE(MPI_Comm_connect,
                   (char const* port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made),
                   (port, info, root, comm, made), comm)
-SLUICE_COLLECTIVE(MPI_Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win),
-                  (info, comm, win), comm)
+SLUICE_COLLECTIVE(MPI_Comm_dup, (MPI_Comm comm, MPI_Comm* made), (comm, made), comm)
+SLUICE_COLLECTIVE(MPI_Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* made),
+                  (comm, info, made), comm)
+SLUICE_COLLECTIVE(MPI_Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* made),
+                  (comm, color, key, made), comm)
+SLUICE_COLLECTIVE(MPI_Comm_split_type,
+                  (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made),
+                  (comm, type, key, info, made), comm)
+SLUICE_COLLECTIVE(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* made),
+                  (comm, group, made), comm)
+
+// Only some of the ranks of `comm` call it.
+int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
+    sluice::meet_group(group, tag);
+    return SLUICE_NEXT(MPI_Comm_create_group)(comm, group, tag, made);
+}
+
+int MPI_Intercomm_create(MPI_Comm comm, int leader, MPI_Comm peer, int remote, int tag,
+                         MPI_Comm* made) {
+    sluice::meet_both(comm, leader, peer, remote, tag);
+    return SLUICE_NEXT(MPI_Intercomm_create)(comm, leader, peer, remote, tag, made);
+}
 
 }  // extern "C"

@@ -119,18 +119,11 @@ private:
     double missed_at_ = 0;
 };
 
-/// In MPI_COMM_WORLD; MPI_UNDEFINED for processes of other worlds. Frees `group`.
+/// Frees `group`.
 std::vector<int> ranks_in_world(MPI_Group group) {
-    MPI_Group world = MPI_GROUP_NULL;
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    int size = 0;
-    PMPI_Group_size(group, &size);
-    std::vector<int> from(static_cast<std::size_t>(size)), to(from.size());
-    for (int i = 0; i < size; ++i) from[static_cast<std::size_t>(i)] = i;
-    PMPI_Group_translate_ranks(group, size, from.data(), world, to.data());
-    PMPI_Group_free(&world);
+    auto ranks = ranks_of(group, MPI_COMM_WORLD);
     PMPI_Group_free(&group);
-    return to;
+    return ranks;
 }
 
 bool are_here(std::vector<int> const& ranks) {

@@ -1,6 +1,8 @@
 // Small questions to a communicator, asked in several places.
 #pragma once
 #include <mpi.h>
+#include <numeric>
+#include <vector>
 
 namespace sluice {
 
@@ -20,6 +22,19 @@ namespace sluice {
     int inter = 0;
     PMPI_Comm_test_inter(communicator, &inter);
     return inter != 0;
+}
+
+/// Of a group's members; MPI_UNDEFINED for those that the communicator does not have. Local.
+[[nodiscard]] inline std::vector<int> ranks_of(MPI_Group group, MPI_Comm communicator) {
+    MPI_Group others = MPI_GROUP_NULL;
+    PMPI_Comm_group(communicator, &others);
+    int size = 0;
+    PMPI_Group_size(group, &size);
+    std::vector<int> from(static_cast<std::size_t>(size)), to(from.size());
+    std::iota(from.begin(), from.end(), 0);
+    PMPI_Group_translate_ranks(group, size, from.data(), others, to.data());
+    PMPI_Group_free(&others);
+    return to;
 }
 
 /// Whether it is true on all ranks. Collective, blocks.
