@@ -144,6 +144,7 @@ def mpi_steps(long):
             yield random_programs(mpi, progress, 2000 if long else 150)
         yield mpi_runner("durability", "durability/run.py", mpi, "--level",
                          level_of(long))
+        yield mpi_runner("functions", "functions/run.py", mpi)
         yield mpi_runner("coexistence", "coexistence/run.py", mpi)
         yield mpi_runner("calibrate", "calibrate/run.py", mpi)
         yield mpi_runner("bench", "bench/run.py", mpi, limit=120)

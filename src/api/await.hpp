@@ -6,8 +6,8 @@
 
 namespace sluice {
 
-/// Asks with `ask(&yes)` until it says yes or fails; `code` is what it returned. False where nothing
-/// else is under way any more, and it did neither: the MPI may block then.
+/// Asks with `ask(&yes)` until it says yes or fails; `code` is what it returned. False where it did
+/// neither, but nothing else is under way any more: the MPI may block then.
 template <class Ask> bool asked_until_yes(Ask&& ask, int& code) {
     int yes = 0;
     code = MPI_SUCCESS;

@@ -141,6 +141,18 @@ private:
     int value_ = 0;
 };
 
+/// Logicals that C reads.
+class Logicals {
+public:
+    Logicals(int count, MPI_Fint const* from) {
+        for (int i = 0; i < count; ++i) all_.push_back(from[i] != 0 ? 1 : 0);
+    }
+    operator int const*() const { return all_.data(); }
+
+private:
+    std::vector<int> all_;
+};
+
 /// Indices that C sets and Fortran counts from 1: as many as `count` says after the call, or one.
 class Indices {
 public:

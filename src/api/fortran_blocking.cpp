@@ -70,6 +70,11 @@ SLUICE_FORTRAN_BUFFER(sendrecv,
                        Integer ierror),
                       MPI_Sendrecv(memory(s), *sn, type(st), *dest, *stag, memory(r), *rn, type(rt),
                                    *source, *rtag, comm(c), status(to)))
+SLUICE_FORTRAN_BUFFER(sendrecv_replace,
+                      (void* buf, Integer n, Integer t, Integer dest, Integer stag, Integer source,
+                       Integer rtag, Integer c, void* to, Integer ierror),
+                      MPI_Sendrecv_replace(memory(buf), *n, type(t), *dest, *stag, *source, *rtag,
+                                           comm(c), status(to)))
 
 SLUICE_FORTRAN_BUFFER(win_create,
                       (void* base, Address size, Integer unit, Integer hints, Integer c,

@@ -126,6 +126,11 @@ constexpr auto reduce_scatter = MPI_Reduce_scatter;
 constexpr auto reduce_scatter_block = MPI_Reduce_scatter_block;
 constexpr auto scan = MPI_Scan;
 constexpr auto exscan = MPI_Exscan;
+constexpr auto neighbor_allgather = MPI_Neighbor_allgather;
+constexpr auto neighbor_allgatherv = MPI_Neighbor_allgatherv;
+constexpr auto neighbor_alltoall = MPI_Neighbor_alltoall;
+constexpr auto neighbor_alltoallv = MPI_Neighbor_alltoallv;
+constexpr auto neighbor_alltoallw = MPI_Neighbor_alltoallw;
 }  // namespace blocking
 
 }  // namespace
@@ -150,10 +155,10 @@ constexpr auto exscan = MPI_Exscan;
 extern "C" {
 
 SLUICE_EACH_COLLECTIVE(SLUICE_NONBLOCKING, int, int)
-// Those of neighbours are not intercepted.
 SLUICE_ROOTED_COLLECTIVES(SLUICE_BLOCKING, int, int)
 SLUICE_EXCHANGES(SLUICE_BLOCKING, , int, int, int)
 SLUICE_REDUCTIONS(SLUICE_BLOCKING, int)
+SLUICE_EXCHANGES(SLUICE_BLOCKING, neighbor_, int, int, MPI_Aint)
 
 }  // extern "C"
 #endif

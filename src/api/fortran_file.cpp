@@ -48,6 +48,8 @@ SLUICE_FORTRAN(file_preallocate, (Integer fh, Offset size, Integer ierror),
 SLUICE_FORTRAN(file_sync, (Integer fh, Integer ierror), MPI_File_sync(file(fh)))
 SLUICE_FORTRAN(file_seek, (Integer fh, Offset offset, Integer whence, Integer ierror),
                MPI_File_seek(file(fh), *offset, *whence))
+SLUICE_FORTRAN(file_seek_shared, (Integer fh, Offset offset, Integer whence, Integer ierror),
+               MPI_File_seek_shared(file(fh), *offset, *whence))
 SLUICE_FORTRAN(file_get_position, (Integer fh, Offset offset, Integer ierror),
                MPI_File_get_position(file(fh), offset))
 SLUICE_FORTRAN(file_get_byte_offset,

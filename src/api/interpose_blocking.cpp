@@ -14,13 +14,14 @@ namespace {
 
 bool needs_callers() noexcept { return Progress::needs_callers(); }
 
-/// Starts both, then waits for both.
+/// Starts both, then waits for both. Where nothing can be sent, nothing need arrive either.
 template <class Send, class Receive>
 int sent_and_received(Send&& send, Receive&& receive, MPI_Status* status) {
     MPI_Request arrival = MPI_REQUEST_NULL;
     int const code = receive(&arrival);
     if (code != MPI_SUCCESS) return code;
     int const sent = started(send);
+    if (sent != MPI_SUCCESS) PMPI_Cancel(&arrival);
     int const received = await(arrival, status);
     return sent != MPI_SUCCESS ? sent : received;
 }

@@ -1,6 +1,6 @@
-// Mode `calls`: what waits for buffered messages to be delivered. The MPI starts to do so without
-// blocking, which MPI 4.1 made possible; where it cannot, operations stand still in MPI_Buffer_detach
-// while a receiver has not come. In the other mode everything here goes straight on.
+// Mode `calls`: what waits for buffered messages to be delivered. Since MPI 4.1 the MPI can be
+// asked to do so without blocking. Where it cannot, operations stand still in MPI_Buffer_detach
+// until the receivers have come. In the other mode everything here goes straight on.
 #include "api/await.hpp"
 #include "api/next.hpp"
 
