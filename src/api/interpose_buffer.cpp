@@ -21,7 +21,6 @@ template <class Start> int flushed(Start&& start) {
         int const code = flushed([&](MPI_Request* r) { return FLUSH(__VA_ARGS__ r); });            \
         return code == MPI_SUCCESS ? SLUICE_NEXT(NAME) ARGUMENTS : code;                           \
     }
-// NOLINTEND(bugprone-macro-parentheses)
 #define SLUICE_DETACH(SUFFIX, COUNT)                                                               \
     SLUICE_FLUSHES(MPI_Buffer_detach##SUFFIX, (void* buffer, COUNT* size), (buffer, size),         \
                    PMPI_Buffer_iflush)                                                             \
@@ -30,6 +29,7 @@ template <class Start> int flushed(Start&& start) {
     SLUICE_FLUSHES(MPI_Session_detach_buffer##SUFFIX,                                              \
                    (MPI_Session session, void* buffer, COUNT* size), (session, buffer, size),      \
                    PMPI_Session_iflush_buffer, session, )
+// NOLINTEND(bugprone-macro-parentheses)
 
 extern "C" {
 
