@@ -3,7 +3,6 @@
 #include "api/meet.hpp"
 
 #include "api/await.hpp"
-#include "api/environment.hpp"
 #include "api/file.hpp"
 #include "api/peers.hpp"
 #include "api/ranks.hpp"
@@ -14,8 +13,6 @@
 
 namespace sluice {
 namespace {
-
-bool calls_drive() { return settings().enabled && settings().progress_in_calls; }
 
 /// Communicators of our own to meet on, by the handle of what the program made on its own: that one
 /// it may free before.
@@ -94,8 +91,8 @@ int rank_among_all(MPI_Comm peer, int rank) {
 
 /// A rank leaves the barrier of an intercommunicator when all of the other side are in it; only
 /// those leave a second one that know the same of its own side.
-void meet(MPI_Comm communicator) {
-    if (!calls_drive() || communicator == MPI_COMM_NULL || !all_have_sluice(communicator)) return;
+void meet_in_calls(MPI_Comm communicator) {
+    if (communicator == MPI_COMM_NULL || !all_have_sluice(communicator)) return;
     auto const barrier = [&](MPI_Request* request) { return PMPI_Ibarrier(communicator, request); };
     started(barrier);
     if (is_intercommunicator(communicator)) started(barrier);

@@ -2,13 +2,21 @@
 // these, and would only then come to the call that it blocks in, would wait for ever. Nothing here
 // does anything in the other mode.
 #pragma once
+#include "api/environment.hpp"
+
 #include <mpi.h>
 
 namespace sluice {
 
+/// Whether it is mode `calls`. Asked by every collective call, so it is inline.
+inline bool calls_drive() { return settings().progress_in_calls && settings().enabled; }
+
 /// Before a blocking collective call of the MPI: until all ranks are at it, moving operations on.
 /// Then none of them waits for an operation. Collective.
-void meet(MPI_Comm communicator);
+void meet_in_calls(MPI_Comm communicator);
+inline void meet(MPI_Comm communicator) {
+    if (calls_drive()) meet_in_calls(communicator);
+}
 
 /// The same before a collective call on a file, also on one that is left to the MPI. Of the latter
 /// expect_meetings() is told when it is open (collective), and end_meetings() before it is closed,
