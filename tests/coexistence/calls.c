@@ -210,10 +210,13 @@ static void write_under_lock(MPI_Win window) {
 static void windows(void) {
     int* values;
     MPI_Win window;
+    MPI_Comm mine;
     MPI_Info info;
     MPI_Group others = all_but_first(), first = first_alone();
-    APART(MPI_Win_allocate((MPI_Aint)sizeof(int) * size, (int)sizeof(int), MPI_INFO_NULL,
-                           MPI_COMM_WORLD, &values, &window));
+    MPI_Comm_dup(MPI_COMM_WORLD, &mine);
+    APART(MPI_Win_allocate((MPI_Aint)sizeof(int) * size, (int)sizeof(int), MPI_INFO_NULL, mine,
+                           &values, &window));
+    MPI_Comm_free(&mine); /* A window may outlive it. */
     memset(values, 0, sizeof(int) * (size_t)size);
     APART(MPI_Win_fence(0, window));
     APART(MPI_Win_fence(MPI_MODE_NOSUCCEED, window));
