@@ -55,6 +55,20 @@ static void idup(MPI_Comm* made) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* The others do not take part. */
+static void group_of_two(void) {
+    int const two[2] = {1, 0};
+    MPI_Group all, pair;
+    MPI_Comm made;
+    if (rank > 1) return;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 2, two, &pair);
+    MPI_Comm_create_group(MPI_COMM_WORLD, pair, 9, &made);
+    MPI_Comm_free(&made);
+    MPI_Group_free(&pair);
+    MPI_Group_free(&all);
+}
+
 static void communicators(void) {
     int const even = rank % 2 == 0;
     MPI_Comm half, between, made;
@@ -63,6 +77,7 @@ static void communicators(void) {
     APART(MPI_Comm_create_group(MPI_COMM_WORLD, all, 7, &made));
     MPI_Comm_free(&made);
     MPI_Group_free(&all);
+    APART(group_of_two());
     APART(MPI_Comm_split(MPI_COMM_WORLD, even, rank, &half));
     APART(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, even, 8, &between));
     APART(MPI_Barrier(between));
