@@ -154,6 +154,9 @@ def mpi_steps(long):
             yield Step(f"50 times outstanding {mpi}",
                        [sys.executable, ROOT / "tests" / "mpi" / "repeat.py", "--mpi", mpi],
                        limit=600, needs=mpi, shows=r"\d+ of \d+ right")
+    # Of both builds, in one prefix.
+    yield Step("install", [sys.executable, ROOT / "tests" / "install" / "run.py"], limit=240,
+               needs=MPIS[-1])
     yield mpi_program("abi_test", "abi", "mpich")
     yield mpi_program("large_count_test", "abi", "mpich")
 

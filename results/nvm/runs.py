@@ -149,7 +149,7 @@ def profile_of(study, hosts, per_host, device):
 def calibrate(study, hosts, per_host, device):
     """A profile of this setting, as the library reads it; whether there is one."""
     out = profile_of(study, hosts, per_host, device)
-    if not (tools.installation() / "libexec" / "sluice-calibrate").exists():
+    if not tools.has_program("sluice-calibrate"):
         return False
     study.progress.step(f"calibrate: {hosts} hosts x {per_host}, {device}")
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -232,7 +232,7 @@ def settings(study, parts):
 
 def steps_of(parts, size):
     """How many there will be, for the progress."""
-    calibrates = (tools.installation() / "libexec" / "sluice-calibrate").exists()
+    calibrates = tools.has_program("sluice-calibrate")
     across_nodes = sum(1 + (calibrates and per_host > 1)
                        for _, per_host in settings_of(parts, size))
     return len(DEVICES) * (len(size.caches) * ("cache" in parts) + ("posix" in parts) + across_nodes)

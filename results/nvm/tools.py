@@ -23,6 +23,11 @@ def installation():
     return command().parents[1]
 
 
+def has_program(name):
+    """In an installation each MPI has a folder with programs of its own."""
+    return any(any(installation().glob(f"{folder}libexec/{name}")) for folder in ("", "*/"))
+
+
 def mpi():
     """As tests/nodes names it."""
     return installation().name if installation().name in ("mpich", "openmpi") else "mpich"
@@ -48,13 +53,13 @@ def need(present, what):
 
 
 def need_device():
-    need(os.path.exists(installation() / "libexec" / "sluice-device"),
+    need(has_program("sluice-device"),
          "sluice device was not built (libfuse3-dev, libcli11-dev)")
     need(os.access("/dev/fuse", os.W_OK), "FUSE: /dev/fuse cannot be opened")
 
 
 def need_programs():
-    need(os.path.exists(installation() / "libexec" / "sluice-bench"), "sluice-bench was not built")
+    need(has_program("sluice-bench"), "sluice-bench was not built")
     need(mpiexec(), "no mpiexec")
 
 

@@ -34,6 +34,9 @@ constexpr Knob environment[] = {
      "hdd, ssd, nvm or a file: transfers take as long as on this device; see sluice device --list"},
     {"SLUICE_PROFILE", "auto",
      "file of the machine's profile, or none; auto: where sluice calibrate writes it"},
+    {"SLUICE_MPI", "auto",
+     "of the command: which MPI's library, where several are installed; auto: as program or "
+     "mpiexec"},
     {"SLUICE_AFFINITY", "inherit",
      "cores of the library's threads; spread: off those of the ranks; or a list such as 2,4-7"},
     {"SLUICE_SLICE", "0", "microseconds of a scheduler slice of the library's threads (0: as is)"},

@@ -3,6 +3,7 @@
 #include "tools/exit_codes.hpp"
 #include "tools/installation.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace sluice {
@@ -20,8 +21,5 @@ int command_nvm(int argc, char** argv);
 int command_info(int argc, char** argv);
 int command_simulate(int argc, char** argv);
 int command_explain(int argc, char** argv);
-
-/// The file of the library: that for programs of the standard ABI, or that of the MPI's own.
-std::string library(bool abi);
 
 }  // namespace sluice

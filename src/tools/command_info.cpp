@@ -5,6 +5,7 @@
 #include "ports/profile_place.hpp"
 #include "ports/quiet_thread.hpp"
 #include "tools/command.hpp"
+#include "tools/mpi_parts.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -38,12 +39,17 @@ std::string mpi_version(std::string const& file) {
 
 bool is_there(std::string const& file) { return access(file.c_str(), R_OK) == 0; }
 
-void print_libraries() {
-    std::string const own = library(false), abi = library(true);
-    line("library", is_there(own) ? own : own + " (missing)");
-    line("MPI", mpi_version(own));
-    line("library, standard ABI", is_there(abi) ? abi : "none: the MPI has no libmpi_abi");
-    if (is_there(abi)) line("MPI", mpi_version(abi));
+/// Of one of several MPIs in an installation: with its name.
+void line_of(MpiPart const& part, std::string const& name, std::string const& value) {
+    line((part.name.empty() ? name : part.name + ": " + name).c_str(), value);
+}
+
+void print_libraries(MpiPart const& part) {
+    std::string const own = part.library(false), abi = part.library(true);
+    line_of(part, "library", is_there(own) ? own : own + " (missing)");
+    line_of(part, "MPI", mpi_version(own));
+    line_of(part, "library, standard ABI", is_there(abi) ? abi : "none: the MPI has no libmpi_abi");
+    if (is_there(abi)) line_of(part, "MPI", mpi_version(abi));
 }
 
 char const* found(std::string const& path) {
@@ -115,6 +121,13 @@ void print_features(std::vector<Feature> const& features) {
     }
 }
 
+void print_programs(MpiPart const& part) {
+    line_of(part, "sluice bench", found(part.folder + "/libexec/sluice-bench"));
+    std::string const kernels = part.folder + "/libexec/sluice-collectives";
+    line_of(part, "sluice bench kernels", found(kernels));
+    if (is_there(kernels)) print_features(libraries_of_kernels());
+}
+
 /// Which profile the library would load for a file in the folder, and whether it could.
 std::string profile_for(std::string const& folder) {
     char const* const set = std::getenv("SLUICE_PROFILE");
@@ -143,15 +156,12 @@ int command_info(int argc, char** argv) {
     }
     std::string const root = installation();
     std::printf("sluice %s\n", SLUICE_VERSION);
-    print_libraries();
+    for (MpiPart const& part : mpi_parts()) print_libraries(part);
     line("cores", or_unknown(process_cores()) + " of " + or_unknown(online_cores()));
     std::printf("\nfeatures\n");
     print_threads();
     line("between nodes", "MPI point-to-point");
-    line("sluice bench", found(root + "/libexec/sluice-bench"));
-    std::string const kernels = root + "/libexec/sluice-collectives";
-    line("sluice bench kernels", found(kernels));
-    if (is_there(kernels)) print_features(libraries_of_kernels());
+    for (MpiPart const& part : mpi_parts()) print_programs(part);
     line("emulated device (FUSE)", found(root + "/libexec/sluice-device"));
     std::printf("\nwhat the system has, and what serves in place of what it has not\n");
     print_features(system_features());

@@ -1,6 +1,8 @@
 // `sluice run`, `sluice bench` and `sluice calibrate`: set the preload and become the program.
+#include "ports/launcher.hpp"
 #include "tools/command.hpp"
 #include "tools/elf.hpp"
+#include "tools/mpi_parts.hpp"
 
 #include <cerrno>
 #include <climits>
@@ -47,41 +49,41 @@ std::string found(std::string const& program) {
     return program;
 }
 
-/// The MPI that a file is linked to, by the name of its library; empty: none that is known.
-std::string mpi_of(std::string const& file) {
-    for (char const* const mpi :
-         {"libmpi_abi.so", "libmpi.so.12", "libmpich.so.12", "libmpi.so.40"})
-        if (is_linked_to(file, mpi)) return mpi;
-    return {};
-}
-
-std::string name_of(std::string const& mpi) {
-    if (mpi == "libmpi.so.40") return "Open MPI (libmpi.so.40)";
-    if (mpi == "libmpi_abi.so") return "the standard ABI (libmpi_abi.so)";
-    return "MPICH or an MPI with its ABI (" + mpi + ")";
-}
-
 /// Two MPIs in one process end in undefined symbols or worse: this is said before they meet.
 bool fits(std::string const& program, std::string const& preloaded) {
     std::string const theirs = mpi_of(program), ours = mpi_of(preloaded);
-    // Debian's MPICH has another file name, and the same functions and handles.
-    auto const family = [](std::string const& mpi) {
-        return mpi == "libmpich.so.12" ? std::string("libmpi.so.12") : mpi;
-    };
-    if (theirs.empty() || ours.empty() || family(theirs) == family(ours)) return true;
+    if (theirs.empty() || ours.empty() || theirs == ours) return true;
     std::fprintf(stderr,
                  "sluice: %s uses %s, but %s was built for %s: use the sluice command of that "
                  "MPI's build\n",
-                 program.c_str(), name_of(theirs).c_str(), preloaded.c_str(),
-                 name_of(ours).c_str());
+                 program.c_str(), mpi_in_words(theirs).c_str(), preloaded.c_str(),
+                 mpi_in_words(ours).c_str());
     return false;
 }
 
-}  // namespace
-
-std::string library(bool abi) {
-    return installation() + (abi ? "/lib/libsluice_abi.so" : "/lib/libsluice.so");
+/// The preload reaches only what the dynamic loader binds. Whoever waits for Sluice there is told.
+void tell_out_of_reach(std::string const& program) {
+    bool const silent = number_in_environment("SLUICE_LOG") == 0;
+    if (silent || launched_rank() > 0) return;
+    char const* const kind = is_static(program)     ? "is linked statically"
+                             : has_own_mpi(program) ? "has an MPI linked into it statically"
+                                                    : nullptr;
+    if (!kind) return;
+    std::fprintf(stderr,
+                 "sluice: %s %s: its calls of MPI do not reach a library that is preloaded, so the "
+                 "MPI serves everything. Link it to the MPI's shared library\n",
+                 program.c_str(), kind);
 }
+
+/// Becomes one of Sluice's own programs, with the library for its MPI.
+int become_own(MpiPart const& part, char const* name, char** argv) {
+    std::string program = part.folder + "/libexec/" + name;
+    if (!switched_off() && !preload(part.library(false))) return 1;
+    argv[0] = program.data();
+    return become(argv);
+}
+
+}  // namespace
 
 int command_run(int argc, char** argv) {
     bool const forced = argc > 0 && std::strcmp(argv[0], "--abi") == 0;
@@ -96,38 +98,38 @@ int command_run(int argc, char** argv) {
         return bad_usage;
     }
     std::string const program = found(argv[0]);
+    if (switched_off()) return become(argv);
     bool const abi = forced || is_linked_to(program, "libmpi_abi.so");
-    if (!switched_off() && !fits(program, library(abi))) return bad_usage;
-    if (!switched_off() && !preload(library(abi))) return 1;
+    auto const part = part_for(program, abi);
+    if (!part || !fits(program, part->library(abi))) return bad_usage;
+    if (!preload(part->library(abi))) return 1;
+    tell_out_of_reach(program);
     return become(argv);
 }
 
 int command_bench(int argc, char** argv) {
-    bool const simulated = argc > 0 && std::strcmp(argv[0], "exchange") == 0;
-    if (simulated) return command_exchange(argc - 1, argv + 1);
-    bool const studies = argc > 0 && std::strcmp(argv[0], "nvm") == 0;
-    if (studies) return command_nvm(argc - 1, argv + 1);
-    bool const storage = argc > 0 && std::strcmp(argv[0], "storage") == 0;
-    if (storage) {  // The engines by themselves: nothing is preloaded.
-        std::string engines = installation() + "/libexec/sluice-storage";
+    std::string_view const what = argc > 0 ? argv[0] : "";
+    if (what == "exchange") return command_exchange(argc - 1, argv + 1);
+    if (what == "nvm") return command_nvm(argc - 1, argv + 1);
+    auto const part = part_for("", false);
+    if (!part) return bad_usage;
+    if (what == "storage") {  // The engines by themselves: nothing is preloaded.
+        std::string engines = part->folder + "/libexec/sluice-storage";
         argv[0] = engines.data();
         return become(argv);
     }
-    bool const collectives =
-        argc > 0 && (std::strcmp(argv[0], "overhead") == 0 || std::strcmp(argv[0], "kernels") == 0);
-    std::string program =
-        installation() + (collectives ? "/libexec/sluice-collectives" : "/libexec/sluice-bench");
-    if (!switched_off() && !preload(library(false))) return 1;
+    bool const collectives = what == "overhead" || what == "kernels";
     // The interposed collectives take part; whoever wants them left out says so.
     if (collectives) setenv("SLUICE_COLLECTIVES", "1", 0);
-    --argv;  // The name "bench" makes room for the program's.
-    argv[0] = program.data();
-    return become(argv);
+    // The name "bench" makes room for the program's.
+    return become_own(*part, collectives ? "sluice-collectives" : "sluice-bench", argv - 1);
 }
 
 /// What an earlier profile says must not shape the calls that are measured.
 int command_calibrate(int, char** argv) {
-    std::string program = installation() + "/libexec/sluice-calibrate";
+    auto const part = part_for("", false);
+    if (!part) return bad_usage;
+    std::string const program = part->folder + "/libexec/sluice-calibrate";
     if (access(program.c_str(), X_OK) != 0) {
         std::fprintf(stderr,
                      "sluice calibrate: %s is missing: it was built without an MPI or CLI11 "
@@ -135,11 +137,9 @@ int command_calibrate(int, char** argv) {
                      program.c_str());
         return 1;
     }
-    if (!switched_off() && !preload(library(false))) return 1;
     setenv("SLUICE_PROFILE", "none", 1);
-    --argv;  // The name "calibrate" makes room for the program's.
-    argv[0] = program.data();
-    return become(argv);
+    // The name "calibrate" makes room for the program's.
+    return become_own(*part, "sluice-calibrate", argv - 1);
 }
 
 }  // namespace sluice

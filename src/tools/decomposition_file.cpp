@@ -1,6 +1,9 @@
 // Reading of decomposition files. See decomposition_file.hpp.
 #include "tools/decomposition_file.hpp"
 
+#include "tools/installation.hpp"
+#include "tools/shell.hpp"
+
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -8,18 +11,7 @@
 namespace sluice {
 namespace {
 
-std::string installed_path() {
-    std::error_code ignored;
-    auto const program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-    return (program.parent_path().parent_path() / "share/sluice/e3sm-f-16.txt.gz").string();
-}
-
-/// For the shell: whatever the name holds, it stays one word.
-std::string quoted_for_shell(std::string const& text) {
-    std::string result = "'";
-    for (char const c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return result + "'";
-}
+std::string installed_path() { return common_file("share/sluice/e3sm-f-16.txt.gz"); }
 
 }  // namespace
 

@@ -40,7 +40,7 @@ Target Target::device(std::string const& profile) {
         target.missing_ = "no temporary folder";
         return target;
     }
-    std::string program = installation() + "/bin/sluice";
+    std::string program = common_file("bin/sluice");
     target.server_ = fork();
     if (target.server_ == 0) {
         dup2(ends[1], STDOUT_FILENO);

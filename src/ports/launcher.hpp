@@ -1,0 +1,14 @@
+// What the launcher of a job (mpiexec, srun) tells each rank by environment variables. Each MPI's
+// launcher has its own, and none of them need be there.
+#pragma once
+
+namespace sluice {
+
+/// A whole number in the environment; -1: there is none.
+long number_in_environment(char const* name) noexcept;
+
+/// How many ranks the launcher started, and which of them this is; -1: it does not say.
+long launched_ranks() noexcept;
+long launched_rank() noexcept;
+
+}  // namespace sluice

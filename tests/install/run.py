@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Installs the builds for MPICH and Open MPI into one temporary prefix, runs programs from there,
+moves the prefix and runs them again. Exit code 1 if a case failed.
+
+The library folder is given when a build is configured. A second configuration of each build stands
+for that: it has the same files, by links, so nothing is compiled again.
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
+import run as runner
+from small_programs import BUILD, ROOT, compiled
+
+COEXISTENCE = ROOT / "tests" / "coexistence"
+CMAKE = BUILD / "env" / "tools" / "bin" / "cmake"
+MPIS = ("mpich", "openmpi")
+SECONDS = 40
+WHERE = """
+from mpi4py import MPI
+maps = {line.split()[-1] for line in open("/proc/self/maps") if "libsluice" in line}
+if MPI.COMM_WORLD.rank == 0:
+    print("ranks", MPI.COMM_WORLD.size, *maps)
+"""
+
+
+def call(*words):
+    done = subprocess.run([str(word) for word in words], text=True, capture_output=True,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def install(mpi, folder, prefix, libdir):
+    """As by `cmake -D CMAKE_INSTALL_LIBDIR=...`, a build, and `cmake --install`."""
+    build = folder / f"build-{mpi}-{libdir.replace('/', '-')}"
+    build.mkdir()
+    for known in (BUILD / mpi / "CMakeFiles").glob("[0-9]*"):
+        shutil.copytree(known, build / "CMakeFiles" / known.name)
+    cache = (BUILD / mpi / "CMakeCache.txt").read_text()
+    (build / "CMakeCache.txt").write_text(
+        re.sub("(CMAKE_CACHEFILE_DIR:INTERNAL=).*", rf"\g<1>{build}", cache))
+    call(CMAKE, "-S", ROOT, "-B", build, "-D", f"CMAKE_INSTALL_LIBDIR={libdir}")
+    for built in ("lib", "bin", "libexec"):
+        shutil.rmtree(build / built, ignore_errors=True)
+        (build / built).symlink_to(BUILD / mpi / built)
+    call(CMAKE, "--install", build, "--prefix", prefix)
+
+
+class Installed:
+    """A prefix, and how programs run from there."""
+    def __init__(self, prefix, libdir, folder):
+        self.prefix, self.private, self.folder = prefix, prefix / libdir / "sluice", folder
+        self.packages = prefix / libdir / "pkgconfig"
+        self.command = prefix / "bin" / "sluice"
+
+    def run(self, mpi, *words, ranks=2, **settings):
+        """Returns what ranks print, of an mpiexec or (ranks=0) of one without; the last line of
+        the output is the exit code."""
+        start = [BUILD / "env" / mpi / "bin" / "mpiexec", "-n", ranks] if ranks else []
+        mark = uuid.uuid4().hex
+        environment = runner.environment(runner.Run(mpi, "", ranks, settings=settings), mark, False)
+        environment["PATH"] = f"/usr/bin:/bin:{os.environ['PATH']}"
+        code, output = runner.execute([str(word) for word in (*start, *words)], environment,
+                                      SECONDS, mark)
+        runner.end_processes(mark)
+        return f"{output}\nexit code {code}"
+
+
+def expect(text, *patterns):
+    for pattern in patterns:
+        assert re.search(pattern, text, re.M), f"no \"{pattern}\" in\n{text}"
+
+
+def c_program(installed, mpi):
+    program = compiled(mpi, COEXISTENCE / "files.c", options=("-rdynamic",))
+    path = installed.folder / "file"
+    expect(installed.run(mpi, installed.command, "run", program, path, path),
+           "^served by sluice", "^exit code 0")
+
+
+def python(installed, mpi):
+    """The interpreter is linked to no MPI: the mpiexec around tells which it will be."""
+    where = re.escape(str(installed.private / mpi / "lib"))
+    python3 = BUILD / "env" / mpi / "bin" / "python"
+    expect(installed.run(mpi, installed.command, "run", python3, "-c", WHERE),
+           f"^ranks 2 {where}/libsluice.so", "^exit code 0")
+
+
+def no_mpiexec(installed, mpi):
+    python3 = BUILD / "env" / mpi / "bin" / "python"
+    words = (installed.command, "run", python3, "-c", WHERE)
+    expect(installed.run(mpi, *words, ranks=0), "Installed are mpich, openmpi", "SLUICE_MPI",
+           "^exit code 2")
+    expect(installed.run(mpi, *words, ranks=0, SLUICE_MPI="none"),
+           "SLUICE_MPI=none: installed are mpich, openmpi", "^exit code 2")
+    expect(installed.run(mpi, *words, ranks=0, SLUICE_MPI=mpi),
+           f"^ranks 1 .*/sluice/{mpi}/lib/libsluice.so", "^exit code 0")
+
+
+def bench(installed, mpi):
+    expect(installed.run(mpi, installed.command, "bench", "--mode", "blocking", "--pattern",
+                         "e3sm", "--bytes", "64K", "--warmup", "0", "--repeat", "1", "--dir",
+                         installed.folder, ranks=2), "^exit code 0")
+
+
+def information(installed, mpi):
+    lines = "\n".join(" ".join(line.split()) for line in
+                      installed.run(mpi, installed.command, "info", ranks=0).splitlines())
+    expect(lines, f"^{mpi}: library {re.escape(str(installed.private / mpi))}/lib/libsluice.so$",
+           f"^{mpi}: MPI {'MPICH' if mpi == 'mpich' else 'Open MPI'}", f"^{mpi}: sluice bench yes",
+           f"^emulated device .* {'yes' if (BUILD / mpi / 'libexec/sluice-device').exists() else ''}",
+           "^exit code 0")
+
+
+def linked(installed, mpi):
+    """A program that names the library itself, by what pkg-config says; nothing is preloaded."""
+    os.environ["PKG_CONFIG_PATH"] = str(installed.packages)
+    words = call("pkg-config", "--cflags", "--libs", f"sluice-{mpi}").split()
+    program, path = installed.folder / f"linked-{mpi}", installed.folder / "file"
+    call(BUILD / "env" / mpi / "bin" / "mpicc", "-D_GNU_SOURCE", "-rdynamic", "-o", program,
+         COEXISTENCE / "files.c", "-Wl,--no-as-needed", *words, "-ldl")
+    expect(installed.run(mpi, program, path, path), "^served by sluice", "^exit code 0")
+
+
+def run_paths(installed, mpi):
+    """What is linked to an MPI finds it; and nothing finds its way back to the build tree."""
+    libraries = str(BUILD / "env" / mpi / "lib")
+    files = [path for path in (installed.private / mpi).rglob("*") if path.is_file()]
+    assert any(path.name == "libsluice.so" for path in files), files
+    assert mpi != "mpich" or any(path.name == "libsluice_abi.so" for path in files), files
+    for path in files:
+        text = call("readelf", "-d", path)
+        found = re.search(r"RUNPATH.*\[(.*)\]", text)
+        assert found and set(found[1].split(":")) == {libraries}, f"{path}: {text}"
+    for path in (path for path in installed.prefix.rglob("*") if path.is_file()):
+        loaded = installed.folder / "loaded"
+        shutil.copy(path, loaded)
+        if path.read_bytes().startswith(b"\x7fELF"):  # What debuggers read may tell.
+            call("strip", "--strip-debug", loaded)
+        assert str(BUILD / mpi).encode() + b"/" not in loaded.read_bytes(), path
+
+
+CASES = (run_paths, c_program, python, bench, information, no_mpiexec, linked)
+
+
+def check(case, mpi, installed):
+    began, reason = time.monotonic(), ""
+    try:
+        case(installed, mpi)
+    except (AssertionError, OSError) as error:
+        reason = str(error)
+    print(f"{'FAILED' if reason else 'ok    '} {time.monotonic() - began:6.1f} s  {mpi} "
+          f"{case.__name__}, {installed.prefix.name}")
+    for line in reason.splitlines()[-25:]:
+        print(f"  | {line}")
+    sys.stdout.flush()
+    return not reason
+
+
+def test(folder):
+    prefix = folder / "prefix"
+    for mpi in MPIS:
+        install(mpi, folder, prefix, "lib64")
+    first = Installed(prefix, "lib64", folder)
+    yield from (check(case, mpi, first) for mpi in MPIS for case in CASES)
+    moved = Installed(prefix.rename(folder / "moved"), "lib64", folder)
+    yield from (check(case, mpi, moved) for mpi in MPIS for case in (c_program, python))
+    install("mpich", folder, folder / "multiarch", "lib/x86_64-linux-gnu")
+    multiarch = Installed(folder / "multiarch", "lib/x86_64-linux-gnu", folder)
+    yield from (check(case, "mpich", multiarch) for case in (c_program, linked))
+
+
+def main():
+    (BUILD / "tmp").mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="install_", dir=BUILD / "tmp"))
+    try:
+        return runner.exit_code_of("install", list(test(folder)))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(main())
