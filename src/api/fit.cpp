@@ -2,10 +2,14 @@
 #include "api/fit.hpp"
 
 #include "api/built_for.hpp"
+#include "api/environment.hpp"
+#include "api/symbols.hpp"
+#include "ports/launcher.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <link.h>
 #include <set>
@@ -24,6 +28,11 @@ constexpr bool built_for_abi = false;
 [[noreturn]] void refuse(std::string const& why) {
     std::fprintf(stderr, "sluice: %s\n", why.c_str());
     std::_Exit(1);
+}
+
+std::string own_file() {
+    Dl_info found{};
+    return dladdr(reinterpret_cast<void*>(&check_fit), &found) != 0 ? found.dli_fname : "";
 }
 
 std::vector<std::string> loaded_files() {
@@ -48,7 +57,6 @@ std::string mpi_of(std::string const& file) {
     return known ? found.dli_fname : "";
 }
 
-#ifndef MPI_ABI
 /// What the MPI in this file says of itself, which it may be asked before it is initialised.
 std::string name_of(std::string const& mpi) {
     constexpr std::size_t longest = 8192;  // Of all MPIs: Open MPI's is 256.
@@ -64,14 +72,48 @@ std::string name_of(std::string const& mpi) {
     return text;
 }
 
+std::string first_line(std::string const& text) { return text.substr(0, text.find('\n')); }
+
+/// MPICH reaches the mpiexec of Open MPI only where it was built with PMIx, which it tells with its
+/// version. Another one ends with an error of its own, or starts as many jobs as there are ranks.
+void check_launcher(std::string const& mpi) {
+    if (!settings().enabled) return;
+    std::string const running = name_of(mpi);
+    bool const foreign = number_in_environment("OMPI_COMM_WORLD_SIZE") > 1 &&
+                         number_in_environment("PMI_SIZE") < 0 &&
+                         running.find("MPICH Version") != std::string::npos;
+    if (!foreign || running.find("pmix") != std::string::npos) return;
+    refuse("the mpiexec of Open MPI started this rank, but its MPI is another one (" + mpi + ", " +
+           first_line(running) + "): use the mpiexec of that MPI, or Open MPI's build of Sluice");
+}
+
+#ifndef MPI_ABI
 /// The handles of another MPI are other values: nothing of it may be called with ours.
 void check_family(std::string const& mpi) {
     std::string const running = name_of(mpi);
     if (running.empty() || running.find(SLUICE_BUILT_FOR) != std::string::npos) return;
     refuse("built for " SLUICE_BUILT_FOR ", but the program uses another MPI (" + mpi + ", " +
-           running.substr(0, running.find('\n')) + "): use the sluice command of that MPI's build");
+           first_line(running) + "): use the sluice command of that MPI's build");
 }
 #endif
+
+/// Calls of functions that the MPI does not have would end the process somewhere on the way.
+void check_functions() {
+    void* const handle = dlopen(own_file().c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle) return;
+    std::string missing;
+    link_map* own = nullptr;
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &own) == 0) {
+        Symbols(*own).for_each_wanted([&](char const* name) {
+            if (missing.empty() && std::strncmp(name, "PMPI_", 5) == 0 && !dlsym(handle, name))
+                missing = name;
+        });
+    }
+    dlclose(handle);
+    if (missing.empty()) return;
+    refuse("built for another version of " SLUICE_BUILT_FOR " that has " + missing +
+           ", which the MPI in this process has not: build Sluice for this version");
+}
 
 /// All files are asked: an interpreter loads its module's MPI beside the one of this library.
 void check_loaded() {
@@ -83,7 +125,10 @@ void check_loaded() {
 #ifndef MPI_ABI
         if (!abi) check_family(mpi);
 #endif
-        if (abi == built_for_abi) continue;
+        if (abi == built_for_abi) {
+            check_launcher(mpi);
+            continue;
+        }
         refuse(built_for_abi
                    ? "built for the standard ABI, but the program uses an MPI's own (" + mpi +
                          "): use `sluice run` without --abi"
@@ -106,7 +151,17 @@ bool numbers_agree() {
 
 }  // namespace
 
-void check_fit() { check_loaded(); }
+void check_fit() {
+    check_loaded();
+    check_functions();
+}
+
+void check_world(int ranks_of_world) {
+    std::string const apart = apart_from_launcher(ranks_of_world);
+    if (!apart.empty())
+        refuse(apart + " (built for " SLUICE_BUILT_FOR "). Use the mpiexec and the sluice command "
+                       "of one MPI, or SLUICE=off if this is meant");
+}
 
 void check_constants() {
 #ifdef MPI_ABI

@@ -14,6 +14,7 @@
 #include "api/requests.hpp"
 #include "api/statistics.hpp"
 #include "api/threads.hpp"
+#include "ports/launcher.hpp"
 #include "ports/shared_memory.hpp"
 
 #include <cstdlib>
@@ -25,16 +26,11 @@ namespace {
 
 std::atomic<int> instances{0};  ///< The world and sessions that are not finalized yet.
 
-long number_in(char const* name) {
-    char const* const text = std::getenv(name);
-    return text ? std::strtol(text, nullptr, 10) : -1;
-}
-
 /// Launchers tell how many ranks there are, and how many on this node. Unknown counts as several.
 bool on_one_node() {
-    long const all = std::max(number_in("OMPI_COMM_WORLD_SIZE"), number_in("PMI_SIZE"));
-    long const local =
-        std::max(number_in("OMPI_COMM_WORLD_LOCAL_SIZE"), number_in("MPI_LOCALNRANKS"));
+    long const all = launched_ranks();
+    long const local = std::max(number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE"),
+                                number_in_environment("MPI_LOCALNRANKS"));
     return all >= 1 && all == local;
 }
 
@@ -90,9 +86,11 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
 }
 
 void world_initialised() {
-    int provided = MPI_THREAD_SINGLE, rank = 0;
+    int provided = MPI_THREAD_SINGLE, rank = 0, ranks = 0;
     PMPI_Query_thread(&provided);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (settings().enabled) check_world(ranks);
     initialised(rank, provided == MPI_THREAD_MULTIPLE, MPI_COMM_WORLD);
 }
 
@@ -117,9 +115,7 @@ void finalizing() {
 
 #ifdef SLUICE_HAVE_SESSIONS
 /// Without MPI_COMM_WORLD only the launcher can tell.
-int launched_rank() {
-    return static_cast<int>(std::max({number_in("PMIX_RANK"), number_in("PMI_RANK"), 0L}));
-}
+int rank_of_launcher() { return static_cast<int>(std::max(launched_rank(), 0L)); }
 
 bool is_multiple(MPI_Session session) {
     MPI_Info used = MPI_INFO_NULL;
@@ -179,7 +175,8 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session
     int const code = SLUICE_NEXT(MPI_Session_init)(asked, handler, session);
     if (asked != info) PMPI_Info_free(&asked);
     if (code == MPI_SUCCESS) {
-        sluice::initialised(sluice::launched_rank(), sluice::is_multiple(*session), MPI_COMM_NULL);
+        sluice::initialised(sluice::rank_of_launcher(), sluice::is_multiple(*session),
+                            MPI_COMM_NULL);
     }
     return code;
 }

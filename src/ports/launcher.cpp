@@ -21,4 +21,11 @@ long launched_rank() noexcept {
                      number_in_environment("PMIX_RANK"), number_in_environment("PMI_RANK")});
 }
 
+std::string apart_from_launcher(int ranks_of_world) {
+    if (ranks_of_world != 1 || launched_ranks() <= 1) return {};
+    return "mpiexec started " + std::to_string(launched_ranks()) +
+           " ranks, but each of them is a job of its own: that mpiexec does not belong to the MPI "
+           "in this process";
+}
+
 }  // namespace sluice

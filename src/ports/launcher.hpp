@@ -1,6 +1,7 @@
 // What the launcher of a job (mpiexec, srun) tells each rank by environment variables. Each MPI's
 // launcher has its own, and none of them need be there.
 #pragma once
+#include <string>
 
 namespace sluice {
 
@@ -10,5 +11,9 @@ long number_in_environment(char const* name) noexcept;
 /// How many ranks the launcher started, and which of them this is; -1: it does not say.
 long launched_ranks() noexcept;
 long launched_rank() noexcept;
+
+/// What to say where MPI_COMM_WORLD has one rank although the launcher started several: it belongs
+/// to another MPI, so that each rank believes to be a job of its own. Empty: that is not so.
+std::string apart_from_launcher(int ranks_of_world);
 
 }  // namespace sluice

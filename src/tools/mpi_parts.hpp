@@ -23,8 +23,8 @@ std::vector<MpiPart> mpi_parts();
 /// versions of the same ABI: libmpi.so.12, libmpi.so.40 or libmpi_abi.so. Empty: none is known.
 std::string mpi_of(std::string const& file);
 
-/// Was an MPI linked into the program, whose calls then pass a preloaded library by? Found where the
-/// program was not stripped.
+/// Was an MPI linked into the program, whose calls then pass a preloaded library by? Found where
+/// the program was not stripped.
 bool has_own_mpi(std::string const& program);
 
 /// "Open MPI (libmpi.so.40)", for messages.

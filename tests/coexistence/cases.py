@@ -25,6 +25,7 @@ class Case:
     ranks: int = 3
     fails: bool = False
     defines: tuple = ()  # further options of the compiler
+    called: str = ""  # the program that they make; nothing: after program and options
 
 
 def cases_of_tools():
@@ -263,8 +264,44 @@ def cases_of_held_files():
                "{program} {path}", ranks=2)
 
 
+def cases_of_links(mpi):
+    """Programs that name the library themselves, before the MPI or behind it."""
+    ours, theirs = runner.BUILD / mpi / "lib", runner.BUILD / "env" / mpi / "lib"
+    here = [f"-L{ours}", f"-Wl,-rpath,{ours}", f"-L{theirs}", "-Wl,--no-as-needed"]
+    behind = "^sluice: the program was linked with .*libmpi.so.* before Sluice, so its calls pass"
+    yield Case("linked before the MPI", "files.c", [BY_SLUICE], preload=(),
+               defines=(*here, "-lsluice"), called="linked_before")
+    yield Case("linked behind the MPI", "files.c", [behind, BY_MPI], preload=(),
+               defines=(*here, "-lmpi", "-lsluice"), called="linked_behind")
+    yield Case("linked behind the MPI, started by sluice run", "files.c", [BY_SLUICE],
+               defines=(*here, "-lmpi", "-lsluice"), called="linked_behind")
+
+
+def without_function(mpi, function):
+    """A folder with a copy of the MPI that lacks a function, as that of another version may."""
+    theirs = runner.BUILD / "env" / mpi / "lib"
+    library = next(theirs.glob("libmpi.so.[0-9]*"))
+    folder = runner.BUILD / mpi / "tests" / "coexistence" / "without"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"\0{function}\0".encode()
+    assert name in library.read_bytes()
+    changed = library.read_bytes().replace(name, name.replace(b"PMPI", b"QMPI"))
+    (folder / library.name).write_bytes(changed)
+    return f"{folder}:{theirs}:{theirs / mpi}"
+
+
+def cases_of_versions(mpi):
+    # Bound when it is first called, in the middle of a run. Others are missed by the loader.
+    function = "PMPI_Type_get_contents" + ("_c" if mpi == "mpich" else "")
+    said = f"^sluice: built for .* that has {function}, which the MPI in this process has not"
+    folders = without_function(mpi, function)
+    yield Case("an MPI that lacks a function", "files.c", [said],
+               f"env LD_LIBRARY_PATH={folders} {{program}} {{path}} {{path}}", fails=True)
+
+
 def all_cases(mpi):
-    return [*cases_of_jobs(mpi), *cases_of_tools(), *cases_of_wrappers(),
+    return [*cases_of_jobs(mpi), *cases_of_tools(), *cases_of_wrappers(), *cases_of_links(mpi),
             *cases_of_other_writes(mpi), *cases_of_pointers(), *cases_of_romio_hints(),
             *cases_of_files(mpi), *cases_of_levels(mpi), *cases_of_processes(mpi),
-            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits()]
+            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
+            *cases_of_versions(mpi)]

@@ -38,7 +38,7 @@ def words_of(mpi, case, path):
     """The command line of a case, run by a shell in each rank."""
     libraries = [library(mpi, name) for name in case.preload if name != "run"]
     program = compiled(mpi, HERE / case.program, options=("-rdynamic", *case.defines),
-                       name="".join([Path(case.program).stem, *case.defines]))
+                       name=case.called or "".join([Path(case.program).stem, *case.defines]))
     run = [runner.BUILD / mpi / "bin" / "sluice", "run"] if "run" in case.preload else []
     preload = [f"LD_PRELOAD={':'.join(map(str, libraries))}"] if libraries else []
     return [str(word) for word in (

@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -19,6 +20,14 @@ int main(void) { char const* const all = getenv("LD_PRELOAD"); puts(all ? all : 
 
 def compile_c(*words, source=""):
     subprocess.run(["cc", "-x", "c", "-", *words], input=source, text=True, check=True)
+
+
+def run_alone(*words, **settings):
+    """As on a machine where no mpiexec is around, but for the settings."""
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith(("PMI", "OMPI_"))}
+    return subprocess.run(words, text=True, capture_output=True, check=False,
+                          env={**environment, **settings})
 
 
 class Run(unittest.TestCase):
@@ -101,6 +110,64 @@ class Run(unittest.TestCase):
             self.assertEqual(result.stdout, "")
             self.assertIn("uses Open MPI (libmpi.so.40)", result.stderr)
             self.assertIn("was built for MPICH", result.stderr)
+
+    def test_one_of_several_mpis(self):
+        """By SLUICE_MPI, the program, the libraries that it needs, or the mpiexec around."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "bin").mkdir()
+            shutil.copy(os.environ["SLUICE"], root / "bin" / "sluice")
+            for name, number in (("mpich", "12"), ("openmpi", "40")):
+                mpi = root / f"libmpi.so.{number}"
+                compile_c("-shared", f"-Wl,-soname,{mpi.name}", "-o", mpi)
+                needs = ("-Wl,--no-as-needed", f"-Wl,-rpath,{root}", "-x", "none")
+                (root / name / "lib").mkdir(parents=True)
+                compile_c("-shared", "-o", root / name / "lib/libsluice.so", *needs, mpi)
+                compile_c("-o", root / number, *needs, mpi, source=PROGRAM)
+                user = root / f"libuser{number}.so"
+                compile_c("-shared", "-o", user, *needs, mpi)
+                compile_c("-o", root / f"indirect{number}", *needs, user, source=PROGRAM)
+            compile_c("-o", root / "plain", source=PROGRAM)
+            by_mpich, by_openmpi = {"PMI_RANK": "0"}, {"OMPI_COMM_WORLD_SIZE": "1"}
+            for program, settings, expected in (
+                    ("12", {}, "mpich"), ("40", {}, "openmpi"), ("12", by_openmpi, "mpich"),
+                    ("indirect12", by_openmpi, "mpich"), ("indirect40", by_mpich, "openmpi"),
+                    ("plain", by_mpich, "mpich"), ("plain", by_openmpi, "openmpi"),
+                    ("plain", {"SLUICE_MPI": "mpich", **by_openmpi}, "mpich"),
+                    ("plain", {"SLUICE_MPI": "auto", **by_openmpi}, "openmpi")):
+                done = run_alone(root / "bin/sluice", "run", root / program, **settings)
+                self.assertEqual(done.stdout, f"{root}/{expected}/lib/libsluice.so\n", done.stderr)
+            for settings, said in (({}, "set SLUICE_MPI"), ({"SLUICE_MPI": "x"}, "SLUICE_MPI=x")):
+                done = run_alone(root / "bin/sluice", "run", root / "plain", **settings)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn("mpich, openmpi", done.stderr)
+                self.assertIn(said, done.stderr)
+
+    def test_what_no_preload_reaches(self):
+        """Said by the first rank; the program runs all the same."""
+        programs = self.root / "programs"
+        own = "int MPI_Init(int* a, char*** b) { return a || b; }" + PROGRAM
+        compile_c("-static", "-o", programs / "static", source=PROGRAM)
+        compile_c("-static-pie", "-fPIE", "-o", programs / "static-pie", source=PROGRAM)
+        compile_c("-o", programs / "own", source=own)
+        # A wrapper goes on to an MPI that it may need by another library only.
+        compile_c("-shared", "-o", programs / "libuser.so", "-Wl,--no-as-needed",
+                  f"-Wl,-rpath,{self.root}/mpi", "-x", "none", self.root / "mpi/libmpi_abi.so")
+        compile_c("-o", programs / "wrapper", "-Wl,--no-as-needed", f"-Wl,-rpath,{programs}", "-x",
+                  "c", "-", "-x", "none", programs / "libuser.so", source=own)
+        static = "is linked statically"
+        for name, said in (("static", static), ("static-pie", static), ("script", ""), ("mpi", ""),
+                           ("own", "has an MPI linked into it"), ("wrapper", ""),
+                           ("/usr/bin/env", ""), (sys.executable, "")):
+            words = {"/usr/bin/env": ["true"], sys.executable: ["-c", ""]}.get(name, [])
+            for settings in ({}, {"SLUICE_LOG": "0"}, {"PMI_RANK": "1"}, {"SLUICE": "off"}):
+                result = self.run_command(programs / name, *words, **settings)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                if said and not settings:
+                    self.assertIn(said, result.stderr)
+                    self.assertIn("shared library", result.stderr)
+                else:
+                    self.assertEqual(result.stderr, "", (name, settings))
 
     def test_help_and_bad_usage(self):
         command = self.root / "bin" / "sluice"

@@ -113,12 +113,12 @@ def bench(installed, mpi):
 
 
 def information(installed, mpi):
+    device = "yes" if (BUILD / mpi / "libexec" / "sluice-device").exists() else "no"
     lines = "\n".join(" ".join(line.split()) for line in
                       installed.run(mpi, installed.command, "info", ranks=0).splitlines())
     expect(lines, f"^{mpi}: library {re.escape(str(installed.private / mpi))}/lib/libsluice.so$",
            f"^{mpi}: MPI {'MPICH' if mpi == 'mpich' else 'Open MPI'}", f"^{mpi}: sluice bench yes",
-           f"^emulated device .* {'yes' if (BUILD / mpi / 'libexec/sluice-device').exists() else ''}",
-           "^exit code 0")
+           f"^emulated device .* {device}", "^exit code 0")
 
 
 def linked(installed, mpi):
@@ -149,7 +149,34 @@ def run_paths(installed, mpi):
         assert str(BUILD / mpi).encode() + b"/" not in loaded.read_bytes(), path
 
 
-CASES = (run_paths, c_program, python, bench, information, no_mpiexec, linked)
+def other_library(installed, mpi):
+    """One that was built for another MPI than the program's, or than that of the mpiexec: Python's
+    module takes whatever MPI it finds, so each rank would be alone in a world of its own."""
+    other = MPIS[1 - MPIS.index(mpi)]
+    preload = ("env", f"LD_PRELOAD={installed.private / other / 'lib' / 'libsluice.so'}")
+    program, path = compiled(mpi, COEXISTENCE / "files.c", options=("-rdynamic",)), "nowhere"
+    expect(installed.run(mpi, *preload, program, path, path),
+           "^sluice: built for .*, but the program uses another MPI", "^exit code [1-9]")
+    says = {"mpich": "^sluice: mpiexec started 2 ranks, but each of them is a job of its own",
+            "openmpi": "^sluice: the mpiexec of Open MPI started this rank, but its MPI is another"}
+    python3 = BUILD / "env" / mpi / "bin" / "python"
+    expect(installed.run(mpi, *preload, python3, "-c", WHERE), says[mpi], "^exit code [1-9]")
+
+
+def own_programs(installed, mpi):
+    """Those of another MPI than the mpiexec's. MPICH ends the ones with no library itself."""
+    other = MPIS[1 - MPIS.index(mpi)]
+    started = [(("calibrate", "--dir", installed.folder), {})]
+    if mpi == "mpich":
+        started += [(("bench", "storage"), {}), (("bench", "--repeat", "1"), {"SLUICE": "off"}),
+                    (("bench", "overhead"), {"SLUICE": "off"})]
+    for words, settings in started:
+        said = installed.run(mpi, installed.command, *words, SLUICE_MPI=other, **settings)
+        expect(said, "^sluice: .*(a job of its own|but its MPI is another one)", "^exit code [1-9]")
+
+
+CASES = (run_paths, c_program, python, bench, information, no_mpiexec, linked, other_library,
+         own_programs)
 
 
 def check(case, mpi, installed):

@@ -9,6 +9,7 @@
 #include "patterns/applications.hpp"
 #include "report.hpp"
 #include "tools/command_line.hpp"
+#include "tools/launched.hpp"
 
 namespace {
 
@@ -202,6 +203,7 @@ void start_mpi(int& argc, char**& argv, Run& run) {
     run.threads = wants && level == MPI_THREAD_MULTIPLE;
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
+    sluice::tools::end_if_apart(run.ranks);
 }
 
 /// As a user would repeat it, wherever the build lies.

@@ -3,6 +3,7 @@
 #include "tools/calibrate/calibrate.hpp"
 #include "tools/calibrate/report.hpp"
 #include "tools/command_line.hpp"
+#include "tools/launched.hpp"
 
 #include <CLI/CLI.hpp>
 #include <mpi.h>
@@ -95,6 +96,7 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.ranks);
+    sluice::tools::end_if_apart(job.ranks);
     int result = 0;
     if (parsed.exit_code) {
         if (job.rank == 0) parsed.tell();

@@ -7,6 +7,7 @@
 #include "tools/collectives/codec.hpp"
 #include "tools/collectives/measuring.hpp"
 #include "tools/command_line.hpp"
+#include "tools/launched.hpp"
 
 namespace {
 
@@ -121,6 +122,7 @@ void start_mpi(int& argc, char**& argv, bench::Run& run) {
     run.threads = level == MPI_THREAD_MULTIPLE;
     MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
+    sluice::tools::end_if_apart(run.ranks);
     run.served = !bench::loaded_sluice().empty();
 }
 

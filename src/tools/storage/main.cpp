@@ -1,6 +1,7 @@
 // sluice-storage (`sluice bench storage`): every storage engine on every device, in turn, so that
 // what else the machine does meets all of them. One rank; MPI is there for the engine `mpi`.
 #include "tools/command_line.hpp"
+#include "tools/launched.hpp"
 #include "tools/storage/engines.hpp"
 #include "tools/storage/exercise.hpp"
 #include "tools/storage/target.hpp"
@@ -259,9 +260,11 @@ int parse(int argc, char** argv, Options& o) {
 int main(int argc, char** argv) {
     Options options;
     if (int const code = parse(argc, argv, options); code >= 0) return code;
-    int level = MPI_THREAD_SINGLE, rank = 0;
+    int level = MPI_THREAD_SINGLE, rank = 0, ranks = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    end_if_apart(ranks);
     std::int64_t wrong = 0;
     if (rank == 0) {
         Bench bench(options, level == MPI_THREAD_MULTIPLE);
