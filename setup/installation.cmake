@@ -37,9 +37,11 @@ macro(sluice_installed_mpi)
     set(SLUICE_MPI_NAME ${mpi_name} CACHE STRING
         "Folder of what is installed for this MPI, a name for SLUICE_MPI: two MPIs need two names")
     set(installed ${private_folder}/${SLUICE_MPI_NAME})
-    # What is installed finds the MPI with no LD_LIBRARY_PATH. The path of a library below the sources
-    # would be left out otherwise, and with it that of an MPI that setup/environment has put there.
-    if(NOT mpi_folder IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
+    # What is installed finds the MPI with no LD_LIBRARY_PATH. The path of a library below the
+    # sources would be left out otherwise, and with it that of an MPI that setup/environment has
+    # put there.
+    if(NOT DEFINED CMAKE_INSTALL_RPATH AND
+       NOT mpi_folder IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
         set(CMAKE_INSTALL_RPATH ${mpi_folder})
     endif()
 endmacro()

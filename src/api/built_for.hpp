@@ -9,6 +9,8 @@
 #define SLUICE_BUILT_FOR "Open MPI"
 #elif defined(I_MPI_VERSION)
 #define SLUICE_BUILT_FOR "Intel"
+#elif defined(MVAPICH_VERSION) || defined(MVAPICH2_VERSION)
+#define SLUICE_BUILT_FOR "MVAPICH"
 #elif defined(MPICH_VERSION)
 #define SLUICE_BUILT_FOR "MPICH"
 #else

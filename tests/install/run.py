@@ -123,6 +123,8 @@ def information(installed, mpi):
 
 def linked(installed, mpi):
     """A program that names the library itself, by what pkg-config says; nothing is preloaded."""
+    if not shutil.which("pkg-config"):
+        return
     os.environ["PKG_CONFIG_PATH"] = str(installed.packages)
     words = call("pkg-config", "--cflags", "--libs", f"sluice-{mpi}").split()
     program, path = installed.folder / f"linked-{mpi}", installed.folder / "file"
