@@ -54,7 +54,7 @@ typedef struct sluice_statistics {
 
 /** Reads the statistics of an open file on this rank.
  *  Collective: no.
- *  Blocks: never.
+ *  Blocks: until the blocking collective calls that this rank has made have ended on all ranks.
  *  Lifetime: `statistics` is filled before the call returns.
  *  Errors: MPI_ERR_ARG for a null pointer or a wrong size; MPI_ERR_FILE for a file that the MPI
  *  serves itself. Each rank sees its own. */
@@ -63,7 +63,7 @@ int sluice_file_statistics(MPI_File file, sluice_statistics* statistics);
 /** Describes, for people, the plan of the last completed operation on a file and why it was chosen;
  *  empty when there was none yet.
  *  Collective: no.
- *  Blocks: never.
+ *  Blocks: as sluice_file_statistics().
  *  Lifetime: `text` is filled before the call returns.
  *  Errors: MPI_ERR_ARG for no space; MPI_ERR_FILE for a file that the MPI serves itself. Plans are
  *  the same on all ranks. */

@@ -114,7 +114,17 @@ bool File::wait_for_own_part(std::shared_ptr<Operation> const& operation) {
     return false;
 }
 
-Status File::late_error() {
+void File::settle() {
+    std::vector<std::shared_ptr<Operation>> all;
+    {
+        std::lock_guard const lock(mutex_);
+        all = left_behind_;
+    }
+    for (auto const& operation : all) wait(*operation);
+    account();
+}
+
+void File::account() {
     std::vector<std::shared_ptr<Operation>> ended;
     {
         std::lock_guard const lock(mutex_);
@@ -123,18 +133,23 @@ Status File::late_error() {
         ended.assign(left_behind_.begin(), going_on.begin());
         left_behind_.erase(left_behind_.begin(), going_on.begin());
     }
-    Status late = Status::ok;
     for (auto const& operation : ended) {
         completed(*operation);
         if (operation->status() == Status::ok) continue;
-        late = agreed(late, operation->status());
         warn("rank " + std::to_string(world_rank()) + ": " + name + ": operation " +
                  std::to_string(operation->number()) +
                  " failed on another rank after the call had returned here: " +
                  describe(operation->status()),
              true);
+        std::lock_guard const lock(mutex_);
+        late_ = agreed(late_, operation->status());
     }
-    return late;
+}
+
+Status File::late_error() {
+    account();
+    std::lock_guard const lock(mutex_);
+    return std::exchange(late_, Status::ok);
 }
 
 Status File::agree(Status mine) {

@@ -52,6 +52,9 @@ public:
     /// The error of an operation that ended after its blocking call had returned; each is returned
     /// once. Accounts for those that ended. Local.
     Status late_error();
+    /// Until the operations of all blocking calls that have returned are complete and accounted
+    /// for; their errors are kept. A call of this rank returned, so the other ranks come to it.
+    void settle();
     /// Blocking; returns the status that all ranks agreed on. Collective.
     Status agree(Status mine);
     /// Until all operations of this rank on the file are complete. Collective in effect.
@@ -89,12 +92,15 @@ public:
 private:
     void hand_over(std::shared_ptr<Operation> const& operation, bool background);
     void foretell(Operation const& operation);
+    /// Accounts for operations that ended behind their blocking calls, and keeps their errors.
+    void account();
 
     StreamPlace& place_;
     std::atomic<std::int64_t> passed_{0};
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;
     std::vector<std::shared_ptr<Operation>> left_behind_;  ///< Their blocking calls have returned.
+    Status late_ = Status::ok;  ///< Of those that are accounted for: not raised yet.
     FileStatistics statistics_;
     double busy_until_ = 0;  ///< Operations overlap: time is counted once.
 };

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int faults = 0;
 static int rank = 0, ranks = 1;
@@ -105,6 +106,29 @@ static void check_disabled(char const* name) {
     MPI_Info_free(&info);
 }
 
+/* Such a call returns when the bytes of its own rank are in the file, before late ranks come to it.
+ * It counts all the same. */
+static void check_early_return(char const* name) {
+    enum { bytes = 1 << 20 };
+    char* const memory = calloc(1, bytes);
+    char text[1000] = "";
+    MPI_File file;
+    sluice_statistics s;
+    s.size = sizeof s;
+    check(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR, MPI_INFO_NULL, &file) == MPI_SUCCESS,
+          "open again");
+    if (rank != 0) usleep(200000);
+    check(MPI_File_write_at_all(file, (MPI_Offset)bytes * rank, memory, bytes, MPI_BYTE,
+                                MPI_STATUS_IGNORE) == MPI_SUCCESS,
+          "contiguous write");
+    check(sluice_file_statistics(file, &s) == MPI_SUCCESS, "statistics behind one call");
+    check(s.operations == 1 && s.writes == 1 && s.bytes == bytes, "that call is counted");
+    check(sluice_file_plan(file, text, sizeof text) == MPI_SUCCESS, "plan behind one call");
+    check(strncmp(text, "write ", 6) == 0, "the plan is that call's");
+    check(MPI_File_close(&file) == MPI_SUCCESS, "close again");
+    free(memory);
+}
+
 static void write_and_read(MPI_File file) {
     int const bytes = piece * pieces;
     char* const memory = malloc((size_t)bytes);
@@ -153,6 +177,7 @@ int main(int argc, char** argv) {
     check_plan(file);
     check_refusals(file);
     check(MPI_File_close(&file) == MPI_SUCCESS, "close");
+    check_early_return(name);
     check_disabled(name);
     if (rank == 0) MPI_File_delete(name, MPI_INFO_NULL);
 
