@@ -20,8 +20,8 @@ enum class Status : std::int32_t {
     quota,
     no_space,
     unsupported,
-    split,      ///< A split collective is begun twice, or ended without a begin.
-    truncated,  ///< A message is longer than the memory that is to take it.
+    split,       ///< A split collective is begun twice, or ended without a begin.
+    truncated,   ///< A message is longer than the memory that is to take it.
     conversion,  ///< A number has no place in the file's data representation.
     argument,
     buffer,
