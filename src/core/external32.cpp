@@ -8,6 +8,7 @@
 #include <bit>
 #include <cfloat>
 #include <cstring>
+#include <type_traits>
 
 namespace sluice {
 namespace {
@@ -19,6 +20,8 @@ struct Number {
     std::uint8_t packed = 0, external = 0;
     Kind kind = Kind::plain;  ///< Plain: as long here as there.
 };
+
+using WideCharacter = std::conditional_t<sizeof(wchar_t) == 4, std::uint32_t, std::uint16_t>;
 
 /// The second may be empty.
 using Numbers = std::array<Number, 2>;
@@ -116,7 +119,7 @@ bool write_number(Number const& number, std::byte const* from, std::byte* to) no
     case Kind::has_sign:
         return narrow<long, std::int32_t>(from, to);
     case Kind::has_none:
-        return number.external == 2 ? narrow<wchar_t, std::uint16_t>(from, to)
+        return number.external == 2 ? narrow<WideCharacter, std::uint16_t>(from, to)
                                     : narrow<unsigned long, std::uint32_t>(from, to);
     case Kind::long_double: {
         auto const value = static_cast<Quad>(read<long double>(from));
@@ -134,7 +137,7 @@ void read_number(Number const& number, std::byte const* from, std::byte* to) noe
     case Kind::has_sign:
         return widen<std::int32_t, long>(from, to);
     case Kind::has_none:
-        return number.external == 2 ? widen<std::uint16_t, wchar_t>(from, to)
+        return number.external == 2 ? widen<std::uint16_t, WideCharacter>(from, to)
                                     : widen<std::uint32_t, unsigned long>(from, to);
     case Kind::long_double: {
         Quad value;
