@@ -2,7 +2,9 @@
 #include "tools/bench/end_job.hpp"
 #include "tools/calibrate/calibrate.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -29,8 +31,27 @@ void end_by_signal(int number) {
     raise(number);
 }
 
+constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP};
+
 void watch_signals() {
-    for (int const number : {SIGINT, SIGTERM, SIGHUP}) signal(number, end_by_signal);
+    for (int const number : ending) signal(number, end_by_signal);
+}
+
+/// Makes a file that a signal removes, however soon it comes.
+int make_removed(std::string const& path) noexcept {
+    sigset_t held, before;
+    sigemptyset(&held);
+    for (int const number : ending) sigaddset(&held, number);
+    pthread_sigmask(SIG_BLOCK, &held, &before);
+    int const fd = open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+        auto* const place = std::ranges::find_if(scratch_paths, [](auto& p) { return p[0] == 0; });
+        if (place != scratch_paths.end()) path.copy(place->data(), path.size());
+    }
+    int const why = errno;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = why;
+    return fd;
 }
 
 }  // namespace
@@ -68,21 +89,16 @@ Scratch::Scratch(Job const& job, std::string const& folder, char const* name)
     if (!mine_) return;
     if (path_.size() >= path_most) give_up("the name of the folder is too long: " + folder);
     watch_signals();
-    int const fd = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    int const fd = make_removed(path_);
     if (fd < 0) give_up("cannot make " + path_ + ": " + std::strerror(errno));
     close(fd);
-    for (auto& path : scratch_paths) {
-        if (path[0] != 0) continue;
-        std::memcpy(path.data(), path_.c_str(), path_.size() + 1);
-        return;
-    }
 }
 
 Scratch::~Scratch() {
     if (!mine_) return;
     unlink(path_.c_str());
     for (auto& path : scratch_paths)
-        if (path_ == path.data()) path[0] = 0;
+        if (path_ == path.data()) path = {};  // make_removed() wants zeros behind a shorter name.
 }
 
 }  // namespace sluice::calibrate
