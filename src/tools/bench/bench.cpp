@@ -20,6 +20,13 @@ void set_hints(MPI_Info info, std::vector<std::string> const& hints) {
     }
 }
 
+bool is_the_mpis_own(MPI_Info info) {
+    char value[16] = "";
+    int found = 0;
+    MPI_Info_get(info, "sluice", sizeof value - 1, value, &found);
+    return found && std::string(value) == "disable";
+}
+
 }  // namespace
 
 Hints::Hints(Run const& run, Side side) {
@@ -36,12 +43,15 @@ Hints::Hints(std::vector<std::string> const& common, std::vector<std::string> co
     set_hints(info, own);
 }
 
-File::File(Run const& run, Side side, int mode) {
-    Hints const hints(run, side);
-    check(MPI_File_open(MPI_COMM_WORLD, run.path[std::size_t(side)].c_str(), mode, hints.info,
-                        &handle),
-          "MPI_File_open");
+MPI_File open_file(std::string const& path, int mode, MPI_Info info) {
+    auto const open = is_the_mpis_own(info) ? PMPI_File_open : MPI_File_open;
+    MPI_File handle = MPI_FILE_NULL;
+    check(open(MPI_COMM_WORLD, path.c_str(), mode, info, &handle), "MPI_File_open");
+    return handle;
 }
+
+File::File(Run const& run, Side side, int mode)
+    : handle(open_file(run.path[std::size_t(side)], mode, Hints(run, side).info)) {}
 
 File::~File() { MPI_File_close(&handle); }
 

@@ -1,6 +1,6 @@
 // What all modes of sluice-bench share: options, the pair of files under test, timing, and the loop
 // that measures the two in turn. "Sluice" is the file that a preloaded Sluice serves, "peer" the
-// one with the hint sluice=disable, which the MPI library serves itself.
+// one with the hint sluice=disable, of which Sluice learns nothing.
 #pragma once
 #include <mpi.h>
 
@@ -110,6 +110,11 @@ public:
     ~Hints() { MPI_Info_free(&info); }
     MPI_Info info = MPI_INFO_NULL;
 };
+
+/// Collective. With the hint sluice=disable past Sluice, by the name that it does not intercept: as
+/// a file that it knows of and leaves to the MPI it would cost the MPI a part of what it costs to
+/// open one, and have hints of Sluice's. MPI_File_close closes it.
+[[nodiscard]] MPI_File open_file(std::string const& path, int mode, MPI_Info info);
 
 /// A mode begins that calls measure_in_turn so many times.
 void expect_measurements(Run const& run, std::size_t measurements);

@@ -47,9 +47,7 @@ public:
 
     void open(Run const& run, Pattern const& pattern) override {
         Hints const info(run.options.hints, hints);
-        check(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR,
-                            info.info, &file_),
-              "MPI_File_open");
+        file_ = open_file(path, MPI_MODE_CREATE | MPI_MODE_RDWR, info.info);
         set_view(file_, 0, pattern, info.info);
     }
     void rewind() override { check(MPI_File_seek(file_, 0, MPI_SEEK_SET), "MPI_File_seek"); }

@@ -100,11 +100,8 @@ Summary summary_of(Trial const& trial, double Sample::* quantity) {
 
 OpenFile::OpenFile(Run const& run, std::string const& path,
                    std::vector<std::string> const& own_hints)
-    : hints(run.options.hints, own_hints) {
-    check(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, hints.info,
-                        &handle),
-          "MPI_File_open");
-}
+    : hints(run.options.hints, own_hints),
+      handle(open_file(path, MPI_MODE_CREATE | MPI_MODE_RDWR, hints.info)) {}
 
 std::vector<std::string> division_hints(std::string const& words) {
     if (words == "none") return {"romio_cb_write=disable", "romio_cb_read=disable"};

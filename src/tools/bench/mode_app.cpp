@@ -79,8 +79,7 @@ public:
 
     void open(Run const& run, std::string const& path) override {
         Hints const info(run.options.hints, hints_);
-        check(MPI_File_open(MPI_COMM_WORLD, path.c_str(), file_mode, info.info, &file_),
-              "MPI_File_open");
+        file_ = open_file(path, file_mode, info.info);
     }
     void close() override { check(MPI_File_close(&file_), "MPI_File_close"); }
     [[nodiscard]] bool is_collective() const override { return collective_; }
