@@ -43,6 +43,7 @@ std::vector<Rank> obeyed(std::vector<Rank> ranks, char const* hint, Team const& 
 }  // namespace
 
 void hear_system_hints(FileHints& hints, std::string const& text) {
+    if (text.empty()) return;
     std::vector<Complaint> complaints;
     FileHints const before = hints;
     hints = read_hints_behind(hints_in_lines(text), hints, complaints);

@@ -37,7 +37,8 @@ enum Word : std::size_t {
 };
 
 /// Of each word all ranks learn the largest.
-using Words = std::array<std::uint64_t, word_count>;
+using Words = NodeReduction::Words;
+static_assert(word_count <= std::tuple_size_v<Words>);
 
 bool knows_stripes(Hints const& hints) noexcept {
     return hints.stripe_bytes > 0 || hints.stripe_count > 0;
@@ -48,10 +49,11 @@ void tell_hints(Words& words, FileHints const& hints, OwnFile const& file) {
     if (hints.disabled) return;
     words[durable] = hints.durable;
     words[placed] = !hints.placement.empty();
-    ProfileOffer const offer = offer_profile(file.name);
+    auto const device = file.fd < 0 ? std::nullopt : std::optional(file.identity.device);
+    ProfileOffer const offer = offer_profile(file.name, device);
     words[profile_number] = static_cast<std::uint64_t>(offer.number);
     words[profile_bytes] = static_cast<std::uint64_t>(offer.bytes);
-    SystemAttributes system;
+    SystemAttributes system(file.identity.device);
     Striping stripes{hints.plan.stripe_bytes, hints.plan.stripe_count};
     if (!knows_stripes(hints.plan)) stripes = striping_of(file.fd, system).value_or(stripes);
     words[stripe_bytes] = static_cast<std::uint64_t>(stripes.stripe_bytes);
@@ -76,6 +78,19 @@ void tell_file(Words& words, OwnFile const& file, Rank self) {
     words[device_most] = file.identity.device;
     words[device_least] = ~file.identity.device;
     words[held_by_mpi] = file.held_by_mpi;
+}
+
+Words largest(Words const& mine, Team& team) {
+    Words all{};
+    if (!team.reduction) {
+        PMPI_Allreduce(mine.data(), all.data(), word_count, MPI_UINT64_T, MPI_MAX,
+                       team.communicator);
+        return all;
+    }
+    NodeReduction& reduction = *team.reduction;
+    reduction.begin(mine);
+    Progress::instance().drive_until([&] { return reduction.finished(); }, [&] { team.poke(); });
+    return reduction.largest();
 }
 
 /// Hints of the system's file, which only rank 0 has: a broadcast where there are any.
@@ -136,14 +151,14 @@ OwnFile::OwnFile(FileNames const& names, int amode, FileHints const& hints, Team
         if (opened.error != 0) error = std::strerror(opened.error);
         if (fd < 0) return;
         identity = identity_of(fd).value_or(FileIdentity{});
-        held_by_mpi = held_beside(fd);
+        held_by_mpi = held_beside(fd, identity);
     }
     storage = stored_file(names, std::move(opened), amode, hints, team);
     if (storage->opened() != Status::ok) error = describe(storage->opened());
 }
 
 AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
-    Words mine{}, words{};
+    Words mine{};
     tell_file(mine, file, team.self);
     std::string const of_system = team.self == 0 ? system_hints() : std::string();
     if (team.self == 0) {
@@ -151,7 +166,7 @@ AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
         tell_hints(mine, hints, file);
         mine[system_hint_bytes] = of_system.size();
     }
-    PMPI_Allreduce(mine.data(), words.data(), word_count, MPI_UINT64_T, MPI_MAX, team.communicator);
+    Words const words = largest(mine, team);
     share_system_hints(hints, of_system, words, team);
     take_hints(hints, words);
     if (hints.disabled) return {};

@@ -274,10 +274,11 @@ std::vector<std::shared_ptr<File>> open_files() {
     return all;
 }
 
-OwnHints::OwnHints(MPI_Info given, FileHints before) : for_mpi(given) {
+OwnHints::OwnHints(MPI_Info given, FileHints before) : hints(std::move(before)), for_mpi(given) {
+    if (given == MPI_INFO_NULL) return;
     for (auto const& one : unknown_hints(names_in(given))) warn("hint " + one.text);
     std::vector<Complaint> complaints;
-    hints = read_hints(lookup_in(given), before, complaints);
+    hints = read_hints(lookup_in(given), hints, complaints);
     if (complaints.empty()) return;
     PMPI_Info_dup(given, &copy_);
     for_mpi = copy_;

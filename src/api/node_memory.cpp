@@ -94,9 +94,13 @@ void attach_by_handover(NodeMemory& memory, std::vector<Shown> const& all,
 
 }  // namespace
 
-std::size_t stream_bytes(WindowShape const& shape) noexcept {
+std::size_t page_bytes(std::size_t bytes) noexcept {
     constexpr std::size_t page_most = 64 * 1024;
-    return (NodeWindow::bytes_needed(shape) + page_most - 1) / page_most * page_most;
+    return (bytes + page_most - 1) / page_most * page_most;
+}
+
+std::size_t stream_bytes(WindowShape const& shape) noexcept {
+    return page_bytes(NodeWindow::bytes_needed(shape));
 }
 
 std::optional<NodeMemory> share_node_memory(MPI_Comm node, SharedMemory const& bell,

@@ -13,7 +13,10 @@ struct NodeMemory {
     std::size_t streams = 0;          ///< Fewer than wished for where the system sets limits.
 };
 
-/// From one stream's window to the next: whole pages, however large the system's are.
+/// So many at least, and whole pages, however large the system's are.
+[[nodiscard]] std::size_t page_bytes(std::size_t bytes) noexcept;
+
+/// From one stream's window to the next.
 [[nodiscard]] std::size_t stream_bytes(WindowShape const& shape) noexcept;
 
 /// The leader makes the memory, all attach it and each other's bells: by /proc, else handed over

@@ -62,10 +62,13 @@ bool any_profiles() {
 }
 
 /// By the file system's number: the table of mounts is read once for each.
-ProfileOffer offer_by_place(Profiles& all, std::string const& path) {
+ProfileOffer offer_by_place(Profiles& all, std::string const& path,
+                            std::optional<std::uint64_t> device) {
     struct stat about{};
-    if (!any_profiles() || stat(path.c_str(), &about) != 0) return {};
-    auto const [found, fresh] = all.by_device.try_emplace(about.st_dev);
+    if (!any_profiles()) return {};
+    if (!device && stat(path.c_str(), &about) == 0) device = about.st_dev;
+    if (!device) return {};
+    auto const [found, fresh] = all.by_device.try_emplace(*device);
     if (!fresh) return found->second;
     std::string const place = profile_path(path);
     if (!place.empty() && access(place.c_str(), F_OK) == 0) found->second = read_once(all, place);
@@ -87,13 +90,13 @@ std::shared_ptr<MachineProfile const> profile_of(std::string const& text) {
 
 }  // namespace
 
-ProfileOffer offer_profile(std::string const& path) {
+ProfileOffer offer_profile(std::string const& path, std::optional<std::uint64_t> device) {
     std::string const& wanted = settings().profile;
     if (wanted == "none") return {};
     std::lock_guard const lock(profiles().mutex);
     if (wanted != "auto") return read_once(profiles(), wanted);
     bool const emulated = settings().device != "none";  // Not the file system's own times.
-    return emulated ? ProfileOffer{} : offer_by_place(profiles(), path);
+    return emulated ? ProfileOffer{} : offer_by_place(profiles(), path, device);
 }
 
 std::shared_ptr<MachineProfile const> take_profile(ProfileOffer const& offer, Team& team) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace sluice {
@@ -22,8 +23,9 @@ struct ProfileOffer {
 using KnownProfiles = std::map<std::int32_t, std::shared_ptr<MachineProfile const>>;
 
 /// On rank 0: the profile for a path that exists, by SLUICE_PROFILE. What cannot be read or
-/// understood is warned of once, and there is none.
-[[nodiscard]] ProfileOffer offer_profile(std::string const& path);
+/// understood is warned of once, and there is none. `device`: where the path is, if that is known.
+[[nodiscard]] ProfileOffer offer_profile(std::string const& path,
+                                         std::optional<std::uint64_t> device = std::nullopt);
 
 /// The profile that rank 0 offers; null where it offers none. One broadcast where the team has not
 /// heard of it yet. Collective.

@@ -236,7 +236,8 @@ bool Team::set_up() {
 /// has any where one has no addresses for the first.
 bool Team::agree_on_streams() {
     auto first = map_stream();
-    auto const mine = static_cast<std::uint64_t>(first ? streams_ : 0);
+    bool const complete = first && make_reduction();
+    auto const mine = static_cast<std::uint64_t>(complete ? streams_ : 0);
     std::uint64_t least = 0;
     PMPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, communicator);
     streams_ = static_cast<std::size_t>(least);
@@ -256,7 +257,20 @@ void Team::take_memory(NodeMemory memory) {
     memory_ = std::move(memory.windows);
     bells_ = std::make_unique<NodeBells>(std::move(memory.bells));
     streams_ = memory.streams;
-    messages_at_ = memory.streams * stream_bytes(shape_);
+    reduction_at_ = memory.streams * stream_bytes(shape_);
+    messages_at_ = reduction_at_ + page_bytes(NodeReduction::bytes_needed(shape_.local_count));
+}
+
+bool Team::make_reduction() {
+    if (topology->node_count() > 1) return true;
+    auto const begin = static_cast<Offset>(reduction_at_);
+    auto const length = static_cast<Offset>(NodeReduction::bytes_needed(shape_.local_count));
+    auto memory = memory_.part({begin, begin + length});
+    if (!memory || !memory->reserve({0, length})) return false;
+    reduction_memory_ = std::move(*memory);
+    reduction = std::make_unique<NodeReduction>(
+        reduction_memory_.data(), topology->local_index(self), shape_.local_count, *bells_);
+    return true;
 }
 
 bool Team::share_memory(MPI_Comm node) {
@@ -266,7 +280,8 @@ bool Team::share_memory(MPI_Comm node) {
     shape.aggregator_count = std::min(size_in(communicator), 64);
     shape.slot_bytes_max = slot_bytes_most;
     auto shared = share_node_memory(node, Progress::instance().bell_page(), shape, streams_at_most,
-                                    NodeNetwork::bytes_needed(shape.local_count));
+                                    page_bytes(NodeReduction::bytes_needed(shape.local_count)) +
+                                        NodeNetwork::bytes_needed(shape.local_count));
     if (!shared) return false;
     take_memory(std::move(*shared));
     return true;

@@ -7,6 +7,7 @@
 #include "api/progress.hpp"
 #include "ports/mpi.hpp"
 #include "ports/node_network.hpp"
+#include "ports/node_reduction.hpp"
 #include "run/stream.hpp"
 
 #include <memory>
@@ -62,6 +63,8 @@ public:
     MpiNetwork network;
     MPI_Comm communicator;
     KnownProfiles profiles;  ///< The same on all ranks.
+    /// Of all ranks; null where they are on several nodes.
+    std::unique_ptr<NodeReduction> reduction;
     /// Between the node's ranks, once a fabric wants them. It stays with the memory that it uses,
     /// also when the team is revived.
     std::unique_ptr<NodeNetwork> messages;
@@ -73,6 +76,8 @@ private:
     bool share_memory(MPI_Comm node_communicator);
     void take_memory(NodeMemory memory);
     bool agree_on_streams();
+    /// False where the system refuses memory that it needs.
+    bool make_reduction();
     StreamPlace* unused_stream();
     /// Addresses for the next stream, of which the control part is open; nothing where the system
     /// refuses.
@@ -86,9 +91,10 @@ private:
 
     std::uint64_t name_ = 0;  ///< The same on all ranks, and of no other team. Never 0.
     SharedMemory memory_;
-    std::size_t streams_ = 0;      ///< That there is memory for.
-    std::size_t messages_at_ = 0;  ///< In the memory, behind the streams.
-    Mapping messages_memory_;
+    std::size_t streams_ = 0;       ///< That there is memory for.
+    std::size_t reduction_at_ = 0;  ///< In the memory, behind the streams.
+    std::size_t messages_at_ = 0;   ///< Behind that.
+    Mapping reduction_memory_, messages_memory_;
     std::unique_ptr<NodeBells> bells_;
     SteadyClock clock_;
     WindowShape shape_;

@@ -3,6 +3,7 @@
 
 #include "ports/batch.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -58,28 +59,33 @@ void Descriptor::reset() noexcept {
     fd_ = -1;
 }
 
+/// Without a descriptor there is no need to ask twice; where the system knows no statx, or forbids
+/// it, there is.
 std::optional<FileIdentity> identity_of(int fd) noexcept {
 #ifdef STATX_INO
     struct statx told{};
     if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &told) == 0)
         return FileIdentity{makedev(told.stx_dev_major, told.stx_dev_minor), told.stx_ino};
+    if (errno == EBADF) return std::nullopt;
 #endif
     struct stat about{};
     if (fstat(fd, &about) != 0) return std::nullopt;
     return FileIdentity{about.st_dev, about.st_ino};
 }
 
-/// Descriptors that were opened one after the other have neighbouring numbers: the list of all is
-/// read where they have not.
-bool held_beside(int fd) noexcept {
+/// Descriptors that were opened one after the other have neighbouring numbers, mostly as far from
+/// each other as the last time; the list of all is read where they have not.
+bool held_beside(int fd, FileIdentity const& file) noexcept {
     constexpr int neighbours = 8;
-    auto const wanted = identity_of(fd);
-    if (!wanted) return false;
+    static std::atomic<int> last_distance{-1};
     auto const is_same = [&](int other) {
-        return other >= 0 && other != fd && identity_of(other) == wanted;
+        return other >= 0 && other != fd && identity_of(other) == file;
     };
-    for (int distance = 1; distance <= neighbours; ++distance) {
-        if (is_same(fd - distance) || is_same(fd + distance)) return true;
+    if (is_same(fd + last_distance)) return true;
+    for (int distance = -neighbours; distance <= neighbours; ++distance) {
+        if (!is_same(fd + distance)) continue;
+        last_distance = distance;
+        return true;
     }
     return any_descriptor(is_same);
 }

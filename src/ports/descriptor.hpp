@@ -37,7 +37,7 @@ struct FileIdentity {
 [[nodiscard]] std::optional<FileIdentity> identity_of(int fd) noexcept;
 
 /// Whether this process has the file by a descriptor beside this one.
-[[nodiscard]] bool held_beside(int fd) noexcept;
+[[nodiscard]] bool held_beside(int fd, FileIdentity const& file) noexcept;
 
 enum class AccessMode : std::uint8_t { read, write, both };
 

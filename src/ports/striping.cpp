@@ -1,12 +1,21 @@
 // Reading of extended attributes. See striping.hpp.
 #include "ports/striping.hpp"
 
+#include <atomic>
+#include <cerrno>
 #include <sys/xattr.h>
 
 namespace sluice {
+namespace {
+
+/// The last one that was found to know none.
+std::atomic<std::uint64_t> device_without{0};
+
+}  // namespace
 
 /// Most layouts are short; of a long one the length is asked for.
 std::vector<std::byte> SystemAttributes::read(int fd, char const* name) {
+    if (device_ != 0 && device_ == device_without) return {};
     std::vector<std::byte> bytes(4096);
     auto got = fgetxattr(fd, name, bytes.data(), bytes.size());
     if (got < 0 && errno == ERANGE) {
@@ -16,6 +25,7 @@ std::vector<std::byte> SystemAttributes::read(int fd, char const* name) {
             got = fgetxattr(fd, name, bytes.data(), bytes.size());
         }
     }
+    if (got < 0 && errno == EOPNOTSUPP) device_without = device_;
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return bytes;
 }

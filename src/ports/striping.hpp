@@ -2,6 +2,7 @@
 #pragma once
 #include "core/striping.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace sluice {
@@ -14,9 +15,15 @@ public:
     virtual std::vector<std::byte> read(int fd, char const* name) = 0;
 };
 
+/// Of files on one device, 0: on any. Where its file system knows no attributes of such names it is
+/// asked once.
 class SystemAttributes final : public Attributes {
 public:
+    explicit SystemAttributes(std::uint64_t device) noexcept : device_(device) {}
     std::vector<std::byte> read(int fd, char const* name) override;
+
+private:
+    std::uint64_t device_;
 };
 
 /// Nothing where the file system does not say. May ask a server.

@@ -51,14 +51,16 @@ TEST_F(DescriptorTest, AnotherOneOfTheSameFileIsFoundWhereverItIs) {
     auto const opened = open_file(path, AccessMode::read);
     int const fd = opened.descriptor.get();
     auto const others = open_file(other, AccessMode::read);
-    EXPECT_NE(identity_of(fd), identity_of(others.descriptor.get()));
-    EXPECT_FALSE(held_beside(fd));
+    auto const file = identity_of(fd).value(),
+               others_file = identity_of(others.descriptor.get()).value();
+    EXPECT_NE(file, others_file);
+    EXPECT_FALSE(held_beside(fd, file));
     for (int const at_least : {0, 600}) {
         Descriptor const same(fcntl(fd, F_DUPFD_CLOEXEC, at_least));
-        EXPECT_TRUE(held_beside(fd)) << same.get();
-        EXPECT_FALSE(held_beside(others.descriptor.get()));
+        for (int twice = 0; twice < 2; ++twice) EXPECT_TRUE(held_beside(fd, file)) << same.get();
+        EXPECT_FALSE(held_beside(others.descriptor.get(), others_file));
     }
-    EXPECT_FALSE(held_beside(fd));
+    EXPECT_FALSE(held_beside(fd, file));
 }
 
 /// A name that another file took, and none at all: the opened file is written, and opened again.

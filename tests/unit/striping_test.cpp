@@ -144,7 +144,7 @@ TEST(Striping, TheSystemsAttributesAreReadWhole) {
     char path[] = "/tmp/striping-XXXXXX";
     int const fd = mkstemp(path);
     ASSERT_GE(fd, 0);
-    SystemAttributes system;
+    SystemAttributes system(0);
     EXPECT_TRUE(system.read(fd, "lustre.lov").empty());
     EXPECT_EQ(striping_of(fd, system), std::nullopt);
     EXPECT_TRUE(system.read(-1, "lustre.lov").empty());

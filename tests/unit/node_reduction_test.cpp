@@ -1,0 +1,109 @@
+// Reductions over the ranks of a node, which are threads here, against the largest of words that
+// everybody can work out.
+#include "common_bells.hpp"
+#include "ports/node_reduction.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+using Words = NodeReduction::Words;
+
+Words words_of(int number, Rank rank) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(number) * 1000 +
+                           static_cast<std::uint64_t>(rank));
+    Words words{};
+    for (auto& word : words) word = random() >> random() % 64;
+    return words;
+}
+
+Words largest_of(int number, Rank ranks) {
+    Words all{};
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        Words const words = words_of(number, rank);
+        for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], words[i]);
+    }
+    return all;
+}
+
+/// Sleeps for so long that a ring that is missing would be noticed.
+void wait_for(NodeReduction& reduction, BellWord& bell) {
+    for (;;) {
+        std::uint32_t const seen = bell.rings.load();
+        if (reduction.finished()) return;
+        sleep_on(bell, seen, 30);
+    }
+}
+
+struct Node {
+    explicit Node(Rank count) : ranks(count), bells(static_cast<std::size_t>(count)) {
+        memory.resize(NodeReduction::bytes_needed(ranks) / sizeof(Line));
+    }
+    std::byte* at() { return reinterpret_cast<std::byte*>(memory.data()); }
+
+    struct alignas(64) Line {
+        std::byte bytes[64]{};
+    };
+    Rank ranks;
+    std::vector<BellWord> bells;
+    std::vector<Line> memory;
+};
+
+/// How many of its results were wrong. Before some of them the rank dawdles.
+int wrong_results(Node& node, Rank self, int count) {
+    CommonBells bells(node.bells.data());
+    NodeReduction reduction(node.at(), self, node.ranks, bells);
+    std::mt19937 random(static_cast<unsigned>(self));
+    int wrong = 0;
+    for (int number = 0; number < count; ++number) {
+        if (random() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+        reduction.begin(words_of(number, self));
+        wait_for(reduction, node.bells[static_cast<std::size_t>(self)]);
+        wrong += reduction.largest() != largest_of(number, node.ranks);
+    }
+    return wrong;
+}
+
+TEST(NodeReduction, AllRanksHaveTheLargestOfEachWord) {
+    for (Rank const ranks : {1, 2, 3, 7}) {
+        Node node(ranks);
+        std::atomic<int> wrong{0};
+        std::vector<std::thread> threads;
+        for (Rank self = 0; self < ranks; ++self)
+            threads.emplace_back([&, self] { wrong += wrong_results(node, self, 1000); });
+        for (std::thread& thread : threads) thread.join();
+        EXPECT_EQ(wrong, 0) << ranks;
+    }
+}
+
+/// Nobody has the result before the last one has begun.
+TEST(NodeReduction, EachRankIsWaitedFor) {
+    constexpr Rank ranks = 3;
+    Node node(ranks);
+    CommonBells bells(node.bells.data());
+    std::vector<NodeReduction> all;
+    for (Rank self = 0; self < ranks; ++self) all.emplace_back(node.at(), self, ranks, bells);
+    for (int number = 0; number < 6; ++number) {
+        for (Rank late = 0; late < ranks; ++late) {
+            Rank const self = (number + late) % ranks;
+            NodeReduction& next = all[static_cast<std::size_t>(self)];
+            next.begin(words_of(number, self));
+            EXPECT_TRUE(late + 1 == ranks || !next.finished());
+        }
+        EXPECT_TRUE(all[0].finished());
+        for (NodeReduction& one : all) {
+            EXPECT_TRUE(one.finished());
+            EXPECT_EQ(one.largest(), largest_of(number, ranks));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace sluice
