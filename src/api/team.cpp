@@ -5,6 +5,7 @@
 #include "api/environment.hpp"
 #include "api/peers.hpp"
 #include "api/ranks.hpp"
+#include "api/retired_teams.hpp"
 #include "core/staging.hpp"
 #include "ports/random.hpp"
 
@@ -18,61 +19,6 @@ namespace {
 constexpr std::size_t streams_at_most = 128;  ///< Files of a communicator open at once.
 
 std::atomic<bool> multiple_granted{false};
-
-constexpr std::size_t retired_at_most = 4;
-
-/// Teams whose communicator was freed, oldest first. The mutex is not held while the MPI is called:
-/// from within it retire() is called.
-struct Retired {
-    Retired() { all.reserve(retired_at_most + 1); }
-    std::mutex mutex;
-    std::vector<std::shared_ptr<Team>> all;
-};
-Retired& retired() {
-    static auto* const only = new Retired;
-    return *only;
-}
-
-void retire(std::shared_ptr<Team> team) {
-    std::shared_ptr<Team> oldest;  // Ends after the lock.
-    std::lock_guard const lock(retired().mutex);
-    auto& all = retired().all;
-    all.push_back(std::move(team));
-    if (all.size() <= retired_at_most) return;
-    oldest = std::move(all.front());
-    all.erase(all.begin());
-}
-
-std::vector<std::shared_ptr<Team>> retired_teams() {
-    std::lock_guard const lock(retired().mutex);
-    return retired().all;
-}
-
-/// Out of the list; false where it is no longer there, or is used. `team` is one use.
-bool take(std::shared_ptr<Team> const& team) {
-    std::lock_guard const lock(retired().mutex);
-    auto& all = retired().all;
-    auto const found = std::find(all.begin(), all.end(), team);
-    if (found == all.end() || team.use_count() != 2) return false;
-    all.erase(found);
-    return true;
-}
-
-bool are_congruent(MPI_Comm one, MPI_Comm other) {
-    int same = MPI_UNEQUAL;
-    PMPI_Comm_compare(one, other, &same);
-    return same == MPI_CONGRUENT;
-}
-
-/// The youngest that fits, taken out of the list: other threads must not wait for this one. One
-/// that another thread looks at as well may be passed over.
-std::shared_ptr<Team> take_retired(MPI_Comm communicator) {
-    auto teams = retired_teams();
-    for (auto team = teams.rbegin(); team != teams.rend(); ++team) {
-        if (are_congruent(communicator, (*team)->communicator) && take(*team)) return *team;
-    }
-    return nullptr;
-}
 
 Attribute<Team> attribute(retire);
 
@@ -157,9 +103,7 @@ std::shared_ptr<Team> Team::revive(MPI_Comm communicator) {
 
 void Team::forget_all() {
     attribute.forget();
-    std::vector<std::shared_ptr<Team>> all;  // End after the lock.
-    std::lock_guard const lock(retired().mutex);
-    all.swap(retired().all);
+    forget_retired_teams();
 }
 
 void Team::poke() const { sluice::poke(communicator); }
