@@ -33,7 +33,7 @@ std::vector<Shown> show(Shown const& mine, MPI_Comm node) {
 NodeMemory make_windows(WindowShape const& shape, std::size_t streams, std::size_t tail_bytes) {
     for (; streams > 0; streams /= 2) {
         auto memory = SharedMemory::create_unmapped(streams * stream_bytes(shape) + tail_bytes);
-        if (memory) return {std::move(*memory), {}, streams};
+        if (memory) return {std::move(*memory), {}, streams, 0};
     }
     return {};
 }
@@ -114,6 +114,7 @@ std::optional<NodeMemory> share_node_memory(MPI_Comm node, SharedMemory const& b
         show({bell.name(), memory.windows.name(), memory.streams, handover.address()}, node);
     memory.streams = all[0].streams;
     if (memory.streams == 0) return std::nullopt;
+    memory.tail_at = memory.streams * stream_bytes(shape);
     attach_by_proc(memory, all);
     note("node-shared memory: " + memory.windows.place());
     // Also: nobody's descriptor closes too early.

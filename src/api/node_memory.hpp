@@ -11,6 +11,7 @@ struct NodeMemory {
     SharedMemory windows;  ///< One after the other, one for each stream; then a tail. Unmapped.
     std::vector<SharedMemory> bells;  ///< By local index; one page each.
     std::size_t streams = 0;          ///< Fewer than wished for where the system sets limits.
+    std::size_t tail_at = 0;          ///< Behind the windows.
 };
 
 /// So many at least, and whole pages, however large the system's are.

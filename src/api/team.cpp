@@ -201,13 +201,12 @@ void Team::take_memory(NodeMemory memory) {
     memory_ = std::move(memory.windows);
     bells_ = std::make_unique<NodeBells>(std::move(memory.bells));
     streams_ = memory.streams;
-    reduction_at_ = memory.streams * stream_bytes(shape_);
-    messages_at_ = reduction_at_ + page_bytes(NodeReduction::bytes_needed(shape_.local_count));
+    tail_at_ = memory.tail_at;
 }
 
 bool Team::make_reduction() {
     if (topology->node_count() > 1) return true;
-    auto const begin = static_cast<Offset>(reduction_at_);
+    auto const begin = static_cast<Offset>(tail_at_);
     auto const length = static_cast<Offset>(NodeReduction::bytes_needed(shape_.local_count));
     auto memory = memory_.part({begin, begin + length});
     if (!memory || !memory->reserve({0, length})) return false;
@@ -233,7 +232,8 @@ bool Team::share_memory(MPI_Comm node) {
 
 std::span<std::byte> Team::back_messages() {
     std::size_t const bytes = NodeNetwork::bytes_needed(shape_.local_count);
-    auto const begin = static_cast<Offset>(messages_at_), length = static_cast<Offset>(bytes);
+    std::size_t const at = tail_at_ + page_bytes(NodeReduction::bytes_needed(shape_.local_count));
+    auto const begin = static_cast<Offset>(at), length = static_cast<Offset>(bytes);
     auto mapping = memory_.part({begin, begin + length});
     if (!mapping || !mapping->reserve({0, length})) return {};
     messages_memory_ = std::move(*mapping);

@@ -91,9 +91,8 @@ private:
 
     std::uint64_t name_ = 0;  ///< The same on all ranks, and of no other team. Never 0.
     SharedMemory memory_;
-    std::size_t streams_ = 0;       ///< That there is memory for.
-    std::size_t reduction_at_ = 0;  ///< In the memory, behind the streams.
-    std::size_t messages_at_ = 0;   ///< Behind that.
+    std::size_t streams_ = 0;  ///< That there is memory for.
+    std::size_t tail_at_ = 0;  ///< In the memory, behind the streams: the reduction, then messages.
     Mapping reduction_memory_, messages_memory_;
     std::unique_ptr<NodeBells> bells_;
     SteadyClock clock_;

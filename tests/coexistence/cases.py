@@ -163,6 +163,14 @@ def cases_of_coverage():
                    ["covered: only what is"], "{program} {path}", ranks=ranks)
 
 
+def cases_of_shared_memory():
+    """While a slow device holds the staged bytes."""
+    for ranks in (2, 4):
+        yield Case(f"the memory of a node is crowded, {ranks} ranks", "crowded.c",
+                   ["crowded: served by sluice, 0 wrong bytes"], "{program} {path}", ranks=ranks,
+                   settings={"SLUICE_COLLECTIVES": "1", "SLUICE_DEVICE": "ssd"})
+
+
 def cases_of_limits():
     """The address space of a stream is 36 MiB with 2 ranks, 72 MiB with 4."""
     ours, either = [r"locked: (served by sluice|not tried)"], ["locked: (served by|not tried)"]
@@ -303,5 +311,5 @@ def all_cases(mpi):
     return [*cases_of_jobs(mpi), *cases_of_tools(), *cases_of_wrappers(), *cases_of_links(mpi),
             *cases_of_other_writes(mpi), *cases_of_pointers(), *cases_of_romio_hints(),
             *cases_of_files(mpi), *cases_of_levels(mpi), *cases_of_processes(mpi),
-            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
+            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(), *cases_of_shared_memory(),
             *cases_of_versions(mpi)]
