@@ -181,10 +181,12 @@ void Access::wait() const {
 
 void Access::wait_for_own_part() { left_behind_ = !file->wait_for_own_part(operation_); }
 
+/// Where memory is short it can be called again.
 void Access::finish() {
-    if (std::exchange(finished_, true)) return;
+    if (finished_) return;
     bool const reads = direction == Direction::read;
-    if (image_ && reads && status() == Status::ok) image_->unpack(moved());
+    if (image_ && reads && status() == Status::ok) unpacked_ = image_->unpack(moved());
+    finished_ = true;
     if (operation_ && !left_behind_) file->completed(*operation_);
 }
 
@@ -197,8 +199,8 @@ Bytes Access::moved() const noexcept {
 Bytes Access::bytes() const { return image_ ? image_->in_memory(moved()) : moved(); }
 
 Status Access::status() const noexcept {
-    if (left_behind_) return Status::ok;
-    return operation_ ? operation_->status() : alone_->transfer.status;
+    if (left_behind_) return unpacked_;
+    return agreed(operation_ ? operation_->status() : alone_->transfer.status, unpacked_);
 }
 
 Status check_type(Team const& team, MPI_Datatype type) {

@@ -72,7 +72,8 @@ private:
     std::unique_ptr<Alone> alone_;          ///< Of an independent one.
     std::unique_ptr<Image> image_;          ///< Often none: most bytes need no conversion.
     bool finished_ = false;
-    bool left_behind_ = false;  ///< The file accounts for the operation when it ends.
+    Status unpacked_ = Status::ok;  ///< Of what was read, into the program's memory.
+    bool left_behind_ = false;      ///< The file accounts for the operation when it ends.
 };
 
 /// The end of a call that waited for its access. Returns the error class, after the file's handler.

@@ -99,15 +99,15 @@ void File::wait(Operation& operation) {
 
 /// Without a helper nobody would move on what is left.
 bool File::wait_for_own_part(std::shared_ptr<Operation> const& operation) {
-    if (settings().progress_in_calls) {
-        wait(*operation);
-        return true;
-    }
+    auto& progress = Progress::instance();
     bool released = false;
-    Progress::instance().drive_until_served([&] { return operation->complete(); },
-                                            [&] { team->poke(); },
-                                            [&] { return operation->run_callers_part(); },
-                                            [&] { return released = operation->release_caller(); });
+    auto const leave = [&] {
+        released = operation->may_release_caller() && progress.can_help();
+        if (released) operation->release_caller();
+        return released;
+    };
+    progress.drive_until_served([&] { return operation->complete(); }, [&] { team->poke(); },
+                                [&] { return operation->run_callers_part(); }, leave);
     if (!released) return true;
     std::lock_guard const lock(mutex_);
     left_behind_.push_back(operation);

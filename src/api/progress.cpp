@@ -121,12 +121,23 @@ void Progress::drop(Driven const& driven) {
     note_busy();
 }
 
-/// Without one, operations move on in calls that wait; the next one that is begun tries again.
 void Progress::start_helper() {
     std::lock_guard const lock(helper_mutex_);
-    if (helper_.joinable() || stopping_ || settings().progress_in_calls) return;
+    (void)has_helper();
+}
+
+/// Does not wait for a thread that ends the helper.
+bool Progress::can_help() {
+    std::unique_lock const lock(helper_mutex_, std::try_to_lock);
+    return lock.owns_lock() && has_helper();
+}
+
+/// Without one, operations move on in calls that wait; the next one that is begun tries again.
+bool Progress::has_helper() {
+    if (helper_.joinable() || stopping_ || settings().progress_in_calls) return helper_.joinable();
     helper_ = quiet_thread_if_any("sluice-helper", [this] { help(); });
     if (!helper_.joinable()) warn("no helper thread (ulimit -l, -u, -v): progress in waits only");
+    return helper_.joinable();
 }
 
 /// It is busy before the inbox is seen empty: else the helper might find nothing to do.
@@ -192,6 +203,12 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
                      Condition const& part, Condition const& released, Waiting how) {
     ++drivers_;
     std::unique_lock lock(mutex_);
+    // Also when `ask` or `part` throws: the helper waits for the last of those who drive.
+    struct Leaving {
+        Progress& progress;
+        std::unique_lock<std::mutex>& held;
+        ~Leaving() { progress.stop_driving(std::move(held)); }
+    } const leaving{*this, lock};
     Sleeper sleeper(bell());
     int naps = 0;
     double idle_since = 0;  // 0: something moved since.
@@ -236,7 +253,6 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         lock.lock();
         watch(clock_.now());
     }
-    stop_driving(std::move(lock));
 }
 
 /// What is left is the helper's.

@@ -84,6 +84,9 @@ public:
         return exists_.load(std::memory_order_relaxed) && instance().work_without_helper();
     }
 
+    /// Whether the helper can move on what no call waits for; starts it where there is none.
+    [[nodiscard]] bool can_help();
+
     /// One attempt to move things on, without waiting, unless another thread is at it.
     void nudge();
 
@@ -127,6 +130,7 @@ private:
     void help();
     void rest(std::uint32_t called, double idle_since);
     void start_helper();
+    bool has_helper();
     void drive(Condition const& done, std::function<void()> const& poke, Condition const& part,
                Condition const& released, Waiting how);
     [[nodiscard]] double nap_seconds(int naps, bool due) const;

@@ -71,9 +71,11 @@ public:
 
     /// Whether a blocking call may return before all ranks have ended theirs: this rank's bytes
     /// went straight between its memory and the file, and it has no part in the exchange of the
-    /// others' bytes. True: what is left needs neither the caller nor the user's memory, and
-    /// storage threads serve the file from now on. Not beside progress() or run_callers_part().
-    bool release_caller();
+    /// others' bytes. What is left then needs neither the caller nor the user's memory. This and
+    /// release_caller() not beside progress() or run_callers_part().
+    [[nodiscard]] bool may_release_caller() const noexcept;
+    /// Storage threads serve the file from now on.
+    void release_caller() noexcept { state_.caller_transfers = false; }
 
     [[nodiscard]] bool complete() const noexcept {
         return complete_.load(std::memory_order_acquire);
@@ -81,7 +83,7 @@ public:
     // Valid once complete:
     [[nodiscard]] Status status() const noexcept { return result_; }  ///< The same on all ranks.
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }  ///< Of this rank, transferred.
-    /// The same once release_caller() returned true.
+    /// The same once may_release_caller() is true.
     [[nodiscard]] Bytes direct_bytes() const noexcept { return state_.direct_bytes; }
 
     [[nodiscard]] Stage stage() const noexcept { return stage_; }

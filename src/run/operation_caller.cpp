@@ -21,15 +21,13 @@ void Operation::run_early() {
 
 /// A short transfer that ran early is over before the survey begins, so its caller waits for no
 /// other rank's bytes where the survey brings the outcome of all.
-bool Operation::release_caller() {
+bool Operation::may_release_caller() const noexcept {
     bool const moved = state_.direct && direct_done_ && (planned() || !ran_early_);
     bool const brings_nothing = state_.request.bytes == 0 && planned();
     bool const serves = stage_ != Stage::agreement &&
                         std::ranges::any_of(lanes_, [](Lane const& lane) { return lane.carries; });
     if (stage_ == Stage::waiting || state_.status != Status::ok) return false;
-    if (state_.request.atomic || serves || (!moved && !brings_nothing)) return false;
-    state_.caller_transfers = false;
-    return true;
+    return !state_.request.atomic && !serves && (moved || brings_nothing);
 }
 
 bool Operation::run_callers_part() {

@@ -152,6 +152,8 @@ def cases_of_files(mpi):
         Case("SLUICE=off", "files.c", [BY_MPI], preload=("sluice",), settings={"SLUICE": "off"}),
         Case("SLUICE=off, sluice run", "files.c", [BY_MPI], settings={"SLUICE": "off"}),
         Case("device memory on one rank", "device.c", ["device: the driver was asked"]),
+        Case("device memory that takes no bytes", "device.c", ["device: failures were told"],
+             defines=("-DUNPACK_FAILS",)),
         Case("device memory on one rank of two nodes", "device.c", ["device: the driver was asked"],
              settings={"SLUICE_RANKS_PER_NODE": "2"}),
     ]
@@ -161,6 +163,13 @@ def cases_of_coverage():
     for ranks in (1, 2, 3, 8):
         yield Case(f"what covers its span is proved, on {ranks} ranks", "covered.c",
                    ["covered: only what is"], "{program} {path}", ranks=ranks)
+
+
+def cases_of_threads():
+    for ranks in (2, 3):
+        yield Case(f"no threads are to be had, {ranks} ranks", "threadless.c",
+                   ["threadless: served by sluice, threads were refused, 0 wrong bytes"],
+                   "{program} {path}", ranks=ranks)
 
 
 def cases_of_shared_memory():
@@ -311,5 +320,5 @@ def all_cases(mpi):
     return [*cases_of_jobs(mpi), *cases_of_tools(), *cases_of_wrappers(), *cases_of_links(mpi),
             *cases_of_other_writes(mpi), *cases_of_pointers(), *cases_of_romio_hints(),
             *cases_of_files(mpi), *cases_of_levels(mpi), *cases_of_processes(mpi),
-            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(), *cases_of_shared_memory(),
-            *cases_of_versions(mpi)]
+            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
+            *cases_of_shared_memory(), *cases_of_threads(), *cases_of_versions(mpi)]

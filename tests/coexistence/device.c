@@ -20,6 +20,26 @@ int cuPointerGetAttribute(void* data, int attribute, unsigned long long pointer)
     return SUCCESS;
 }
 
+#ifdef UNPACK_FAILS
+int PMPI_Unpack(void const* from, int bytes, int* position, void* to, int count, MPI_Datatype type,
+                MPI_Comm communicator) {
+    (void)from, (void)bytes, (void)position, (void)to, (void)count, (void)type, (void)communicator;
+    return MPI_ERR_OTHER;
+}
+#endif
+
+/* What cannot be brought into the memory was not read. */
+static void check_failures(MPI_File file, unsigned char* data) {
+    MPI_Request request;
+    int const fails = data == on_device;
+    int code = MPI_File_read_at_all(file, 0, data, HALF, MPI_BYTE, MPI_STATUS_IGNORE);
+    require((code != MPI_SUCCESS) == fails, "MPI_File_read_at_all tells of it");
+    MPI_File_iread_at_all(file, 0, data, HALF, MPI_BYTE, &request);
+    code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    require((code != MPI_SUCCESS) == fails, "MPI_Wait tells of it");
+    if (fails) printf("device: failures were told\n");
+}
+
 static void read_back(MPI_File file, unsigned char* data, unsigned char const* expected) {
     MPI_Request request;
     memset(data, 0, PIECES * PIECE_BYTES);
@@ -45,7 +65,13 @@ int main(int argc, char** argv) {
     view_pieces(file, rank, ranks);
     MPI_Request request = start_pieces(file, data);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
+#ifdef UNPACK_FAILS
+    (void)read_back;
+    check_failures(file, data);
+#else
+    (void)check_failures;
     read_back(file, data, expected);
+#endif
     MPI_File_close(&file);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) check_pieces(argv[1], ranks);
