@@ -297,12 +297,12 @@ ExactHints::ExactHints(MPI_Info given) {
     PMPI_Info_set(info_, "romio_ds_write", "disable");
 }
 
-ExactHints::ExactHints(MPI_Info given, File& file) {
+ExactHints::ExactHints(MPI_Info given, File const& file) {
     // The last one would turn collective buffering on again.
     constexpr std::pair<char const*, char const*> exact[] = {{"romio_ds_write", "disable"},
                                                              {"romio_cb_write", "disable"},
                                                              {"romio_no_indep_rw", "false"}};
-    bool const first = !std::exchange(file.exact, true);
+    bool const first = !file.exact;
     if (!first && given == MPI_INFO_NULL) return;
     copy(given);
     for (auto const& [name, value] : exact) {

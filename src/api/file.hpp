@@ -83,7 +83,7 @@ public:
     FileHints hints;
     FileView view;
     bool atomic = false;
-    bool exact = false;             ///< The MPI has its ExactHints.
+    bool exact = false;             ///< The MPI has taken its ExactHints.
     std::unique_ptr<Access> split;  ///< The split collective that was begun.
     std::unique_ptr<StoredFile> const storage;
     /// See PointerLock. Recursive: an error handler of the program may seek.
@@ -139,8 +139,8 @@ public:
     /// Of a file that the MPI serves: collective calls stay as they are.
     explicit ExactHints(MPI_Info given);
     /// Of `file`, at its next set_view or set_info. All ranks must hand over the same ones of these
-    /// hints, since ROMIO broadcasts each: all do at the first call, and none later.
-    ExactHints(MPI_Info given, File& file);
+    /// hints, since ROMIO broadcasts each: all do until a call has succeeded, and none later.
+    ExactHints(MPI_Info given, File const& file);
     ~ExactHints();
     ExactHints(ExactHints const&) = delete;
     ExactHints& operator=(ExactHints const&) = delete;

@@ -9,6 +9,7 @@
 #include "api/next.hpp"
 #include "api/requests.hpp"
 #include "api/statistics.hpp"
+#include "ports/mpi_status.hpp"
 
 #include <cstring>
 #include <optional>
@@ -43,8 +44,23 @@ void drain_and_meet(MPI_File handle) {
     meet(handle);
 }
 
+/// Of both what Sluice and what the MPI has written. `code` is what the MPI says.
+Status sync(File& file, int& code) {
+    Status const own = flush(file);
+    meet(file.team->communicator);
+    code = SLUICE_NEXT(MPI_File_sync)(file.handle);
+    return own;
+}
+
+Status make_durable(File& file) {
+    int code = MPI_SUCCESS;
+    if (file.amode & MPI_MODE_RDONLY) return Status::ok;
+    Status const own = sync(file, code);
+    return agreed(own, status_of_mpi(code));
+}
+
 int close(File& file, MPI_File* handle) {
-    Status flushed = file.hints.durable ? flush(file) : Status::ok;
+    Status flushed = file.hints.durable ? make_durable(file) : Status::ok;
     drain_and_meet(file);
     flushed = agreed(flushed, file.late_error());
     file.split.reset();
@@ -76,6 +92,7 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
         file.handle, a.displacement, owned ? stand_in.type() : a.etype,
         owned ? stand_in.type() : a.filetype, for_mpi, ExactHints(own.for_mpi, file).info());
     if (code != MPI_SUCCESS) return code;
+    file.exact = true;
     file.set_hints(own.hints);
     file.view = view;
     return code;
@@ -209,7 +226,9 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info) try {
     sluice::OwnHints const own(info, file->hints);
     int const code =
         SLUICE_NEXT(MPI_File_set_info)(fh, sluice::ExactHints(own.for_mpi, *file).info());
-    if (code == MPI_SUCCESS) file->set_hints(own.hints);
+    if (code != MPI_SUCCESS) return code;
+    file->exact = true;
+    file->set_hints(own.hints);
     return code;
 }
 SLUICE_NO_MEMORY(fh)
@@ -257,9 +276,8 @@ int MPI_File_sync(MPI_File fh) try {
         sluice::meet(fh);
         return SLUICE_NEXT(MPI_File_sync)(fh);
     }
-    Status const all = sluice::flush(*file);
-    sluice::meet(file->team->communicator);
-    int const code = SLUICE_NEXT(MPI_File_sync)(fh);
+    int code = MPI_SUCCESS;
+    Status const all = sluice::sync(*file, code);
     return all != Status::ok ? sluice::raise(fh, all) : code;
 }
 SLUICE_NO_MEMORY(fh)

@@ -2,6 +2,7 @@
 // give them the environment of the job, not that of the process that spawns them, so `env` is
 // spawned, which sets it and becomes the program.
 #include "api/environment.hpp"
+#include "api/guard.hpp"
 #include "api/meet.hpp"
 #include "api/next.hpp"
 #include "api/ranks.hpp"
@@ -24,7 +25,9 @@ bool is_program(std::string const& file) {
 }
 
 /// Whether `env` would find the program that the launcher finds: by a path, or in a folder of PATH.
+/// What has a `=` in it `env` takes for a variable.
 bool is_found_alike(std::string const& command) {
+    if (command.find('=') != std::string::npos) return false;
     if (command.find('/') != std::string::npos) return true;
     char const* const path = std::getenv("PATH");
     std::istringstream folders(path ? path : "");
@@ -106,7 +109,7 @@ void complete(std::vector<char**>& arguments) {
 extern "C" {
 
 int MPI_Comm_spawn(char const* command, char* argv[], int maxprocs, MPI_Info info, int root,
-                   MPI_Comm comm, MPI_Comm* intercomm, int codes[]) {
+                   MPI_Comm comm, MPI_Comm* intercomm, int codes[]) try {
     sluice::meet(comm);
     if (sluice::rank_in(comm) != root) {
         return SLUICE_NEXT(MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm,
@@ -116,10 +119,11 @@ int MPI_Comm_spawn(char const* command, char* argv[], int maxprocs, MPI_Info inf
     return SLUICE_NEXT(MPI_Comm_spawn)(its.command(), its.arguments(), maxprocs, info, root, comm,
                                        intercomm, codes);
 }
+SLUICE_NO_MEMORY(comm)
 
 int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], int const maxprocs[],
                             MPI_Info const infos[], int root, MPI_Comm comm, MPI_Comm* intercomm,
-                            int codes[]) {
+                            int codes[]) try {
     sluice::meet(comm);
     if (sluice::rank_in(comm) != root) {
         return SLUICE_NEXT(MPI_Comm_spawn_multiple)(count, commands, argvs, maxprocs, infos, root,
@@ -130,5 +134,6 @@ int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], int con
     return SLUICE_NEXT(MPI_Comm_spawn_multiple)(count, its.commands.data(), its.arguments.data(),
                                                 maxprocs, infos, root, comm, intercomm, codes);
 }
+SLUICE_NO_MEMORY(comm)
 
 }  // extern "C"

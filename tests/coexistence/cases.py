@@ -165,6 +165,12 @@ def cases_of_coverage():
                    ["covered: only what is"], "{program} {path}", ranks=ranks)
 
 
+def cases_of_flushes():
+    for way in ("write_at", "write_at_all"):
+        yield Case(f"durable when it is closed, {way}", "durable.c", [f"durable: {BY_SLUICE}"],
+                   f"{{program}} {{path}} {way}", ranks=2)
+
+
 def cases_of_threads():
     for ranks in (2, 3):
         yield Case(f"no threads are to be had, {ranks} ranks", "threadless.c",
@@ -200,6 +206,9 @@ def cases_of_jobs(mpi):
     return [
         Case("spawned processes", "spawned.c", ["4 ranks wrote together", said, "serves .*2$"],
              "{program} {path} {path}2", settings={"SLUICE_LOG": "2"}, ranks=2),
+        Case("spawned processes with = in their name", "spawned.c",
+             ["4 ranks wrote together", said], "{program} {path} {path}2", ranks=2,
+             called="spawned=named"),
         Case("a rank without Sluice", "files.c", [BY_MPI, said],
              "{program} {path} {path} : -n 1 {program} {path} {path}", ranks=2),
         Case("a rank without Sluice, collectives", "files.c", [BY_MPI, said],
@@ -321,4 +330,5 @@ def all_cases(mpi):
             *cases_of_other_writes(mpi), *cases_of_pointers(), *cases_of_romio_hints(),
             *cases_of_files(mpi), *cases_of_levels(mpi), *cases_of_processes(mpi),
             *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
-            *cases_of_shared_memory(), *cases_of_threads(), *cases_of_versions(mpi)]
+            *cases_of_shared_memory(), *cases_of_threads(), *cases_of_flushes(),
+            *cases_of_versions(mpi)]
