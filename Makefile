@@ -23,7 +23,7 @@ build: build-$(variant)        ## build for MPI=mpich (default), openmpi, ...: s
 demo: build-mpich build-openmpi ## build with both MPIs and show what Sluice does
 	@examples/demo
 
-test: environment              ## all but test-mpis and test-long; ends with "N passed, N failed"
+test: environment              ## lint, unit tests, both MPIs; ends with "N passed, N failed"
 	@$(run) build lint unit mpi
 
 test-unit: environment         ## tests without MPI, with the sanitizers

@@ -139,7 +139,7 @@ void check_loaded() {
 }
 
 #ifdef MPI_ABI
-/// Intel MPI 2021.19 numbers some constants in another way than the header of MPICH 5, and both
+/// Intel MPI 2021.18.1 numbers some constants in another way than the header of MPICH 5, and both
 /// call it version 1. The error handler that files begin with is one of them.
 bool numbers_agree() {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
