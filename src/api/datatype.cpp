@@ -157,6 +157,19 @@ std::optional<Bytes> file_bytes_of(MPI_Datatype type, Representation representat
     return external32 ? std::optional(external32->bytes()) : std::nullopt;
 }
 
+std::optional<Offset> file_extent_of(MPI_Datatype type, Representation representation) {
+    auto const bytes = file_bytes_of(type, representation);
+    auto const layout = bytes ? flatten(type, representation) : nullptr;
+    if (!layout) return std::nullopt;
+    return layout->is_contiguous() ? *bytes : layout->tile_extent();  // One layout for all bytes.
+}
+
+bool is_alike_in_mpi(MPI_Datatype type, Representation representation) {
+    if (representation == Representation::native) return true;
+    auto const external32 = external32_of(type);
+    return external32 && external32->is_plain();
+}
+
 void forget_types() {
     {
         std::lock_guard const lock(kept().mutex);

@@ -49,6 +49,14 @@ flatten(MPI_Datatype type, Representation representation = Representation::nativ
 /// Bytes that one instance takes in a file. Nothing where external32_of() is null.
 [[nodiscard]] std::optional<Bytes> file_bytes_of(MPI_Datatype type, Representation representation);
 
+/// From one instance to the next in a file. Nothing where external32_of() is null.
+[[nodiscard]] std::optional<Offset> file_extent_of(MPI_Datatype type,
+                                                   Representation representation);
+
+/// Whether the MPIs do the same with the datatype in a file as this library does: always where the
+/// file is native, and in external32 if External32::is_plain().
+[[nodiscard]] bool is_alike_in_mpi(MPI_Datatype type, Representation representation);
+
 /// Forgets all that is kept. Called before the MPI ends; it may begin again.
 void forget_types();
 

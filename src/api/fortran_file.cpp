@@ -55,6 +55,8 @@ SLUICE_FORTRAN(file_get_position, (Integer fh, Offset offset, Integer ierror),
 SLUICE_FORTRAN(file_get_byte_offset,
                (Integer fh, Offset offset, Offset displacement, Integer ierror),
                MPI_File_get_byte_offset(file(fh), *offset, displacement))
+SLUICE_FORTRAN(file_get_type_extent, (Integer fh, Integer datatype, Address extent, Integer ierror),
+               MPI_File_get_type_extent(file(fh), type(datatype), extent))
 
 }  // extern "C"
 #endif

@@ -1,8 +1,9 @@
 // Independent data access, and access by the shared pointer. Nonblocking independent calls are
 // served, because the MPIs' own requests hang or fail (Open MPI at the end of the file, MPICH when
-// it is asked twice). So are blocking writes of views with holes, which ROMIO sieves. Other
-// blocking calls and the shared pointer are the MPI's, unless it was not given the view: then
-// blocking calls are served too, and the shared pointer, which only the MPI has, is refused.
+// it is asked twice). So are blocking writes of views with holes, which ROMIO sieves, and blocking
+// calls in external32, which this library alone converts. Other blocking calls and the shared
+// pointer are the MPI's, unless it was not given the view: then blocking calls are served too, and
+// the shared pointer, which only the MPI has, is refused.
 #include "api/access.hpp"
 #include "api/errors.hpp"
 #include "api/guard.hpp"
@@ -13,13 +14,19 @@ namespace {
 
 using sluice::AccessArguments;
 using sluice::Direction;
+using sluice::Status;
 
-/// A blocking call that the MPI would do wrong: it was not given the view, or it might write the
-/// bytes between the pieces as it found them earlier (data sieving), while operations of this
-/// library write there.
+bool converts(sluice::FileView const& view) noexcept {
+    return view.representation != sluice::Representation::native;
+}
+
+/// A blocking call that the MPI would do wrong: it was not given the view, or it converts in its
+/// own way, or it might write the bytes between the pieces as it found them earlier (data sieving),
+/// while operations of this library write there.
 bool must_serve(sluice::File const& file, Direction direction) {
     sluice::FileView const& view = file.view;
-    return view.owned || (direction == Direction::write && !view.filetype->is_contiguous());
+    return view.owned || converts(view) ||
+           (direction == Direction::write && !view.filetype->is_contiguous());
 }
 
 /// `result` is the call's status or request.
@@ -38,23 +45,41 @@ int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
     return pass();
 }
 
-template <class Pass> int shared(MPI_File handle, Pass&& pass) {
-    auto const file = sluice::find_file(handle);
-    if (!file) return pass();
-    if (!file->view.owned) {
-        file->passed();
-        return pass();
-    }
-    return sluice::raise(handle, sluice::Status::unsupported);
+/// Whether the MPI, which moves the shared pointer and the bytes, does it right.
+Status check_shared(sluice::File const& file, MPI_Datatype type) {
+    sluice::FileView const& view = file.view;
+    if (view.owned) return Status::unsupported;
+    if (!file.served() || !converts(view)) return Status::ok;
+    Status const status = sluice::check_type(*file.team, type);
+    if (status != Status::ok) return status;
+    return sluice::is_alike_in_mpi(type, view.representation) ? Status::ok : Status::unsupported;
 }
 
-/// The same of calls that all ranks make.
-template <class Pass> int ordered(MPI_File handle, Pass&& pass) {
-    return shared(handle, [&] {
+template <class Pass> int pass_or_raise(sluice::File& file, Status status, Pass&& pass) {
+    if (status != Status::ok) return sluice::raise(file.handle, status);
+    file.passed();
+    return pass();
+}
+
+template <class Pass> int shared(MPI_File handle, MPI_Datatype type, Pass&& pass) try {
+    auto const file = sluice::find_file(handle);
+    return file ? pass_or_raise(*file, check_shared(*file, type), pass) : pass();
+}
+SLUICE_NO_MEMORY(handle)
+
+/// The same of calls that all ranks make, and that wait for each other in the MPI.
+template <class Pass> int ordered(MPI_File handle, MPI_Datatype type, Pass&& pass) try {
+    auto const file = sluice::find_file(handle);
+    auto const meet_and_pass = [&] {
         sluice::meet(handle);
         return pass();
-    });
+    };
+    if (!file) return meet_and_pass();
+    Status const mine = check_shared(*file, type);
+    bool const may_differ = file->served() && converts(file->view);
+    return pass_or_raise(*file, may_differ ? file->agree(mine) : mine, meet_and_pass);
 }
+SLUICE_NO_MEMORY(handle)
 
 }  // namespace
 
@@ -71,19 +96,19 @@ template <class Pass> int ordered(MPI_File handle, Pass&& pass) {
     }
 #define SLUICE_SHARED(NAME, BUFFER, COUNT, RESULT)                                                 \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
-        return shared(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, result); });        \
+        return shared(fh, type, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, result); });  \
     }
 #define SLUICE_ORDERED(NAME, BUFFER, COUNT)                                                        \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
-        return ordered(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, status); });       \
+        return ordered(fh, type, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, status); }); \
     }
 #define SLUICE_ORDERED_END(NAME, BUFFER)                                                           \
     int NAME(MPI_File fh, BUFFER buf, MPI_Status* status) {                                        \
-        return ordered(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, status); });                    \
+        return ordered(fh, MPI_BYTE, [&] { return SLUICE_NEXT(NAME)(fh, buf, status); });          \
     }
 #define SLUICE_SHARED_BEGIN(NAME, BUFFER, COUNT)                                                   \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
-        return ordered(fh, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type); });               \
+        return ordered(fh, type, [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type); });         \
     }
 #define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \
     SLUICE_ALONE(MPI_File_write##SUFFIX, Direction::write, void const*, COUNT, MPI_Status*)        \

@@ -83,14 +83,14 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     meet(file.team->communicator);
     if (all != Status::ok && all != Status::unsupported) return raise(file.handle, all);
     view.known = all == Status::ok;
+    if (!view.known) view.owned.reset();  // Another rank cannot read its view: the MPI has all.
     OwnHints const own(info, file.hints);
     StandIn const stand_in(view);
-    bool const owned = view.known && view.owned;
     // Open MPI knows no "internal".
-    char const* const for_mpi = owned || view.internal ? "native" : a.representation;
+    char const* const for_mpi = view.owned || view.internal ? "native" : a.representation;
     int const code = SLUICE_NEXT(MPI_File_set_view)(
-        file.handle, a.displacement, owned ? stand_in.type() : a.etype,
-        owned ? stand_in.type() : a.filetype, for_mpi, ExactHints(own.for_mpi, file).info());
+        file.handle, a.displacement, view.owned ? stand_in.type() : a.etype,
+        view.owned ? stand_in.type() : a.filetype, for_mpi, ExactHints(own.for_mpi, file).info());
     if (code != MPI_SUCCESS) return code;
     file.exact = true;
     file.set_hints(own.hints);
@@ -112,7 +112,7 @@ Status preallocate(File& file, MPI_Offset size) {
 int seek(File const& file, MPI_Offset offset, int whence) {
     MPI_Offset from = 0;
     bool const from_end = whence == MPI_SEEK_END;
-    if (from_end && !file.view.owned)
+    if (!file.served() || (from_end && !file.view.owned))
         return SLUICE_NEXT(MPI_File_seek)(file.handle, offset, whence);
     if (whence == MPI_SEEK_CUR) PMPI_File_get_position(file.handle, &from);
     if (from_end) {
@@ -138,6 +138,18 @@ int get_view(File const& file, MPI_Offset* displacement, MPI_Datatype* etype,
     std::strcpy(representation, external             ? "external32"
                                 : file.view.internal ? "internal"
                                                      : "native");
+    return MPI_SUCCESS;
+}
+
+/// The extent in the file's representation. The MPIs tell the one in memory.
+template <class Extent, class Pass>
+int get_type_extent(MPI_File handle, MPI_Datatype type, Extent* extent, Pass&& pass) {
+    auto const file = find_file(handle);
+    bool const native = !file || !file->served() || type == MPI_DATATYPE_NULL ||
+                        file->view.representation == Representation::native;
+    auto const found = native ? std::nullopt : file_extent_of(type, file->view.representation);
+    if (!found) return pass();
+    *extent = *found;
     return MPI_SUCCESS;
 }
 
@@ -204,6 +216,21 @@ int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) t
     return MPI_SUCCESS;
 }
 SLUICE_NO_MEMORY(fh)
+
+int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype type, MPI_Aint* extent) try {
+    return sluice::get_type_extent(
+        fh, type, extent, [&] { return SLUICE_NEXT(MPI_File_get_type_extent)(fh, type, extent); });
+}
+SLUICE_NO_MEMORY(fh)
+
+#ifdef SLUICE_HAVE_LARGE_COUNT
+int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype type, MPI_Count* extent) try {
+    return sluice::get_type_extent(fh, type, extent, [&] {
+        return SLUICE_NEXT(MPI_File_get_type_extent_c)(fh, type, extent);
+    });
+}
+SLUICE_NO_MEMORY(fh)
+#endif
 
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
     auto const file = sluice::find_file(fh);

@@ -85,7 +85,9 @@ Status read_view(Team const& team, ViewArguments const& a, bool writable, FileVi
     if (!view.known) return Status::unsupported;
     // Open MPI refuses overlaps, and ROMIO takes the wrong one of two positions of an offset.
     bool const repeats = order.overlaps || (!writable && !view.filetype->is_ascending());
-    if (repeats || is_large(*view.filetype))
+    bool const alike = is_alike_in_mpi(a.etype, view.representation) &&
+                       is_alike_in_mpi(a.filetype, view.representation);
+    if (repeats || !alike || is_large(*view.filetype))
         view.owned = std::make_shared<ViewTypes>(a.etype, a.filetype);
     return Status::ok;
 }

@@ -1,6 +1,8 @@
 // File views: what the program gave, flattened, and who keeps it. MPIs keep 16 to 31 bytes for each
-// piece of a view, so one of very many pieces is not given to them: they get a stand-in that counts
-// etypes alike (their file pointer stays right), and this library serves independent calls too.
+// piece of a view, so one of very many pieces is not given to them; nor is one in external32 whose
+// datatypes have other sizes there than in memory, which the MPIs take for the file's. They get a
+// stand-in that counts etypes alike (their file pointer stays right), and this library serves
+// independent calls too.
 #pragma once
 #include "api/datatype.hpp"
 #include "core/request.hpp"

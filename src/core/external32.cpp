@@ -153,6 +153,23 @@ void read_number(Number const& number, std::byte const* from, std::byte* to) noe
 constexpr Bytes packed_size(Numbers const& n) noexcept { return n[0].packed + n[1].packed; }
 constexpr Bytes external_size(Numbers const& n) noexcept { return n[0].external + n[1].external; }
 
+/// A number as long as in memory, or a complex number of two such.
+constexpr bool is_plain(ElementForm form) noexcept {
+    switch (form) {
+    case ElementForm::bytes:
+    case ElementForm::number_2:
+    case ElementForm::number_4:
+    case ElementForm::number_8:
+    case ElementForm::number_16:
+    case ElementForm::complex_4:
+    case ElementForm::complex_8:
+    case ElementForm::complex_16:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /// `count` elements of one form. False if a number does not fit.
 bool write_elements(ElementForm form, std::int64_t count, std::byte const* packed,
                     std::byte* external) noexcept {
@@ -201,11 +218,14 @@ External32::Node::Node(Recipe const& its_recipe) : recipe(&its_recipe) {
         Numbers const numbers = numbers_of(recipe->form);
         packed = packed_size(numbers), external = external_size(numbers);
         is_known = packed > 0 && packed == recipe->size;
+        is_plain = sluice::is_plain(recipe->form);
         return;
     }
+    is_plain = recipe->maker != Maker::structure;
     for (auto const& part : recipe->parts) {
         parts.emplace_back(*part);
         is_known = is_known && parts.back().is_known;
+        is_plain = is_plain && parts.back().is_plain;
     }
     if (recipe->maker == Maker::structure) {
         Arguments arguments(*recipe);

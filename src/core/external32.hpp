@@ -20,6 +20,9 @@ public:
     [[nodiscard]] bool is_known() const noexcept { return root_.is_known; }
     /// Of one instance.
     [[nodiscard]] Bytes bytes() const noexcept { return root_.external; }
+    /// Whether it has no structure, no pair and no number of another length than in memory: it lies
+    /// in the file as in memory, and the MPIs at hand convert it right.
+    [[nodiscard]] bool is_plain() const noexcept { return root_.is_plain; }
 
     /// False where a number has no place in external32 (an MPI_LONG of more than 4 bytes).
     [[nodiscard]] bool from_memory(std::byte const* packed, std::int64_t instances,
@@ -37,7 +40,7 @@ private:
         Recipe const* recipe;
         std::int64_t parts_in = 0;  ///< Of parts[0]; not of a structure.
         Bytes packed = 0, external = 0;
-        bool is_known = true;
+        bool is_known = true, is_plain = true;
         std::vector<Node> parts;
     };
     /// Bytes before an element.

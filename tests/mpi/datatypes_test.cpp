@@ -2,7 +2,7 @@
 // keeps of them must never be that of another one. Each sub-test packs its memory by itself and
 // compares the file with that.
 #include "access.hpp"
-#include "datatypes_external.hpp"
+#include "datatypes_representation.hpp"
 
 #include <algorithm>
 #include <random>
@@ -264,6 +264,12 @@ std::vector<check::Test> tests() {
             {"representations", both_representations},
             {"external32/longs", datatypes::longs_in_external32},
             {"external32/structures", datatypes::short_read_of_structures},
+            {"external32/independent", datatypes::independent_longs},
+            {"external32/told", datatypes::what_the_view_tells},
+            {"external32/holes", datatypes::longs_with_holes},
+            {"external32/single", datatypes::independent_structures},
+            {"external32/mixed", datatypes::ranks_mix_calls},
+            {"external32/shared", datatypes::shared_pointer},
             {"nameless", datatypes::types_without_names},
             {"views", views_made_anew},
             {"threads", threads}};

@@ -181,6 +181,22 @@ Data draw_numbers(std::vector<Element> const& list) {
     return packed;
 }
 
+bool is_plain(Made const& recipe) { return External32(recipe).is_plain(); }
+
+TEST(External32, PlainLiesAsInMemory) {
+    for (Element const& element : elements) {
+        bool const is_pair = element.form == ElementForm::value_2_and_int ||
+                             element.form == ElementForm::value_8_and_int;
+        EXPECT_EQ(is_plain(recipe_of(element)), element.packed == element.external && !is_pair);
+    }
+    EXPECT_FALSE(is_plain(recipe_of({ElementForm::long_double, sizeof(long double), 16})));
+    Made const number = recipe_of({ElementForm::number_4, 4, 4});
+    Made const long_integer = recipe_of({ElementForm::long_integer, 8, 4});
+    EXPECT_TRUE(is_plain(made(Maker::contiguous, {3}, {}, {number})));
+    EXPECT_FALSE(is_plain(made(Maker::contiguous, {3}, {}, {long_integer})));
+    EXPECT_FALSE(is_plain(made(Maker::structure, {1, 1}, {0}, {number})));
+}
+
 RC_GTEST_PROP(External32, ConvertsWhatIsWhole, ()) {
     Drawn const drawn = draw(3);
     External32 const conversion(drawn.recipe);
