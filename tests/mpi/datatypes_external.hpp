@@ -8,6 +8,22 @@
 
 namespace datatypes {
 
+struct Opened {
+    explicit Opened(char const* name, MPI_Comm communicator = MPI_COMM_WORLD) {
+        check::ok(MPI_File_open(communicator, check::path(name).c_str(),
+                                MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                                MPI_INFO_NULL, &file));
+    }
+    ~Opened() { MPI_File_close(&file); }
+    Opened(Opened const&) = delete;
+    Opened& operator=(Opened const&) = delete;
+    MPI_File file = MPI_FILE_NULL;
+};
+
+inline void view_in_external32(MPI_File file, MPI_Datatype type) {
+    check::ok(MPI_File_set_view(file, 0, type, type, "external32", MPI_INFO_NULL));
+}
+
 /// A file of this rank alone, seen in external32.
 class ExternalFile {
 public:
@@ -16,7 +32,7 @@ public:
         check::ok(MPI_File_open(MPI_COMM_SELF, name_.c_str(),
                                 MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
                                 MPI_INFO_NULL, &file));
-        check::ok(MPI_File_set_view(file, 0, etype, etype, "external32", MPI_INFO_NULL));
+        view_in_external32(file, etype);
     }
     ~ExternalFile() { MPI_File_close(&file); }
     ExternalFile(ExternalFile const&) = delete;

@@ -119,7 +119,7 @@ inline void what_the_view_tells() {
     check::is_equal(std::string("external32"), std::string(representation), "representation");
     for (MPI_Datatype const type : {MPI_UNSIGNED_LONG, MPI_WCHAR, MPI_LONG_INT, MPI_DOUBLE_INT,
                                     MPI_LONG_DOUBLE, MPI_2INT, MPI_INT}) {
-        check::ok(MPI_File_set_view(file, 0, type, type, "external32", MPI_INFO_NULL));
+        view_in_external32(file, type);
         MPI_Offset const bytes = extent_in_file(file, type);
         check::is_equal(3 * bytes, byte_offset(file, 3), "offset of the third element");
         check::ok(MPI_File_seek(file, 0, MPI_SEEK_END));
@@ -164,34 +164,17 @@ inline void independent_structures() {
     check::ok(MPI_File_read_at(external.file, 0, found.data(), 2, type, &status));
     check::is_true(found == values, "structures read again");
     check_counted(2, status, type);
-    check::ok(MPI_File_set_view(external.file, 0, type, type, "external32", MPI_INFO_NULL));
+    view_in_external32(external.file, type);
     check::ok(MPI_File_write_at(external.file, 1, &values[0], 1, type, MPI_STATUS_IGNORE));
     check::ok(MPI_File_read_at_all(external.file, 1, found.data(), 1, type, MPI_STATUS_IGNORE));
     check::is_true(found[0] == values[0], "a structure in a view of structures");
     MPI_Type_free(&type);
 }
 
-/// A file of all ranks, removed by the last of them.
-class CommonFile {
-public:
-    CommonFile() {
-        check::ok(MPI_File_open(MPI_COMM_WORLD, check::path("common32.bin").c_str(),
-                                MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                                MPI_INFO_NULL, &file));
-    }
-    ~CommonFile() { MPI_File_close(&file); }
-    CommonFile(CommonFile const&) = delete;
-    CommonFile& operator=(CommonFile const&) = delete;
-    void view(MPI_Datatype type) const {
-        check::ok(MPI_File_set_view(file, 0, type, type, "external32", MPI_INFO_NULL));
-    }
-    MPI_File file = MPI_FILE_NULL;
-};
-
 /// Each rank writes by itself, and all read all, in either order.
 inline void ranks_mix_calls() {
-    CommonFile const common;
-    common.view(MPI_LONG);
+    Opened const common("common32.bin");
+    view_in_external32(common.file, MPI_LONG);
     auto const all = longs(static_cast<std::size_t>(10 * check::size()), 1);
     MPI_Offset const mine = MPI_Offset{10} * check::rank();
     long const* const own = all.data() + mine;
@@ -215,16 +198,16 @@ inline void ranks_mix_calls() {
 
 /// The shared pointer is the MPI's: it is refused where the MPI converts otherwise, on all ranks.
 inline void shared_pointer() {
-    CommonFile const common;
+    Opened const common("common32.bin");
     long const value = 5;
     int const number = 6;
     auto const is_refused = [](int code) {
         check::is_equal(MPI_ERR_UNSUPPORTED_OPERATION, check::class_of(code), "class of the error");
     };
-    common.view(MPI_LONG);
+    view_in_external32(common.file, MPI_LONG);
     is_refused(MPI_File_write_shared(common.file, &value, 1, MPI_LONG, MPI_STATUS_IGNORE));
     is_refused(MPI_File_write_ordered(common.file, &value, 1, MPI_LONG, MPI_STATUS_IGNORE));
-    common.view(MPI_INT);
+    view_in_external32(common.file, MPI_INT);
     is_refused(MPI_File_write_shared(common.file, &value, 1, MPI_LONG, MPI_STATUS_IGNORE));
     MPI_Datatype const of_first = check::rank() == 0 ? MPI_LONG : MPI_INT;
     is_refused(MPI_File_write_ordered(common.file, &value, 1, of_first, MPI_STATUS_IGNORE));

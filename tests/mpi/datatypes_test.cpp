@@ -11,6 +11,7 @@
 namespace {
 
 using Bytes = std::vector<unsigned char>;
+using datatypes::Opened;
 
 /// Pieces of one rank's memory, at random places, in random order.
 struct Pieces {
@@ -77,18 +78,6 @@ void compare(MPI_File file, Bytes const& expected, std::string_view what) {
                      MPI_STATUS_IGNORE);
     check::is_true(found == expected, what);
 }
-
-struct Opened {
-    explicit Opened(char const* name, MPI_Comm communicator = MPI_COMM_WORLD) {
-        check::ok(MPI_File_open(communicator, check::path(name).c_str(),
-                                MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                                MPI_INFO_NULL, &file));
-    }
-    ~Opened() { MPI_File_close(&file); }
-    Opened(Opened const&) = delete;
-    Opened& operator=(Opened const&) = delete;
-    MPI_File file = MPI_FILE_NULL;
-};
 
 /// Handles are used again for other types, by calls of both kinds.
 void handles_are_reused(int pieces_a_type) {
