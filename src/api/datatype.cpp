@@ -36,8 +36,8 @@ struct Attribute {
     Known known;
 };
 
-/// Attributes that exist. A lock of its own, which nothing of the MPI is called under: the MPI
-/// calls the functions below, and may hold locks meanwhile.
+/// Attributes that exist. A lock of its own, also of what they hold, which nothing of the MPI is
+/// called under: the MPI calls the functions below, and may hold locks meanwhile.
 struct Attributes {
     std::mutex mutex;
     std::unordered_set<Attribute*> all;
@@ -55,7 +55,12 @@ Attribute* make_attribute(Known known) {
 }
 
 int copy_attribute(MPI_Datatype, int, void*, void* from, void* to, int* copied) {
-    *static_cast<void**>(to) = make_attribute(static_cast<Attribute*>(from)->known);
+    Known known;
+    {
+        std::lock_guard const lock(attributes().mutex);
+        known = static_cast<Attribute*>(from)->known;
+    }
+    *static_cast<void**>(to) = make_attribute(std::move(known));
     *copied = 1;
     return MPI_SUCCESS;
 }
@@ -68,6 +73,12 @@ int delete_attribute(MPI_Datatype, int, void* value, void*) {
     }
     delete attribute;
     return MPI_SUCCESS;
+}
+
+/// Another thread may duplicate the datatype.
+template <class T> void keep(std::shared_ptr<T>& place, std::shared_ptr<T> made) {
+    std::lock_guard const lock(attributes().mutex);
+    place = std::move(made);
 }
 
 /// Where it is kept: in attributes, but for named ones, which are never freed.
@@ -131,7 +142,7 @@ std::shared_ptr<Shape> shape_of(MPI_Datatype type, Representation representation
     auto& shape = known_of(type).shapes[static_cast<std::size_t>(representation)];
     if (shape) return shape;
     auto recipe = capture(type, representation);
-    if (recipe && is_in_range(*recipe)) shape = std::make_shared<Shape>(std::move(recipe));
+    if (recipe && is_in_range(*recipe)) keep(shape, std::make_shared<Shape>(std::move(recipe)));
     return shape;
 }
 
@@ -147,7 +158,7 @@ std::shared_ptr<External32 const> external32_of(MPI_Datatype type) {
     auto recipe = capture(type, Representation::native);
     if (!recipe || !is_in_range(*recipe)) return nullptr;
     auto made = std::make_shared<External32 const>(std::move(recipe));
-    if (made->is_known()) external32 = std::move(made);
+    if (made->is_known()) keep(external32, std::move(made));
     return external32;
 }
 
