@@ -48,8 +48,9 @@ public:
     Team(Team const&) = delete;
     Team& operator=(Team const&) = delete;
 
-    /// The lowest stream that no open file uses: the same everywhere as long as files are opened and
-    /// closed in the same order on all ranks, which several threads of a rank may break. Null, on all ranks, when there are too many.
+    /// The lowest stream that no open file uses: the same everywhere as long as files are opened
+    /// and closed in the same order on all ranks, which several threads of a rank may break. Null,
+    /// on all ranks, when there are too many.
     /// `aggregators`: see core/placement.hpp; empty: as the library does it. Collective.
     StreamPlace* take_stream(std::vector<Rank> const& aggregators);
 

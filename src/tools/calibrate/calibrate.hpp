@@ -49,10 +49,13 @@ public:
     Scratch(Scratch const&) = delete;
     Scratch& operator=(Scratch const&) = delete;
     [[nodiscard]] std::string const& path() const noexcept { return path_; }
+    /// Now, when all ranks have opened it, which keep it until they close it: launchers may end a
+    /// job without a signal that could be heard, or while a rank waits for a device. Collective.
+    void remove();
 
 private:
     std::string path_;
-    bool mine_;
+    bool mine_;  ///< To be removed by this rank.
 };
 
 /// Times of requests to the storage under the options' directory.

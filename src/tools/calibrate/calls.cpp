@@ -167,9 +167,10 @@ void measure_calls(Job const& job, double seconds, MachineProfile& profile) {
     measure_near(job, folder_in_memory(job), seconds * (job.one_node() ? 1 : 0.7), profile);
     if (!job.one_node()) {
         job.progress->step("calls of all nodes");
-        Scratch const scratch(job, job.options.directory, "calls");
+        Scratch scratch(job, job.options.directory, "calls");
         bench::wait_for_all();
         CallFile file(MPI_COMM_WORLD, scratch.path());
+        scratch.remove();
         double const all = file.seconds(0, 0.3 * seconds);
         profile.operation_nodes = std::max(0.0, all - profile.operation);
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -25,7 +26,13 @@ void remove_all() noexcept {
         if (path[0] != 0) unlink(path.data());
 }
 
+/// The thread that makes files lets no signal come in between, but the MPI has threads of its own,
+/// which may get it then: they wait until the file is in the list, and no other one is made.
+std::atomic<bool> is_making{false}, is_ending{false};
+
 void end_by_signal(int number) {
+    is_ending = true;
+    while (is_making) continue;
     remove_all();
     signal(number, SIG_DFL);
     raise(number);
@@ -43,12 +50,15 @@ int make_removed(std::string const& path) noexcept {
     sigemptyset(&held);
     for (int const number : ending) sigaddset(&held, number);
     pthread_sigmask(SIG_BLOCK, &held, &before);
+    is_making = true;
+    while (is_ending) is_making = false;  // Another thread ends the process.
     int const fd = open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0) {
         auto* const place = std::ranges::find_if(scratch_paths, [](auto& p) { return p[0] == 0; });
         if (place != scratch_paths.end()) path.copy(place->data(), path.size());
     }
     int const why = errno;
+    is_making = false;
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     errno = why;
     return fd;
@@ -99,6 +109,11 @@ Scratch::~Scratch() {
     unlink(path_.c_str());
     for (auto& path : scratch_paths)
         if (path_ == path.data()) path = {};  // make_removed() wants zeros behind a shorter name.
+}
+
+void Scratch::remove() {
+    bench::wait_for_all();
+    if (mine_) unlink(path_.c_str());
 }
 
 }  // namespace sluice::calibrate

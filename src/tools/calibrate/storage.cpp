@@ -1,11 +1,11 @@
 // Requests to the storage: every point in turn, again and again, until the time is over. See
 // calibrate.hpp.
 #include "core/regression.hpp"
+#include "ports/descriptor.hpp"
 #include "tools/calibrate/clients.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <map>
 #include <sys/mman.h>
@@ -29,12 +29,9 @@ Bytes room_for(Options const& options) {
 }
 
 /// Whether most of the file's pages are in memory.
-bool is_in_page_cache(std::string const& path, Bytes bytes) {
-    int const fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
+bool is_in_page_cache(int fd, Bytes bytes) {
     auto const length = static_cast<std::size_t>(bytes);
     void* const memory = mmap(nullptr, length, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
     if (memory == MAP_FAILED) return false;
     auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     std::vector<unsigned char> pages((length + page - 1) / page);
@@ -150,9 +147,11 @@ private:
 StorageFacts measure_storage(Job const& job, double seconds, MachineProfile& profile) {
     StorageFacts facts;
     double const begin = bench::now();
-    Scratch const scratch(job, job.options.directory, "storage");
+    Scratch scratch(job, job.options.directory, "storage");
     bench::wait_for_all();
     Clients clients(job, scratch.path(), job.options.page_cache);
+    auto const opened = open_file(scratch.path(), AccessMode::read);
+    scratch.remove();
     job.progress->part("storage: writing a file");
     Bytes const room = static_cast<Bytes>(of_rank_0(static_cast<double>(room_for(job.options))));
     facts.file_bytes = clients.fill(room, std::min(room, file_bytes_least), seconds / 4);
@@ -161,7 +160,7 @@ StorageFacts measure_storage(Job const& job, double seconds, MachineProfile& pro
     facts.turns = measurement.run();
     measurement.tell(profile);
     facts.in_page_cache = job.options.page_cache == PageCache::keep &&
-                          is_in_page_cache(scratch.path(), facts.file_bytes);
+                          is_in_page_cache(opened.descriptor.get(), facts.file_bytes);
     bench::wait_for_all();
     return facts;
 }
