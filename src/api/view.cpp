@@ -45,6 +45,26 @@ void read_representation(char const* name, FileView& view) {
     view.known = native || external;
 }
 
+/// A datatype of so many bytes: a count of the MPI is an int, which a large etype exceeds.
+MPI_Datatype contiguous_bytes(Bytes bytes) {
+    constexpr Bytes block = 1 << 30;
+    int const whole = static_cast<int>(bytes / block), rest = static_cast<int>(bytes % block);
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    if (whole == 0) {
+        PMPI_Type_contiguous(rest, MPI_BYTE, &made);
+    } else {
+        MPI_Datatype blocks = MPI_DATATYPE_NULL;
+        PMPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
+        int const counts[] = {whole, rest};
+        MPI_Aint const displacements[] = {0, bytes - rest};
+        MPI_Datatype const types[] = {blocks, MPI_BYTE};
+        PMPI_Type_create_struct(2, counts, displacements, types, &made);
+        PMPI_Type_free(&blocks);
+    }
+    PMPI_Type_commit(&made);
+    return made;
+}
+
 }  // namespace
 
 MPI_Datatype duplicate(MPI_Datatype type) {
@@ -93,9 +113,7 @@ Status read_view(Team const& team, ViewArguments const& a, bool writable, FileVi
 }
 
 StandIn::StandIn(FileView const& view) {
-    if (!view.owned) return;
-    PMPI_Type_contiguous(static_cast<int>(view.etype_bytes), MPI_BYTE, &type_);
-    PMPI_Type_commit(&type_);
+    if (view.owned) type_ = contiguous_bytes(view.etype_bytes);
 }
 
 StandIn::~StandIn() {

@@ -167,10 +167,37 @@ void billion_pieces() {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// Etypes of 4 GiB in a view that only the library keeps, as they overlap: the MPI's own view has
+/// a datatype of that length in their place, and a count of it is an int.
+void large_etype() {
+    auto const name = check::fresh_file("etype.bin", 4096);
+    MPI_File file = open(name, MPI_MODE_RDONLY);
+    MPI_Datatype mebibyte = MPI_DATATYPE_NULL, etype = MPI_DATATYPE_NULL;
+    MPI_Datatype overlapping = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(mib, MPI_BYTE, &mebibyte);
+    MPI_Type_contiguous(4096, mebibyte, &etype);
+    MPI_Aint const places[] = {0, 8};
+    MPI_Type_create_hindexed_block(2, 1, places, etype, &overlapping);
+    MPI_Type_commit(&etype);
+    MPI_Type_commit(&overlapping);
+    check::ok(MPI_File_set_view(file, 0, etype, overlapping, "native", MPI_INFO_NULL));
+    MPI_Offset place = 0;
+    check::ok(MPI_File_get_byte_offset(file, 1, &place));
+    check::is_equal(MPI_Offset{8}, place, "byte offset of the second etype");
+    MPI_Status status{};
+    check::ok(MPI_File_read_all(file, nullptr, 0, etype, &status));
+    check::ok(MPI_File_read(file, nullptr, 0, etype, &status));
+    for (MPI_Datatype* type : {&overlapping, &etype, &mebibyte}) MPI_Type_free(type);
+    close(file);
+    if (check::rank() == 0) ::unlink(name.c_str());
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 std::vector<check::Test> make_tests() {
     return {{"beyond_2_gib/all", [] { beyond_2_gib(false); }},
             {"beyond_2_gib/iat_all", [] { beyond_2_gib(true); }},
-            {"billion_pieces", billion_pieces}};
+            {"billion_pieces", billion_pieces},
+            {"large_etype", large_etype}};
 }
 
 }  // namespace

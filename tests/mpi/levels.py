@@ -98,7 +98,7 @@ def quick_runs(mpi):
         Run(mpi, "large_count_test", 3, 1),
         Run(mpi, "large_view_test", 2, 0,
             ["--large-mib", "2100" if mpi == "mpich" else "200", "--only", "iat_all"]),
-        Run(mpi, "large_view_test", 3, 0, ["--only", "billion"]),
+        Run(mpi, "large_view_test", 3, 0, ["--only", "billion,large_etype"]),
         *quick_storage_runs(mpi),
         *collective_runs(mpi, 24, (1, 2, 3, 4, 7)),
     ]
