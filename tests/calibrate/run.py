@@ -193,14 +193,14 @@ def case_no_place(place):
         yield f"left: {place.scratch_files()}"
 
 
-def is_held(path):
-    """Whether a process has such a file, which may have lost its name."""
+def is_held(folder):
+    """Whether a process has a file of that folder, which need not have a name."""
     def target(link):
         try:
             return os.readlink(link)
         except OSError:  # Gone meanwhile.
             return ""
-    return any(target(link).startswith(str(path)) for link in Path("/proc").glob("[0-9]*/fd/*"))
+    return any(target(link).startswith(f"{folder}/") for link in Path("/proc").glob("[0-9]*/fd/*"))
 
 
 def case_stopped(place):
@@ -216,7 +216,7 @@ def case_stopped(place):
         while not condition() and time.monotonic() < until:
             time.sleep(0.05)
         return condition()
-    if not wait_until(lambda: is_held(place.files / "calibrate-storage")):
+    if not wait_until(lambda: is_held(place.files)):
         yield "no file is made"
     job.terminate()
     job.wait()

@@ -3,6 +3,7 @@
 #pragma once
 #include "core/engine.hpp"
 #include "core/machine.hpp"
+#include "ports/descriptor.hpp"
 #include "tools/bench/progress.hpp"
 #include "tools/bench/timing.hpp"
 
@@ -41,10 +42,12 @@ double of_rank_0(double value);
 [[noreturn]] void give_up(std::string const& why);
 
 /// A file that is removed when it goes out of scope, when the job is given up, and at signals that
-/// end the program; by rank 0. At most two at once.
+/// end the program; by rank 0. At most two at once. For the ranks of one node it never has a name,
+/// where the file system can do that: then it cannot be left behind, however the job ends.
 class Scratch {
 public:
-    Scratch(Job const& job, std::string const& folder, char const* name);
+    enum class Reach { node, world };  ///< Whose ranks open it: those of rank 0's node, or all.
+    Scratch(Job const& job, std::string const& folder, char const* name, Reach reach);
     ~Scratch();
     Scratch(Scratch const&) = delete;
     Scratch& operator=(Scratch const&) = delete;
@@ -55,7 +58,8 @@ public:
 
 private:
     std::string path_;
-    bool mine_;  ///< To be removed by this rank.
+    bool mine_;            ///< To be removed by this rank.
+    Descriptor nameless_;  ///< Of the file without a name, on rank 0.
 };
 
 /// Times of requests to the storage under the options' directory.

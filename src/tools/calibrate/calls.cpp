@@ -131,7 +131,7 @@ void measure_near(Job const& job, std::string const& folder, double seconds,
                   MachineProfile& profile) {
     constexpr int windows[] = {1, 4, 16, windows_most};
     constexpr auto steps = static_cast<double>(std::size(windows) + 1);
-    Scratch const scratch(job, folder, "calls");
+    Scratch const scratch(job, folder, "calls", Scratch::Reach::node);
     MPI_Comm ranks = near_ranks(job);
     {
         bench::wait_for_all();
@@ -167,7 +167,7 @@ void measure_calls(Job const& job, double seconds, MachineProfile& profile) {
     measure_near(job, folder_in_memory(job), seconds * (job.one_node() ? 1 : 0.7), profile);
     if (!job.one_node()) {
         job.progress->step("calls of all nodes");
-        Scratch scratch(job, job.options.directory, "calls");
+        Scratch scratch(job, job.options.directory, "calls", Scratch::Reach::world);
         bench::wait_for_all();
         CallFile file(MPI_COMM_WORLD, scratch.path());
         scratch.remove();

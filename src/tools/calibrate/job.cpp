@@ -92,10 +92,19 @@ void give_up(std::string const& why) {
     end_job("sluice calibrate: " + why);
 }
 
-Scratch::Scratch(Job const& job, std::string const& folder, char const* name)
+Scratch::Scratch(Job const& job, std::string const& folder, char const* name, Reach reach)
     : mine_(job.rank == 0) {
-    auto const process = static_cast<long>(of_rank_0(static_cast<double>(getpid())));
-    path_ = folder + "/calibrate-" + name + "-" + std::to_string(process);
+    auto const process =
+        std::to_string(static_cast<long>(of_rank_0(static_cast<double>(getpid()))));
+    if (mine_ && reach == Reach::node) {
+        nameless_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    }
+    auto const nameless = static_cast<int>(of_rank_0(nameless_.get()));
+    if (nameless >= 0) {
+        path_ = "/proc/" + process + "/fd/" + std::to_string(nameless);
+        return;
+    }
+    path_ = folder + "/calibrate-" + name + "-" + process;
     if (!mine_) return;
     if (path_.size() >= path_most) give_up("the name of the folder is too long: " + folder);
     watch_signals();
@@ -105,7 +114,7 @@ Scratch::Scratch(Job const& job, std::string const& folder, char const* name)
 }
 
 Scratch::~Scratch() {
-    if (!mine_) return;
+    if (!mine_ || nameless_.get() >= 0) return;
     unlink(path_.c_str());
     for (auto& path : scratch_paths)
         if (path_ == path.data()) path = {};  // make_removed() wants zeros behind a shorter name.
@@ -113,7 +122,7 @@ Scratch::~Scratch() {
 
 void Scratch::remove() {
     bench::wait_for_all();
-    if (mine_) unlink(path_.c_str());
+    if (mine_ && nameless_.get() < 0) unlink(path_.c_str());
 }
 
 }  // namespace sluice::calibrate

@@ -1,7 +1,6 @@
 // Requests to the storage: every point in turn, again and again, until the time is over. See
 // calibrate.hpp.
 #include "core/regression.hpp"
-#include "ports/descriptor.hpp"
 #include "tools/calibrate/clients.hpp"
 
 #include <algorithm>
@@ -147,7 +146,8 @@ private:
 StorageFacts measure_storage(Job const& job, double seconds, MachineProfile& profile) {
     StorageFacts facts;
     double const begin = bench::now();
-    Scratch scratch(job, job.options.directory, "storage");
+    auto const reach = job.one_node() ? Scratch::Reach::node : Scratch::Reach::world;
+    Scratch scratch(job, job.options.directory, "storage", reach);
     bench::wait_for_all();
     Clients clients(job, scratch.path(), job.options.page_cache);
     auto const opened = open_file(scratch.path(), AccessMode::read);
