@@ -1,7 +1,7 @@
 // Reading of lines and values. See description.hpp.
 #include "core/description.hpp"
 
-#include "core/settings.hpp"
+#include "core/byte_count.hpp"
 
 #include <charconv>
 #include <limits>

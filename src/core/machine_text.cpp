@@ -1,6 +1,6 @@
 // A machine's profile as text, and back. See machine.hpp.
+#include "core/byte_count.hpp"
 #include "core/machine.hpp"
-#include "core/settings.hpp"
 
 #include <algorithm>
 #include <charconv>

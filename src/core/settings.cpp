@@ -1,6 +1,7 @@
 // Reading of settings and hints. See settings.hpp.
 #include "core/settings.hpp"
 
+#include "core/byte_count.hpp"
 #include "core/nearest.hpp"
 
 #include <charconv>
@@ -206,17 +207,6 @@ std::vector<Complaint> unknown_hints(std::vector<std::string> const& names) {
     std::vector<std::string_view> known;
     for (Knob const& knob : hints) known.emplace_back(knob.name);
     return unknown(names, "sluice_", known);
-}
-
-std::optional<Bytes> parse_bytes(std::string const& text) noexcept {
-    Bytes value = 0;
-    char const* end = text.data() + text.size();
-    auto const [rest, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || value < 0) return std::nullopt;
-    if (rest == end) return value;
-    int const shift = *rest == 'K' || *rest == 'k' ? 10 : *rest == 'M' ? 20 : *rest == 'G' ? 30 : 0;
-    if (shift == 0 || rest + 1 != end || value > (endless >> shift)) return std::nullopt;
-    return value << shift;
 }
 
 static Lookup lookup_in(std::map<std::string, std::string> const& given) {

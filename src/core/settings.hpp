@@ -95,7 +95,4 @@ struct Complaint {
 [[nodiscard]] std::vector<std::pair<std::string, std::string>>
 hints_in_force(FileHints const& hints, PlanLimits const& limits);
 
-/// 4096, 64K, 16M, 1G; nothing when it is no such number.
-[[nodiscard]] std::optional<Bytes> parse_bytes(std::string const& text) noexcept;
-
 }  // namespace sluice

@@ -1,4 +1,5 @@
 // `sluice bench exchange`: the kernels of the exchange against each other, in simulation.
+#include "core/byte_count.hpp"
 #include "ports/device_file.hpp"
 #include "tools/command.hpp"
 #include "tools/simulate/exchange.hpp"

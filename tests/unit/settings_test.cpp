@@ -1,4 +1,5 @@
 // Settings and hints: what is understood, what is refused, and that nonsense changes nothing.
+#include "core/byte_count.hpp"
 #include "core/nearest.hpp"
 #include "core/settings.hpp"
 
