@@ -5,9 +5,6 @@
 
 namespace sluice {
 
-/// Pieces of the file that are longer than this go straight, unless the storage knows better.
-inline constexpr Bytes direct_piece_bytes_usual = Bytes{512} << 10;
-
 [[nodiscard]] bool wants_direct(Request const& request, Hints const& hints,
                                 DirectRule const& rule) noexcept;
 

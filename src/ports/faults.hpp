@@ -1,7 +1,7 @@
 // A seam between storages and the system, for tests: requests fail, fall short or are refused as
 // if the system had said so. Nobody sets it otherwise.
 #pragma once
-#include "core/direct.hpp"
+#include "core/request.hpp"
 
 namespace sluice {
 

@@ -1,7 +1,7 @@
 // The outside world as the executor sees it: small interfaces. Each has a real implementation
 // beside this file and a simulated twin in simulate/. All calls return at once.
 #pragma once
-#include "core/direct.hpp"
+#include "core/request.hpp"
 #include "core/status.hpp"
 #include "core/topology.hpp"
 
@@ -73,6 +73,10 @@ public:
     Offset end_of_file = endless;  ///< Where a read found the file to end.
     std::atomic<bool> done{false};
 };
+
+/// Pieces of the file that are longer than this gain nothing from an exchange, unless the storage
+/// knows better.
+inline constexpr Bytes direct_piece_bytes_usual = Bytes{512} << 10;
 
 /// One file. Everything that happens to it goes through start(); sets `done`, then rings the rank.
 class Storage {

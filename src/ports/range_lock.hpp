@@ -1,7 +1,7 @@
 // A lock of a range of a file, between all who lock ranges: other handles of this process, other
 // processes, and MPIs in atomic mode.
 #pragma once
-#include "core/direct.hpp"
+#include "core/request.hpp"
 #include "core/status.hpp"
 
 #include <fcntl.h>

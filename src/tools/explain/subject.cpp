@@ -3,6 +3,7 @@
 
 #include "core/direct.hpp"
 #include "core/staging.hpp"
+#include "ports/port.hpp"
 
 #include <map>
 #include <utility>
