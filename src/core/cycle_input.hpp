@@ -1,8 +1,8 @@
 // From the claims of all that take part to what one rank must know of one cycle. Pure. Previous
-// stage: core/claims.hpp; next: make_cycle() of core/schedule.hpp.
+// stage: core/claims.hpp; next: core/schedule_cycle.hpp.
 #pragma once
 #include "core/plan_cache.hpp"
-#include "core/schedule.hpp"
+#include "core/schedule_cycle.hpp"
 
 namespace sluice {
 

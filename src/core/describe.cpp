@@ -1,5 +1,5 @@
 // Schedules as text and as a number: for people, golden tests and the stall watchdog. Pure.
-#include "core/schedule.hpp"
+#include "core/describe.hpp"
 
 namespace sluice {
 namespace {

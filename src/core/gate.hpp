@@ -1,6 +1,7 @@
 // Throttling, as ops of a schedule: message number n of an aggregator is asked for when enough of
 // those before it were dealt with. Only for the generators of schedules. Pure.
 #pragma once
+#include "core/delivery.hpp"
 #include "core/schedule.hpp"
 
 namespace sluice {

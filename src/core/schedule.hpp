@@ -1,11 +1,13 @@
 // What one rank does, as data: small dependency graphs in flat arrays, made by pure functions.
 // Memory is named by role, never by address, so a schedule can be printed, checked for all ranks
-// together, simulated and replayed. Effects begin at run/executor.hpp.
+// together, simulated and replayed. run/activity.hpp interprets it.
 #pragma once
-#include "core/claims.hpp"
+#include "core/extent.hpp"
+#include "core/topology.hpp"
 
-#include <span>
-#include <string>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 namespace sluice {
@@ -94,64 +96,5 @@ struct Schedule {
 private:
     std::uint32_t add(Op op, std::uint32_t const* after, std::size_t count);
 };
-
-/// Reduces one summary of each rank to one of all, on every rank: over the node's board, then along
-/// a binomial tree of node leaders. `operation` is the stream's number of the operation.
-/// For Channel::survey and Channel::agreement.
-[[nodiscard]] Schedule make_reduction(Topology const& topology, Rank self, Channel channel,
-                                      std::int64_t operation);
-
-/// Brings the claims to the aggregators: one message of each other node and aggregator, or of each
-/// rank of other nodes, maybe with claims of nothing.
-[[nodiscard]] Schedule make_claims_exchange(Topology const& topology, Rank self, Plan const& plan,
-                                            std::int64_t operation);
-
-/// One message that an aggregator takes in a cycle.
-struct CycleSource {
-    Rank rank = 0;
-    Bytes bytes = 0;  ///< Of data in it, at most.
-};
-
-/// An upper bound of a message with a coverage, with or without the `bytes` that it covers.
-[[nodiscard]] Bytes message_bytes_max(Plan const& plan, Bytes bytes) noexcept;
-
-/// What the generator of cycles must know beside the plan.
-struct CycleInput {
-    std::int32_t aggregator = 0;
-    std::int64_t cycle = 0;            ///< Of the plan's domain.
-    std::int64_t stream_cycle = 0;     ///< The same, counted over all operations of the stream.
-    bool contributes = false;          ///< This rank claims the cycle.
-    bool node_claims = false;          ///< This rank's node does; carriers only.
-    std::int64_t local_claimants = 0;  ///< Ranks of the node that do; carriers only.
-    std::int64_t taken_before = 0;     ///< Messages of the operation; aggregator only.
-    std::vector<CycleSource> sources;  ///< In the order of delivery; aggregator only.
-    Bytes answer_bytes = 0;            ///< At most, of what this rank asks for; reads only.
-};
-
-/// All that this rank does in one cycle of one aggregator.
-[[nodiscard]] Schedule make_cycle(Topology const& topology, Rank self, Plan const& plan,
-                                  CycleInput const& input);
-
-/// How many contributions a rank posts to the slot in one cycle.
-[[nodiscard]] constexpr std::int64_t posts_a_cycle(Plan const& plan) noexcept {
-    return plan.direction == Direction::write || plan.covered ? 1 : 2;
-}
-
-/// A rank's own bytes, straight between its memory and the file.
-[[nodiscard]] Schedule make_direct(Direction direction);
-
-[[nodiscard]] std::string describe(Op const& op);
-[[nodiscard]] std::string describe(Schedule const& schedule);  ///< Stable text: golden tests.
-
-/// A number that tells schedules apart; independent of addresses and of the order of ranks' calls.
-[[nodiscard]] std::uint64_t digest(Schedule const& schedule) noexcept;
-
-/// Empty when sound: edges point back, memory roles fit the ops.
-[[nodiscard]] std::string first_fault(Schedule const& schedule);
-
-/// Empty when all ranks' schedules fit together: messages pair up, every await can be satisfied.
-/// `schedules[r]` is all that rank r does from the counters' value 0 on.
-[[nodiscard]] std::string first_fault(std::span<Schedule const> schedules, Topology const& topology,
-                                      std::int32_t slot_count);
 
 }  // namespace sluice

@@ -1,6 +1,8 @@
 // Finds what is wrong with a schedule, of one rank or of all ranks together, without running it.
 // Pure. Used by tests and simulations, never in production.
-#include "core/schedule.hpp"
+#include "core/schedule_check.hpp"
+
+#include "core/describe.hpp"
 
 #include <map>
 #include <tuple>

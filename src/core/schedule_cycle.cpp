@@ -1,4 +1,7 @@
-// The generator of one cycle of the exchange. Pure: it sees the plan, the topology and claims.
+// The generator of one cycle of the exchange: it sees the plan, the topology and claims. See
+// schedule_cycle.hpp.
+#include "core/schedule_cycle.hpp"
+
 #include "core/coverage.hpp"
 #include "core/gate.hpp"
 

@@ -1,6 +1,8 @@
 // The interpreter of schedules. See activity.hpp.
 #include "run/activity.hpp"
 
+#include "core/describe.hpp"
+
 namespace sluice {
 
 Graph::Graph(Schedule schedule) : schedule_(std::move(schedule)) {

@@ -2,6 +2,7 @@
 #include "run/collectives.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice {
 

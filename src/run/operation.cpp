@@ -3,6 +3,8 @@
 
 #include "core/cycle_input.hpp"
 #include "core/direct.hpp"
+#include "core/schedule_claims.hpp"
+#include "core/schedule_reduction.hpp"
 #include "run/transfers.hpp"
 
 #include <utility>

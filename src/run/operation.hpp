@@ -2,6 +2,7 @@
 // made by a pure function from what the stage before brought; this file only strings them together.
 // Blocking, nonblocking, split and simulated calls are all this class.
 #pragma once
+#include "core/cycle_input.hpp"
 #include "core/learning.hpp"
 #include "run/answers.hpp"
 #include "run/executor.hpp"

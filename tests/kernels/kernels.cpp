@@ -1,7 +1,7 @@
 // One kernel of the pure parts at a time, for tests/kernels/run.py: `kernels <kernel> [repeats]`
 // prepares, runs the kernel (the function `measured`, which the runner tells callgrind to count)
 // and prints what it worked on. Without arguments it lists the kernels.
-#include "core/schedule.hpp"
+#include "core/schedule_cycle.hpp"
 #include "patterns.hpp"
 #include "run/movement.hpp"
 

@@ -2,6 +2,8 @@
 // of its operands.
 #include "collective_bytes.hpp"
 #include "core/collectives/reductions.hpp"
+#include "core/describe.hpp"
+#include "core/schedule_check.hpp"
 
 #include <gtest/gtest.h>
 

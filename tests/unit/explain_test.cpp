@@ -3,6 +3,7 @@
 #include "tools/explain/text.hpp"
 
 #include "core/cycle_input.hpp"
+#include "core/schedule_check.hpp"
 #include "cost_model_cases.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,11 @@
 // All ranks' schedules of one collective operation, made as the ranks make them but in one place:
 // the claims are joined here instead of being sent.
 #pragma once
-#include "core/schedule.hpp"
+#include "core/describe.hpp"
+#include "core/schedule_check.hpp"
+#include "core/schedule_claims.hpp"
+#include "core/schedule_cycle.hpp"
+#include "core/schedule_reduction.hpp"
 
 #include <map>
 

@@ -3,6 +3,8 @@
 // A send here ends only with its receive, so what ends here ends with any network.
 #include "core/collectives/order.hpp"
 #include "core/collectives/semantics.hpp"
+#include "core/describe.hpp"
+#include "core/schedule_check.hpp"
 
 #include <array>
 #include <deque>

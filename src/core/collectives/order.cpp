@@ -1,6 +1,8 @@
 // Ancestors of ops as bits, and one sweep over the bytes that they touch.
 #include "core/collectives/order.hpp"
 
+#include "core/describe.hpp"
+
 #include <algorithm>
 #include <map>
 #include <tuple>

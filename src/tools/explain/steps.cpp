@@ -1,6 +1,7 @@
 // Ops in words, as the glossary has them. See steps.hpp.
 #include "tools/explain/steps.hpp"
 
+#include "core/describe.hpp"
 #include "tools/simulate/report.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // A schedule in sentences.
 #pragma once
+#include "core/plan.hpp"
 #include "core/schedule.hpp"
 
 namespace sluice::tools {

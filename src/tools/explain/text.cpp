@@ -2,6 +2,8 @@
 #include "tools/explain/text.hpp"
 
 #include "core/cycle_input.hpp"
+#include "core/schedule_claims.hpp"
+#include "core/schedule_reduction.hpp"
 #include "core/staging.hpp"
 #include "tools/explain/prices.hpp"
 #include "tools/explain/steps.hpp"
