@@ -3,7 +3,6 @@
 
 #include "api/environment.hpp"
 #include "api/progress.hpp"
-#include "ports/aio.hpp"
 #include "ports/device_file.hpp"
 #include "ports/emulated.hpp"
 #include "ports/uring.hpp"
@@ -36,15 +35,6 @@ Uring* storage_ring(FileHints const& hints) {
     return ring;
 }
 
-bool aio_granted() {
-    static bool const granted = [] {
-        bool const has = has_aio();
-        if (!has) warn("the system has no POSIX AIO: storage threads serve");
-        return has;
-    }();
-    return granted;
-}
-
 bool may_call_mpi() {
     if (thread_multiple()) return true;
     warn("sluice_storage=mpi needs MPI_THREAD_MULTIPLE, which this MPI or program does not give: "
@@ -55,7 +45,6 @@ bool may_call_mpi() {
 PosixWay posix_way(FileHints const& hints) {
     return {.pool = storage_threads(),
             .ring = storage_ring(hints),
-            .aio = hints.storage == StorageEngine::aio,
             .page_cache = hints.page_cache};
 }
 
@@ -112,7 +101,6 @@ std::string absolute(std::string const& name) {
 FileHints with_engine(FileHints hints) {
     if (hints.storage == StorageEngine::automatic) hints.storage = StorageEngine::threads;
     bool const refused = (hints.storage == StorageEngine::uring && !storage_ring(hints)) ||
-                         (hints.storage == StorageEngine::aio && !aio_granted()) ||
                          (hints.storage == StorageEngine::mpi && !may_call_mpi());
     if (refused) hints.storage = StorageEngine::threads;
     return hints;

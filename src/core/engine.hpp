@@ -10,7 +10,6 @@ enum class StorageEngine : std::uint8_t {
     automatic,
     threads,  ///< Storage threads, in pwritev and preadv.
     uring,    ///< io_uring.
-    aio,      ///< POSIX AIO.
     mpi,      ///< The MPI's own file: for file systems that only its drivers reach.
 };
 

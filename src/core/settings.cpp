@@ -47,7 +47,7 @@ constexpr Knob hints[] = {
     {"sluice", "enable", "disable: leave this file to the MPI (only when it is opened)"},
     {"sluice_durable", "never", "close: what was written is on the device when the file is closed"},
     {"sluice_storage", "auto",
-     "threads, uring, aio, mpi or direct: who moves the bytes (only when it is opened)"},
+     "threads, uring, mpi or direct: who moves the bytes (only when it is opened)"},
     {"sluice_page_cache", "keep",
      "drop: nothing stays in the page cache; bypass: direct I/O (only when it is opened)"},
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
@@ -80,6 +80,10 @@ std::uint32_t bit_of(std::string_view name) noexcept {
     }
     return 0;
 }
+
+/// The last one is a short form: see set_engine().
+constexpr std::initializer_list<char const*> engines = {"auto", "threads", "uring", "mpi",
+                                                        "direct"};
 
 /// Collects what could not be understood.
 class Reader {
@@ -125,6 +129,15 @@ public:
         if (text && !value) complain(name, *text, "is not understood; it says " + meaning(name));
         return value;
     }
+    /// The place of the storage engine among `engines`. POSIX AIO was one of them.
+    std::optional<int> engine(char const* name) {
+        if (lookup_(name) != "aio") return word(name, engines);
+        complaints_.push_back({name,
+                               std::string(name) + "=aio: the engine for POSIX AIO was removed, "
+                                                   "because it was never faster; threads is taken",
+                               false});
+        return static_cast<int>(StorageEngine::threads);
+    }
     Bytes fallback(char const* name) const {
         for (Knob const& knob : knobs_) {
             if (std::string(knob.name) == name) return parse_bytes(knob.fallback).value_or(0);
@@ -148,9 +161,6 @@ private:
     std::vector<Complaint>& complaints_;
 };
 
-/// The last one is a short form: see set_engine().
-constexpr std::initializer_list<char const*> engines = {"auto", "threads", "uring",
-                                                        "aio",  "mpi",     "direct"};
 constexpr std::initializer_list<char const*> page_caches = {"keep", "drop", "bypass"};
 constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic", "balanced",
                                                           "groups"};
@@ -286,7 +296,7 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.view_pieces = number("SLUICE_VIEW_PIECES");
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
-    set_engine(s.hints, reader.word("SLUICE_STORAGE", engines).value_or(0));
+    set_engine(s.hints, reader.engine("SLUICE_STORAGE").value_or(0));
     s.hints = hints_of_all(lookup("SLUICE_HINTS").value_or("none"), s.hints, complaints);
     s.device = lookup("SLUICE_DEVICE").value_or("none");
     s.profile = lookup("SLUICE_PROFILE").value_or("auto");
@@ -308,7 +318,7 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const place = reader.word("sluice_durable", {"never", "close"})) {
         h.durable = *place == 1;
     }
-    if (auto const place = reader.word("sluice_storage", engines)) set_engine(h, *place);
+    if (auto const place = reader.engine("sluice_storage")) set_engine(h, *place);
     if (auto const place = reader.word("sluice_page_cache", page_caches)) {
         h.page_cache = static_cast<PageCache>(*place);
     }
@@ -349,7 +359,8 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const p = reader.word("romio_ds_write", {"enable", "disable", "automatic"})) {
         h.sieve_writes = strategy_of(*p);
     }
-    for (auto i = understood; i < complaints.size(); ++i) given &= ~bit_of(complaints[i].name);
+    for (auto i = understood; i < complaints.size(); ++i)
+        if (complaints[i].refused) given &= ~bit_of(complaints[i].name);
     h.given |= given;
     return h;
 }

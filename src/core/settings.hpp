@@ -66,9 +66,10 @@ struct Settings {
 /// Looks a name up; nothing or null when it is not set.
 using Lookup = std::function<std::optional<std::string>(char const* name)>;
 
-/// Something that was set and cannot be understood.
+/// Something that was set and that the user is told about.
 struct Complaint {
     std::string name, text;
+    bool refused = true;  ///< The value has no effect; false: it has, but there is a newer way.
 };
 
 /// Of names that somebody set and that begin as this library's do, those that are not known.

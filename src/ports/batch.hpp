@@ -1,6 +1,6 @@
 // Segments of a transfer that touch in the file, gathered for requests to the system; which way
 // each request goes, and what is made of its answer. The same for all engines: ports/posix.hpp,
-// ports/uring.hpp, ports/aio.hpp.
+// ports/uring.hpp.
 #pragma once
 #include "core/engine.hpp"
 #include "ports/bypass.hpp"

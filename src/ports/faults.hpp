@@ -14,7 +14,7 @@ public:
         Bytes bytes;
         bool bypass;  ///< Past the page cache.
     };
-    enum class Ability : std::uint8_t { open_bypass, fallocate, aio };
+    enum class Ability : std::uint8_t { open_bypass, fallocate };
 
     virtual ~Faults() = default;
     /// Called before a request is made. Positive: it is cut to so many bytes. Else the request is

@@ -1,7 +1,6 @@
 // Opening, and who serves what. See posix.hpp.
 #include "ports/posix.hpp"
 
-#include "ports/aio.hpp"
 #include "ports/range_lock.hpp"
 #include "ports/uring.hpp"
 
@@ -150,10 +149,6 @@ void PosixFile::run_exclusive(Transfer& transfer) {
     if (transfer.status == Status::ok) transfer_all(transfer, route_);
 }
 
-void PosixFile::serve_by_aio(Transfer& transfer) {
-    if (prepare(transfer)) transfer_by_aio(transfer, route_);
-}
-
 /// The file may be gone once `done` is seen.
 void PosixFile::start(Transfer& transfer) {
     auto finish = [&transfer, ring = finished_] {
@@ -173,15 +168,9 @@ void PosixFile::start_now(Transfer& transfer, Then finish) {
     bool const exclusive = !transfer.exclusive.empty();
     if (way_.ring && !exclusive && prepare(transfer))
         return way_.ring->start(route_, transfer, std::move(finish));
-    bool const by_aio = way_.aio && !exclusive;
     WorkerPool& threads = exclusive ? lock_waiter_ : way_.pool;
-    threads.submit([this, &transfer, by_aio, finish = std::move(finish)] {
-        run_transfer(transfer, [&] {
-            if (by_aio)
-                serve_by_aio(transfer);
-            else
-                run_now(transfer);
-        });
+    threads.submit([this, &transfer, finish = std::move(finish)] {
+        run_transfer(transfer, [&] { run_now(transfer); });
         finish();
     });
 }

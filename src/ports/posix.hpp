@@ -1,5 +1,5 @@
-// A file of the system, served by one of the engines: storage threads in pread and pwrite,
-// io_uring, or POSIX AIO.
+// A file of the system, served by one of the engines: storage threads in pread and pwrite, or
+// io_uring.
 #pragma once
 #include "core/engine.hpp"
 #include "ports/batch.hpp"
@@ -31,7 +31,6 @@ void transfer_all(Transfer& transfer, Route const& route);
 struct PosixWay {
     WorkerPool& pool;       ///< Opens, takes locks, and moves bytes where nothing else is named.
     Uring* ring = nullptr;  ///< Moves them by io_uring.
-    bool aio = false;       ///< Moves them by POSIX AIO, waited for by the pool.
     PageCache page_cache = PageCache::keep;
     Faults* faults = nullptr;  ///< For tests.
 };
@@ -65,7 +64,6 @@ private:
     void start_now(Transfer& transfer, Then finish);
     void run_now(Transfer& transfer);
     void run_exclusive(Transfer& transfer);
-    void serve_by_aio(Transfer& transfer);
     void drop_later(TouchingTransfer const& transfer);
 
     PosixWay way_;

@@ -271,7 +271,7 @@ def cases_of_held_files():
     for what in ("rename", "unlink", "delete", "limit"):
         yield held(what)
     yield held("privileges", f"{BY_SLUICE}|skipped: ")
-    for engine in ("uring", "aio", "direct", "mpi"):
+    for engine in ("uring", "direct", "mpi"):
         yield held("rename", name=f", engine {engine}", settings={"SLUICE_STORAGE": engine})
         yield held("unlink", name=f", engine {engine}", settings={"SLUICE_STORAGE": engine})
     yield held("rename", name=", two nodes", settings={"SLUICE_RANKS_PER_NODE": "2"})

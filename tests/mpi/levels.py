@@ -134,11 +134,9 @@ def collective_runs(mpi, cases, all_ranks, seeds=(1,), sleepers=(2, 4)):
 ENGINES = {
     "threads": {},
     "uring": {"SLUICE_STORAGE": "uring"},
-    "aio": {"SLUICE_STORAGE": "aio"},
     "mpi": {"SLUICE_STORAGE": "mpi"},
     "direct": {"SLUICE_STORAGE": "direct"},
     "uring, direct": {"SLUICE_STORAGE": "uring", "SLUICE_HINTS": "sluice_page_cache=bypass"},
-    "aio, direct": {"SLUICE_STORAGE": "aio", "SLUICE_HINTS": "sluice_page_cache=bypass"},
     "drop": {"SLUICE_HINTS": "sluice_page_cache=drop"},
 }
 
@@ -147,7 +145,7 @@ def quick_storage_runs(mpi):
     """A little of each engine; errors of the MPI's own file."""
     few = ["--only", "/iall", "--large-mib", "4"]
     runs = [Run(mpi, "patterns_test", 2, 0, few, 150, ENGINES[name])
-            for name in ("uring", "aio", "mpi", "direct", "drop")]
+            for name in ("uring", "mpi", "direct", "drop")]
     return runs + [
         Run(mpi, "errors_test", 4, 0, ["--only", "full_disk,/iat_all"], 150, ENGINES["mpi"]),
         Run(mpi, "mpi_file_test", 1, 0, ["--thread-level", "3", "--skip", "two_gib"]),
@@ -220,7 +218,7 @@ def sanitized_runs(mpi):
         Run(mpi, "patterns_test", 3, 0, some, 150, {"SLUICE_SHARED_MEMORY": "off"}),
         Run(mpi, "patterns_test", 3, 0, some, 150, calls),
         *(Run(mpi, "patterns_test", 3, 0, some, 150, ENGINES[name])
-          for name in ("uring", "aio", "mpi", "direct")),
+          for name in ("uring", "mpi", "direct")),
         Run(mpi, "outstanding_test", 1, 0, ["--skip", "/large"]),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight"]),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),

@@ -27,7 +27,6 @@ public:
         int bypass_error = 0;             ///< Of requests past the page cache.
         bool refuse_open_bypass = false;  ///< So that the file is never opened this way.
         bool refuse_fallocate = false;
-        bool refuse_aio = false;  ///< Every second request.
     };
     void set(Orders const& orders) {
         std::lock_guard const lock(mutex_);
@@ -57,14 +56,13 @@ public:
         std::lock_guard const lock(mutex_);
         bool refused = orders_.refuse_open_bypass;
         if (ability == Ability::fallocate) refused = orders_.refuse_fallocate;
-        if (ability == Ability::aio) refused = orders_.refuse_aio && ++aio_requests_ % 2 == 0;
         return refused ? EOPNOTSUPP : 0;
     }
 
 private:
     std::mutex mutex_;
     Orders orders_;
-    int requests_ = 0, interrupted_ = 0, bypassed_ = 0, aio_requests_ = 0;
+    int requests_ = 0, interrupted_ = 0, bypassed_ = 0;
 };
 
 /// The storage that is tested.

@@ -157,13 +157,6 @@ inline void fallocate_is_refused(Subject& subject) {
     preallocated(subject);
 }
 
-/// The system has no room for a request now.
-inline void aio_is_refused(Subject& subject) {
-    Ordered const ordered(subject, {.most = 5000, .refuse_aio = true});
-    many_at_once(subject);
-    misaligned(subject);
-}
-
 inline std::vector<Case> const& fault_cases() {
     static std::vector<Case> const all{
         {"short_counts_and_interruptions", short_counts_and_interruptions},
@@ -172,7 +165,6 @@ inline std::vector<Case> const& fault_cases() {
         {"a_read_fails", a_read_fails},
         {"bypass_fails", bypass_fails},
         {"fallocate_is_refused", fallocate_is_refused},
-        {"aio_is_refused", aio_is_refused},
     };
     return all;
 }

@@ -1,7 +1,6 @@
 // The engines of ports/ and what they make of the page cache, for the tests of storage.
 #pragma once
 #include "conformance.hpp"
-#include "ports/aio.hpp"
 #include "ports/uring.hpp"
 
 namespace sluice {
@@ -11,9 +10,7 @@ struct Engine {
     PageCache page_cache = PageCache::keep;
 
     [[nodiscard]] std::string name() const {
-        std::string const who = engine == StorageEngine::uring ? "uring"
-                                : engine == StorageEngine::aio ? "aio"
-                                                               : "threads";
+        std::string const who = engine == StorageEngine::uring ? "uring" : "threads";
         return who + (page_cache == PageCache::drop     ? "_drop"
                       : page_cache == PageCache::bypass ? "_bypass"
                                                         : "_keep");
@@ -22,7 +19,7 @@ struct Engine {
 
 inline std::vector<Engine> all_engines() {
     std::vector<Engine> all;
-    for (auto const engine : {StorageEngine::threads, StorageEngine::uring, StorageEngine::aio}) {
+    for (auto const engine : {StorageEngine::threads, StorageEngine::uring}) {
         for (auto const cache : {PageCache::keep, PageCache::drop, PageCache::bypass}) {
             all.push_back({engine, cache});
         }
@@ -33,10 +30,6 @@ inline std::vector<Engine> all_engines() {
 /// Why the engine cannot be tested here; empty: it can.
 inline std::string why_not(Engine const& engine) {
     if (engine.engine == StorageEngine::uring && !Uring::available()) return "no io_uring here";
-    if (engine.engine == StorageEngine::aio && !has_aio()) return "no POSIX AIO here";
-#ifdef __SANITIZE_THREAD__
-    if (engine.engine == StorageEngine::aio) return "the C library's threads have no sanitizer";
-#endif
     return "";
 }
 
@@ -69,7 +62,6 @@ public:
     [[nodiscard]] PosixWay way(Faults* faults = nullptr) {
         return {.pool = pool_,
                 .ring = ring_.get(),
-                .aio = engine_.engine == StorageEngine::aio,
                 .page_cache = engine_.page_cache,
                 .faults = faults};
     }

@@ -245,6 +245,15 @@ TEST(Hints, StorageIsRead) {
     EXPECT_EQ(direct.page_cache, PageCache::bypass);
 }
 
+TEST(Hints, PosixAioIsServedByThreadsWithOneWarning) {
+    ReadHints const read(Table{{"sluice_storage", "aio"}});
+    EXPECT_EQ(read.hints.storage, StorageEngine::threads);
+    ASSERT_EQ(read.complaints.size(), 1u);
+    EXPECT_FALSE(read.complaints[0].refused);
+    EXPECT_NE(read.complaints[0].text.find("threads is taken"), std::string::npos);
+    EXPECT_NE(read.hints.given, 0u) << "the system's file does not count then";
+}
+
 TEST(Hints, DurableIsRead) {
     EXPECT_TRUE(ReadHints(Table{{"sluice_durable", "close"}}).hints.durable);
     EXPECT_FALSE(ReadHints(Table{{"sluice_durable", "never"}}).hints.durable);

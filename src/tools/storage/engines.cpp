@@ -1,8 +1,6 @@
 // Their table. See engines.hpp.
 #include "tools/storage/engines.hpp"
 
-#include "ports/aio.hpp"
-
 namespace sluice::tools {
 namespace {
 
@@ -19,7 +17,6 @@ Engine::Engine(std::string name, StorageEngine kind, int threads, PageCache page
         ring_ = Uring::make(threads);
         if (!ring_) missing_ = "the system has no io_uring for this process";
     }
-    if (kind == StorageEngine::aio && !has_aio()) missing_ = "the system has no POSIX AIO";
 }
 
 std::unique_ptr<StoredFile> Engine::open(std::string const& path, std::function<void()> finished) {
@@ -29,7 +26,6 @@ std::unique_ptr<StoredFile> Engine::open(std::string const& path, std::function<
     }
     PosixWay const way{.pool = pool_,
                        .ring = ring_.get(),
-                       .aio = kind_ == StorageEngine::aio,
                        .page_cache = page_cache_};
     return std::make_unique<PosixFile>(path, AccessMode::both, way, std::move(finished));
 }
@@ -44,7 +40,6 @@ std::vector<std::unique_ptr<Engine>> all_engines(bool may_call_mpi) {
         add(baseline, StorageEngine::threads, usual_threads);
         add("threads 8", StorageEngine::threads, 8);
         add("uring", StorageEngine::uring, usual_threads);
-        add("aio", StorageEngine::aio, usual_threads);
         if (may_call_mpi && cache == PageCache::keep) add("mpi", StorageEngine::mpi, usual_threads);
     }
     return all;
