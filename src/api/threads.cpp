@@ -41,7 +41,7 @@ void settle_threads(MPI_Comm world) {
     }
     Cores const chosen = choose_cores(affinity, seen);
     tell(affinity, seen, chosen);
-    set_thread_habits({chosen, settings().slice_microseconds});
+    set_quiet_cores(chosen);
 }
 
 }  // namespace sluice

@@ -1,4 +1,4 @@
-// Where the threads of the library run: SLUICE_AFFINITY and SLUICE_SLICE.
+// Where the threads of the library run: SLUICE_AFFINITY.
 #pragma once
 #include <mpi.h>
 

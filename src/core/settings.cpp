@@ -40,7 +40,6 @@ constexpr Knob environment[] = {
      "mpiexec"},
     {"SLUICE_AFFINITY", "inherit",
      "cores of the library's threads; spread: off those of the ranks; or a list such as 2,4-7"},
-    {"SLUICE_SLICE", "0", "microseconds of a scheduler slice of the library's threads (0: as is)"},
 };
 
 constexpr Knob hints[] = {
@@ -185,10 +184,10 @@ std::span<Knob const> hint_knobs() noexcept { return hints; }
 
 namespace {
 
-/// Known, but no settings: of the command, and of the tests.
+/// Known, but no settings: of the command, of the tests, and one that was removed.
 constexpr std::string_view other_variables[] = {
     "SLUICE_COMMAND", "SLUICE_DEVICE_SECRET", "SLUICE_SOURCE_DIR",   "SLUICE_PICTURES",
-    "SLUICE_PRINT",   "SLUICE_NODES_INSIDE",  "SLUICE_UPDATE_GOLDEN"};
+    "SLUICE_PRINT",   "SLUICE_NODES_INSIDE",  "SLUICE_UPDATE_GOLDEN", "SLUICE_SLICE"};
 constexpr std::string_view test_variables = "SLUICE_TEST_";
 
 std::vector<Complaint> unknown(std::vector<std::string> const& names, std::string_view prefix,
@@ -301,7 +300,8 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.device = lookup("SLUICE_DEVICE").value_or("none");
     s.profile = lookup("SLUICE_PROFILE").value_or("auto");
     s.affinity = reader.affinity("SLUICE_AFFINITY");
-    s.slice_microseconds = std::min<Bytes>(number("SLUICE_SLICE"), 1000000);
+    if (lookup("SLUICE_SLICE"))
+        complaints.push_back({"SLUICE_SLICE", "SLUICE_SLICE was removed and has no effect"});
     return s;
 }
 

@@ -60,7 +60,6 @@ struct Settings {
     std::string profile = "auto";         ///< Of the machine: a file, none, or auto.
     FileHints hints;                      ///< Of files that say nothing else.
     Affinity affinity;                    ///< Of the library's own threads.
-    std::int64_t slice_microseconds = 0;  ///< Of the same; 0: as the system has it.
 };
 
 /// Looks a name up; nothing or null when it is not set.

@@ -1,4 +1,4 @@
-// Signals, affinity and slices by system calls. See quiet_thread.hpp.
+// Signals and affinity by system calls. See quiet_thread.hpp.
 #include "ports/quiet_thread.hpp"
 
 #include <csignal>
@@ -8,19 +8,18 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
 
 namespace sluice {
 namespace {
 
-struct SharedHabits {
+struct SharedCores {
     std::mutex mutex;
-    ThreadHabits habits;
+    Cores cores;
 };
-SharedHabits& shared_habits() {
-    static auto* const only = new SharedHabits;  // Threads may outlive main().
+SharedCores& shared_cores() {
+    static auto* const only = new SharedCores;  // Threads may outlive main().
     return *only;
 }
 
@@ -35,43 +34,16 @@ Cores cores_of(pid_t thread) noexcept {
     return cores;
 }
 
-/// What the system calls sched_attr, in its first version: its header is not there everywhere.
-struct Scheduling {
-    std::uint32_t size = sizeof(Scheduling);
-    std::uint32_t policy = 0;
-    std::uint64_t flags = 0;
-    std::int32_t nice = 0;
-    std::uint32_t priority = 0;
-    std::uint64_t runtime_nanoseconds = 0;  ///< The slice, in the normal policies.
-    std::uint64_t deadline = 0, period = 0;
-};
-static_assert(sizeof(Scheduling) == 48);
-
-bool read_scheduling(Scheduling& found) noexcept {
-    return syscall(SYS_sched_getattr, 0, &found, sizeof found, 0) == 0;
+Cores cores_now() {
+    std::lock_guard const lock(shared_cores().mutex);
+    return shared_cores().cores;
 }
 
-/// Other policies than the normal ones mean something else by a runtime: they stay as they are.
-/// Systems before Linux 6.12 accept the call and change nothing.
-void ask_for_slice(std::int64_t microseconds) noexcept {
-    Scheduling wanted;
-    if (!read_scheduling(wanted)) return;
-    if (wanted.policy != SCHED_OTHER && wanted.policy != SCHED_BATCH) return;
-    wanted.runtime_nanoseconds = static_cast<std::uint64_t>(microseconds) * 1000;
-    syscall(SYS_sched_setattr, 0, &wanted, 0);
-}
-
-ThreadHabits habits_now() {
-    std::lock_guard const lock(shared_habits().mutex);
-    return shared_habits().habits;
-}
-
-void take(ThreadHabits habits) noexcept {
-    auto& words = habits.cores.words();
-    if (!habits.cores.empty() && habits.cores != thread_cores()) {
+void run_on(Cores cores) noexcept {
+    auto& words = cores.words();
+    if (!cores.empty() && cores != thread_cores()) {
         sched_setaffinity(0, sizeof words, as_system(words));
     }
-    if (habits.slice_microseconds > 0) ask_for_slice(habits.slice_microseconds);
 }
 
 /// Signals are the application's. A thread that is started meanwhile inherits that it has none.
@@ -109,25 +81,25 @@ void give_back_stack() noexcept {
     madvise(lowest, end - begin, MADV_DONTNEED);
 }
 
-std::thread start(char const* name, ThreadHabits const& habits, std::function<void()> work) {
+std::thread start(char const* name, Cores const& cores, std::function<void()> work) {
     NoSignals const meanwhile;
-    return std::thread([name, habits, work = std::move(work)] {
+    return std::thread([name, cores, work = std::move(work)] {
         pthread_setname_np(pthread_self(), name);
         give_back_stack();
-        take(habits);
+        run_on(cores);
         work();
     });
 }
 
 }  // namespace
 
-void set_thread_habits(ThreadHabits const& habits) {
-    std::lock_guard const lock(shared_habits().mutex);
-    shared_habits().habits = habits;
+void set_quiet_cores(Cores const& cores) {
+    std::lock_guard const lock(shared_cores().mutex);
+    shared_cores().cores = cores;
 }
 
 std::thread quiet_thread(char const* name, std::function<void()> work) {
-    return start(name, habits_now(), std::move(work));
+    return start(name, cores_now(), std::move(work));
 }
 
 std::thread quiet_thread_if_any(char const* name, std::function<void()> work) {
@@ -155,14 +127,9 @@ Cores online_cores() {
     return parse_cores(line).value_or(Cores{});
 }
 
-ThreadHabits granted_habits(ThreadHabits const& asked) {
-    ThreadHabits granted;
-    start("sluice-trial", asked, [&granted] {
-        granted.cores = thread_cores();
-        Scheduling now;
-        if (!read_scheduling(now)) return;
-        granted.slice_microseconds = static_cast<std::int64_t>(now.runtime_nanoseconds / 1000);
-    }).join();
+Cores granted_cores(Cores const& asked) {
+    Cores granted;
+    start("sluice-trial", asked, [&granted] { granted = thread_cores(); }).join();
     return granted;
 }
 

@@ -9,14 +9,11 @@
 
 namespace sluice {
 
-/// How all quiet threads run that are started from now on.
-struct ThreadHabits {
-    Cores cores;                          ///< Empty: those of the thread that starts them.
-    std::int64_t slice_microseconds = 0;  ///< Of the scheduler; 0: as the system has it.
-};
-void set_thread_habits(ThreadHabits const& habits);
+/// Where all quiet threads run that are started from now on; empty: on the cores of the thread that
+/// starts them.
+void set_quiet_cores(Cores const& cores);
 
-/// What the system refuses of the habits is left out. `name`: at most 15 characters.
+/// Cores that the system refuses are left out. `name`: at most 15 characters.
 [[nodiscard]] std::thread quiet_thread(char const* name, std::function<void()> work);
 
 /// The same; one that is not joinable where the system has no room for another thread, whose stack
@@ -33,8 +30,7 @@ void set_thread_habits(ThreadHabits const& habits);
 /// Those of the machine that are there; empty where the system does not say.
 [[nodiscard]] Cores online_cores();
 
-/// What a thread gets that asks for these, tried in one of its own: its cores, and its slice, which
-/// is 0 where the system tells none.
-[[nodiscard]] ThreadHabits granted_habits(ThreadHabits const& asked);
+/// What a thread gets that asks for these cores, tried in one of its own.
+[[nodiscard]] Cores granted_cores(Cores const& asked);
 
 }  // namespace sluice

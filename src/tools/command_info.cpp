@@ -75,15 +75,9 @@ std::string where_threads_run(Affinity const& affinity) {
     if (affinity.way == Affinity::Way::spread) {
         return or_unknown(chosen) + ", in a job without those of the ranks while others are left";
     }
-    Cores const granted = granted_habits({chosen, 0}).cores;
+    Cores const granted = granted_cores(chosen);
     std::string const refused = granted == chosen ? "" : " (the system refuses others)";
     return or_unknown(granted) + refused;
-}
-
-std::string slices() {
-    constexpr std::int64_t trial_microseconds = 1000 / 3;  // Nobody's default.
-    auto const granted = granted_habits({{}, trial_microseconds}).slice_microseconds;
-    return granted == trial_microseconds ? "yes" : "no: SLUICE_SLICE changes nothing";
 }
 
 void print_threads() {
@@ -95,7 +89,6 @@ void print_threads() {
         },
         complaints);
     line("library's threads run on", where_threads_run(settings.affinity));
-    line("scheduler slices", slices());
 }
 
 /// What `sluice bench kernels` was built with.

@@ -83,7 +83,7 @@ def quick_runs(mpi):
         # These wait by the clock; where the threads run is nothing that differs between MPIs.
         *([Run(mpi, "threads_test", 3, 2, [], 150, {"SLUICE_AFFINITY": "spread"}),
            Run(mpi, "threads_test", 2, 0, [], 150,
-               {"SLUICE_AFFINITY": "0", "SLUICE_SLICE": "300", "SLUICE_STORAGE": "uring"})]
+               {"SLUICE_AFFINITY": "0", "SLUICE_STORAGE": "uring"})]
           if mpi == "mpich" else []),
         Run(mpi, "requests_test", 2),
         Run(mpi, "requests_test", 1, 0, ["--thread-level", "3"]),

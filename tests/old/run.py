@@ -81,16 +81,14 @@ def cases():
              info=("sizes without limit      no: ",)),
         Case("files of 50 MB at most: no shared memory", each=("prlimit", "--fsize=50000000"),
              log=messages, short=4),
-        Case("cores and slices refused", "sched_setaffinity=EPERM sched_setattr=EPERM "
-             "sched_getattr", info=("scheduler slices         no: ",),
-             settings={"SLUICE_SLICE": "300", "SLUICE_AFFINITY": "0"}),
+        Case("cores refused", "sched_setaffinity=EPERM", settings={"SLUICE_AFFINITY": "0"}),
         Case("cores not told", "sched_getaffinity"),
         Case("locks of a file handle: Linux before 3.15", "ofd_locks=EINVAL",
              info=("locks of a file handle   no: ",)),
         Case("nothing is said of files", "statfs getxattr statx copy_file_range fadvise "
              "sync_file_range"),
-        Case("Linux 3.10, all of it", "memfd_create io_uring ofd_locks=EINVAL sched_setattr "
-             "sched_getattr copy_file_range statx",
+        Case("Linux 3.10, all of it", "memfd_create io_uring ofd_locks=EINVAL "
+             "copy_file_range statx",
              info=(no_memfd + in_shm, threads), log=(in_shm,), settings=URING, short=2),
     ]
 

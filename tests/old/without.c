@@ -37,8 +37,6 @@ static const struct {
     {"io_uring_register", SYS_io_uring_register, any},
     {"memfd_create", SYS_memfd_create, any},
     {"fallocate", SYS_fallocate, any},
-    {"sched_setattr", SYS_sched_setattr, any},
-    {"sched_getattr", SYS_sched_getattr, any},
     {"sched_setaffinity", SYS_sched_setaffinity, any},
     {"sched_getaffinity", SYS_sched_getaffinity, any},
     {"statx", SYS_statx, any},

@@ -1,4 +1,4 @@
-// Threads of the library's own: name, signals, cores, slice and processor time.
+// Threads of the library's own: name, signals, cores and processor time.
 #include "ports/quiet_thread.hpp"
 
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 namespace sluice {
 namespace {
 
-/// Habits are the process's; tests leave them as they were.
+/// The cores are the process's; tests leave them as they were.
 struct QuietThread : testing::Test {
-    ~QuietThread() override { set_thread_habits({}); }
+    ~QuietThread() override { set_quiet_cores({}); }
 
     /// One core that is granted where others are as well.
     static Cores one_core() {
@@ -42,14 +42,14 @@ TEST_F(QuietThread, HasANameAndTakesNoSignals) {
     EXPECT_EQ(sigismember(&own, SIGUSR1), 0) << "this thread's are as they were";
 }
 
-TEST_F(QuietThread, RunsOnTheCoresOfTheHabits) {
+TEST_F(QuietThread, RunsOnTheCoresThatWereSet) {
     if (process_cores().empty()) GTEST_SKIP() << "the system does not say";
     Cores const wanted = one_core();
     Cores found;
-    set_thread_habits({wanted, 0});
+    set_quiet_cores(wanted);
     quiet_thread("sluice-test", [&found] { found = thread_cores(); }).join();
     EXPECT_EQ(found, wanted);
-    set_thread_habits({});
+    set_quiet_cores({});
     quiet_thread("sluice-test", [&found] { found = thread_cores(); }).join();
     EXPECT_EQ(found, thread_cores()) << "those of the thread that starts it";
 }
@@ -58,14 +58,7 @@ TEST_F(QuietThread, CoresThatAreNotThereChangeNothing) {
     Cores nowhere;
     nowhere.add(Cores::most - 1);
     if (online_cores().contains(Cores::most - 1)) GTEST_SKIP() << "a machine of so many";
-    EXPECT_EQ(granted_habits({nowhere, 0}).cores, thread_cores());
-}
-
-TEST_F(QuietThread, ASliceIsGrantedOrNotAtAll) {
-    auto const usual = granted_habits({}).slice_microseconds;
-    auto const granted = granted_habits({{}, 333}).slice_microseconds;
-    EXPECT_TRUE(granted == 333 || granted == usual) << granted;
-    EXPECT_EQ(granted_habits({}).slice_microseconds, usual) << "of that thread alone";
+    EXPECT_EQ(granted_cores(nowhere), thread_cores());
 }
 
 TEST_F(QuietThread, ItsProcessorTimeIsCounted) {

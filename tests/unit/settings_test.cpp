@@ -94,7 +94,6 @@ TEST(Settings, DefaultsAreThoseOfTheTable) {
         EXPECT_EQ(same.settings.stall_seconds, read.settings.stall_seconds) << knob.name;
         EXPECT_EQ(same.settings.storage_threads, read.settings.storage_threads) << knob.name;
         EXPECT_EQ(same.settings.affinity, read.settings.affinity) << knob.name;
-        EXPECT_EQ(same.settings.slice_microseconds, read.settings.slice_microseconds) << knob.name;
     }
 }
 
@@ -109,8 +108,7 @@ TEST(Settings, EachIsRead) {
                                   {"SLUICE_STORAGE_THREADS", "5"},
                                   {"SLUICE_STORAGE", "uring"},
                                   {"SLUICE_PROFILE", "machine.toml"},
-                                  {"SLUICE_AFFINITY", "1,3-4"},
-                                  {"SLUICE_SLICE", "300"}});
+                                  {"SLUICE_AFFINITY", "1,3-4"}});
     EXPECT_TRUE(read.complaints.empty());
     EXPECT_FALSE(read.settings.enabled);
     EXPECT_EQ(read.settings.log, 2);
@@ -123,7 +121,6 @@ TEST(Settings, EachIsRead) {
     EXPECT_EQ(read.settings.hints.storage, StorageEngine::uring);
     EXPECT_EQ(read.settings.profile, "machine.toml");
     EXPECT_EQ(read.settings.affinity, parse_affinity("1,3-4"));
-    EXPECT_EQ(read.settings.slice_microseconds, 300);
 }
 
 TEST(Settings, NonsenseIsToldAndIgnored) {
