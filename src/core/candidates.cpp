@@ -160,24 +160,23 @@ bool cheaper(Priced const& one, Priced const& other) noexcept {
 }  // namespace
 
 std::vector<Priced> price_all(Workload const& work, MachineProfile const& machine,
-                              Freedom const& freedom, Correction const& correction) {
+                              Freedom const& freedom) {
     std::vector<Priced> all;
     all.reserve(64);
     for_each_candidate(work, machine, freedom, [&](Candidate const& candidate) {
-        all.push_back({candidate, price(candidate, work, machine, correction)});
+        all.push_back({candidate, price(candidate, work, machine)});
     });
     std::sort(all.begin(), all.end(), cheaper);
     return all;
 }
 
-Priced choose(Workload const& work, MachineProfile const& machine, Freedom const& freedom,
-              Correction const& correction) {
+Priced choose(Workload const& work, MachineProfile const& machine, Freedom const& freedom) {
     // Candidates come in the order in which they are preferred: one that is dearer than the first
     // one is of no use, and only the cheapest total is known at the end.
     std::vector<Priced> kept;
     double least = -1;
     for_each_candidate(work, machine, freedom, [&](Candidate const& candidate) {
-        Priced const one{candidate, price(candidate, work, machine, correction)};
+        Priced const one{candidate, price(candidate, work, machine)};
         if (least >= 0 && one.estimate.total >= least) return;
         least = one.estimate.total;
         kept.push_back(one);

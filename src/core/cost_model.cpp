@@ -77,8 +77,7 @@ double gap_before_piece(Workload const& w) noexcept {
     return w.interleaved ? std::min(mean_gap(w), unwanted) : mean_gap(w);
 }
 
-Estimate independent(Candidate const& c, Workload const& w, MachineProfile const& m,
-                     double factor) noexcept {
+Estimate independent(Candidate const& c, Workload const& w, MachineProfile const& m) noexcept {
     Estimate e;
     e.planning = call_seconds(w, m) + w.pieces_most * m.plan_piece;
     if (w.bytes > 0) {
@@ -101,7 +100,6 @@ Estimate independent(Candidate const& c, Workload const& w, MachineProfile const
                         (1 - far) * finding_seconds(sequential, random, piece, 1, w.span);
         }
     }
-    e.storage *= factor;
     e.total = e.planning + e.copies + e.storage;
     return e;
 }
@@ -258,8 +256,7 @@ double planning_seconds(Candidate const& c, Share const& s, Workload const& w,
     return seconds;
 }
 
-Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& m,
-                   double factor) noexcept {
+Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& m) noexcept {
     Share const s = share_of(c, w);
     PerCycle r;
     set_copies(r, s, w, m);
@@ -269,9 +266,9 @@ Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& 
         (1 - std::min(1.0, s.random / s.requests)) *
         finding_seconds(m.sequential[index(w.direction)], m.random[index(w.direction)],
                         s.request_bytes, s.aggregators, w.span);
-    double const first = factor * (storage_seconds(s, w, m, s.aggregators) + finding);
+    double const first = storage_seconds(s, w, m, s.aggregators) + finding;
     double const threads = w.blocking ? 1 : std::min(storage_threads, s.windows);
-    double const full = factor * storage_seconds(s, w, m, s.aggregators * threads) / threads;
+    double const full = storage_seconds(s, w, m, s.aggregators * threads) / threads;
     double pace = std::max({r.copies + r.packing, r.link, r.own + r.receiving, full + m.cycle});
     double storage = full;
     if (w.blocking) {
@@ -279,7 +276,7 @@ Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& 
         // aggregators have a request under way at any time, and each of these is faster.
         double const between = m.cycle + r.own + r.link + r.receiving;
         double const clients = 1 + (s.aggregators - 1) * full / (full + between);
-        double const eased = factor * storage_seconds(s, w, m, clients);
+        double const eased = storage_seconds(s, w, m, clients);
         if (eased + between > full + m.cycle) storage = eased;  // Else the storage is the limit.
         pace = std::max(pace, eased + between);
     }
@@ -316,13 +313,11 @@ Workload workload_of(Summary const& all, Topology const& topology, std::int32_t 
     return w;
 }
 
-Estimate price(Candidate const& candidate, Workload const& work, MachineProfile const& machine,
-               Correction const& correction) noexcept {
+Estimate price(Candidate const& candidate, Workload const& work,
+               MachineProfile const& machine) noexcept {
     Workload const w = sound(work);
-    double const factor = correction.factor(w.direction, candidate.strategy);
     bool const exchanges = candidate.strategy == Strategy::two_phase && w.bytes > 0;
-    return exchanges ? two_phase(candidate, w, machine, factor)
-                     : independent(candidate, w, machine, factor);
+    return exchanges ? two_phase(candidate, w, machine) : independent(candidate, w, machine);
 }
 
 }  // namespace sluice

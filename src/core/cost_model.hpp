@@ -58,26 +58,8 @@ struct Estimate {
     bool operator==(Estimate const&) const = default;
 };
 
-/// What operations told of the profile: factors on its storage times. Kept by each stream, changed
-/// only by values that all ranks agreed on.
-struct Correction {
-    static constexpr double most = 4;  ///< A factor stays between 1 / most and most.
-
-    /// By Direction; 0: nothing was learnt, so the other one counts, which knows how busy the
-    /// device is.
-    std::array<double, 2> sequential{}, random{};
-
-    /// The storage of one operation took `measured` seconds where `estimated`, with this
-    /// correction, were expected.
-    void learn(Direction direction, Strategy strategy, double estimated, double measured) noexcept;
-    [[nodiscard]] double factor(Direction direction, Strategy strategy) const noexcept;
-    bool operator==(Correction const&) const = default;
-};
-
-/// The storage's part is as the profile says it, times the correction.
 [[nodiscard]] Estimate price(Candidate const& candidate, Workload const& work,
-                             MachineProfile const& machine,
-                             Correction const& correction = {}) noexcept;
+                             MachineProfile const& machine) noexcept;
 
 struct Priced {
     Candidate candidate;
@@ -94,12 +76,11 @@ struct Freedom {
 
 /// All ways that are left open, priced, the cheapest first. Never empty.
 [[nodiscard]] std::vector<Priced> price_all(Workload const& work, MachineProfile const& machine,
-                                            Freedom const& freedom,
-                                            Correction const& correction = {});
+                                            Freedom const& freedom);
 /// The first of price_all(). Among candidates within `margin` of the cheapest the one that comes
 /// first in a fixed order, so that noise in a profile does not decide.
 [[nodiscard]] Priced choose(Workload const& work, MachineProfile const& machine,
-                            Freedom const& freedom, Correction const& correction = {});
+                            Freedom const& freedom);
 
 /// When a rank sends its bytes straight to the file, before it asks the others: no plan could be
 /// faster. From a measured profile.

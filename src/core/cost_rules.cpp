@@ -1,4 +1,4 @@
-// What a profile says without pricing a call; what operations teach; text; the paper's equations.
+// What a profile says without pricing a call; text; the paper's equations.
 // See cost_model.hpp.
 #include "core/cost_model.hpp"
 
@@ -12,9 +12,6 @@ namespace {
 constexpr double nothing_much = 1.05;  ///< So much slower is as fast.
 constexpr Bytes size_least = 4096, size_most = Bytes{1} << 30;
 constexpr Bytes window_least = Bytes{64} << 10, window_most = Bytes{8} << 20;
-constexpr double learning = 0.25;  ///< Of what one operation says.
-/// Shorter ones tell of how requests start, and of who disturbed them, more than of the device.
-constexpr double telling_seconds = 2e-3;
 
 std::size_t index(Direction direction) noexcept { return static_cast<std::size_t>(direction); }
 
@@ -96,24 +93,6 @@ Bytes window_bytes(MachineProfile const& machine, Direction direction) noexcept 
     while (window > window_least && byte(window / 2) <= nothing_much * byte(window_most))
         window /= 2;
     return window;
-}
-
-void Correction::learn(Direction direction, Strategy strategy, double estimated,
-                       double measured) noexcept {
-    if (!(estimated >= telling_seconds) || !(measured > 0)) return;
-    double const times = measured / estimated;
-    if (std::isnan(times)) return;
-    double const ratio = std::clamp(times, 1 / most, most);
-    double const now = factor(direction, strategy) * std::pow(ratio, learning);
-    auto& factors = strategy == Strategy::two_phase ? sequential : random;
-    factors[index(direction)] = std::clamp(now, 1 / most, most);
-}
-
-double Correction::factor(Direction direction, Strategy strategy) const noexcept {
-    bool const staged = strategy == Strategy::two_phase;
-    double const own = (staged ? sequential : random)[index(direction)];
-    double const other = (staged ? random : sequential)[index(direction)];
-    return own > 0 ? own : other > 0 ? other : 1;
 }
 
 std::string describe(Candidate const& c) {

@@ -95,8 +95,7 @@ Decision by_rules(Summary const& all, Topology const& topology, PlanLimits const
 }
 
 /// What ranks move for themselves, beside what they leave to the exchange.
-Estimate price_direct(Summary const& all, Topology const& topology, PlanLimits const& limits,
-                      Correction const& correction) {
+Estimate price_direct(Summary const& all, Topology const& topology, PlanLimits const& limits) {
     Workload work = workload_of(all, topology, limits.cores_a_node, limits.key.get());
     Load const& load = all.direct;
     work.bytes = static_cast<double>(load.bytes);
@@ -105,11 +104,10 @@ Estimate price_direct(Summary const& all, Topology const& topology, PlanLimits c
     work.pieces_most = static_cast<double>(load.pieces_most);
     work.span = 0;
     work.interleaved = false;
-    return price(Candidate{}, work, *limits.machine, correction);
+    return price(Candidate{}, work, *limits.machine);
 }
 
-Decision by_model(Summary const& all, Topology const& topology, PlanLimits const& limits,
-                  Correction const& correction) {
+Decision by_model(Summary const& all, Topology const& topology, PlanLimits const& limits) {
     Decision decision;
     decision.priced = true;
     decision.free = hinted(all) == Strategy::automatic;
@@ -117,13 +115,12 @@ Decision by_model(Summary const& all, Topology const& topology, PlanLimits const
     decision.reason = reason ? reason : "it is estimated to be the fastest";
     if (all.bytes > 0) {
         auto const work = workload_of(all, topology, limits.cores_a_node, limits.key.get());
-        auto const best =
-            choose(work, *limits.machine, freedom_of(all, topology, limits), correction);
+        auto const best = choose(work, *limits.machine, freedom_of(all, topology, limits));
         decision.way = best.candidate;
         decision.estimate = best.estimate;
     }
     if (all.direct.bytes == 0) return decision;
-    Estimate const direct = price_direct(all, topology, limits, correction);
+    Estimate const direct = price_direct(all, topology, limits);
     Estimate& estimate = decision.estimate;
     // The survey is one, and the device serves one after the other.
     estimate.total += all.bytes > 0 ? direct.storage : direct.total;
@@ -177,10 +174,8 @@ Freedom freedom_of(Summary const& all, Topology const& topology, PlanLimits cons
     return freedom;
 }
 
-Decision decide(Summary const& all, Topology const& topology, PlanLimits const& limits,
-                Correction const& correction) {
-    return limits.machine ? by_model(all, topology, limits, correction)
-                          : by_rules(all, topology, limits);
+Decision decide(Summary const& all, Topology const& topology, PlanLimits const& limits) {
+    return limits.machine ? by_model(all, topology, limits) : by_rules(all, topology, limits);
 }
 
 }  // namespace sluice

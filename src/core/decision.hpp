@@ -29,13 +29,13 @@ struct Decision {
     Candidate way;
     char const* reason = "";  ///< Why this strategy, for people.
     bool priced = false;      ///< The model knows what it costs.
-    bool free = false;        ///< No hint said which strategy: what it took is a lesson.
+    bool free = false;        ///< No hint said which strategy.
     Estimate estimate;
 };
 
 /// `all` is the merged summary of all ranks.
 [[nodiscard]] Decision decide(Summary const& all, Topology const& topology,
-                              PlanLimits const& limits, Correction const& correction = {});
+                              PlanLimits const& limits);
 
 /// What the hints and the memory that all nodes reserved leave open.
 [[nodiscard]] Freedom freedom_of(Summary const& all, Topology const& topology,

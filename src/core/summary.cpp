@@ -75,8 +75,6 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.waiting = lower.waiting & higher.waiting;
     s.pending = lower.pending | higher.pending;
     s.hints_differ = lower.hints_differ | higher.hints_differ | (lower.hints != higher.hints);
-    s.disturbed = lower.disturbed | higher.disturbed;
-    s.storage_seconds = std::max(lower.storage_seconds, higher.storage_seconds);
     s.ranks = lower.ranks + higher.ranks;
     return s;
 }

@@ -78,7 +78,6 @@ struct Summary {
     Offset end_of_file = endless;  ///< Where a read found the file to end, if it did.
     Hints hints;
     Bytes slot_bytes = endless;  ///< Staging memory that every node has for one slot.
-    double storage_seconds = 0;  ///< In which the slowest rank had transfers under way.
     std::int32_t slot_count = 1 << 20;
     Status status = Status::ok;
     std::uint32_t operation = 0;  ///< Direction and kind of call; equal on all ranks.
@@ -89,8 +88,7 @@ struct Summary {
     std::uint8_t hints_differ = 0;
     std::uint8_t unproven = 0;    ///< Of some rank's bytes the fingerprint is not known.
     std::uint8_t unsketched = 0;  ///< The same of the sketch.
-    std::uint8_t disturbed = 0;   ///< Other operations were under way beside this one.
-    std::uint8_t unused = 0;      ///< Keeps the record free of unnamed bytes.
+    std::uint8_t unused[2]{};     ///< Keeps the record free of unnamed bytes.
     bool operator==(Summary const&) const = default;
 };
 

@@ -85,8 +85,6 @@ void Operation::start() {
         state_.direct = wants_direct();
     }
     enter(Stage::survey);
-    alone_ = stream_.under_way++ == 0;
-    stream_.newest = state_.operation;
     start_survey();
     if (state_.direct && !direct_done_) start_direct();
 }
@@ -178,7 +176,7 @@ bool Operation::step(Ahead const& ahead) {
 bool Operation::end_survey(Ahead const& ahead) {
     if (!ahead.planned) return false;  // Cycle numbers go on in the stream's order.
     survey_ = state_.records[0];
-    decision_ = decide(survey_, *site_.topology, site_.limits, stream_.learning.known_to(number()));
+    decision_ = decide(survey_, *site_.topology, site_.limits);
     if (decision_.free && !state_.direct) {
         stream_.answers.note(state_.request, decision_.way.strategy);
     }
@@ -357,8 +355,6 @@ void Operation::start_agreement() {
     outcome.hints = call_.hints;
     outcome.status = agreed(state_.status, survey_.status);
     outcome.end_of_file = state_.end_of_file;
-    outcome.storage_seconds = state_.transfers.seconds();
-    outcome.disturbed = !alone_ || stream_.newest != state_.operation;
     state_.records[0] = outcome;
     control_left_ = 1;
     executor_.admit(
@@ -369,12 +365,6 @@ void Operation::start_agreement() {
 void Operation::finish() {
     Summary const& outcome = state_.records[0];
     result_ = outcome.status;
-    --stream_.under_way;
-    if (stage_ == Stage::agreement && decision_.priced && decision_.free &&
-        outcome.disturbed == 0 && result_ == Status::ok) {
-        stream_.learning.add({state_.operation, state_.plan.direction, state_.plan.strategy,
-                              decision_.estimate.storage, outcome.storage_seconds});
-    }
     if (result_ == Status::ok) {
         bool const cut = state_.request.direction == Direction::read && !state_.direct &&
                          outcome.end_of_file < endless;

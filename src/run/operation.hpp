@@ -3,7 +3,6 @@
 // Blocking, nonblocking, split and simulated calls are all this class.
 #pragma once
 #include "core/cycle_input.hpp"
-#include "core/learning.hpp"
 #include "run/answers.hpp"
 #include "run/executor.hpp"
 
@@ -36,10 +35,7 @@ struct StreamState {
     PlanCache plans;
     std::int64_t board_uses[4][board_count]{};  ///< Surveys, agreements, claims, weights.
     std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
-    Learning learning{operations_under_way};
     Answers answers;
-    int under_way = 0;         ///< Operations that have begun on this rank.
-    std::int64_t newest = -1;  ///< The last one of them.
 };
 
 /// What the operations ahead in the stream still have to do first, on this rank.
@@ -142,7 +138,6 @@ private:
     Stage stage_ = Stage::waiting;
     Summary survey_;
     Decision decision_;
-    bool alone_ = false;  ///< No other operation of the stream was under way when it began.
     bool reused_plan_ = false;
     bool direct_done_ = false;
     bool ran_early_ = false;                ///< Before the survey, by run_early().

@@ -28,7 +28,6 @@ public:
     /// Only while idle.
     void forget() {
         state_.plans = {};
-        state_.learning = Learning(operations_under_way);
         state_.answers.forget();
     }
 

@@ -62,49 +62,6 @@ TEST(window, is_as_long_as_requests_gain_by_it) {
     EXPECT_GT(window_bytes(nvm, Direction::write), window_bytes(hdd, Direction::write));
 }
 
-// ---- Correction -------------------------------------------------------------------------------
-
-TEST(correction, comes_to_what_is_measured) {
-    Correction correction;
-    for (int i = 0; i < 40; ++i) {
-        double const expected = correction.factor(Direction::write, Strategy::two_phase);
-        correction.learn(Direction::write, Strategy::two_phase, expected, 2.5);
-    }
-    EXPECT_NEAR(correction.factor(Direction::write, Strategy::two_phase), 2.5, 0.01);
-    EXPECT_EQ(correction.factor(Direction::read, Strategy::two_phase), 1);
-    // Nothing is known of it yet but that the device is slow now.
-    EXPECT_NEAR(correction.factor(Direction::write, Strategy::independent), 2.5, 0.01);
-    correction.learn(Direction::write, Strategy::independent, 1, 1 / 2.5);
-    EXPECT_LT(correction.factor(Direction::write, Strategy::independent), 2.1);
-    EXPECT_NEAR(correction.factor(Direction::write, Strategy::two_phase), 2.5, 0.01);
-}
-
-TEST(correction, short_operations_teach_nothing) {
-    Correction correction;
-    correction.learn(Direction::write, Strategy::independent, 1e-3, 1e-1);
-    EXPECT_EQ(correction, Correction{});
-    correction.learn(Direction::write, Strategy::independent, 1e-2, 1e-1);
-    EXPECT_GT(correction.factor(Direction::write, Strategy::independent), 1);
-}
-
-RC_GTEST_PROP(correction, stays_within_its_bounds, ()) {
-    Correction correction;
-    for (int i = 0; i < 50; ++i) {
-        double const values[] = {0,
-                                 -1,
-                                 1e-300,
-                                 1e300,
-                                 std::numeric_limits<double>::infinity(),
-                                 std::numeric_limits<double>::quiet_NaN(),
-                                 1};
-        auto const one = [&] { return values[*rc::gen::inRange<std::size_t>(0, 7)]; };
-        double const estimated = one(), measured = one();
-        correction.learn(Direction::read, Strategy::independent, estimated, measured);
-        double const factor = correction.factor(Direction::read, Strategy::independent);
-        RC_ASSERT(factor >= 1 / Correction::most && factor <= Correction::most);
-    }
-}
-
 // ---- The paper --------------------------------------------------------------------------------
 
 constexpr double start = 5.39e-3, megabyte = 3.35e-2;  // Its T_s and T_w.

@@ -1,5 +1,5 @@
 // Ranks that know their machine, or believe they do: whatever a profile says, they decide alike,
-// learn alike from what operations took, and every byte is right.
+// and every byte is right.
 #include "simulated_parts.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST_P(SimulatedChoice, AllRanksDecideAlikeAndEveryByteIsRight) {
                 operations.back().push_back(world.call(r, 0, free_call(part, seed)));
             }
             if (seed % 3 == 0) continue;
-            ASSERT_EQ(world.run(), "");  // One at a time: they teach.
+            ASSERT_EQ(world.run(), "");  // One at a time.
         }
         ASSERT_EQ(world.run(), "");
         for (auto const& one : operations) expect_alike(one);
@@ -114,45 +114,6 @@ TEST_P(SimulatedChoice, AllRanksDecideAlikeAndEveryByteIsRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SimulatedChoice, ::testing::Range<std::uint64_t>(1, 61));
-
-/// What the storage of the same call is expected to take, again and again, where the profile says
-/// that it is slow.
-std::vector<double> estimates_of(Strategy hint) {
-    WorldShape shape{4, 4, 65536, 2};
-    auto machine = std::make_shared<MachineProfile>(usual_machine());
-    machine->measured = "too slow";
-    RequestCosts const slow{{{1, {{{4096, 2e-2}, {1 << 20, 2e-2}}}}}};
-    machine->sequential = machine->random = {slow, slow};
-    shape.machine = machine;
-    World world(shape, 3);
-    std::vector<double> estimates;
-    for (int k = 0; k < 40; ++k) {
-        auto parts = parts_of(world, 4, 1);
-        std::vector<std::shared_ptr<Operation>> operations;
-        for (Rank r = 0; r < 4; ++r) {
-            Call call = free_call(parts[static_cast<std::size_t>(r)], 0);
-            call.hints.write = hint;
-            operations.push_back(world.call(r, 0, std::move(call)));
-        }
-        EXPECT_EQ(world.run(), "");
-        expect_alike(operations);
-        estimates.push_back(operations.front()->decision().estimate.storage);
-    }
-    return estimates;
-}
-
-TEST(SimulatedLearning, EstimatesOfStorageComeNearer) {
-    auto const estimates = estimates_of(Strategy::automatic);
-    // Nothing is learnt from operations that may still be under way on some rank.
-    for (std::size_t k = 1; k < operations_under_way; ++k) EXPECT_EQ(estimates[k], estimates[0]);
-    EXPECT_LT(estimates.back(), estimates.front());
-    EXPECT_GE(estimates.back(), estimates.front() / Correction::most * 0.999);
-}
-
-TEST(SimulatedLearning, NothingIsLearntFromWhatAHintAskedFor) {
-    auto const estimates = estimates_of(Strategy::two_phase);
-    EXPECT_EQ(estimates.back(), estimates.front());
-}
 
 }  // namespace
 }  // namespace sluice
