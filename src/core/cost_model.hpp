@@ -101,16 +101,4 @@ struct DirectRule {
 [[nodiscard]] std::string describe(Candidate const& candidate);
 [[nodiscard]] std::string describe(Estimate const& estimate);
 
-/// The equations of the paper as they are printed, with its parameters, for comparison.
-struct PaperModel {
-    double start = 0;       ///< T_s, seconds a message.
-    double megabyte = 0;    ///< T_w, seconds a megabyte.
-    double sequential = 0;  ///< bdw_seq, megabytes a second.
-    double random = 0;      ///< bdw_ran.
-    double moved = 0;       ///< tau: non-aggregators / processes.
-    [[nodiscard]] double shuffle(double megabytes, double iterations) const noexcept;     ///< Eq. 2
-    [[nodiscard]] double collective(double megabytes, double iterations) const noexcept;  ///< 1, 3
-    [[nodiscard]] double individual(double megabytes) const noexcept;  ///< Eq. 4, 5
-};
-
 }  // namespace sluice

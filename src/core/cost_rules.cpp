@@ -1,5 +1,4 @@
-// What a profile says without pricing a call; text; the paper's equations.
-// See cost_model.hpp.
+// What a profile says without pricing a call; text. See cost_model.hpp.
 #include "core/cost_model.hpp"
 
 #include <algorithm>
@@ -112,17 +111,5 @@ std::string describe(Estimate const& e) {
     return text_of("planning %.4g s, messages %.4g s, copies %.4g s, storage %.4g s, in all %.4g s",
                    e.planning, e.messages, e.copies, e.storage, e.total);
 }
-
-// ---- The paper -------------------------------------------------------------------------------
-
-double PaperModel::shuffle(double megabytes, double iterations) const noexcept {
-    return iterations * start + megabyte * megabytes * moved;
-}
-
-double PaperModel::collective(double megabytes, double iterations) const noexcept {
-    return shuffle(megabytes, iterations) + megabytes / sequential;
-}
-
-double PaperModel::individual(double megabytes) const noexcept { return megabytes / random; }
 
 }  // namespace sluice

@@ -1,7 +1,8 @@
 // `sluice bench nvm`: becomes the study of the NVM paper, a Python program. What that asks of the
 // paper's equations is answered here, by `sluice bench nvm model`.
-#include "core/cost_model.hpp"
+#include "core/machine.hpp"
 #include "tools/command.hpp"
+#include "tools/paper_model.hpp"
 
 #include <cerrno>
 #include <cstdio>
