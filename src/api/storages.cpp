@@ -38,23 +38,22 @@ Uring* storage_ring(FileHints const& hints) {
 bool may_call_mpi() {
     if (thread_multiple()) return true;
     warn("sluice_storage=mpi needs MPI_THREAD_MULTIPLE, which this MPI or program does not give: "
-         "ask for it in MPI_Init_thread, or set SLUICE_STORAGE=mpi; storage threads serve");
+         "ask for it in MPI_Init_thread, or set SLUICE_HINTS=sluice_storage=mpi; storage threads "
+         "serve");
     return false;
 }
 
 PosixWay posix_way(FileHints const& hints) {
-    return {.pool = storage_threads(),
-            .ring = storage_ring(hints),
-            .page_cache = hints.page_cache};
+    return {.pool = storage_threads(), .ring = storage_ring(hints), .page_cache = hints.page_cache};
 }
 
-/// Null unless SLUICE_DEVICE names one: then all files of the process are on it.
+/// Null unless SLUICE_TEST names one: then all files of the process are on it.
 EmulatedDevice* emulated_device() {
     static auto* const only = []() -> EmulatedDevice* {
         if (settings().device == "none") return nullptr;
         std::string why;
         auto const profile = find_device(settings().device, why);
-        if (!profile) warn("SLUICE_DEVICE: " + why + "; no device is emulated");
+        if (!profile) warn("SLUICE_TEST: device: " + why + "; no device is emulated");
         return profile ? new EmulatedDevice(*profile) : nullptr;
     }();
     return only;

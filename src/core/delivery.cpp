@@ -1,24 +1,12 @@
 // The kernels as arithmetic. See delivery.hpp.
 #include "core/delivery.hpp"
 
+#include "core/words.hpp"
+
 #include <algorithm>
 #include <charconv>
-#include <string_view>
 
 namespace sluice {
-namespace {
-
-/// Calls `visit` for each part between commas; false when it returned false.
-template <typename Visit> bool for_each_word(std::string_view text, Visit&& visit) {
-    while (true) {
-        auto const comma = std::min(text.find(','), text.size());
-        if (!visit(text.substr(0, comma))) return false;
-        if (comma == text.size()) return true;
-        text.remove_prefix(comma + 1);
-    }
-}
-
-}  // namespace
 
 std::int64_t balanced_step(Rank place, Rank ranks, std::int32_t index,
                            std::int32_t count) noexcept {

@@ -1,5 +1,7 @@
-// Environment variables and hints: one table each, read by the library, printed by `sluice info`.
-// Pure: the environment and the info object are handed in as functions.
+// Environment variables and hints: tables of those for users, and of those for tests and experiments,
+// read by the library, printed by `sluice info`. What had another name once keeps working, with a
+// complaint that says the new way. Pure: the environment and the info object are handed in as
+// functions.
 #pragma once
 #include "core/affinity.hpp"
 #include "core/engine.hpp"
@@ -23,7 +25,13 @@ struct Knob {
 };
 
 [[nodiscard]] std::span<Knob const> environment_knobs() noexcept;
+/// Words of the variable SLUICE_TEST.
+[[nodiscard]] std::span<Knob const> test_knobs() noexcept;
 [[nodiscard]] std::span<Knob const> hint_knobs() noexcept;
+/// Hints for experiments, and those that are only shown.
+[[nodiscard]] std::span<Knob const> experiment_hint_knobs() noexcept;
+/// Of any of these tables, or an old name.
+[[nodiscard]] bool is_hint(std::string_view name) noexcept;
 
 /// The hints of one rank.
 struct FileHints {
@@ -35,8 +43,8 @@ struct FileHints {
     Placement placement;  ///< Of aggregators.
     /// Of romio_ds_write, which is only shown: writes are never sieved.
     Strategy sieve_writes = Strategy::automatic;
-    /// Which hints somebody gave that were understood, bits in the order of hint_knobs(): those of
-    /// the system's file do not count then.
+    /// Which hints somebody gave that were understood, bits in the order of their
+    /// table: those of the system's file do not count then.
     std::uint32_t given = 0;
     bool operator==(FileHints const&) const = default;
 };
@@ -56,10 +64,10 @@ struct Settings {
     std::int64_t view_pieces = 0;  ///< Views of more pieces are not given to the MPI.
     double stall_seconds = 0;      ///< 0: no watchdog.
     int storage_threads = 2;
-    std::string device = "none";          ///< Emulated, by name or description.
-    std::string profile = "auto";         ///< Of the machine: a file, none, or auto.
-    FileHints hints;                      ///< Of files that say nothing else.
-    Affinity affinity;                    ///< Of the library's own threads.
+    std::string device = "none";   ///< Emulated, by name or description.
+    std::string profile = "auto";  ///< Of the machine: a file, none, or auto.
+    FileHints hints;               ///< Of files that say nothing else.
+    Affinity affinity;             ///< Of the library's own threads.
 };
 
 /// Looks a name up; nothing or null when it is not set.
@@ -72,8 +80,8 @@ struct Complaint {
 };
 
 /// Of names that somebody set and that begin as this library's do, those that are not known.
-[[nodiscard]] std::vector<Complaint> unknown_variables(std::vector<std::string> const& names);
-[[nodiscard]] std::vector<Complaint> unknown_hints(std::vector<std::string> const& names);
+[[nodiscard]] std::vector<Complaint> unknown_variables(std::vector<std::string> names);
+[[nodiscard]] std::vector<Complaint> unknown_hints(std::vector<std::string> names);
 
 /// What cannot be understood keeps its default and adds a complaint.
 [[nodiscard]] Settings read_settings(Lookup const& environment, std::vector<Complaint>& complaints);

@@ -1,5 +1,5 @@
 // Storage on an emulated device: another file moves the bytes, and a transfer is done when the
-// device would be done with it. For tests, and for programs under SLUICE_DEVICE.
+// device would be done with it. For tests, and for programs under SLUICE_TEST=device=....
 #pragma once
 #include "core/device.hpp"
 #include "ports/stored_file.hpp"

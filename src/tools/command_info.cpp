@@ -56,7 +56,7 @@ char const* found(std::string const& path) {
     return access(path.c_str(), X_OK) == 0 ? "yes" : "no";
 }
 
-void print_knobs(char const* title, std::span<Knob const> knobs, bool environment) {
+void print_knobs(char const* title, std::span<Knob const> knobs, bool environment = false) {
     std::printf("\n%s\n", title);
     for (Knob const& knob : knobs) {
         char const* const set = environment ? std::getenv(knob.name) : nullptr;
@@ -164,8 +164,10 @@ int command_info(int argc, char** argv) {
     print_features(found);
     line("profile of the machine", profile_for(folder));
     print_knobs("environment variables, with their defaults", environment_knobs(), true);
-    print_knobs("hints of MPI_File_open, set_view and set_info, with their defaults", hint_knobs(),
-                false);
+    print_knobs("hints of MPI_File_open, set_view and set_info, with their defaults", hint_knobs());
+    print_knobs("hints for experiments, and one that is only shown", experiment_hint_knobs());
+    print_knobs("for tests: words of SLUICE_TEST, as name=value;name=value", test_knobs());
+    if (char const* const set = std::getenv("SLUICE_TEST")) line("SLUICE_TEST is set to", set);
     return 0;
 }
 

@@ -155,7 +155,7 @@ def cases_of_files(mpi):
         Case("device memory that takes no bytes", "device.c", ["device: failures were told"],
              defines=("-DUNPACK_FAILS",)),
         Case("device memory on one rank of two nodes", "device.c", ["device: the driver was asked"],
-             settings={"SLUICE_RANKS_PER_NODE": "2"}),
+             settings={"SLUICE_TEST": "ranks_per_node=2"}),
     ]
 
 
@@ -183,7 +183,7 @@ def cases_of_shared_memory():
     for ranks in (2, 4):
         yield Case(f"the memory of a node is crowded, {ranks} ranks", "crowded.c",
                    ["crowded: served by sluice, 0 wrong bytes"], "{program} {path}", ranks=ranks,
-                   settings={"SLUICE_COLLECTIVES": "1", "SLUICE_DEVICE": "ssd"})
+                   settings={"SLUICE_COLLECTIVES": "1", "SLUICE_TEST": "device=ssd"})
 
 
 def cases_of_limits():
@@ -227,13 +227,13 @@ def cases_of_levels(mpi):
     for level in range(4):
         for per_node in ("0", "1"):
             yield Case(f"thread level {level}, {per_node} ranks per node", "files.c", [BY_SLUICE],
-                       settings={"LEVEL": str(level), "SLUICE_RANKS_PER_NODE": per_node})
+                       settings={"LEVEL": str(level), "SLUICE_TEST": f"ranks_per_node={per_node}"})
     # MPICH refuses: "MPI not initialized. Call MPI_Init or MPI_Init_thread first".
     refused = mpi == "mpich"
     for per_node in ("0", "1"):
         yield Case(f"session, {per_node} ranks per node", "session.c",
                    ["failed: MPI_File_open"] if refused else [BY_SLUICE],
-                   settings={"SLUICE_RANKS_PER_NODE": per_node}, fails=refused)
+                   settings={"SLUICE_TEST": f"ranks_per_node={per_node}"}, fails=refused)
 
 
 def cases_of_processes(mpi):
@@ -257,7 +257,7 @@ def cases_of_processes(mpi):
              'sh -c "{program} {path} {path}; true"'),
         Case("fork", "forked.c", ["the children ended"]),
         Case("fork, several nodes", "forked.c", ["the children ended"],
-             settings={"SLUICE_RANKS_PER_NODE": "1"}),
+             settings={"SLUICE_TEST": "ranks_per_node=1"}),
     ]
 
 
@@ -272,9 +272,10 @@ def cases_of_held_files():
         yield held(what)
     yield held("privileges", f"{BY_SLUICE}|skipped: ")
     for engine in ("uring", "direct", "mpi"):
-        yield held("rename", name=f", engine {engine}", settings={"SLUICE_STORAGE": engine})
-        yield held("unlink", name=f", engine {engine}", settings={"SLUICE_STORAGE": engine})
-    yield held("rename", name=", two nodes", settings={"SLUICE_RANKS_PER_NODE": "2"})
+        hint = {"SLUICE_HINTS": f"sluice_storage={engine}"}
+        yield held("rename", name=f", engine {engine}", settings=hint)
+        yield held("unlink", name=f", engine {engine}", settings=hint)
+    yield held("rename", name=", two nodes", settings={"SLUICE_TEST": "ranks_per_node=2"})
     yield Case("a rank has no descriptor left for the file", "held.c",
                [BY_MPI, r"rank 2 on \S+ cannot open .*: Too many open files; the MPI serves"],
                "{program} few {path}", ("run", "behind.c"),

@@ -74,8 +74,9 @@ def killed_rank_cases():
     base = {"SLUICE_COLLECTIVES": "1"}
     for name, expected, settings in (
             ("", "killed: shared memory", {}),
-            (", several nodes", "killed: ", {"SLUICE_RANKS_PER_NODE": "2"}),
-            (", no shared memory", "killed: no shared memory", {"SLUICE_SHARED_MEMORY": "off"})):
+            (", several nodes", "killed: ", {"SLUICE_TEST": "ranks_per_node=2"}),
+            (", no shared memory", "killed: no shared memory",
+             {"SLUICE_TEST": "shared_memory=off"})):
         yield Case(f"a rank is killed amid collectives{name}", "killed.c", [expected],
                    settings={**base, **settings}, fails=True)
 

@@ -60,7 +60,7 @@ class Scenario:
 SCENARIOS = [
     Scenario("one node", 3, ("hint:cb_buffer_size=262144", *STEPS)),
     Scenario("independent", 2, ("hint:romio_cb_write=disable", *STEPS)),
-    Scenario("nodes", 4, tuple(STEPS), (("SLUICE_RANKS_PER_NODE", "2"),)),
+    Scenario("nodes", 4, tuple(STEPS), (("SLUICE_TEST", "ranks_per_node=2"),)),
     Scenario("durable close", 2, ("hint:sluice_durable=close", *STEPS), durable_close=True),
 ]
 

@@ -4,6 +4,8 @@
 // returns MPI_SUCCESS and a request.
 #include "errors_cases.hpp"
 
+#include <cstring>
+
 namespace {
 
 using namespace access_form;
@@ -59,8 +61,8 @@ void waitall_with_error() {
 
 /// The MPIs' own files have no word for it.
 std::vector<int> classes_of_full_disk() {
-    char const* const engine = std::getenv("SLUICE_STORAGE");
-    bool const by_mpi = engine && std::string_view(engine) == "mpi";
+    char const* const hints = std::getenv("SLUICE_HINTS");
+    bool const by_mpi = hints && std::strstr(hints, "sluice_storage=mpi");
     return by_mpi ? std::vector<int>{MPI_ERR_NO_SPACE, MPI_ERR_IO, MPI_ERR_OTHER}
                   : std::vector<int>{MPI_ERR_NO_SPACE};
 }

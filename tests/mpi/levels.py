@@ -25,21 +25,21 @@ def quick_runs(mpi):
     """Every program, with few ranks and the corners of the rest: about two minutes an MPI."""
     small = ["--large-mib", "10"]
     few_large = "any/large,some/large,all/large,reverse/large,rotated/large,statuses/large"
-    alone = {"SLUICE_SHARED_MEMORY": "off"}
+    alone = {"SLUICE_TEST": "shared_memory=off"}
     calls = {"SLUICE_PROGRESS": "calls"}
     # Windows of several stripes; windows that are a part of one.
     striped = "striping_unit=4096;striping_factor=3;cb_nodes=3;cb_buffer_size=16384"
     stripes = "sluice_domains=cyclic;striping_unit=65536;cb_nodes=3;cb_buffer_size=16384"
     balanced = "sluice_domains=balanced;cb_nodes=3;cb_buffer_size=16384"
     groups = "sluice_domains=groups;cb_buffer_size=16384"
-    own_groups = {"SLUICE_HINTS": "sluice_domains=groups;sluice_groups=2;cb_nodes=4"}
+    own_groups = {"SLUICE_HINTS": "sluice_domains=groups;sluice_exchange=groups:2;cb_nodes=4"}
     placed = "sluice_aggregators=3,1;cb_nodes=2"
-    own_views = {"SLUICE_VIEW_PIECES": "0"}
+    own_views = {"SLUICE_TEST": "view_pieces=0"}
     measured = {"SLUICE_PROFILE": str(Path(__file__).resolve().parent / "nvm.toml")}
-    one_layer = ("sluice_exchange_data=one-layer,pairwise;sluice_throttle=1;cb_nodes=3;"
-                 "sluice_exchange_metadata=one-layer,spread-out,synchronous")
+    one_layer = ("sluice_exchange=one-layer,data:pairwise,metadata:spread-out,"
+                 "metadata:synchronous,throttle:1;cb_nodes=3")
     # With few ranks a node the library itself takes one layer.
-    two_layer = {"SLUICE_HINTS": "sluice_exchange_data=two-layer"}
+    two_layer = {"SLUICE_HINTS": "sluice_exchange=data:two-layer"}
     return [
         Run(mpi, "abi_test", 1),
         Run(mpi, "abi_test", 3, 2),
@@ -83,7 +83,7 @@ def quick_runs(mpi):
         # These wait by the clock; where the threads run is nothing that differs between MPIs.
         *([Run(mpi, "threads_test", 3, 2, [], 150, {"SLUICE_AFFINITY": "spread"}),
            Run(mpi, "threads_test", 2, 0, [], 150,
-               {"SLUICE_AFFINITY": "0", "SLUICE_STORAGE": "uring"})]
+               {"SLUICE_AFFINITY": "0", "SLUICE_HINTS": "sluice_storage=uring"})]
           if mpi == "mpich" else []),
         Run(mpi, "requests_test", 2),
         Run(mpi, "requests_test", 1, 0, ["--thread-level", "3"]),
@@ -93,7 +93,7 @@ def quick_runs(mpi):
         Run(mpi, "errors_test", 4, 2),
         Run(mpi, "errors_test", 4, 2, [], 150, two_layer),
         Run(mpi, "datatypes_test", 2),
-        Run(mpi, "datatypes_test", 3, 2, ["--thread-level", "3"], 150, {"SLUICE_CACHE": "0"}),
+        Run(mpi, "datatypes_test", 3, 2, ["--thread-level", "3"], 150, {"SLUICE_TEST": "cache=0"}),
         Run(mpi, "large_count_test", 2),
         Run(mpi, "large_count_test", 3, 1),
         Run(mpi, "large_view_test", 2, 0,
@@ -121,7 +121,7 @@ def collective_runs(mpi, cases, all_ranks, seeds=(1,), sleepers=(2, 4)):
         *([Run("abi", "collectives_test", 3, 0, few, 300, served)] if mpi == "mpich" else []),
         Run(mpi, "collectives_test", 4, 2, few, 300, served),  # Between nodes, too.
         Run(mpi, "collectives_test", 3, 1, [*few, *awake], 300, served),
-        Run(mpi, "collectives_test", 3, 0, few, 300, {**served, "SLUICE_SHARED_MEMORY": "off"}),
+        Run(mpi, "collectives_test", 3, 0, few, 300, {**served, "SLUICE_TEST": "shared_memory=off"}),
         Run(mpi, "collectives_test", 3, 0, [*few, *awake], 300,
             {**served, "SLUICE_PROGRESS": "calls"}),
         # MPI's are not served; Open MPI's own hang where ranks have different datatypes.
@@ -133,10 +133,10 @@ def collective_runs(mpi, cases, all_ranks, seeds=(1,), sleepers=(2, 4)):
 # Who moves the bytes, and what becomes of the page cache.
 ENGINES = {
     "threads": {},
-    "uring": {"SLUICE_STORAGE": "uring"},
-    "mpi": {"SLUICE_STORAGE": "mpi"},
-    "direct": {"SLUICE_STORAGE": "direct"},
-    "uring, direct": {"SLUICE_STORAGE": "uring", "SLUICE_HINTS": "sluice_page_cache=bypass"},
+    "uring": {"SLUICE_HINTS": "sluice_storage=uring"},
+    "mpi": {"SLUICE_HINTS": "sluice_storage=mpi"},
+    "direct": {"SLUICE_HINTS": "sluice_storage=direct"},
+    "uring, direct": {"SLUICE_HINTS": "sluice_storage=uring;sluice_page_cache=bypass"},
     "drop": {"SLUICE_HINTS": "sluice_page_cache=drop"},
 }
 
@@ -172,10 +172,11 @@ def kernel_runs(mpi):
                    "ascending,synchronous"):
         for layers in ("one-layer", "two-layer"):
             other = "two-layer" if layers == "one-layer" else "one-layer"
-            hints = [f"sluice_exchange_data={layers},{kernel}",
-                     f"sluice_exchange_metadata={other if len(runs) % 4 else layers},{kernel}",
-                     f"sluice_throttle={('0', '1', '3,batches', '32')[len(runs) % 4]}",
-                     f"sluice_local_aggregators={len(runs) % 3}", "cb_nodes=5"]
+            words = [kernel, f"data:{layers}",
+                     f"metadata:{other if len(runs) % 4 else layers}",
+                     f"throttle:{('0', '1', '3,batches', '32')[len(runs) % 4]}",
+                     f"local-aggregators:{len(runs) % 3}"]
+            hints = ["sluice_exchange=" + ",".join(words), "cb_nodes=5"]
             runs.append(Run(mpi, "patterns_test", 8, (2, 3, 1)[len(runs) % 3],
                             ["--only", "/all,/iat_all", "--large-mib", "5"], 400,
                             {"SLUICE_HINTS": ";".join(hints)}))
@@ -209,13 +210,13 @@ def sanitized_runs(mpi):
     calls = {"SLUICE_PROGRESS": "calls"}
     small = ["--large-mib", "5"]
     some = [*small, "--only", "/iall,/begin"]
-    two_layer = {"SLUICE_HINTS": "sluice_exchange_data=two-layer"}
+    two_layer = {"SLUICE_HINTS": "sluice_exchange=data:two-layer"}
     runs = [
         Run(mpi, "patterns_test", 1, 0, small),
         Run(mpi, "patterns_test", 3, 0, small),
         Run(mpi, "patterns_test", 4, 2, some, 150, two_layer),
         Run(mpi, "patterns_test", 3, 1, some),
-        Run(mpi, "patterns_test", 3, 0, some, 150, {"SLUICE_SHARED_MEMORY": "off"}),
+        Run(mpi, "patterns_test", 3, 0, some, 150, {"SLUICE_TEST": "shared_memory=off"}),
         Run(mpi, "patterns_test", 3, 0, some, 150, calls),
         *(Run(mpi, "patterns_test", 3, 0, some, 150, ENGINES[name])
           for name in ("uring", "mpi", "direct")),

@@ -70,7 +70,7 @@ class Case:
     def settings(self):
         wanted = {"SLUICE_PROGRESS": self.args.progress}
         if self.args.ranks_per_node:
-            wanted["SLUICE_RANKS_PER_NODE"] = str(self.args.ranks_per_node)
+            wanted["SLUICE_TEST"] = f"ranks_per_node={self.args.ranks_per_node}"
         return {} if self.args.plain else wanted
 
     def execute(self, limit, trace=False):

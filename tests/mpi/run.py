@@ -30,7 +30,9 @@ def environment(run, mark, plain):
     if not plain:
         env.update(run.settings)
     if run.ranks_per_node and not plain:
-        env["SLUICE_RANKS_PER_NODE"] = str(run.ranks_per_node)
+        others = env.get("SLUICE_TEST")
+        env["SLUICE_TEST"] = (f"{others};" if others else "") + (
+            f"ranks_per_node={run.ranks_per_node}")
     env.update(MPIS[run.mpi].settings)
     return env
 

@@ -30,8 +30,8 @@ SIDES = {
     "plain": None,
     "again": None,  # How far two equal sides lie apart: the noise.
     "preload": {},
-    "raised": {"SLUICE_RANKS_PER_NODE": "1"},  # MPI_THREAD_MULTIPLE, as with several nodes.
-    "calls": {"SLUICE_RANKS_PER_NODE": "1", "SLUICE_PROGRESS": "calls"},
+    "raised": {"SLUICE_TEST": "ranks_per_node=1"},  # MPI_THREAD_MULTIPLE, as with several nodes.
+    "calls": {"SLUICE_TEST": "ranks_per_node=1", "SLUICE_PROGRESS": "calls"},
 }
 
 

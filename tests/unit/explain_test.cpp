@@ -27,17 +27,17 @@ Question question_of(std::string const& pattern, Direction way, Rank nodes, Rank
 }
 
 TEST(explain, its_text_is_the_golden_one) {
-    testing::expect_golden("explain_write_strided.txt",
-                           explain(question_of("strided", Direction::write, 4, 4,
-                                               {{"sluice_exchange_metadata", "two-layer,balanced"},
-                                                {"sluice_exchange_data", "one-layer,spread-out"},
-                                                {"sluice_throttle", "4"}})));
-    testing::expect_golden("explain_read_btio.txt",
-                           explain(question_of("btio", Direction::read, 3, 3,
-                                               {{"sluice_exchange_metadata", "two-layer,ascending"},
-                                                {"sluice_exchange_data", "two-layer,balanced"},
-                                                {"sluice_throttle", "1"},
-                                                {"cb_nodes", "2"}})));
+    testing::expect_golden(
+        "explain_write_strided.txt",
+        explain(question_of("strided", Direction::write, 4, 4,
+                            {{"sluice_exchange", "metadata:two-layer,metadata:balanced,"
+                                                 "data:one-layer,data:spread-out,throttle:4"}})));
+    testing::expect_golden(
+        "explain_read_btio.txt",
+        explain(question_of("btio", Direction::read, 3, 3,
+                            {{"sluice_exchange", "two-layer,metadata:ascending,data:balanced,"
+                                                 "throttle:1"},
+                             {"cb_nodes", "2"}})));
 }
 
 TEST(explain, its_table_of_candidates_is_the_golden_one) {
@@ -56,11 +56,11 @@ std::vector<Question> some_questions() {
     std::vector<Question> all;
     for (auto const* const pattern : {"strided", "btio", "irregular", "sparse", "flash"}) {
         for (auto const way : {Direction::write, Direction::read}) {
-            for (auto const* const data : {"auto", "one-layer,balanced", "two-layer,pairwise"}) {
-                all.push_back(question_of(pattern, way, 4, 4,
-                                          {{"sluice_exchange_data", data},
-                                           {"cb_buffer_size", "64K"},
-                                           {"sluice_throttle", *data == 'a' ? "auto" : "3"}}));
+            for (auto const* const exchange : {"auto", "data:one-layer,data:balanced,throttle:3",
+                                               "data:two-layer,data:pairwise,throttle:3"}) {
+                all.push_back(
+                    question_of(pattern, way, 4, 4,
+                                {{"sluice_exchange", exchange}, {"cb_buffer_size", "64K"}}));
             }
         }
     }

@@ -1,60 +1,17 @@
-// Settings and hints: what is understood, what is refused, and that nonsense changes nothing.
+// Settings: what is understood, what is refused, that nonsense changes nothing, and old names.
 #include "core/byte_count.hpp"
 #include "core/nearest.hpp"
-#include "core/settings.hpp"
+#include "settings_cases.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <fstream>
-#include <map>
 
 namespace sluice {
 namespace {
 
-using Table = std::map<std::string, std::string>;
-
-Lookup lookup_in(Table const& table) {
-    return [table](char const* name) -> std::optional<std::string> {
-        auto const found = table.find(name);
-        return found == table.end() ? std::nullopt : std::optional(found->second);
-    };
-}
-
-struct ReadSettings {
-    explicit ReadSettings(Table const& table)
-        : settings(read_settings(lookup_in(table), complaints)) {}
-    std::vector<Complaint> complaints;
-    Settings settings;
-};
-
-struct ReadHints {
-    explicit ReadHints(Table const& table, FileHints before = {})
-        : hints(read_hints(lookup_in(table), before, complaints)) {}
-    std::vector<Complaint> complaints;
-    FileHints hints;
-};
-
-/// Nothing that a user may reasonably mean by any knob.
-constexpr char const* nonsense[] = {"",
-                                    " ",
-                                    "-1",
-                                    "1x",
-                                    "K",
-                                    "1 K",
-                                    "0x10",
-                                    "1.5",
-                                    "1e3",
-                                    "16MB",
-                                    "16Mi",
-                                    "1KK",
-                                    "maybe",
-                                    "ON",
-                                    "éß",
-                                    "\n",
-                                    "9223372036854775808",
-                                    "9223372036854775807G",
-                                    "%s%n"};
+using namespace testing;
 
 TEST(ParseBytes, NumbersAndUnits) {
     EXPECT_EQ(parse_bytes("0"), 0);
@@ -98,17 +55,18 @@ TEST(Settings, DefaultsAreThoseOfTheTable) {
 }
 
 TEST(Settings, EachIsRead) {
-    ReadSettings const read(Table{{"SLUICE", "off"},
-                                  {"SLUICE_LOG", "2"},
-                                  {"SLUICE_STATS", "1"},
-                                  {"SLUICE_MEMORY", "64M"},
-                                  {"SLUICE_RANKS_PER_NODE", "3"},
-                                  {"SLUICE_SHARED_MEMORY", "off"},
-                                  {"SLUICE_STALL", "7"},
-                                  {"SLUICE_STORAGE_THREADS", "5"},
-                                  {"SLUICE_STORAGE", "uring"},
-                                  {"SLUICE_PROFILE", "machine.toml"},
-                                  {"SLUICE_AFFINITY", "1,3-4"}});
+    ReadSettings const read(
+        Table{{"SLUICE", "off"},
+              {"SLUICE_LOG", "2"},
+              {"SLUICE_STATS", "1"},
+              {"SLUICE_MEMORY", "64M"},
+              {"SLUICE_TEST", "ranks_per_node=3;shared_memory=off;cache=1K;view_pieces=7;"
+                              "device=hdd"},
+              {"SLUICE_STALL", "7"},
+              {"SLUICE_STORAGE_THREADS", "5"},
+              {"SLUICE_HINTS", "sluice_storage=uring"},
+              {"SLUICE_PROFILE", "machine.toml"},
+              {"SLUICE_AFFINITY", "1,3-4"}});
     EXPECT_TRUE(read.complaints.empty());
     EXPECT_FALSE(read.settings.enabled);
     EXPECT_EQ(read.settings.log, 2);
@@ -116,6 +74,9 @@ TEST(Settings, EachIsRead) {
     EXPECT_EQ(read.settings.memory_bytes, Bytes{64} << 20);
     EXPECT_EQ(read.settings.ranks_per_node, 3);
     EXPECT_FALSE(read.settings.shared_memory);
+    EXPECT_EQ(read.settings.cache_bytes, 1024);
+    EXPECT_EQ(read.settings.view_pieces, 7);
+    EXPECT_EQ(read.settings.device, "hdd");
     EXPECT_EQ(read.settings.stall_seconds, 7);
     EXPECT_EQ(read.settings.storage_threads, 5);
     EXPECT_EQ(read.settings.hints.storage, StorageEngine::uring);
@@ -128,7 +89,6 @@ TEST(Settings, NonsenseIsToldAndIgnored) {
     for (Knob const& knob : environment_knobs()) {
         // Any text may name a file, or a folder of the installation.
         if (std::string(knob.name) == "SLUICE_MPI") continue;
-        if (std::string(knob.name) == "SLUICE_DEVICE") continue;
         if (std::string(knob.name) == "SLUICE_PROFILE") continue;
         for (char const* const text : nonsense) {
             ReadSettings const read(Table{{knob.name, text}});
@@ -139,6 +99,75 @@ TEST(Settings, NonsenseIsToldAndIgnored) {
             EXPECT_EQ(read.settings.stall_seconds, plain.stall_seconds);
         }
     }
+}
+
+TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
+    Settings const plain = ReadSettings(Table{}).settings;
+    for (char const* const text : nonsense) {
+        EXPECT_EQ(ReadSettings(Table{{"SLUICE_TEST", text}}).complaints.size(), 1u) << text;
+        for (Knob const& knob : test_knobs()) {
+            if (std::string(knob.name) == "device") continue;  // Any text may name a file.
+            ReadSettings const read(Table{{"SLUICE_TEST", knob.name + std::string("=") + text}});
+            EXPECT_EQ(read.complaints.size(), 1u) << knob.name << "=" << text;
+            EXPECT_EQ(read.settings.ranks_per_node, plain.ranks_per_node);
+            EXPECT_EQ(read.settings.cache_bytes, plain.cache_bytes);
+        }
+    }
+}
+
+/// At most so many are for users; those for tests and experiments have tables of their own.
+TEST(Settings, AreFew) {
+    EXPECT_LE(environment_knobs().size(), 14u);
+    EXPECT_LE(hint_knobs().size(), 12u);
+}
+
+struct OldName {
+    char const* variable;
+    char const* value;
+    char const* now;  ///< What the warning names.
+};
+
+TEST(Settings, OldVariablesStillWorkWithOneWarning) {
+    constexpr OldName old[] = {{"SLUICE_RANKS_PER_NODE", "3", "SLUICE_TEST=ranks_per_node=3"},
+                               {"SLUICE_SHARED_MEMORY", "off", "SLUICE_TEST=shared_memory=off"},
+                               {"SLUICE_VIEW_PIECES", "7", "SLUICE_TEST=view_pieces=7"},
+                               {"SLUICE_CACHE", "1K", "SLUICE_TEST=cache=1K"},
+                               {"SLUICE_DEVICE", "hdd", "SLUICE_TEST=device=hdd"},
+                               {"SLUICE_STORAGE", "mpi", "SLUICE_HINTS=sluice_storage=mpi"}};
+    Table all;
+    for (OldName const& one : old) {
+        EXPECT_TRUE(unknown_variables({one.variable}).empty()) << "it is told once";
+        all[one.variable] = one.value;
+        ReadSettings const read(Table{{one.variable, one.value}});
+        ASSERT_EQ(read.complaints.size(), 1u) << one.variable;
+        EXPECT_FALSE(read.complaints[0].refused);
+        EXPECT_NE(read.complaints[0].text.find(one.now), std::string::npos)
+            << read.complaints[0].text;
+    }
+    ReadSettings const read(all);
+    EXPECT_EQ(read.complaints.size(), std::size(old));
+    EXPECT_EQ(read.settings.ranks_per_node, 3);
+    EXPECT_FALSE(read.settings.shared_memory);
+    EXPECT_EQ(read.settings.view_pieces, 7);
+    EXPECT_EQ(read.settings.cache_bytes, 1024);
+    EXPECT_EQ(read.settings.device, "hdd");
+    EXPECT_EQ(read.settings.hints.storage, StorageEngine::mpi);
+}
+
+TEST(Settings, TheNewNameWinsOverTheOldOne) {
+    ReadSettings const read(Table{{"SLUICE_RANKS_PER_NODE", "3"},
+                                  {"SLUICE_TEST", "ranks_per_node=2"},
+                                  {"SLUICE_STORAGE", "mpi"},
+                                  {"SLUICE_HINTS", "sluice_storage=uring"}});
+    EXPECT_EQ(read.settings.ranks_per_node, 2);
+    EXPECT_EQ(read.settings.hints.storage, StorageEngine::uring);
+}
+
+TEST(Settings, ARemovedVariableIsToldOnce) {
+    ReadSettings const read(Table{{"SLUICE_SLICE", "300"}});
+    ASSERT_EQ(read.complaints.size(), 1u);
+    EXPECT_EQ(read.complaints[0].text, "SLUICE_SLICE was removed and has no effect");
+    EXPECT_TRUE(unknown_variables({"SLUICE_SLICE"}).empty());
 }
 
 TEST(Settings, AComplaintNamesTheVariableAndItsValue) {
@@ -156,9 +185,9 @@ TEST(Settings, ABadValueIsToldWithThoseThatThereAre) {
     ReadSettings const number(Table{{"SLUICE_MEMORY", "16MB"}});
     ASSERT_EQ(number.complaints.size(), 1u);
     EXPECT_NE(number.complaints[0].text.find("64K"), std::string::npos);
-    ReadHints const hint(Table{{"sluice_throttle", "many"}});
+    ReadHints const hint(Table{{"sluice_exchange", "throttle:many"}});
     ASSERT_EQ(hint.complaints.size(), 1u);
-    EXPECT_NE(hint.complaints[0].text.find("sliding window"), std::string::npos);
+    EXPECT_NE(hint.complaints[0].text.find("throttle:32"), std::string::npos);
 }
 
 TEST(Settings, VariablesOfToolsAndTestsAreKnown) {
@@ -169,7 +198,7 @@ TEST(Settings, VariablesOfToolsAndTestsAreKnown) {
 
 TEST(Settings, HugeNumbersDoNotTurnNegative) {
     ReadSettings const read(Table{{"SLUICE_LOG", "4G"},
-                                  {"SLUICE_RANKS_PER_NODE", "3000000000"},
+                                  {"SLUICE_TEST", "ranks_per_node=3000000000"},
                                   {"SLUICE_STORAGE_THREADS", "1000000"}});
     EXPECT_GE(read.settings.log, 0);
     EXPECT_GE(read.settings.ranks_per_node, 0);
@@ -177,140 +206,12 @@ TEST(Settings, HugeNumbersDoNotTurnNegative) {
     EXPECT_EQ(ReadSettings(Table{{"SLUICE_STORAGE_THREADS", "0"}}).settings.storage_threads, 0);
 }
 
-TEST(Hints, EachIsRead) {
-    ReadHints const read(Table{{"sluice", "disable"},
-                               {"cb_nodes", "3"},
-                               {"cb_buffer_size", "2M"},
-                               {"striping_unit", "65536"},
-                               {"striping_factor", "4"},
-                               {"sluice_domains", "cyclic"},
-                               {"cb_config_list", "node-1:*,*"},
-                               {"sluice_aggregators", "4,2"},
-                               {"romio_cb_write", "enable"},
-                               {"romio_cb_read", "disable"}});
-    EXPECT_TRUE(read.complaints.empty());
-    EXPECT_TRUE(read.hints.disabled);
-    EXPECT_EQ(read.hints.plan.aggregator_count, 3);
-    EXPECT_EQ(read.hints.plan.window_bytes, 2 << 20);
-    EXPECT_EQ(read.hints.plan.stripe_bytes, 65536);
-    EXPECT_EQ(read.hints.plan.stripe_count, 4);
-    EXPECT_EQ(read.hints.plan.domains, Domains::cyclic);
-    EXPECT_EQ(read.hints.placement.hosts,
-              (std::vector<HostShare>{{"node-1", HostShare::all}, {"*", 1}}));
-    EXPECT_EQ(read.hints.placement.ranks, (std::vector<Rank>{4, 2}));
-    EXPECT_EQ(read.hints.plan.write, Strategy::two_phase);
-    EXPECT_EQ(read.hints.plan.read, Strategy::independent);
-}
-
-TEST(Hints, WhatIsNotSaidStays) {
-    FileHints before;
-    before.plan.aggregator_count = 5;
-    before.plan.write = Strategy::independent;
-    EXPECT_EQ(ReadHints(Table{}, before).hints, before);
-    ReadHints const read(Table{{"romio_cb_write", "automatic"}}, before);
-    EXPECT_EQ(read.hints.plan.write, Strategy::automatic);
-    EXPECT_EQ(read.hints.plan.aggregator_count, 5);
-}
-
-TEST(Hints, NonsenseIsToldAndIgnored) {
-    FileHints before;
-    before.plan.window_bytes = 12345;
-    before.plan.read = Strategy::two_phase;
-    for (Knob const& knob : hint_knobs()) {
-        if (knob.name == std::string("cb_config_list")) continue;  // Hosts have any name.
-        for (char const* const text : nonsense) {
-            ReadHints const read(Table{{knob.name, text}}, before);
-            EXPECT_EQ(read.complaints.size(), 1u) << knob.name << "=" << text;
-            EXPECT_EQ(read.hints, before) << knob.name << "=" << text;
-        }
-    }
-}
-
-TEST(Hints, HugeNumbersStayPositive) {
-    ReadHints const read(Table{{"cb_nodes", "100G"}, {"cb_buffer_size", "1000000G"}});
-    EXPECT_GT(read.hints.plan.aggregator_count, 0);
-    EXPECT_GT(read.hints.plan.window_bytes, 0);
-}
-
-TEST(Hints, StorageIsRead) {
-    EXPECT_EQ(ReadHints(Table{{"sluice_storage", "threads"}}).hints.storage,
-              StorageEngine::threads);
-    EXPECT_EQ(ReadHints(Table{{"sluice_storage", "uring"}}).hints.storage, StorageEngine::uring);
-    EXPECT_EQ(ReadHints(Table{{"sluice_page_cache", "drop"}}).hints.page_cache, PageCache::drop);
-    auto const direct = ReadHints(Table{{"sluice_storage", "direct"}}).hints;
-    EXPECT_EQ(direct.storage, StorageEngine::threads);
-    EXPECT_EQ(direct.page_cache, PageCache::bypass);
-}
-
-TEST(Hints, PosixAioIsServedByThreadsWithOneWarning) {
-    ReadHints const read(Table{{"sluice_storage", "aio"}});
-    EXPECT_EQ(read.hints.storage, StorageEngine::threads);
-    ASSERT_EQ(read.complaints.size(), 1u);
-    EXPECT_FALSE(read.complaints[0].refused);
-    EXPECT_NE(read.complaints[0].text.find("threads is taken"), std::string::npos);
-    EXPECT_NE(read.hints.given, 0u) << "the system's file does not count then";
-}
-
-TEST(Hints, DurableIsRead) {
-    EXPECT_TRUE(ReadHints(Table{{"sluice_durable", "close"}}).hints.durable);
-    EXPECT_FALSE(ReadHints(Table{{"sluice_durable", "never"}}).hints.durable);
-}
-
-TEST(Hints, InForceReadsBackAsWhatIsInForce) {
-    FileHints set;
-    set.durable = true;
-    set.storage = StorageEngine::uring;
-    set.plan.aggregator_count = 3;
-    set.plan.stripe_count = 7;
-    set.placement = {{{"node-1", 2}, {"*", 1}}, {4, 0}};
-    set.plan.domains = Domains::groups;
-    set.plan.group_count = 5;
-    set.page_cache = PageCache::drop;
-    set.plan.write = Strategy::two_phase;
-    PlanLimits limits;
-    limits.aggregator_count = 2;
-    Table table;
-    for (auto const& [name, value] : hints_in_force(set, limits)) table[name] = value;
-    EXPECT_EQ(table.size(), hint_knobs().size());
-    ReadHints const read(table);
-    EXPECT_TRUE(read.complaints.empty());
-    set.plan.window_bytes = window_bytes_default;  // Automatic values are spelt out.
-    set.plan.stripe_bytes = stripe_bytes_default;
-    set.given = read.hints.given;
-    EXPECT_EQ(read.hints, set);
-    for (auto const& [name, value] : hints_in_force(FileHints{}, limits)) table[name] = value;
-    EXPECT_EQ(table.at("cb_nodes"), "2");
-}
-
-TEST(HintsInLines, AreReadAsByRomio) {
-    Table const none;
-    EXPECT_EQ(hints_in_lines(""), none);
-    EXPECT_EQ(hints_in_lines("\n\n# cb_nodes 1\n#cb_nodes 2\n"), none);
-    EXPECT_EQ(hints_in_lines("cb_nodes\ncb_nodes 1 2\ncb_nodes=3\nno_hint 4"), none);
-    EXPECT_EQ(hints_in_lines(std::string("cb_nodes\0 3\n\0", 14)), none);
-    Table const two{{"cb_nodes", "3"}, {"romio_cb_write", "enable"}};
-    EXPECT_EQ(hints_in_lines("cb_nodes 3\n  romio_cb_write \t enable  \r\ncb_nodes 4"), two);
-}
-
-TEST(HintsInLines, StandBehindWhatIsGiven) {
-    FileHints const given =
-        ReadHints(Table{{"cb_nodes", "3"}, {"cb_buffer_size", "nonsense"}}).hints;
-    std::vector<Complaint> complaints;
-    FileHints const read = read_hints_behind(
-        {{"cb_nodes", "7"}, {"cb_buffer_size", "65536"}, {"romio_cb_read", "ENABLED"}}, given,
-        complaints);
-    EXPECT_EQ(read.plan.aggregator_count, 3);
-    EXPECT_EQ(read.plan.window_bytes, 65536);
-    EXPECT_EQ(read.plan.read, Strategy::automatic);
-    EXPECT_EQ(read.given, given.given);
-    EXPECT_EQ(complaints.size(), 1u);
-}
-
 TEST(Settings, DocumentationNamesEachWithItsDefault) {
     std::ifstream file(std::string(SLUICE_SOURCE_DIR) + "/docs/hints.md");
     std::string const text{std::istreambuf_iterator<char>(file), {}};
     std::size_t rows = 0;
-    for (auto const knobs : {environment_knobs(), hint_knobs()}) {
+    for (auto const knobs :
+         {environment_knobs(), test_knobs(), hint_knobs(), experiment_hint_knobs()}) {
         rows += knobs.size();
         for (Knob const& knob : knobs) {
             auto const row = std::string("\n| `") + knob.name + "` | `" + knob.fallback + "` | ";
@@ -329,7 +230,7 @@ TEST(Settings, HintsOfAllFilesComeFromTheEnvironment) {
     auto const settings = read_settings(
         [](char const* name) -> std::optional<std::string> {
             if (std::string(name) != "SLUICE_HINTS") return std::nullopt;
-            return "cb_nodes=3;sluice_exchange_data=one-layer,pairwise;sluice_throttle=4,batches;"
+            return "cb_nodes=3;sluice_exchange=data:one-layer,data:pairwise,throttle:4,batches;"
                    "cb_nodse=2;nothing";
         },
         complaints);

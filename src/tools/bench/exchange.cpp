@@ -108,7 +108,8 @@ std::vector<std::string> division_hints(std::string const& words) {
     auto const colon = words.find(':');
     std::vector<std::string> hints{"sluice_domains=" + words.substr(0, colon),
                                    "romio_cb_write=enable", "romio_cb_read=enable"};
-    if (colon != std::string::npos) hints.push_back("sluice_groups=" + words.substr(colon + 1));
+    if (colon != std::string::npos)
+        hints.push_back("sluice_exchange=groups:" + words.substr(colon + 1));
     return hints;
 }
 

@@ -42,10 +42,10 @@ void declare_exchange(CLI::App& app, Options& o) {
         app.add_option(name, into, help)->delimiter(',');
     };
     words("--kernel", o.kernels,
-          "exchange: words of the hint sluice_exchange_data with '+' between (default: each order "
+          "exchange: words of the hint sluice_exchange with '+' between (default: each order "
           "with one layer, some with two)");
     words("--throttle", o.throttles,
-          "exchange: of the hint sluice_throttle (default: 0,1,2,4,8,16,32,64)");
+          "exchange: throttles of the hint sluice_exchange (default: 0,1,2,4,8,16,32,64)");
     app.add_option("--throttled-kernel", o.throttled_kernel,
                    "exchange: which kernel the throttles are tried with (default: "
                    "one-layer+balanced)");

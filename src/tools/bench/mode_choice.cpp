@@ -20,7 +20,7 @@ Variant two_phase(std::string const& division, std::uint64_t aggregators, std::u
     variant.hints.push_back("cb_buffer_size=" + std::to_string(window));
     if (!layers.empty()) {
         variant.name += " " + layers;
-        variant.hints.push_back("sluice_exchange_data=" + layers);
+        variant.hints.push_back("sluice_exchange=data:" + layers);
     }
     return variant;
 }

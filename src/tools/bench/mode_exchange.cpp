@@ -24,9 +24,7 @@ Variant variant_of(std::string const& kernel, std::string const& throttle) {
     if (kernel == own_calls) {
         variant.hints = {"sluice=disable"};
     } else if (kernel != library_chooses || throttle != library_chooses) {
-        variant.hints = {"sluice_exchange_metadata=" + hint_words(kernel),
-                         "sluice_exchange_data=" + hint_words(kernel),
-                         "sluice_throttle=" + throttle};
+        variant.hints = {"sluice_exchange=" + hint_words(kernel) + ",throttle:" + throttle};
     }
     return variant;
 }

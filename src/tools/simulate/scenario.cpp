@@ -98,9 +98,7 @@ void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
             std::fprintf(stderr, "sluice: hint %s\n", complaint.text.c_str());
     }
     for (auto const& [name, value] : texts) {
-        auto const known = hint_knobs();
-        if (std::none_of(known.begin(), known.end(), [&](Knob const& k) { return name == k.name; }))
-            description.fail("there is no hint '" + name + "'");
+        if (!is_hint(name)) description.fail("there is no hint '" + name + "'");
     }
 }
 

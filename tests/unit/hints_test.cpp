@@ -1,0 +1,229 @@
+// Hints: what is understood, what is refused, that nonsense changes nothing, and old names.
+#include "settings_cases.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace sluice {
+namespace {
+
+using namespace testing;
+
+TEST(Hints, EachIsRead) {
+    ReadHints const read(Table{{"sluice", "disable"},
+                               {"cb_nodes", "3"},
+                               {"cb_buffer_size", "2M"},
+                               {"striping_unit", "65536"},
+                               {"striping_factor", "4"},
+                               {"sluice_domains", "cyclic"},
+                               {"cb_config_list", "node-1:*,*"},
+                               {"sluice_aggregators", "4,2"},
+                               {"romio_cb_write", "enable"},
+                               {"romio_cb_read", "disable"}});
+    EXPECT_TRUE(read.complaints.empty());
+    EXPECT_TRUE(read.hints.disabled);
+    EXPECT_EQ(read.hints.plan.aggregator_count, 3);
+    EXPECT_EQ(read.hints.plan.window_bytes, 2 << 20);
+    EXPECT_EQ(read.hints.plan.stripe_bytes, 65536);
+    EXPECT_EQ(read.hints.plan.stripe_count, 4);
+    EXPECT_EQ(read.hints.plan.domains, Domains::cyclic);
+    EXPECT_EQ(read.hints.placement.hosts,
+              (std::vector<HostShare>{{"node-1", HostShare::all}, {"*", 1}}));
+    EXPECT_EQ(read.hints.placement.ranks, (std::vector<Rank>{4, 2}));
+    EXPECT_EQ(read.hints.plan.write, Strategy::two_phase);
+    EXPECT_EQ(read.hints.plan.read, Strategy::independent);
+}
+
+TEST(Hints, WhatIsNotSaidStays) {
+    FileHints before;
+    before.plan.aggregator_count = 5;
+    before.plan.write = Strategy::independent;
+    EXPECT_EQ(ReadHints(Table{}, before).hints, before);
+    ReadHints const read(Table{{"romio_cb_write", "automatic"}}, before);
+    EXPECT_EQ(read.hints.plan.write, Strategy::automatic);
+    EXPECT_EQ(read.hints.plan.aggregator_count, 5);
+}
+
+TEST(Hints, NonsenseIsToldAndIgnored) {
+    FileHints before;
+    before.plan.window_bytes = 12345;
+    before.plan.read = Strategy::two_phase;
+    std::vector<std::string> names{"sluice_exchange_metadata", "sluice_exchange_data",
+                                   "sluice_throttle", "sluice_groups", "sluice_local_aggregators"};
+    for (Knob const& knob : hint_knobs()) names.emplace_back(knob.name);
+    for (Knob const& knob : experiment_hint_knobs()) names.emplace_back(knob.name);
+    std::erase(names, "cb_config_list");  // Hosts have any name.
+    for (std::string const& name : names) {
+        for (char const* const text : nonsense) {
+            ReadHints const read(Table{{name, text}}, before);
+            EXPECT_EQ(read.complaints.size(), 1u) << name << "=" << text;
+            EXPECT_EQ(read.hints, before) << name << "=" << text;
+        }
+    }
+}
+
+TEST(Hints, HugeNumbersStayPositive) {
+    ReadHints const read(Table{{"cb_nodes", "100G"}, {"cb_buffer_size", "1000000G"}});
+    EXPECT_GT(read.hints.plan.aggregator_count, 0);
+    EXPECT_GT(read.hints.plan.window_bytes, 0);
+}
+
+TEST(Hints, StorageIsRead) {
+    EXPECT_EQ(ReadHints(Table{{"sluice_storage", "threads"}}).hints.storage,
+              StorageEngine::threads);
+    EXPECT_EQ(ReadHints(Table{{"sluice_storage", "uring"}}).hints.storage, StorageEngine::uring);
+    EXPECT_EQ(ReadHints(Table{{"sluice_page_cache", "drop"}}).hints.page_cache, PageCache::drop);
+    auto const direct = ReadHints(Table{{"sluice_storage", "direct"}}).hints;
+    EXPECT_EQ(direct.storage, StorageEngine::threads);
+    EXPECT_EQ(direct.page_cache, PageCache::bypass);
+}
+
+TEST(Hints, PosixAioIsServedByThreadsWithOneWarning) {
+    ReadHints const read(Table{{"sluice_storage", "aio"}});
+    EXPECT_EQ(read.hints.storage, StorageEngine::threads);
+    ASSERT_EQ(read.complaints.size(), 1u);
+    EXPECT_FALSE(read.complaints[0].refused);
+    EXPECT_NE(read.complaints[0].text.find("threads is taken"), std::string::npos);
+    EXPECT_NE(read.hints.given, 0u) << "the system's file does not count then";
+}
+
+TEST(Hints, DurableIsRead) {
+    EXPECT_TRUE(ReadHints(Table{{"sluice_durable", "close"}}).hints.durable);
+    EXPECT_FALSE(ReadHints(Table{{"sluice_durable", "never"}}).hints.durable);
+}
+
+TEST(ExchangeHint, EachWordIsRead) {
+    auto const read = [](char const* text) {
+        return ReadHints(Table{{"sluice_exchange", text}}).hints.plan;
+    };
+    Hints const both = read("balanced,two-layer");
+    EXPECT_EQ(both.metadata, (Delivery{Kernel::balanced, Layers::two}));
+    EXPECT_EQ(both.data, both.metadata);
+    EXPECT_EQ(both.throttle, Throttle{});
+    Hints const mixed = read("one-layer,metadata:synchronous,data:pairwise,throttle:8,batches");
+    EXPECT_EQ(mixed.metadata, (Delivery{Kernel::automatic, Layers::one, RankList::nodes, 1}));
+    EXPECT_EQ(mixed.data, (Delivery{Kernel::pairwise, Layers::one}));
+    EXPECT_EQ(mixed.throttle, (Throttle{8, 1}));
+    Hints const numbers = read("groups:3,local-aggregators:2");
+    EXPECT_EQ(numbers.group_count, 3);
+    EXPECT_EQ(numbers.local_aggregators, 2);
+    EXPECT_EQ(numbers.data, Delivery{});
+    for (char const* const text : {"groups:", "groups:2,groups:3", "both:balanced", "throttle:x",
+                                   "balanced,", "data:batches", "metadata:data:balanced"}) {
+        EXPECT_EQ(ReadHints(Table{{"sluice_exchange", text}}).complaints.size(), 1u) << text;
+    }
+}
+
+TEST(ExchangeHint, SaysAllOfIt) {
+    FileHints before;
+    before.plan.throttle = {9, 0};
+    before.plan.group_count = 4;
+    Hints const plan = ReadHints(Table{{"sluice_exchange", "two-layer"}}, before).hints.plan;
+    EXPECT_EQ(plan.throttle, Throttle{});
+    EXPECT_EQ(plan.group_count, 0);
+}
+
+RC_GTEST_PROP(ExchangeHint, ReadsBackWhatIsInForce, ()) {
+    auto const below = [](int end) { return *rc::gen::inRange(0, end); };
+    auto const delivery = [&] {
+        return Delivery{static_cast<Kernel>(below(5)), static_cast<Layers>(below(3)),
+                        static_cast<RankList>(below(2)), static_cast<std::uint8_t>(below(2))};
+    };
+    FileHints set;
+    set.plan.metadata = delivery();
+    set.plan.data = below(2) == 0 ? set.plan.metadata : delivery();
+    if (below(2) == 0) set.plan.throttle = {below(40), static_cast<std::uint8_t>(below(2))};
+    set.plan.group_count = static_cast<std::uint8_t>(below(65));
+    set.plan.local_aggregators = below(9);
+    std::string text;
+    for (auto const& [name, value] : hints_in_force(set, {}))
+        if (name == "sluice_exchange") text = value;
+    ReadHints const read(Table{{"sluice_exchange", text}});
+    RC_ASSERT(read.complaints.empty());
+    RC_ASSERT(read.hints.plan == set.plan);
+}
+
+TEST(ExchangeHint, OldNamesStillWorkWithOneWarning) {
+    ReadHints const read(Table{{"sluice_exchange_metadata", "one-layer,spread-out,synchronous"},
+                               {"sluice_exchange_data", "two-layer,balanced"},
+                               {"sluice_throttle", "32,batches"},
+                               {"sluice_groups", "2"},
+                               {"sluice_local_aggregators", "1"}});
+    ASSERT_EQ(read.complaints.size(), 1u);
+    EXPECT_FALSE(read.complaints[0].refused);
+    std::string const now = "sluice_exchange=metadata:one-layer,metadata:spread-out,"
+                            "metadata:synchronous,data:two-layer,data:balanced,throttle:32,batches,"
+                            "groups:2,local-aggregators:1";
+    EXPECT_NE(read.complaints[0].text.find(now), std::string::npos) << read.complaints[0].text;
+    EXPECT_EQ(ReadHints(Table{{"sluice_exchange", now.substr(now.find('=') + 1)}}).hints.plan,
+              read.hints.plan);
+    EXPECT_EQ(read.hints.plan.metadata,
+              (Delivery{Kernel::spread_out, Layers::one, RankList::nodes, 1}));
+    EXPECT_EQ(read.hints.plan.throttle, (Throttle{32, 1}));
+    EXPECT_TRUE(unknown_hints({"sluice_throttle", "sluice_groups"}).empty());
+}
+
+TEST(ExchangeHint, AnOldNameSetsItsPartOnly) {
+    FileHints before;
+    before.plan.data = {Kernel::pairwise, Layers::two};
+    Hints const plan = ReadHints(Table{{"sluice_throttle", "4"}}, before).hints.plan;
+    EXPECT_EQ(plan.data, before.plan.data);
+    EXPECT_EQ(plan.throttle, (Throttle{4, 0}));
+}
+
+TEST(Hints, InForceReadsBackAsWhatIsInForce) {
+    FileHints set;
+    set.durable = true;
+    set.storage = StorageEngine::uring;
+    set.plan.aggregator_count = 3;
+    set.plan.stripe_count = 7;
+    set.placement = {{{"node-1", 2}, {"*", 1}}, {4, 0}};
+    set.plan.domains = Domains::groups;
+    set.plan.group_count = 5;
+    set.plan.metadata = {Kernel::ascending, Layers::two, RankList::nodes, 1};
+    set.plan.data = {Kernel::balanced, Layers::automatic, RankList::ranks};
+    set.plan.throttle = {3, 1};
+    set.plan.local_aggregators = 2;
+    set.page_cache = PageCache::drop;
+    set.plan.write = Strategy::two_phase;
+    PlanLimits limits;
+    limits.aggregator_count = 2;
+    Table table;
+    for (auto const& [name, value] : hints_in_force(set, limits)) table[name] = value;
+    EXPECT_EQ(table.size(), hint_knobs().size() + experiment_hint_knobs().size());
+    ReadHints const read(table);
+    EXPECT_TRUE(read.complaints.empty());
+    set.plan.window_bytes = window_bytes_default;  // Automatic values are spelt out.
+    set.plan.stripe_bytes = stripe_bytes_default;
+    set.given = read.hints.given;
+    EXPECT_EQ(read.hints, set);
+    for (auto const& [name, value] : hints_in_force(FileHints{}, limits)) table[name] = value;
+    EXPECT_EQ(table.at("cb_nodes"), "2");
+}
+
+TEST(HintsInLines, AreReadAsByRomio) {
+    Table const none;
+    EXPECT_EQ(hints_in_lines(""), none);
+    EXPECT_EQ(hints_in_lines("\n\n# cb_nodes 1\n#cb_nodes 2\n"), none);
+    EXPECT_EQ(hints_in_lines("cb_nodes\ncb_nodes 1 2\ncb_nodes=3\nno_hint 4"), none);
+    EXPECT_EQ(hints_in_lines(std::string("cb_nodes\0 3\n\0", 14)), none);
+    Table const two{{"cb_nodes", "3"}, {"romio_cb_write", "enable"}};
+    EXPECT_EQ(hints_in_lines("cb_nodes 3\n  romio_cb_write \t enable  \r\ncb_nodes 4"), two);
+}
+
+TEST(HintsInLines, StandBehindWhatIsGiven) {
+    FileHints const given =
+        ReadHints(Table{{"cb_nodes", "3"}, {"cb_buffer_size", "nonsense"}}).hints;
+    std::vector<Complaint> complaints;
+    FileHints const read = read_hints_behind(
+        {{"cb_nodes", "7"}, {"cb_buffer_size", "65536"}, {"romio_cb_read", "ENABLED"}}, given,
+        complaints);
+    EXPECT_EQ(read.plan.aggregator_count, 3);
+    EXPECT_EQ(read.plan.window_bytes, 65536);
+    EXPECT_EQ(read.plan.read, Strategy::automatic);
+    EXPECT_EQ(read.given, given.given);
+    EXPECT_EQ(complaints.size(), 1u);
+}
+
+}  // namespace
+}  // namespace sluice
