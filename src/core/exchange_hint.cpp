@@ -1,6 +1,7 @@
 // Splitting and joining the words of the hint. See exchange_hint.hpp.
 #include "core/exchange_hint.hpp"
 
+#include "core/byte_count.hpp"
 #include "core/settings.hpp"
 #include "core/words.hpp"
 

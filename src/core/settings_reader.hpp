@@ -1,9 +1,9 @@
 // Reads values of environment variables and hints, and collects complaints. Pure. Used by
 // core/settings.cpp and core/hints.cpp alone.
 #pragma once
+#include "core/byte_count.hpp"
 #include "core/settings.hpp"
 
-#include <charconv>
 
 namespace sluice {
 
