@@ -78,8 +78,8 @@ void set_engine(FileHints& h, int place) noexcept {
     if (direct) h.page_cache = PageCache::bypass;
 }
 
-/// The hint sluice_exchange, then the old ones, each of which sets a part of it. One complaint names
-/// all old ones together.
+/// Reads the hint sluice_exchange, then the old ones, each of which sets a part of it. One
+/// complaint names all old ones together.
 void read_exchange(Reader& reader, Lookup const& info, Hints& plan,
                    std::vector<Complaint>& complaints) {
     auto const set = reader.parsed("sluice_exchange", [&](std::string const& text) {

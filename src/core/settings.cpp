@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr Knob environment[] = {
+constexpr Knob variables[] = {
     {"SLUICE", "on", "off: every call goes to the MPI"},
     {"SLUICE_LOG", "1", "0: silent, 1: warnings, 2: what is decided, once a file"},
     {"SLUICE_STATS", "0",
@@ -117,7 +117,7 @@ void read_hints_of_all(Lookup const& environment, Settings& s, std::vector<Compl
 
 }  // namespace
 
-std::span<Knob const> environment_knobs() noexcept { return environment; }
+std::span<Knob const> environment_knobs() noexcept { return variables; }
 std::span<Knob const> test_knobs() noexcept { return of_tests; }
 
 std::vector<Complaint> unknown_names(std::vector<std::string> const& names, std::string_view prefix,
@@ -136,7 +136,7 @@ std::vector<Complaint> unknown_names(std::vector<std::string> const& names, std:
 
 std::vector<Complaint> unknown_variables(std::vector<std::string> names) {
     std::vector<std::string_view> known(std::begin(other_variables), std::end(other_variables));
-    for (Knob const& knob : environment) known.emplace_back(knob.name);
+    for (Knob const& knob : variables) known.emplace_back(knob.name);
     std::erase_if(names, [](std::string const& name) {
         return name.starts_with(test_variables) ||
                std::any_of(std::begin(old_variables), std::end(old_variables),
@@ -146,7 +146,7 @@ std::vector<Complaint> unknown_variables(std::vector<std::string> names) {
 }
 
 Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints) {
-    Reader reader(lookup, environment, complaints);
+    Reader reader(lookup, variables, complaints);
     auto const number = [&](char const* name) {
         return reader.number(name).value_or(reader.fallback(name));
     };

@@ -121,7 +121,8 @@ def collective_runs(mpi, cases, all_ranks, seeds=(1,), sleepers=(2, 4)):
         *([Run("abi", "collectives_test", 3, 0, few, 300, served)] if mpi == "mpich" else []),
         Run(mpi, "collectives_test", 4, 2, few, 300, served),  # Between nodes, too.
         Run(mpi, "collectives_test", 3, 1, [*few, *awake], 300, served),
-        Run(mpi, "collectives_test", 3, 0, few, 300, {**served, "SLUICE_TEST": "shared_memory=off"}),
+        Run(mpi, "collectives_test", 3, 0, few, 300,
+            {**served, "SLUICE_TEST": "shared_memory=off"}),
         Run(mpi, "collectives_test", 3, 0, [*few, *awake], 300,
             {**served, "SLUICE_PROGRESS": "calls"}),
         # MPI's are not served; Open MPI's own hang where ranks have different datatypes.

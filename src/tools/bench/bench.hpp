@@ -43,8 +43,8 @@ struct Options {
                                      "two-layer+spread-out", "two-layer+balanced"};
     std::vector<std::string> throttles{"0", "1", "2", "4", "8", "16", "32", "64"};
     std::string throttled_kernel = "one-layer+balanced";
-    /// Modes domains, choice: as the hints say it; groups:2 is with that word of sluice_exchange. None: the
-    /// mode's own.
+    /// Modes domains, choice: as the hints say it; groups:2 is with that word of sluice_exchange.
+    /// None: the mode's own.
     std::vector<std::string> divisions;
     std::vector<std::uint64_t> aggregators{1, 2, 4};  ///< Mode choice.
     std::vector<std::uint64_t> windows{256 << 10, 1 << 20, 4 << 20};
