@@ -28,6 +28,11 @@ class Case:
     called: str = ""  # the program that they make; nothing: after program and options
 
 
+def once(said):
+    """A pattern of outputs in which this is said once, whatever the number of ranks."""
+    return rf"(?s)\A(?!(?:.*{said}){{2}}).*{said}"
+
+
 def cases_of_tools():
     chain = {"SLUICE_CHAIN": "on"}
     disabled = "{program} {path} {path} sluice disable"
@@ -151,6 +156,14 @@ def cases_of_files(mpi):
         Case("hint sluice=disable", "files.c", [BY_MPI], "{program} {path} {path} sluice disable"),
         Case("SLUICE=off", "files.c", [BY_MPI], preload=("sluice",), settings={"SLUICE": "off"}),
         Case("SLUICE=off, sluice run", "files.c", [BY_MPI], settings={"SLUICE": "off"}),
+        Case("an old variable", "files.c",
+             [BY_SLUICE, once("SLUICE_RANKS_PER_NODE is an old name")],
+             settings={"SLUICE_RANKS_PER_NODE": "2"}),
+        Case("an old hint", "files.c",
+             [BY_SLUICE, once("sluice_exchange=throttle:4 says the same")],
+             "{program} {path} {path} sluice_throttle 4"),
+        Case("an engine that was removed", "files.c", [BY_SLUICE, once("threads is taken")],
+             "{program} {path} {path} sluice_storage aio"),
         Case("device memory on one rank", "device.c", ["device: the driver was asked"]),
         Case("device memory that takes no bytes", "device.c", ["device: failures were told"],
              defines=("-DUNPACK_FAILS",)),
