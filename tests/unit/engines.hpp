@@ -60,10 +60,8 @@ public:
         if (engine.engine == StorageEngine::uring) ring_ = Uring::make(2);
     }
     [[nodiscard]] PosixWay way(Faults* faults = nullptr) {
-        return {.pool = pool_,
-                .ring = ring_.get(),
-                .page_cache = engine_.page_cache,
-                .faults = faults};
+        return {
+            .pool = pool_, .ring = ring_.get(), .page_cache = engine_.page_cache, .faults = faults};
     }
 
 private:

@@ -24,9 +24,7 @@ std::unique_ptr<StoredFile> Engine::open(std::string const& path, std::function<
         return std::make_unique<MpiFile>(path, AccessMode::both, MpiWay{MPI_COMM_WORLD, pool_},
                                          nullptr, std::move(finished));
     }
-    PosixWay const way{.pool = pool_,
-                       .ring = ring_.get(),
-                       .page_cache = page_cache_};
+    PosixWay const way{.pool = pool_, .ring = ring_.get(), .page_cache = page_cache_};
     return std::make_unique<PosixFile>(path, AccessMode::both, way, std::move(finished));
 }
 
