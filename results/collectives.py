@@ -6,13 +6,13 @@ was measured in the same turns. The MPI's nonblocking call with no tests, and wi
 1024, 2048, 4096, 8192) that was best for this size; Sluice in its place (`SLUICE_COLLECTIVES=1`) and by its own function,
 both with no tests."""
 BLOCKING = """`results/measure collectives`: start and wait with nothing in between, as a multiple of the MPI's *blocking* call, turn
-by turn, medians. Small: the largest ratio of blocks to 4 KiB; asked was at most 1.5 there and 1.0 for 1 MiB, of ranks that have a core each."""
+by turn, medians. Small: the largest ratio of blocks to 4 KiB."""
 OVERLAP = """`results/measure collectives`: the share of a call that hid behind a computation of its own length, with no test; 1 MiB
 blocks (nodes: 4 MiB). *Asleep*: ranks slept instead, as if each had a core to spare. Medians (smallest .. largest)."""
 KERNELS = """`results/measure app-kernels`: total time of the slowest rank, medians. *Overhead*: what is left without the
 computation alone, measured in the same turn, and how much less that is than with the MPI's blocking calls, which have the same
-tiles, buffers and order of computation; asked was 80 % less with a spare core or a network that makes ranks wait, the paper's
-best is 92 % less. *In calls*: the same of the time inside of communication calls. *Hideable*: the computation / the overhead
+tiles, buffers and order of computation; the paper's best is
+92 % less. *In calls*: the same of the time inside of communication calls. *Hideable*: the computation / the overhead
 of the blocking calls; more than that cannot hide. *While*: *computing*, or *asleep*: each piece of the computation replaced by
 a sleep of the length it was measured to have, messages as ever, as if each rank had a core to spare. *A core to spare*: both
 ranks compute on core 0, alone as well, and their helpers have core 1. *Tests*: `MPI_Test` between lines or parts of a chunk.

@@ -83,34 +83,30 @@ DEFAULT, HINTS = ("default",), ("default", "best hints")
 
 
 def rows(data, ranks, mpi):
-    """(what, value as text, asked, met, or None where nothing is asked or measured)."""
+    """What is compared, and its value as text."""
     def ratios(patterns, contenders, quantity):
         return named(lambda pattern, direction: data.ratio(ranks, mpi, pattern, direction,
                                                              contenders, quantity), patterns)
 
-    def mean(what, patterns, contenders, quantity, asked):
+    def mean(what, patterns, contenders, quantity):
         values = ratios(patterns, contenders, quantity)
         count = f"{len(values)} of {2 * len(patterns)}"
         value = geometric_mean(list(values.values()))
-        return (f"{what} ({count})", f"{value:.2f}" if value else "-",
-                f">= {asked}" if asked else "", value >= asked if value and asked else None)
+        return f"{what} ({count})", f"{value:.2f}" if value else "-"
 
-    def worst(what, values, asked, scale=1, unit=""):
+    def worst(what, values, scale=1, unit=""):
         value = least(values)
         if value is None:
-            return what, "-", f">= {asked}{unit}", None
-        return (what, f"{scale * value[0]:.{0 if unit else 2}f}{unit} ({value[1]})",
-                f">= {asked}{unit}", scale * value[0] >= asked)
+            return what, "-"
+        return what, f"{scale * value[0]:.{0 if unit else 2}f}{unit} ({value[1]})"
 
     scattered = SCATTERED[ranks]
-    yield mean("repeated, against default hints", scattered, DEFAULT, "repeated", 8)
-    four = ranks > 2
-    yield mean("repeated, against best hints", scattered, HINTS, "repeated", 4 if four else 0)
-    yield mean("first call, against default hints", scattered, DEFAULT, "first_call",
-               4 if four else 0)
-    yield mean("open, view and first call", scattered, DEFAULT, "first", 0)
-    yield worst("least scattered pattern", ratios(scattered, DEFAULT, "repeated"), 1.5)
-    yield worst("contiguous and flash", ratios(PLAIN, DEFAULT, "repeated"), 1.0)
+    yield mean("repeated, against default hints", scattered, DEFAULT, "repeated")
+    yield mean("repeated, against best hints", scattered, HINTS, "repeated")
+    yield mean("first call, against default hints", scattered, DEFAULT, "first_call")
+    yield mean("open, view and first call", scattered, DEFAULT, "first")
+    yield worst("least scattered pattern", ratios(scattered, DEFAULT, "repeated"))
+    yield worst("contiguous and flash", ratios(PLAIN, DEFAULT, "repeated"))
     shares = named(lambda pattern, direction: data.share(ranks, mpi, pattern, direction),
                      PATTERNS)
-    yield worst("share of the limit", shares, 50 if four else 70, 100, " %")
+    yield worst("share of the limit", shares, 100, " %")

@@ -3,7 +3,7 @@
 NOTE = """`results/measure domains`, 4 ranks, in turn, medians: two-phase with each division of the file (*even*, *cyclic*, *balanced*),
 dynamic segmentation (*groups*: one a node, or on a single node as many as aggregators; *groups:2*: two a node), independent
 calls (*none*), the library's own choice (*auto*), and the MPI's own call. Devices are emulated
-([device](device.md)), without page cache; *memory* is tmpfs. With 2 nodes (network namespaces, 1 Gbit/s) the device belongs
+([device](../device.md)), without page cache; *memory* is tmpfs. With 2 nodes (network namespaces, 1 Gbit/s) the device belongs
 to a third, which serves it over the same links; *memory* there is seen by both directly. The best of Sluice's own is bold."""
 ORDER = ("auto", "even", "cyclic", "balanced", "groups", "groups:2", "none", "the MPI's own")
 

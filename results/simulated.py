@@ -1,7 +1,7 @@
 """Tables of the exchange in simulation, from lines of `sluice bench exchange --json`."""
 
 KERNELS_NOTE = """`sluice bench exchange --kernels --ranks {ranks} --machines knl,power9,ethernet`: virtual time of one write, 16 KiB a rank,
-windows of 128 KiB ([the machines and the model](simulation.md)). *Metadata*, *data*, *computation* and *I/O*: of the rank
+windows of 128 KiB ([the machines and the model](../simulation.md)). *Metadata*, *data*, *computation* and *I/O*: of the rank
 with most of each, so they do not add up. Every byte was compared. *Choice*: the library's choice over the best of the others."""
 THROTTLE_NOTE = """`sluice bench exchange --throttles`: strided, knl, {ranks} ranks, the balanced kernel in one layer."""
 PLANNING_NOTE = """`sluice bench exchange --planning --bytes 512 --piece 64 --window 64K`: real time of all that a rank does for one tiny write (not of

@@ -70,6 +70,8 @@ def lint_steps(_):
     code = sources(*(f"{folder}/**/*.{end}" for folder in ("src", "include", "tests", "examples")
                      for end in ("cpp", "hpp", "c", "h")))
     yield Step("layers, sizes and words", [sys.executable, ROOT / "tests" / "tidy.py"])
+    yield Step("links in documents", [sys.executable, ROOT / "tests" / "documents.py"])
+    yield Step("tables of results", [sys.executable, ROOT / "results" / "table", "--check"])
     if code:
         yield Step("format", [TOOLS / "clang-format", "--dry-run", "-Werror", *code])
     yield Step("spelling", [TOOLS / "codespell", "--config", ROOT / ".codespellrc", ROOT])

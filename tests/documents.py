@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Checks the documents: each link inside of the repository leads to a file, and to a heading where it
+names one; each decision is in the index of decisions; each path in backticks of a how-to exists.
+
+Prints one line for each fault, and exits with code 1 if there is one.
+"""
+import functools
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+FIRST_FOLDERS = ("src", "tests", "include", "docs", "results", "tools", "bench", "device", "examples")
+RESULTS_LINES = 200  # Of docs/results.md, which holds findings; tables have files of their own.
+
+
+def without_code(text):
+    """Blocks of code blanked, so that the lines keep their numbers."""
+    return re.sub(r"^```.*?^```", lambda match: re.sub(r"[^\n]", "", match.group()), text,
+                  flags=re.DOTALL | re.MULTILINE)
+
+
+@functools.cache
+def anchors(path):
+    """The names that links may use for the headings of a document, as the usual viewers make them."""
+    found = {}
+    for title in re.findall(r"^#+ (.*)$", without_code(path.read_text()), re.MULTILINE):
+        title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)
+        name = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        found[name] = found.get(name, -1) + 1
+    return {name if number == 0 else f"{name}-{number}" for name, last in found.items()
+            for number in range(last + 1)}
+
+
+def link_faults(path):
+    for number, line in enumerate(without_code(path.read_text()).splitlines(), 1):
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            name, _, heading = target.partition("#")
+            file = (path.parent / name).resolve() if name else path
+            if not file.exists():
+                yield f"{path.relative_to(ROOT)}:{number}: {target}: there is no such file"
+            elif heading and (file.suffix != ".md" or heading not in anchors(file)):
+                yield f"{path.relative_to(ROOT)}:{number}: {target}: there is no such heading"
+
+
+def decision_faults():
+    """Each decision is named once in the index."""
+    index = (DOCS / "decisions" / "index.md").read_text()
+    for path in sorted((DOCS / "decisions").glob("0*.md")):
+        count = index.count(f"]({path.name})")
+        if count != 1:
+            yield f"docs/decisions/index.md: {path.name} is named {count} times, and not once"
+
+
+def path_faults(path):
+    """Files that a text for contributors names by their path from the root."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        for name in re.findall(r"`([\w.\-]+/[\w./\-]+)`", line):
+            if name.startswith(FIRST_FOLDERS) and not (ROOT / name).exists():
+                yield f"{path.relative_to(ROOT)}:{number}: {name}: there is no such file"
+
+
+def main():
+    howtos = sorted((DOCS / "howto").glob("*.md"))
+    faults = [fault for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md",
+                                 *sorted(DOCS.rglob("*.md"))] for fault in link_faults(path)]
+    faults += decision_faults()
+    faults += [fault for path in [ROOT / "CONTRIBUTING.md", *howtos] for fault in path_faults(path)]
+    lines = (DOCS / "results.md").read_text().count("\n")
+    if lines > RESULTS_LINES:
+        faults.append(f"docs/results.md: {lines} lines, {RESULTS_LINES} allowed")
+    print("\n".join(faults + [f"{len(faults)} faults in documents"]))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
