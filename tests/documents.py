@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the documents: each link inside of the repository leads to a file, and to a heading where it
-names one; each decision is in the index of decisions; each path in backticks of a how-to exists.
+"""Checks the documents: each link inside of the repository leads to a file, and to a heading where
+it names one; each decision is in the index; each path in backticks of a how-to exists.
 
 Prints one line for each fault, and exits with code 1 if there is one.
 """
@@ -11,7 +11,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-FIRST_FOLDERS = ("src", "tests", "include", "docs", "results", "tools", "bench", "device", "examples")
+FIRST_FOLDERS = ("src", "tests", "include", "docs", "results", "tools", "bench", "device",
+                 "examples")
 RESULTS_LINES = 200  # Of docs/results.md, which holds findings; tables have files of their own.
 
 
@@ -23,7 +24,7 @@ def without_code(text):
 
 @functools.cache
 def anchors(path):
-    """The names that links may use for the headings of a document, as the usual viewers make them."""
+    """The names that links may use for the headings of a document, as viewers make them."""
     found = {}
     for title in re.findall(r"^#+ (.*)$", without_code(path.read_text()), re.MULTILINE):
         title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)
@@ -65,8 +66,9 @@ def path_faults(path):
 
 def main():
     howtos = sorted((DOCS / "howto").glob("*.md"))
-    faults = [fault for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md",
-                                 *sorted(DOCS.rglob("*.md"))] for fault in link_faults(path)]
+    documents = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    documents += sorted(DOCS.rglob("*.md"))
+    faults = [fault for path in documents for fault in link_faults(path)]
     faults += decision_faults()
     faults += [fault for path in [ROOT / "CONTRIBUTING.md", *howtos] for fault in path_faults(path)]
     lines = (DOCS / "results.md").read_text().count("\n")
