@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <csignal>
+#include <ctime>
+#include <future>
 #include <pthread.h>
 #include <string>
 
@@ -61,14 +62,34 @@ TEST_F(QuietThread, CoresThatAreNotThereChangeNothing) {
     EXPECT_EQ(granted_cores(nowhere), thread_cores());
 }
 
+/// The calling thread computes until the system has counted so much more processor time for it.
+void compute(double seconds) {
+    auto const counted = [] {
+        timespec time{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+    };
+    double const end = counted() + seconds;
+    while (counted() < end) continue;
+}
+
 TEST_F(QuietThread, ItsProcessorTimeIsCounted) {
-    std::atomic<bool> enough{false};
-    auto thread = quiet_thread("sluice-test", [&enough] {
-        while (!enough) continue;
+    std::promise<void> computed;
+    std::promise<void> asked;
+    auto thread = quiet_thread("sluice-test", [&] {
+        compute(0.02);
+        computed.set_value();
+        asked.get_future().wait();  // It takes no processor time from here on.
     });
-    while (processor_seconds(thread) < 0.002) continue;
-    enough = true;
+    computed.get_future().wait();
+    double const own = processor_seconds(thread);
+    compute(0.2);  // Another thread's time is not that thread's.
+    double const later = processor_seconds(thread);
+    asked.set_value();
     thread.join();
+    EXPECT_GE(own, 0.02);
+    EXPECT_LT(own, 10) << "seconds, not a smaller unit";
+    EXPECT_LT(later - own, 0.1);
 }
 
 }  // namespace
