@@ -66,7 +66,7 @@ def show(line, time):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", default=str(ROOT / "build/mpich/tests/kernels/kernels"))
+    parser.add_argument("--program", default=str(ROOT / "build/no-mpi/tests/kernels/kernels"))
     parser.add_argument("--only", default="", help="kernels whose name holds this")
     parser.add_argument("--time", action="store_true", help="nanoseconds a piece, too")
     parser.add_argument("--json", type=Path, help="appends one line a kernel")

@@ -24,7 +24,7 @@ SECONDS = 120
 def start(side):
     """One run: {(pattern, bytes): (median, least)}."""
     if side == "node":
-        done = subprocess.run([runner.BUILD / "mpich" / "tests" / "overhead" / "node_messages"],
+        done = subprocess.run([runner.BUILD / "no-mpi" / "tests" / "overhead" / "node_messages"],
                               capture_output=True, text=True, timeout=SECONDS, check=True)
         output = done.stdout
     else:
