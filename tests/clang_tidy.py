@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy on the library and the programs, once for each file.
+"""Runs clang-tidy on the library and the programs, once for each compilation.
 
-A source may be compiled several times (for an MPI's own ABI and for the standard one, or into two
-programs), and clang-tidy reads it as often as the list of compilations has it. So it gets a list
-of its own, of the first compilation of each, as clang understands it.
+A build compiles many sources together (CMAKE_UNITY_BUILD), and clang-tidy reads them together: so
+it reads their headers once. It gets a list of the compilations of its own: without those of tests,
+without the second one for the standard ABI, and as clang understands it.
 """
 import json
 import os
@@ -15,14 +15,24 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 TOOLS = BUILD / "env" / "tools" / "bin"
+FOLDERS = tuple(f"{ROOT}/{folder}/" for folder in ("src", "tools", "bench", "device"))
 
 
-def compilations(variant):
-    everything = json.loads((BUILD / variant / "compile_commands.json").read_text())
+def sources_of(entry):
+    """The sources that a compilation reads."""
+    file = pathlib.Path(entry["file"])
+    if "/Unity/" not in entry["file"]:
+        return (str(file),)
+    return tuple(re.findall(r'#include "(.*)"', file.read_text()))
+
+
+def compilations(*variants):
     first = {}
-    for entry in everything:
-        if pathlib.Path(entry["file"]).is_relative_to(ROOT / "src"):
-            first.setdefault(entry["file"], entry)
+    for variant in variants:
+        for entry in json.loads((BUILD / variant / "compile_commands.json").read_text()):
+            sources = sources_of(entry)
+            if all(source.startswith(FOLDERS) for source in sources):
+                first.setdefault(sources, entry)
     return list(first.values())
 
 
@@ -35,14 +45,19 @@ def without_precompiled(entry):
     return {**entry, "command": shlex.join(kept)}
 
 
+def write_list(folder):
+    """Writes the list of compilations for a tool of clang into a folder of the build."""
+    folder.mkdir(exist_ok=True)
+    entries = [without_precompiled(entry) for entry in compilations("no-mpi", "mpich")]
+    (folder / "compile_commands.json").write_text(json.dumps(entries, indent=1))
+    return entries
+
+
 def main():
     folder = BUILD / "tidy"
-    folder.mkdir(exist_ok=True)
-    entries = [without_precompiled(entry) for entry in compilations("mpich")]
-    (folder / "compile_commands.json").write_text(json.dumps(entries, indent=1))
+    write_list(folder)
     words = [TOOLS / "python", TOOLS / "run-clang-tidy.py", "-quiet", "-j", os.cpu_count() or 1,
-             "-clang-tidy-binary", TOOLS / "clang-tidy", "-p", folder,
-             *(sys.argv[1:] or [f"^{re.escape(str(ROOT / 'src'))}/"])]
+             "-clang-tidy-binary", TOOLS / "clang-tidy", "-p", folder, *sys.argv[1:]]
     os.execv(words[0], [str(word) for word in words])
 
 

@@ -1,0 +1,129 @@
+# How layers and programs are declared, and what is compiled together, alone, or in another build.
+# CMakeLists.txt includes it.
+
+# sluice_sources(<variable> <pattern>...): the files that match, looked up again at each build.
+macro(sluice_sources variable)
+    file(GLOB ${variable} CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${ARGN})
+endmacro()
+
+# Sources that are compiled alone where others are compiled together (CMAKE_UNITY_BUILD): they give
+# a name in their unnamed namespace, or a macro, another meaning than their neighbours do.
+set(compiled_alone choice cost_rules coverage domains fault_rules fingerprint fingerprint_key
+    machine_text placement recipe schedule_check settings striping transfers machine_model world
+    server secret command_explain command_nvm command_run command_simulate mpi_parts
+    mode_app mode_choice mode_domains mode_exchange patterns shapes
+    overlap service transform report work
+    collective_arguments context datatype fit node_network pattern peers team mapping uring)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+
+# sluice_alone(<file>...): marks those that are. A program's parser of options is one as well: half
+# of its time goes into making CLI11 fast, which runs once.
+function(sluice_alone)
+    foreach(source IN LISTS ARGN)
+        cmake_path(GET source STEM name)
+        set(parser)
+        if(source MATCHES "\\.cpp$")
+            file(STRINGS ${source} parser REGEX "include (<CLI/|.tools/command_line)" LIMIT_COUNT 1)
+        endif()
+        if(parser)
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -O1)
+        endif()
+        if(parser OR name IN_LIST compiled_alone OR name MATCHES "^(interpose|fortran)_")
+            set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+        endif()
+    endforeach()
+endfunction()
+
+# ---- Sharing ----------------------------------------------------------------------------------
+
+# The builds for several MPIs compile what sees no MPI only once: they take it from the build in
+# SLUICE_WITHOUT_MPI, which they configure, and bring up to date whenever they need a part of it.
+# With an empty SLUICE_WITHOUT_MPI a build compiles everything by itself.
+set(taken_from "${SLUICE_WITHOUT_MPI}")
+if(taken_from AND NOT EXISTS ${taken_from}/build.ninja)
+    cmake_path(GET taken_from FILENAME preset)
+    execute_process(COMMAND ${CMAKE_COMMAND} --preset ${preset} -B ${taken_from}
+                    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND_ERROR_IS_FATAL ANY)
+endif()
+# Two builds that run at the same time take turns there.
+find_program(FLOCK_PROGRAM flock)
+set(take_turns)
+if(FLOCK_PROGRAM)
+    set(take_turns ${FLOCK_PROGRAM} ${taken_from}/.lock)
+endif()
+
+# sluice_taken(<target> <file>): brings up to date the file that the target makes in the other build.
+function(sluice_taken target file)
+    add_custom_target(${target}_taken
+        COMMAND ${take_turns} ${CMAKE_COMMAND} --build ${taken_from} --target ${target} -- --quiet
+        BYPRODUCTS ${taken_from}/${file} USES_TERMINAL VERBATIM)
+endfunction()
+
+# sluice_part(<target> SOURCES <file>... USES <target>...): one layer, a static library.
+function(sluice_part target)
+    cmake_parse_arguments(part "" "" "SOURCES;USES" ${ARGN})
+    if(part_SOURCES AND taken_from)
+        add_library(${target} STATIC IMPORTED)
+        set_target_properties(${target} PROPERTIES
+            IMPORTED_LOCATION ${taken_from}/lib/lib${target}.a)
+        target_link_libraries(${target} INTERFACE ${part_USES})
+        sluice_taken(${target} lib/lib${target}.a)
+        add_dependencies(${target} ${target}_taken)
+    elseif(part_SOURCES)
+        sluice_alone(${part_SOURCES})
+        add_library(${target} STATIC ${part_SOURCES})
+        target_link_libraries(${target} PUBLIC ${part_USES})
+    else()
+        message(STATUS "${target}: no sources yet")
+        add_library(${target} INTERFACE)
+        target_link_libraries(${target} INTERFACE ${part_USES})
+    endif()
+endfunction()
+
+# sluice_taken_program(<target> <folder> <name>): a program of the other build, copied to where it
+# would have been built: programs find their neighbours from where they lie.
+function(sluice_taken_program target folder name)
+    if(NOT folder MATCHES "^(bin|libexec)$")  # Programs of tests stay where they are.
+        return()
+    endif()
+    sluice_taken(${target} ${folder}/${name})
+    set(copy ${PROJECT_BINARY_DIR}/${folder}/${name})
+    add_custom_command(OUTPUT ${copy} DEPENDS ${taken_from}/${folder}/${name}
+        COMMAND ${CMAKE_COMMAND} -E copy ${taken_from}/${folder}/${name} ${copy} VERBATIM)
+    add_custom_target(${target} ALL DEPENDS ${copy})
+    add_dependencies(${target} ${target}_taken)
+    install(PROGRAMS ${copy} DESTINATION ${installed}/${folder})
+endfunction()
+
+# sluice_program(<target> IN <folder> [NAME <name>] SOURCES <file>... USES <target>...
+#                [NEEDS <package>...])
+# An executable, installed in the same folder of ${installed}; a message where a package for it is
+# missing, or where there is nothing to build it from.
+function(sluice_program target)
+    cmake_parse_arguments(program "" "IN;NAME" "SOURCES;USES;NEEDS" ${ARGN})
+    if(NOT program_SOURCES)
+        message(STATUS "${target}: no sources yet")
+        return()
+    endif()
+    foreach(package IN LISTS program_NEEDS)
+        if(NOT ${package}_FOUND)
+            message(STATUS "${target}: left out, ${package} is not installed")
+            return()
+        endif()
+    endforeach()
+    if(NOT program_NAME)
+        set(program_NAME ${target})
+    endif()
+    if(taken_from)
+        sluice_taken_program(${target} ${program_IN} ${program_NAME})
+        return()
+    endif()
+    sluice_alone(${program_SOURCES})
+    add_executable(${target} ${program_SOURCES})
+    target_link_libraries(${target} PRIVATE ${program_USES})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${program_NAME}
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${program_IN})
+    if(program_IN MATCHES "^(bin|libexec)$")
+        install(TARGETS ${target} DESTINATION ${installed}/${program_IN})
+    endif()
+endfunction()
