@@ -281,7 +281,8 @@ def main():
     print(f"mpi tests: {done - len(failed)} passed, {len(failed)} failed, "
           f"{time.monotonic() - started:.0f} s")
     if not done:
-        return 77  # Skipped: there is no such run.
+        print(f"{args.program}: no run of the level {args.level} for {args.mpi}")
+        return 77  # Skipped.
     return 1 if failed else 0
 
 
