@@ -60,6 +60,8 @@ function(sluice_lint)
     sluice_test(spelling LABEL lint BESIDE COMMAND ${tools}/codespell --config
                 ${PROJECT_SOURCE_DIR}/.codespellrc ${PROJECT_SOURCE_DIR})
     sluice_test(clang-tidy LABEL lint SECONDS 900 COMMAND python3 ${tests}/clang_tidy.py)
+    sluice_test("clang's warnings" LABEL lint SECONDS 900
+                COMMAND python3 ${tests}/clang_warnings.py)
 endfunction()
 
 function(sluice_command_tests)
