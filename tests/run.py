@@ -9,6 +9,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -65,6 +66,9 @@ def needed_builds(parts, is_long):
 def run_tests(variants, labels, only):
     """Has CTest run the tests of these builds; returns the cases of its report."""
     (BUILD / "CTestTestfile.cmake").write_text("".join(f'subdirs("{v}")\n' for v in variants))
+    for folder in (path for v in variants for path in (BUILD / v / "scratch").glob("*")):
+        shutil.rmtree(folder)  # Each test begins in an empty folder.
+        folder.mkdir()
     report = BUILD / "log" / "tests.xml"
     report.unlink(missing_ok=True)
     words = [CTEST, "--test-dir", BUILD, "-j", str(os.cpu_count() or 1), "--no-label-summary",
@@ -74,6 +78,14 @@ def run_tests(variants, labels, only):
              "--output-junit", report]
     subprocess.run(words, cwd=BUILD, check=False)
     return list(xml.etree.ElementTree.parse(report).getroot()) if report.exists() else []
+
+
+def has_failed(case):
+    """A test that CTest could not start is none that was skipped."""
+    skipped = case.find("skipped")
+    return case.get("status") == "fail" or (
+        case.get("status") != "run"
+        and (skipped is None or not skipped.get("message", "").startswith("SKIP_")))
 
 
 def skips_of(case):
@@ -106,9 +118,9 @@ def main():
               for part, (_, label) in PARTS.items() if part in options.parts and label]
     built = [variant for variant, done in builds.items() if done]
     cases = run_tests(built, labels, options.only) if built and labels else []
-    failed = [case.get("name") for case in cases if case.get("status") == "fail"]
+    failed = [case.get("name") for case in cases if has_failed(case)]
     failed += [f"build {variant}" for variant, done in builds.items() if not done]
-    skips = [(case.get("name"), why) for case in cases if case.get("status") != "fail"
+    skips = [(case.get("name"), why) for case in cases if not has_failed(case)
              for why in skips_of(case)]
     passed = sum(case.get("status") == "run" for case in cases) + len(built)
     for name, why in skips:
