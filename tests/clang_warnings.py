@@ -38,8 +38,8 @@ def warnings_of(clang, entry):
     begin = next(at for at, word in enumerate(words) if word.startswith("-"))
     words = [word for word in words[begin:] if not word.startswith("-fsanitize")]
     del words[words.index("-o"):words.index("-o") + 2]
-    done = subprocess.run([clang, *words, "-fsyntax-only", "-Werror", *LEFT_OUT], capture_output=True,
-                          text=True, cwd=entry["directory"], check=False)
+    done = subprocess.run([clang, *words, "-fsyntax-only", "-Werror", *LEFT_OUT], text=True,
+                          capture_output=True, cwd=entry["directory"], check=False)
     return done.stdout + done.stderr if done.returncode else ""
 
 
