@@ -56,6 +56,9 @@ endfunction()
 function(sluice_lint)
     set(tools ${PROJECT_SOURCE_DIR}/build/env/tools/bin)
     sluice_test("layers, sizes and words" LABEL lint BESIDE COMMAND python3 ${tests}/tidy.py)
+    sluice_test("links in documents" LABEL lint BESIDE COMMAND python3 ${tests}/documents.py)
+    sluice_test("tables of results" LABEL lint BESIDE
+                COMMAND python3 ${PROJECT_SOURCE_DIR}/results/table --check)
     sluice_test(format LABEL lint BESIDE COMMAND python3 ${tests}/format.py)
     sluice_test(spelling LABEL lint BESIDE COMMAND ${tools}/codespell --config
                 ${PROJECT_SOURCE_DIR}/.codespellrc ${PROJECT_SOURCE_DIR})
