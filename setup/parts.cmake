@@ -8,8 +8,9 @@ endmacro()
 
 # Sources that are compiled alone where others are compiled together (CMAKE_UNITY_BUILD): they give
 # a name in their unnamed namespace, or a macro, another meaning than their neighbours do.
-set(compiled_alone choice cost_rules coverage domains fault_rules fingerprint fingerprint_key
-    machine_text placement recipe schedule_check settings striping transfers machine_model world
+set(compiled_alone exchange_choice algorithm_choice price_choice cost_rules coverage domains fault_rules fingerprint fingerprint_key
+    machine_text placement recipe schedule_check settings hints
+    striping file_striping transfers machine_model world
     server secret command_explain command_nvm command_run command_simulate mpi_parts
     mode_app mode_choice mode_domains mode_exchange patterns shapes
     overlap service transform report work

@@ -3,34 +3,51 @@
 
 Prints one line per fault and exits with code 1 if there is one.
 """
+import functools
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("src", "include", "tests", "examples", "setup", ".ci")
+FOLDERS = ("src", "tools", "bench", "device", "include", "tests", "examples", "setup", ".ci")
+OWN_FOLDERS = ("src", "tools", "bench", "device")
+SOURCE_FOLDERS = (*OWN_FOLDERS, "tests", "examples")
 CODE = {".cpp", ".hpp", ".c", ".h"}
 COLUMNS, FILE_LINES, FUNCTION_LINES = 100, 400, 70
 
-# Folder -> what its "..." includes must begin with. Folders that are not listed may use all.
-LAYERS = {
-    "src/core": ("core/",),
-    "src/run": ("core/", "run/", "ports/port"),
-    "src/ports": ("core/", "ports/"),
-    "src/patterns": ("core/", "patterns/"),
-    "src/simulate": ("core/", "run/", "ports/", "simulate/"),
+# Room -> the rooms and headers that its files may reach through any chain of includes. Rooms that
+# are not listed may reach all.
+_BASE = ("base/",)
+_SCHEDULE = (*_BASE, "schedule/")
+_SYSTEM = (*_SCHEDULE, "system/")
+_FILE = (*_SCHEDULE, "file/")
+_STORAGE = (*_SYSTEM, "storage/", "transport/mpi_status.hpp")
+REACH = {
+    "src/base": _BASE,
+    "src/schedule": _SCHEDULE,
+    "src/system": _SYSTEM,
+    "src/transport": (*_SYSTEM, "transport/"),
+    "src/storage": _STORAGE,
+    "src/file/plan": (*_SCHEDULE, "file/plan/"),
+    "src/file/run": _FILE,
+    "src/collective": (*_SCHEDULE, "collective/"),
+    "src/simulate/proof": (*_SCHEDULE, "collective/", "simulate/proof/"),
+    "src/simulate": (*_STORAGE, "file/", "collective/", "device/model/", "simulate/"),
+    "src/mpi": (*_STORAGE, "file/", "collective/", "transport/", "device/model/", "mpi/",
+                "sluice/"),
+    "device/model": (*_STORAGE, "device/model/"),
+    "bench/patterns": (*_BASE, "bench/patterns/"),
 }
-PURE = ("src/core/", "src/run/", "src/patterns/")
+PURE = ("src/base/", "src/schedule/", "src/file/", "src/collective/", "bench/patterns/")
 # A pure part includes C++ headers only (those have no ".h"), and none of these.
 IMPURE_HEADERS = {"thread", "future", "ctime", "fstream", "filesystem", "csignal"}
 IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b"
 # Programs that the runner in the folder compiles by itself, see tests/small_programs.py.
 SMALL_PROGRAMS = ("tests/durability/", "tests/coexistence/", "tests/overhead/", "tests/fortran/",
                   "tests/suites/", "tests/old/")
-SEES_MPI = ("src/api/", "src/ports/mpi", "src/tools/bench/", "src/tools/storage/",
-            "src/tools/calibrate/", "src/tools/collectives/", "tests/mpi/", "tests/nodes/",
-            "examples/", "include/sluice/",
-            *SMALL_PROGRAMS)
+SEES_MPI = ("src/mpi/", "src/transport/mpi", "src/storage/mpi_file", "bench/", "tools/calibrate/",
+            "tests/mpi/", "tests/nodes/", "examples/", "include/sluice/", *SMALL_PROGRAMS)
+MPI_HEADER = re.compile(r"mpi\.h$|(transport|storage)/mpi")
 
 # One word per idea (the glossary in docs/architecture.md): banned -> the right one.
 WORDS = {
@@ -73,18 +90,58 @@ def check_text(path, text):
         fault(path, FILE_LINES, f"{text.count(chr(10))} lines, {FILE_LINES} allowed")
 
 
+def includes_of(text):
+    return re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', text, re.MULTILINE)
+
+
+@functools.cache
+def file_of(header):
+    """Where a header of the project lies, by the name with which it is included."""
+    for folder in ("src", ".", "include"):
+        path = ROOT / folder / header
+        if path.is_file():
+            return path
+    return None
+
+
+@functools.cache
+def reach_of(header):
+    """The project's headers that a header brings along, with itself."""
+    reached, left = set(), [header]
+    while left:
+        header = left.pop()
+        path = file_of(header)
+        if header in reached or not path:
+            continue
+        reached.add(header)
+        left += [name for kind, name in includes_of(path.read_text()) if kind == '"']
+    return reached
+
+
+def room_of(name):
+    """The listed room in which a file lies: the innermost."""
+    found = [room for room in REACH if name.startswith(room + "/")]
+    return max(found, key=len, default=None)
+
+
+def check_reach(path, name, headers):
+    room = room_of(name)
+    for header in headers if room else ():
+        for far in sorted(reach_of(header)):
+            if not far.startswith(REACH[room]):
+                way = "" if far == header else f", by way of {header}"
+                fault(path, 1, f"reaches {far}{way}: {room} may reach {', '.join(REACH[room])}")
+
+
 def check_layers(path, name, text):
-    for match in re.finditer(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', text, re.MULTILINE):
-        kind, header = match.groups()
-        line = line_of(text, match.start())
-        if (header == "mpi.h" or header.startswith("ports/mpi")) and not name.startswith(SEES_MPI):
-            fault(path, line, f"{header} is for {', '.join(SEES_MPI)} only")
-        allowed = LAYERS.get(str(pathlib.PurePath(name).parent))
-        if kind == '"' and allowed and not header.startswith(allowed):
-            fault(path, line, f"{header}: only {', '.join(allowed)} may be included here")
+    includes = includes_of(text)
+    check_reach(path, name, [header for kind, header in includes if kind == '"'])
+    for kind, header in includes:
+        if MPI_HEADER.match(header) and not name.startswith(SEES_MPI):
+            fault(path, 1, f"{header} is for {', '.join(SEES_MPI)} only")
         pure = name.startswith(PURE) and kind == "<"
         if pure and (header in IMPURE_HEADERS or "." in header or "/" in header):
-            fault(path, line, f"<{header}>: effects go through the ports")
+            fault(path, 1, f"<{header}>: effects go through the ports")
     if name.startswith(PURE):
         for match in re.finditer(IMPURE_NAMES, without_comments(text)):
             fault(path, line_of(text, match.start()), f"{match.group()}: effects go through ports")
@@ -149,9 +206,9 @@ def named_by_runner(path):
 def check_reachable():
     """A file that neither CMake nor a runner names is compiled by nobody."""
     cmake = (ROOT / "CMakeLists.txt").read_text()
-    built = {path for pattern in re.findall(r"\b(?:src|tests|examples)/[\w./*]+\.c(?:pp)?\b", cmake)
-             for path in ROOT.glob(pattern)}
-    for folder in ("src", "tests", "examples"):
+    patterns = re.findall(rf"\b(?:{'|'.join(SOURCE_FOLDERS)})/[\w./*]+\.c(?:pp)?\b", cmake)
+    built = {path for pattern in patterns for path in ROOT.glob(pattern)}
+    for folder in SOURCE_FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix not in {".c", ".cpp"} or path in built:
                 continue
@@ -163,7 +220,7 @@ def check_reachable():
 def main():
     paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))
              if path.is_file() and path.suffix in CODE | {".py", ".sh", ".map", ""}
-             and "__pycache__" not in path.parts]
+             and "__pycache__" not in path.parts and "study" not in path.parts]
     paths += [ROOT / "CMakeLists.txt", ROOT / "Makefile"]
     for path in paths:
         name, text = path.relative_to(ROOT).as_posix(), path.read_text()
@@ -172,7 +229,7 @@ def main():
             check_layers(path, name, text)
             check_words(path, text)
             check_functions(path, text)
-            if name.startswith("src/") and not text.startswith(("//", "/*")):
+            if name.startswith(OWN_FOLDERS) and not text.startswith(("//", "/*")):
                 fault(path, 1, "does not open with a comment that says what the file is for")
     for header in sorted((ROOT / "include" / "sluice").glob("*.h")):
         check_public_header(header)

@@ -1,6 +1,6 @@
 // Where a simulated rank's time goes: kept up to date at every change of what it is busy with.
 #pragma once
-#include "run/operation.hpp"
+#include "file/run/operation.hpp"
 
 namespace sluice::simulated {
 

@@ -1,7 +1,7 @@
 // One collective call of all ranks of a described machine, simulated and checked byte by byte.
 #pragma once
 #include "simulate/accounts.hpp"
-#include "simulate/machine.hpp"
+#include "simulate/simulated_machine.hpp"
 
 #include <functional>
 

@@ -1,8 +1,8 @@
 // The timing of a described machine: a message holds a port of its sender, one of its receiver and
 // one of each network card; what finds a port taken waits for it, first come, first served.
 #pragma once
-#include "simulate/machine.hpp"
 #include "simulate/model.hpp"
+#include "simulate/simulated_machine.hpp"
 
 namespace sluice::simulated {
 

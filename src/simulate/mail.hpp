@@ -1,7 +1,7 @@
 // Messages between simulated ranks: matched as MPI matches them, with the bytes of those that came
 // before their receives. When they come is the business of a model (simulate/model.hpp).
 #pragma once
-#include "ports/port.hpp"
+#include "schedule/port.hpp"
 
 #include <string>
 #include <unordered_map>

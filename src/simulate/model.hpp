@@ -1,7 +1,7 @@
 // When things happen in a simulated machine. A model decides; the twins of the ports
 // (simulate/world.hpp) move the bytes.
 #pragma once
-#include "core/device.hpp"
+#include "device/model/device.hpp"
 #include "simulate/mail.hpp"
 #include "simulate/time.hpp"
 

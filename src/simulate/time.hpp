@@ -1,6 +1,6 @@
 // Virtual time: events in the order of their times, and every number that is drawn.
 #pragma once
-#include "ports/port.hpp"
+#include "schedule/port.hpp"
 
 #include <queue>
 #include <random>

@@ -2,12 +2,12 @@
 // time, from a seed. A model says when things happen; storage gives short counts and fails on
 // demand. The operations that run on them are the shipped ones. A failure is told by its seed.
 #pragma once
-#include "ports/posix.hpp"
-#include "ports/shared_memory.hpp"
-#include "run/collectives.hpp"
-#include "run/stream.hpp"
+#include "collective/operations.hpp"
+#include "file/run/stream.hpp"
 #include "simulate/accounts.hpp"
 #include "simulate/model.hpp"
+#include "storage/posix.hpp"
+#include "system/shared_memory.hpp"
 
 #include <deque>
 #include <memory>

@@ -1,9 +1,9 @@
 // One kernel of the pure parts at a time, for tests/kernels/run.py: `kernels <kernel> [repeats]`
 // prepares, runs the kernel (the function `measured`, which the runner tells callgrind to count)
 // and prints what it worked on. Without arguments it lists the kernels.
-#include "core/schedule_cycle.hpp"
+#include "file/plan/schedule_cycle.hpp"
+#include "file/run/movement.hpp"
 #include "patterns.hpp"
-#include "run/movement.hpp"
 
 #include <chrono>
 #include <cstdio>

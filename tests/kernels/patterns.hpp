@@ -1,6 +1,6 @@
 // The patterns of the kernel benchmark: what one rank of four holds, the same at every start.
 #pragma once
-#include "core/request.hpp"
+#include "base/request.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 // file. Each rank has files of its own.
 #include "../unit/conformance_faults.hpp"
 #include "check.hpp"
-#include "ports/mpi_file.hpp"
+#include "storage/mpi_file.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Messages between two ranks of a node: those of ports/node_network beside those of the MPIs.
+"""Messages between two ranks of a node: those of transport/node_network beside those of the MPIs.
 
 Runs both kinds of programs in turn, in the next pass in the opposite order, and prints a table for
 each pattern: the median over the passes of each run's median, and the least time that was seen,

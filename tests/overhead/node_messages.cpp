@@ -1,11 +1,12 @@
-// What messages between two ranks of a node cost (ports/node_network.hpp), without an MPI: prints
-// lines of PATTERN BYTES MEDIAN LEAST, in seconds. tests/overhead/node.py asks the MPIs as well.
+// What messages between two ranks of a node cost (transport/node_network.hpp), without an MPI:
+// prints lines of PATTERN BYTES MEDIAN LEAST, in seconds. tests/overhead/node.py asks the MPIs as
+// well.
 //
 //   there_and_back   half of the way out and back
 //   both_ways        a message each, at the same time
 //   unattended       one way, to a receiver that looks from a sender that does not
 #include "../unit/common_bells.hpp"
-#include "ports/node_network.hpp"
+#include "transport/node_network.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,5 +1,5 @@
 // Lists of cores, what SLUICE_AFFINITY means, and where threads may then run.
-#include "core/affinity.hpp"
+#include "base/affinity.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

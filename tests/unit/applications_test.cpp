@@ -1,6 +1,6 @@
 // What the programs of the NVM study transfer: every byte once, in calls of the lengths asked for,
 // in the order that each program has.
-#include "patterns/applications.hpp"
+#include "bench/patterns/applications.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Streams over blocks of memory, against lists of single bytes.
-#include "core/collectives/blocks.hpp"
+#include "collective/blocks.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

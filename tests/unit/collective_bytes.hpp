@@ -1,7 +1,7 @@
 // Runs the schedules of all ranks of a collective on real bytes: ops that may run at once do so in
 // a random order; messages are buffered or wait for their receiver, as the dice say.
 #pragma once
-#include "core/collectives/algorithms.hpp"
+#include "collective/algorithms.hpp"
 
 #include <cstring>
 #include <deque>

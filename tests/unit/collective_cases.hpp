@@ -1,8 +1,8 @@
 // Drawn collective calls of all ranks with real memory, and what MPI says that must be in it
 // afterwards, byte by byte. Knows nothing of algorithms.
 #pragma once
+#include "collective/operation.hpp"
 #include "collective_world.hpp"
-#include "run/collective.hpp"
 
 #include <cstring>
 

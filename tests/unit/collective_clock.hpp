@@ -1,7 +1,7 @@
 // How long the schedules of all ranks take, by events: the machine that the model of prices has in
 // mind, but played through op by op. Ranks lie on the nodes in blocks.
 #pragma once
-#include "core/collectives/choice.hpp"
+#include "collective/algorithm_choice.hpp"
 
 #include <algorithm>
 #include <deque>

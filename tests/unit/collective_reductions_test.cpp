@@ -1,9 +1,9 @@
 // Every algorithm of every kind that reduces, on real bytes, with an operation that tells the order
 // of its operands.
+#include "collective/reductions.hpp"
 #include "collective_bytes.hpp"
-#include "core/collectives/reductions.hpp"
-#include "core/describe.hpp"
-#include "core/schedule_check.hpp"
+#include "schedule/describe.hpp"
+#include "schedule/schedule_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Calls of all ranks to one collective, drawn from a seed, and their schedules.
 #pragma once
-#include "core/collectives/algorithms.hpp"
+#include "collective/algorithms.hpp"
 
 #include <algorithm>
 #include <random>

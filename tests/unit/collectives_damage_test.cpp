@@ -1,7 +1,7 @@
 // The check of collectives finds damage: schedules that are right are changed in one place, and
 // must not pass. Where a change can do no harm, most of its kind must be found.
 #include "collective_world.hpp"
-#include "core/describe.hpp"
+#include "schedule/describe.hpp"
 
 #include <gtest/gtest.h>
 

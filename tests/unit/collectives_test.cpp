@@ -1,9 +1,9 @@
 // Schedules of collectives, those of all ranks together: each must bring every byte where MPI says,
 // whatever the ranks, roots and sizes.
 #include "collective_world.hpp"
-#include "core/describe.hpp"
-#include "core/schedule_check.hpp"
 #include "golden.hpp"
+#include "schedule/describe.hpp"
+#include "schedule/schedule_check.hpp"
 
 #include <gtest/gtest.h>
 

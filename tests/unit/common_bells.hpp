@@ -1,6 +1,6 @@
 // The bells of ranks that share memory as they were forked, or are threads.
 #pragma once
-#include "ports/bell.hpp"
+#include "transport/bell.hpp"
 
 namespace sluice {
 

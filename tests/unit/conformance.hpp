@@ -3,8 +3,8 @@
 // conformance_faults.hpp.
 #pragma once
 #include "list_transfer.hpp"
-#include "ports/faults.hpp"
-#include "ports/posix.hpp"
+#include "storage/faults.hpp"
+#include "storage/posix.hpp"
 
 #include <condition_variable>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 // Machines and workloads for tests of the cost model: storage as a device's profile states it, the
 // rest as of a usual machine with a network of 1 Gbit/s.
 #pragma once
-#include "core/cost_model.hpp"
-#include "core/device.hpp"
+#include "device/model/device.hpp"
+#include "file/plan/cost_model.hpp"
 
 namespace sluice::cases {
 

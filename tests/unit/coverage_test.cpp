@@ -1,6 +1,6 @@
 // Property tests of coverages against one bool a granule: marking, searching, encoding, damage,
 // and marking from several threads at once.
-#include "core/coverage.hpp"
+#include "file/plan/coverage.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

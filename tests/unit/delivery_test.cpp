@@ -1,6 +1,6 @@
 // The kernels as arithmetic: each order takes every sender once; the paper's claims about them.
-#include "core/claims.hpp"
-#include "core/delivery.hpp"
+#include "file/plan/claims.hpp"
+#include "file/plan/delivery.hpp"
 #include "whole_world.hpp"
 
 #include <gtest/gtest.h>

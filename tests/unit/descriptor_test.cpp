@@ -1,6 +1,6 @@
 // Descriptors lead to the same file whatever becomes of its name.
 #include "engines.hpp"
-#include "ports/descriptor.hpp"
+#include "system/descriptor.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // What a served device reads of a peer: messages of FUSE that lie, names that lead out of a folder,
 // secrets. Every message lies in memory of exactly its size, so that the sanitizer sees a look
 // beyond.
-#include "tools/device/message.hpp"
-#include "tools/device/secret.hpp"
-#include "tools/device/store.hpp"
+#include "device/fuse/message.hpp"
+#include "device/fuse/secret.hpp"
+#include "device/fuse/store.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The arithmetic of devices: the bandwidths and latencies that a profile states come out of the
 // clock; profiles as text; rules of faults.
-#include "core/device.hpp"
-#include "core/fault_rules.hpp"
+#include "device/model/device.hpp"
+#include "device/model/fault_rules.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

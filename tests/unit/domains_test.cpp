@@ -1,5 +1,5 @@
 // Property tests of domains, their windows and weights, against lists of single bytes.
-#include "core/plan.hpp"
+#include "file/plan/plan.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

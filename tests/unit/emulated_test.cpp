@@ -1,7 +1,7 @@
 // Storage on an emulated device, in virtual time and in that of the system.
 #include "conformance_faults.hpp"
+#include "device/model/emulated.hpp"
 #include "engines.hpp"
-#include "ports/emulated.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // All patterns through all engines: from the ranks' memory and from windows, into a file that holds
 // something already, and back. The file is the same byte for byte.
+#include "bench/patterns/pattern.hpp"
 #include "engines.hpp"
-#include "patterns/pattern.hpp"
-#include "run/transfers.hpp"
+#include "file/run/transfers.hpp"
 
 #include <gtest/gtest.h>
 

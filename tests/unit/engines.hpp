@@ -1,7 +1,7 @@
 // The engines of ports/ and what they make of the page cache, for the tests of storage.
 #pragma once
 #include "conformance.hpp"
-#include "ports/uring.hpp"
+#include "storage/uring.hpp"
 
 namespace sluice {
 

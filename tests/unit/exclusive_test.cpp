@@ -1,5 +1,5 @@
 // Exclusive transfers: two handles write all of a range, a third reads it and sees no mixture.
-#include "ports/posix.hpp"
+#include "storage/posix.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

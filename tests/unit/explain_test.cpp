@@ -2,9 +2,9 @@
 #include "golden.hpp"
 #include "tools/explain/text.hpp"
 
-#include "core/cycle_input.hpp"
-#include "core/schedule_check.hpp"
 #include "cost_model_cases.hpp"
+#include "file/plan/cycle_input.hpp"
+#include "schedule/schedule_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // external32: single numbers as the standard writes them, and datatypes drawn at random against a
 // list of their elements.
-#include "core/external32.hpp"
+#include "base/external32.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,7 +1,7 @@
 // The key of the proof of coverage: the field by plain arithmetic, which points are taken, and that
 // a pattern made for one key proves nothing under another.
-#include "core/summary.hpp"
-#include "ports/random.hpp"
+#include "file/plan/summary.hpp"
+#include "system/random.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

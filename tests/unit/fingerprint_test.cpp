@@ -1,8 +1,8 @@
 // Property tests of the proof of coverage: closed forms against sums over single pieces, tilings
 // that must be proved, and faults that must not be.
-#include "core/fingerprint.hpp"
+#include "base/fingerprint.hpp"
 
-#include "core/request.hpp"
+#include "base/request.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,5 +1,5 @@
 // Process groups in the place of file domains, and the sketch that tells when nodes can go apart.
-#include "core/plan_cache.hpp"
+#include "file/plan/plan_cache.hpp"
 #include "whole_world.hpp"
 
 #include <gtest/gtest.h>

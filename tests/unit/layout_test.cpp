@@ -1,6 +1,6 @@
 // Property tests of extents, layouts, cursors and copies against lists of single bytes.
-#include "core/copy.hpp"
-#include "core/request.hpp"
+#include "base/copy.hpp"
+#include "base/request.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

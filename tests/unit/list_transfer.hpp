@@ -1,6 +1,6 @@
 // Transfers of listed segments, for the tests of storage.
 #pragma once
-#include "ports/port.hpp"
+#include "schedule/port.hpp"
 
 #include <cstring>
 #include <vector>

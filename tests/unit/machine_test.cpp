@@ -1,5 +1,5 @@
 // A machine's profile: its lines between points, its text, and what is said of bad text.
-#include "core/machine.hpp"
+#include "base/machine.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,7 +1,7 @@
 // Cells and pools of one lane against a plain queue, past the end of its counters, and how large
 // lanes are.
-#include "ports/node_lane.hpp"
-#include "ports/node_network.hpp"
+#include "transport/node_lane.hpp"
+#include "transport/node_network.hpp"
 
 #include <gtest/gtest.h>
 

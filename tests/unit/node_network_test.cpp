@@ -2,7 +2,7 @@
 // thread sanitizer) and between processes, with copies from process to process and without.
 #include "node_ranks.hpp"
 
-#include "ports/node_lane.hpp"
+#include "transport/node_lane.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // traffic among them, of which every rank knows all from a seed.
 #pragma once
 #include "common_bells.hpp"
-#include "ports/node_network.hpp"
+#include "transport/node_network.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Reductions over the ranks of a node, which are threads here, against the largest of words that
 // everybody can work out.
 #include "common_bells.hpp"
-#include "ports/node_reduction.hpp"
+#include "transport/node_reduction.hpp"
 
 #include <gtest/gtest.h>
 

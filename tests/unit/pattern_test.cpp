@@ -1,7 +1,7 @@
 // Patterns against what each of them means: who owns a word is asked of a formula that goes the
 // other way, from the word to the rank.
-#include "core/summary.hpp"
-#include "patterns/pattern.hpp"
+#include "bench/patterns/pattern.hpp"
+#include "file/plan/summary.hpp"
 
 #include <gtest/gtest.h>
 

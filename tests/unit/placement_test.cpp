@@ -1,5 +1,5 @@
 // Where aggregators are put by a user: the grammar of the hints, and what they choose.
-#include "core/placement.hpp"
+#include "file/plan/placement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Property tests of summaries and plans: the decisions that every rank must make alike.
-#include "core/plan.hpp"
+#include "file/plan/plan.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,7 +1,7 @@
 // Transfers by injected system calls: short counts, interruptions, errors, ends of files; and the
 // pool of threads.
 #include "list_transfer.hpp"
-#include "ports/posix.hpp"
+#include "storage/posix.hpp"
 
 #include <gtest/gtest.h>
 

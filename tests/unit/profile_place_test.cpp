@@ -1,5 +1,5 @@
 // Which file system holds a path, and what the profile of a host and a file system is called.
-#include "core/profile_place.hpp"
+#include "base/profile_place.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

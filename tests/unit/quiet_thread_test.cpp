@@ -1,5 +1,5 @@
 // Threads of the library's own: name, signals, cores and processor time.
-#include "ports/quiet_thread.hpp"
+#include "system/quiet_thread.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Recipes of datatypes: what they flatten to, when they are equal, and how layouts are kept.
-#include "core/flatten.hpp"
-#include "core/layout_cache.hpp"
-#include "core/recipe_bounds.hpp"
+#include "base/flatten.hpp"
+#include "base/layout_cache.hpp"
+#include "base/recipe_bounds.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

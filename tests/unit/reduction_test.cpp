@@ -1,5 +1,5 @@
 // The predefined operations against what MPI's table says of single elements, computed another way.
-#include "core/collectives/reduction.hpp"
+#include "collective/reduction.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Medians and straight lines: found again in made-up measurements, whatever outliers say.
-#include "core/regression.hpp"
+#include "bench/measure/regression.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,7 +1,7 @@
 // Property tests of lists, sections and layouts of pieces without an order: any offsets, lengths
 // and repetitions, against the plain list of pieces.
-#include "core/copy.hpp"
-#include "core/request.hpp"
+#include "base/copy.hpp"
+#include "base/request.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,6 +1,6 @@
 // Environments and hints that tests of settings hand in.
 #pragma once
-#include "core/settings.hpp"
+#include "file/plan/settings.hpp"
 
 #include <map>
 

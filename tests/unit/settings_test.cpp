@@ -1,6 +1,6 @@
 // Settings: what is understood, what is refused, that nonsense changes nothing, and old names.
-#include "core/byte_count.hpp"
-#include "core/nearest.hpp"
+#include "base/byte_count.hpp"
+#include "base/nearest.hpp"
 #include "settings_cases.hpp"
 
 #include <gtest/gtest.h>

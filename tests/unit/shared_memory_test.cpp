@@ -1,7 +1,7 @@
 // Memory of a node as its peers find it: by number, or by a descriptor that was handed over.
 // tests/old runs the same on systems that refuse it in part.
-#include "ports/handover.hpp"
-#include "ports/shared_memory.hpp"
+#include "system/handover.hpp"
+#include "system/shared_memory.hpp"
 
 #include <gtest/gtest.h>
 

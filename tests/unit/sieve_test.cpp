@@ -1,7 +1,7 @@
 // Reads that take the gaps between their pieces along: the pieces are right, the gaps go nowhere,
 // and the count at the end of the file is that of the pieces alone. Through all engines.
 #include "engines.hpp"
-#include "run/transfers.hpp"
+#include "file/run/transfers.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

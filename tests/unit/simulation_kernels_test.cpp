@@ -1,7 +1,7 @@
 // Every kernel on every pattern, 256 ranks on 16 nodes: the file, or the ranks' memory, must be
 // that of a serial model, and every message must find its receive. `sluice simulate --check` does
 // the same for more ranks.
-#include "patterns/pattern.hpp"
+#include "bench/patterns/pattern.hpp"
 #include "simulate/experiment.hpp"
 
 #include <gtest/gtest.h>

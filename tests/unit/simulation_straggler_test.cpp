@@ -1,6 +1,6 @@
 // The paper's algebra of stragglers (Kang et al., 2020, III.B), in the one-port model with normal
 // noise: receivers with the lowest ranks take one message after the other, in the kernel's order.
-#include "core/delivery.hpp"
+#include "file/plan/delivery.hpp"
 #include "simulate/machine_model.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Lustre's layouts, made by hand byte by byte, and the attribute that they come in.
-#include "ports/striping.hpp"
+#include "storage/file_striping.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // All ranks' schedules of one collective operation, made as the ranks make them but in one place:
 // the claims are joined here instead of being sent.
 #pragma once
-#include "core/describe.hpp"
-#include "core/schedule_check.hpp"
-#include "core/schedule_claims.hpp"
-#include "core/schedule_cycle.hpp"
-#include "core/schedule_reduction.hpp"
+#include "file/plan/schedule_claims.hpp"
+#include "file/plan/schedule_cycle.hpp"
+#include "file/plan/schedule_reduction.hpp"
+#include "schedule/describe.hpp"
+#include "schedule/schedule_check.hpp"
 
 #include <map>
 

@@ -1,0 +1,254 @@
+// sluice-bench: the same collective file I/O by Sluice and by the MPI library itself, in one run
+// and in turn. `sluice bench` starts it with Sluice preloaded; it is an ordinary MPI program.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "bench/file/patterns.hpp"
+#include "bench/measure/report.hpp"
+#include "bench/patterns/applications.hpp"
+#include "tools/command_line.hpp"
+#include "tools/launched.hpp"
+
+namespace {
+
+using namespace sluice::bench;
+
+std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
+                                                  {"app", mode_app},
+                                                  {"compare", mode_compare},
+                                                  {"exchange", mode_exchange},
+                                                  {"domains", mode_domains},
+                                                  {"choice", mode_choice},
+                                                  {"checkpoint", mode_checkpoint},
+                                                  {"nonblocking", mode_nonblocking},
+                                                  {"independent", mode_independent},
+                                                  {"small", mode_small},
+                                                  {"steps", mode_steps},
+                                                  {"open", mode_open},
+                                                  {"memory", mode_memory},
+                                                  {"overlap", mode_overlap},
+                                                  {"outstanding", mode_outstanding}};
+
+std::vector<std::string> names_and_all(std::vector<std::string> names) {
+    names.emplace_back("all");
+    return names;
+}
+
+/// Options of modes exchange, domains and choice alone.
+void declare_exchange(CLI::App& app, Options& o) {
+    auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
+        app.add_option(name, into, help)->delimiter(',');
+    };
+    words("--kernel", o.kernels,
+          "exchange: words of the hint sluice_exchange with '+' between (default: each order "
+          "with one layer, some with two)");
+    words("--throttle", o.throttles,
+          "exchange: throttles of the hint sluice_exchange (default: 0,1,2,4,8,16,32,64)");
+    app.add_option("--throttled-kernel", o.throttled_kernel,
+                   "exchange: which kernel the throttles are tried with (default: "
+                   "one-layer+balanced)");
+    words("--division", o.divisions,
+          "domains: words of the hint sluice_domains, groups:2 (groups of a node), or none "
+          "(independent; default: all of them). choice: even (the default), cyclic, balanced, "
+          "groups");
+    app.add_option("--aggregators", o.aggregators, "choice: of candidates (default: 1,2,4)")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber);
+    app.add_option("--window", o.windows, "choice: of candidates (default: 256K,1M,4M)")
+        ->delimiter(',')
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--link", o.link, "what is known of the network, for the record");
+    app.add_option("--device", o.device, "what is known of the storage, for the record");
+}
+
+/// Which bytes of the file are whose.
+void declare_patterns(CLI::App& app, Options& o) {
+    app.add_option("--pattern", o.patterns,
+                   "contiguous, strided, block3d, btio, irregular, random, e3sm, flash, or all "
+                   "(the default)")
+        ->delimiter(',')
+        ->check(CLI::IsMember(names_and_all(pattern_names())));
+    app.add_option("--piece", o.piece,
+                   "bytes of a piece, strided, irregular and random (default: 64)")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::PositiveNumber);
+    app.add_option("--seed", o.pattern_seed, "of the irregular and random patterns (default: 1)");
+    app.add_option("--decomposition", o.decomposition,
+                   "file of the e3sm pattern, text or .gz (default: E3SM's F case, 16 ranks)");
+    app.add_option("--decomposition-number", o.decomposition_number, "which one (default: 3)");
+}
+
+/// Options of mode app alone.
+void declare_app(CLI::App& app, Options& o) {
+    auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
+        return app.add_option(name, into, help)->delimiter(',');
+    };
+    words("--application", o.applications,
+          "app: ior (the default), ior-random, ior-ordered, hacc, madbench, s3asim")
+        ->check(CLI::IsMember(sluice::patterns::application_names()));
+    words("--way", o.ways,
+          "app: posix, mpi-individual, mpi-collective (the MPI's own), individual, collective, "
+          "auto (Sluice; default: all)")
+        ->check(CLI::IsMember(
+            {"posix", "mpi-individual", "mpi-collective", "individual", "collective", "auto"}));
+    app.add_option("--transfer", o.transfer, "app: bytes of one call (default: 1M)")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 30));
+    app.add_option("--parts", o.parts,
+                   "app: segments of ior (2), matrices of madbench (8), queries of s3asim (100)");
+    words("--collective-hint", o.collective_hints, "app: key=value, of the collective ways");
+    app.add_option("--cgroup", o.cgroup,
+                   "app: a folder of cgroups that each process joins when its own memory is set "
+                   "up; so a limit there is one of the page cache");
+    app.add_option("--cache", o.cache, "what is known of the page cache, for the record");
+}
+
+void declare(CLI::App& app, Options& o) {
+    auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
+        return app.add_option(name, into, help)->delimiter(',');
+    };
+    std::vector<std::string> mode_names;
+    for (auto const& [name, run] : modes) mode_names.push_back(name);
+    words("--mode", o.modes,
+          "blocking (the default), nonblocking, independent, small, open, overlap, outstanding, "
+          "checkpoint, steps, compare, exchange, domains, choice, app, or all but the last six")
+        ->check(CLI::IsMember(names_and_all(mode_names)));
+    words("--direction", o.directions, "write, read (default: both)")
+        ->check(CLI::IsMember({"write", "read"}));
+    app.add_option("--bytes", o.bytes, "bytes of one rank (default: 16M; mode small: 4K,16K,64K)")
+        ->delimiter(',')
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50));
+    app.add_option("--repeat", o.repeat, "measurements of each side (default: 7)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--warmup", o.warmup, "unmeasured turns before them (default: 1)")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--calls", o.calls, "calls in one batch (default: small 100, open 50)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--first", o.first,
+                   "compare, checkpoint: samples of a first time, at most one a rank "
+                   "(default: 3)")
+        ->check(CLI::PositiveNumber);
+    words("--variant", o.variants,
+          "checkpoint: append, new-file, append-types, new-file-types (default: all)")
+        ->check(CLI::IsMember({"append", "new-file", "append-types", "new-file-types"}));
+    app.add_option("--steps", o.steps, "checkpoint, steps: of one series (default: 6)")
+        ->check(CLI::Range(2, 1000));
+    app.add_option("--compute", o.compute, "steps: seconds of computation in each (default: 0.5)")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--grid-repeat", o.grid_repeat,
+                   "compare: measurements for each point of the grid of hints (default: 2)")
+        ->check(CLI::PositiveNumber);
+    words("--contenders", o.contenders,
+          "compare: sluice, default, best, thread, limit (default: all)")
+        ->check(CLI::IsMember({"sluice", "default", "best", "thread", "limit"}));
+    app.add_option("--thread-level", o.thread_level,
+                   "of MPI: single or multiple (default: multiple for compare, else single)")
+        ->check(CLI::IsMember({"single", "multiple"}));
+    app.add_option("--tests", o.tests, "overlap: calls of MPI_Test while computing")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--late", o.late_ms, "overlap: the last rank starts this many ms late");
+    app.add_option("--operations", o.operations, "outstanding: operations in total (default: 16)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--outstanding", o.outstanding,
+                   "outstanding: how many at a time (default: 1,2,4,8,16)")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber);
+    app.add_option("--dir", o.directory, "where the two files go (default: here)")
+        ->check(CLI::ExistingDirectory);
+    app.add_option("--json", o.json, "append one JSON line a result to this file");
+    words("--hint", o.hints, "key=value: MPI_Info hint for both files");
+    words("--peer-hint", o.peer_hints, "key=value: hint for the MPI's own file only");
+    app.add_flag("--no-peer", o.no_peer, "measure Sluice only");
+    app.add_flag("--progress", o.progress,
+                 "draw the progress bar though mpiexec hides the terminal");
+    app.add_flag("--keep", o.keep, "leave the files there");
+    app.footer(
+        "Each result compares a file that Sluice serves with one that the MPI library serves\n"
+        "(hint sluice=disable), measured in turn; mode compare adds the MPI with the best of a\n"
+        "grid of hints, the MPI in a helper thread, and the machine's limit. Times are from the\n"
+        "begin of the first rank to the end of the last. Ends with 1 if bytes are wrong.");
+}
+
+sluice::ParsedLine parse(int argc, char** argv, Options& options) {
+    CLI::App app("Compares Sluice with the MPI library's own collective file I/O.", "sluice-bench");
+    declare(app, options);
+    declare_patterns(app, options);
+    declare_exchange(app, options);
+    declare_app(app, options);
+    auto const parsed = sluice::parse_line(app, argc, argv);
+    if (options.modes == std::vector<std::string>{"all"}) {
+        options.modes.clear();
+        for (auto const& [name, run] : modes) {
+            bool const long_one = name == "steps" || name == "compare" || name == "exchange" ||
+                                  name == "domains" || name == "choice" || name == "app";
+            if (!long_one) options.modes.push_back(name);
+        }
+    }
+    return parsed;
+}
+
+/// The helper-thread contender needs MPI_THREAD_MULTIPLE; then all contenders get it.
+void start_mpi(int& argc, char**& argv, Run& run) {
+    auto const& o = run.options;
+    bool const compares = o.modes == std::vector<std::string>{"compare"};
+    bool const wants = o.thread_level.empty() ? compares : o.thread_level == "multiple";
+    int level = MPI_THREAD_SINGLE;
+    if (wants)
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    else
+        MPI_Init(&argc, &argv);
+    run.threads = wants && level == MPI_THREAD_MULTIPLE;
+    MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
+    sluice::tools::end_if_apart(run.ranks);
+}
+
+/// As a user would repeat it, wherever the build lies.
+std::string command_line(int argc, char** argv) {
+    std::string line = "sluice bench";
+    for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+    return line;
+}
+
+/// Two files of this job's own, in the directory asked for.
+void choose_paths(Run& run) {
+    int process = int(getpid());
+    MPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    auto const stem = run.options.directory + "/sluice-bench-" + std::to_string(process);
+    run.path = {stem + "-sluice", stem + "-peer"};
+}
+
+int run_modes(Run& run) {
+    for (auto const& mode : run.options.modes) modes.at(mode)(run);
+    if (run.wrong_bytes == 0) return 0;
+    run.report->note(
+        text_of("\nwrong bytes: %llu", static_cast<unsigned long long>(run.wrong_bytes)));
+    return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Run run;
+    auto const line = command_line(argc, argv);
+    auto const parsed = parse(argc, argv, run.options);
+    start_mpi(argc, argv, run);
+    int result = 0;
+    if (parsed.exit_code) {
+        if (run.rank == 0) parsed.tell();
+        result = *parsed.exit_code;
+    } else {
+        choose_paths(run);
+        run.served = !loaded_sluice().empty();
+        Report report(run, line);
+        Progress progress(run.rank == 0 && (run.options.progress || isatty(STDERR_FILENO) == 1));
+        run.report = &report;
+        run.progress = &progress;
+        result = run_modes(run);
+    }
+    MPI_Finalize();
+    return result;
+}

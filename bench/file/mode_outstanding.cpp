@@ -1,0 +1,141 @@
+// Mode outstanding: a number of nonblocking collective operations on one file, at most K of them
+// under way at a time. What does it bring to keep several in flight?
+#include <algorithm>
+#include <deque>
+#include <memory>
+
+#include "bench/file/access.hpp"
+#include "bench/file/patterns.hpp"
+#include "bench/measure/report.hpp"
+
+namespace sluice::bench {
+namespace {
+
+/// Starts operation after operation, each on the next row of the view; waits for the oldest when
+/// `limit` are under way. Offsets are explicit because MPICH 5.0.2 sets the file pointer back in
+/// MPI_Wait: it would write to the wrong rows, and there would be nothing to compare.
+void run_operations(MPI_File file, Pattern const& pattern, double* buffer, int operations,
+                    int limit, bool writes) {
+    std::deque<MPI_Request> under_way;
+    auto const finish_oldest = [&] {
+        check(MPI_Wait(&under_way.front(), MPI_STATUS_IGNORE), "MPI_Wait");
+        under_way.pop_front();
+    };
+    int const count = pattern.memory_count();
+    for (int i = 0; i < operations; ++i, buffer += pattern.memory_words()) {
+        if (int(under_way.size()) == limit) finish_oldest();
+        under_way.push_back(MPI_REQUEST_NULL);
+        auto const offset = MPI_Offset{i} * pattern.words();
+        auto* const request = &under_way.back();
+        check(writes ? MPI_File_iwrite_at_all(file, offset, buffer, count, pattern.memory, request)
+                     : MPI_File_iread_at_all(file, offset, buffer, count, pattern.memory, request),
+              "starting an operation");
+    }
+    while (!under_way.empty()) finish_oldest();
+}
+
+class Bench {
+public:
+    Bench(Run& bench_run, std::string const& name, std::uint64_t bytes)
+        : run_(bench_run),
+          pattern_(run_, name, bytes_of_pattern(name, bytes)),
+          buffer_(pattern_.memory_words() * std::size_t(operations())) {
+        for (Side const side : run_.sides()) {
+            auto& file = files_[std::size_t(side)] = std::make_unique<File>(run_, side);
+            set_view(file->handle, 0, pattern_, Hints(run_, side).info);
+        }
+    }
+
+    Pair measure(bool writes, int limit) {
+        Pair pair{"outstanding",
+                  pattern_.name,
+                  writes ? "write" : "read",
+                  text_of("K=%d", limit),
+                  pattern_.bytes() * std::uint64_t(operations()),
+                  {},
+                  {}};
+        auto const label = pair.pattern + " " + pair.direction + " " + pair.variant;
+        pair.seconds = measure_in_turn(run_, label, [&](Side side, int) {
+            auto& wrong = pair.wrong[std::size_t(side)];
+            return writes ? write_once(side, limit, wrong) : read_once(side, limit, wrong);
+        });
+        return pair;
+    }
+
+    /// Reads need something to read, also when the writes were not asked for, or went wrong.
+    void prepare_reads() {
+        std::uint64_t ignored = 0;
+        for (Side const side : run_.sides()) write_once(side, 1, ignored);
+    }
+
+private:
+    [[nodiscard]] int operations() const { return run_.options.operations; }
+
+    /// An operation is one row: flash has a share of the bytes in each of its rows anyhow.
+    [[nodiscard]] std::uint64_t bytes_of_pattern(std::string const& name,
+                                                 std::uint64_t bytes) const {
+        return name == "flash" ? bytes : bytes / std::uint64_t(operations());
+    }
+
+    double timed(Side side, int limit, bool writes) {
+        auto const file = files_[std::size_t(side)]->handle;
+        return time_together(
+            [&] { run_operations(file, pattern_, buffer_.data(), operations(), limit, writes); });
+    }
+
+    double write_once(Side side, int limit, std::uint64_t& wrong) {
+        ++seed_;
+        for (int i = 0; i < operations(); ++i)
+            pattern_.fill(buffer_.data() + std::size_t(i) * pattern_.memory_words(), seed_,
+                          std::uint64_t(i));
+        double const seconds = timed(side, limit, true);
+        check(MPI_File_sync(files_[std::size_t(side)]->handle), "MPI_File_sync");
+        wrong += wrong_bytes_in_file(run_.path[std::size_t(side)],
+                                     pattern_.row_bytes * std::uint64_t(operations()), seed_,
+                                     run_.rank, run_.ranks);
+        seed_of_[std::size_t(side)] = seed_;
+        return seconds;
+    }
+
+    double read_once(Side side, int limit, std::uint64_t& wrong) {
+        std::fill(buffer_.begin(), buffer_.end(), untouched);
+        double const seconds = timed(side, limit, false);
+        std::uint64_t wrong_here = 0;
+        for (int i = 0; i < operations(); ++i)
+            wrong_here +=
+                pattern_.wrong_bytes(buffer_.data() + std::size_t(i) * pattern_.memory_words(),
+                                     seed_of_[std::size_t(side)], std::uint64_t(i));
+        wrong += sum_over_ranks(wrong_here);
+        return seconds;
+    }
+
+    Run& run_;
+    Pattern pattern_;
+    std::vector<double> buffer_;
+    std::array<std::unique_ptr<File>, 2> files_;
+    std::uint64_t seed_ = 0;
+    std::array<std::uint64_t, 2> seed_of_{};  ///< Of what each file holds now.
+};
+
+}  // namespace
+
+void mode_outstanding(Run& run) {
+    auto const names = patterns_of(run);
+    start_pair_table(run, text_of("outstanding: %d nonblocking operations, K at a time",
+                                  run.options.operations));
+    expect_measurements(run, names.size() * run.options.directions.size() *
+                                 run.options.outstanding.size());
+    for (auto const& name : names) {
+        {
+            Bench bench(run, name, run.bytes());
+            for (auto const& direction : run.options.directions) {
+                if (direction == "read") bench.prepare_reads();
+                for (int const limit : run.options.outstanding)
+                    report_pair(run, bench.measure(direction == "write", limit));
+            }
+        }
+        remove_files(run);
+    }
+}
+
+}  // namespace sluice::bench

@@ -1,0 +1,64 @@
+// Patterns by name. See pattern.hpp.
+#include "bench/patterns/pattern.hpp"
+
+#include "bench/patterns/shapes.hpp"
+
+namespace sluice::patterns {
+namespace {
+
+struct Maker {
+    char const* name;
+    Shape (*make)(Place const&);
+};
+
+constexpr std::array makers{
+    Maker{"contiguous", contiguous},
+    Maker{"strided", strided},
+    Maker{"block3d", block3d},
+    Maker{"btio", btio},
+    Maker{"irregular", irregular},
+    Maker{"random", random},
+    Maker{"e3sm", e3sm},
+    Maker{"flash", flash},
+    Maker{"sparse", sparse},
+};
+
+Maker const* maker_of(std::string const& name) noexcept {
+    auto const* const found = std::find_if(makers.begin(), makers.end(),
+                                           [&](Maker const& maker) { return name == maker.name; });
+    return found == makers.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::vector<std::string> const& pattern_names() {
+    static std::vector<std::string> const names = [] {
+        std::vector<std::string> all;
+        for (Maker const& maker : makers) all.emplace_back(maker.name);
+        return all;
+    }();
+    return names;
+}
+
+std::string why_not(PatternSpec const& spec, Rank ranks) {
+    if (maker_of(spec.name) == nullptr) return "there is no pattern '" + spec.name + "'";
+    if (ranks < 1) return "needs at least one rank";
+    if (spec.bytes < 1 || spec.piece_bytes < 1) return "needs at least one byte a rank and a piece";
+    if (spec.name == "btio" && square_root(ranks) == 0)
+        return "needs a square number of ranks, not " + std::to_string(ranks);
+    if (spec.name == "e3sm") return spec.decomposition.variable(spec.decomposition_number).error;
+    return "";
+}
+
+Request make_request(PatternSpec const& spec, Rank rank, Rank ranks, Direction direction) {
+    Shape shape = maker_of(spec.name)->make({spec, rank, ranks});
+    Request request;
+    request.direction = direction;
+    request.view.displacement = shape.displacement;
+    request.view.etype_bytes = word_bytes;
+    request.bytes = shape.pieces.bytes() * shape.tiles;
+    request.view.filetype = std::make_shared<Layout const>(std::move(shape.pieces), shape.extent);
+    return request;
+}
+
+}  // namespace sluice::patterns

@@ -1,0 +1,64 @@
+// Access patterns of known programs, for any number of ranks: what each rank asks of one collective
+// call, as views and layouts. Pure: no MPI, no clock; a decomposition is handed in as text.
+#pragma once
+#include "base/request.hpp"
+#include "base/topology.hpp"
+#include "bench/patterns/decomposition.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace sluice::patterns {
+
+/// What all patterns consist of: pieces are whole numbers of doubles.
+inline constexpr Bytes word_bytes = 8;
+
+struct PatternSpec {
+    std::string name = "strided";  ///< One of pattern_names().
+    Bytes bytes = Bytes{1} << 20;  ///< Of each rank, rounded to what the pattern can tile with.
+    Bytes piece_bytes = 4096;      ///< strided, sparse, random; irregular: on average.
+    std::uint64_t seed = 1;        ///< irregular, random.
+    Decomposition decomposition;   ///< e3sm: made from the text of a decomposition file.
+    int decomposition_number = 3;  ///< e3sm: which one of the text.
+};
+
+/// In the order in which they are measured:
+/// contiguous  one block a rank.
+/// strided     pieces in turn: rank 0's, rank 1's, ...
+/// block3d     a 3-D array, one block a rank.
+/// btio        NAS BT-IO: a 3-D array in p x p x p cells for p x p ranks, each with p cells along a
+///             diagonal; 5 doubles a point.
+/// irregular   pieces of different lengths at places without an order.
+/// random      every block of the file belongs to a rank drawn by lot, as many to each.
+/// e3sm        a captured decomposition, repeated for more ranks than it has, copy after copy, and
+///             folded for fewer, neighbours together. Many variables follow each other in the file.
+/// flash       FLASH-IO: 24 variables, a block of each for every rank, in one call, as PnetCDF's
+///             nonblocking interface combines them; 80 blocks of 8 x 8 x 8 doubles are 7.5 MiB.
+/// sparse      an eighth of the ranks hold 7/8 of the bytes, close together; the rest is in single
+///             pieces with large holes, over nine times as long a stretch.
+[[nodiscard]] std::vector<std::string> const& pattern_names();
+
+/// Why the pattern is not possible with this number of ranks; empty: it is.
+[[nodiscard]] std::string why_not(PatternSpec const& spec, Rank ranks);
+
+/// One rank's part of one collective call; the pattern must be possible. Linear in the rank's own
+/// pieces, whatever `ranks` is; those of a decomposition are shared with other ranks. The view's
+/// tiles hold all ranks' bytes, so a second call at the position behind goes on in the file. Memory
+/// has no gaps.
+[[nodiscard]] Request make_request(PatternSpec const& spec, Rank rank, Rank ranks,
+                                   Direction direction);
+
+/// The grid of ranks of block3d, as even as it can be, the largest first; and one rank's block:
+/// planes, lines and words of a line.
+[[nodiscard]] std::array<Rank, 3> grid_of(Rank ranks) noexcept;
+[[nodiscard]] std::array<Bytes, 3> block_of(Bytes bytes) noexcept;
+
+/// Words of a point of btio, and variables of flash.
+inline constexpr Bytes btio_words = 5, flash_variables = 24;
+/// A block of flash, without guard cells.
+inline constexpr Bytes flash_block_bytes = 8 * 8 * 8 * word_bytes;
+/// Blocks of a rank that `bytes` in all variables allow, at least one.
+[[nodiscard]] Bytes flash_blocks(Bytes bytes) noexcept;
+
+}  // namespace sluice::patterns

@@ -1,0 +1,279 @@
+// sluice-storage (`sluice bench storage`): every storage engine on every device, in turn, so that
+// what else the machine does meets all of them. One rank; MPI is there for the engine `mpi`.
+#include "bench/storage/engines.hpp"
+#include "bench/storage/exercise.hpp"
+#include "bench/storage/target.hpp"
+#include "tools/command_line.hpp"
+#include "tools/launched.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <ctime>
+#include <fcntl.h>
+#include <mpi.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+using namespace sluice;
+using namespace sluice::tools;
+
+struct Options {
+    std::vector<std::string> devices{"hdd", "ssd", "nvm"};
+    std::vector<std::string> folders{"/tmp", "/dev/shm"};
+    int repeat = 7;
+    double seconds = 0.05;
+    Bytes file_bytes = Bytes{64} << 20;
+    std::string json, command;
+};
+
+struct Quartiles {
+    double median = 0, low = 0, high = 0;
+};
+
+Quartiles quartiles_of(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    auto const at = [&](double share) {
+        auto const place = std::lround(share * static_cast<double>(values.size() - 1));
+        return values[static_cast<std::size_t>(place)];
+    };
+    return {at(0.5), at(0.25), at(0.75)};
+}
+
+/// One engine's times of an exercise, a repetition each.
+struct Times {
+    std::vector<double> write, read;
+    [[nodiscard]] std::vector<double> const& of(Direction way) const {
+        return way == Direction::write ? write : read;
+    }
+};
+
+class Bench {
+public:
+    Bench(Options const& options, bool may_call_mpi)
+        : options_(options),
+          engines_(all_engines(may_call_mpi)) {
+        std::erase_if(engines_, [](auto const& engine) {
+            if (!engine->missing().empty())
+                std::printf("%s: %s\n", engine->name().c_str(), engine->missing().c_str());
+            return !engine->missing().empty();
+        });
+        if (!options.json.empty()) json_ = std::fopen(options.json.c_str(), "ae");
+    }
+    ~Bench() {
+        if (json_) std::fclose(json_);
+    }
+    Bench(Bench const&) = delete;
+    Bench& operator=(Bench const&) = delete;
+
+    void measure(Target const& target) {
+        if (!target.missing().empty()) {
+            std::printf("\n%s: left out: %s\n", target.name().c_str(), target.missing().c_str());
+            return;
+        }
+        path_ = target.path() + "/storage-bench-" + std::to_string(getpid());
+        if (!prefill()) {
+            std::printf("\n%s: left out: no room for a file\n", target.name().c_str());
+            return;
+        }
+        for (Exercise const& exercise : exercises()) measure(target, exercise);
+        unlink(path_.c_str());
+    }
+
+    [[nodiscard]] std::int64_t wrong() const noexcept { return wrong_; }
+
+private:
+    [[nodiscard]] bool prefill() const {
+        std::vector<char> const zeros(std::size_t{1} << 20);
+        int const fd = open(path_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+        bool whole = fd >= 0;
+        for (Bytes at = 0; whole && at < options_.file_bytes; at += 1 << 20)
+            whole =
+                pwrite(fd, zeros.data(), zeros.size(), at) == static_cast<ssize_t>(zeros.size());
+        if (fd >= 0) close(fd);
+        return whole;
+    }
+
+    /// Both directions over the same bytes; what was written is what must be read.
+    void run(Engine& engine, Exercise const& exercise, int transfers, Times& times) {
+        Trial trial(exercise, options_.file_bytes, transfers, ++generation_);
+        auto const file = engine.open(path_, trial.ringer());
+        times.write.push_back(trial.run(*file, Direction::write, generation_));
+        times.read.push_back(trial.run(*file, Direction::read, generation_));
+        wrong_ += trial.wrong();
+        file->release();
+        bytes_ = trial.bytes();
+    }
+
+    /// So many that the baseline is busy for the time asked for.
+    int transfers_for(Exercise const& exercise) {
+        int transfers = 2 * exercise.under_way;
+        for (;;) {
+            Times times;
+            run(*engines_.front(), exercise, transfers, times);
+            double const seconds = std::min(times.write.back(), times.read.back());
+            bool const whole_file = transfers * exercise.transfer_bytes >= options_.file_bytes;
+            if (seconds >= options_.seconds || whole_file) return transfers;
+            transfers *= 2;
+        }
+    }
+
+    void measure(Target const& target, Exercise const& exercise) {
+        progress(target, exercise, 0);
+        int const transfers = transfers_for(exercise);
+        std::vector<Times> times(engines_.size());
+        for (int turn = 0; turn < options_.repeat; ++turn) {
+            progress(target, exercise, turn);
+            for (std::size_t i = 0; i < engines_.size(); ++i) {
+                std::size_t const next = (i + static_cast<std::size_t>(turn)) % engines_.size();
+                run(*engines_[next], exercise, transfers, times[next]);
+            }
+        }
+        if (shows_progress()) std::fprintf(stderr, "\r%60s\r", "");
+        for (Direction const way : {Direction::write, Direction::read})
+            report(target, exercise, way, transfers, times);
+    }
+
+    [[nodiscard]] static bool shows_progress() { return isatty(STDERR_FILENO) == 1; }
+
+    void progress(Target const& target, Exercise const& exercise, int turn) const {
+        if (!shows_progress()) return;
+        std::fprintf(stderr, "\r%s, %s: %d of %d   ", target.name().c_str(), exercise.name, turn,
+                     options_.repeat);
+    }
+
+    void report(Target const& target, Exercise const& exercise, Direction way, int transfers,
+                std::vector<Times> const& times) {
+        char const* const direction = way == Direction::write ? "write" : "read";
+        std::printf("\n%s, %s, %s: %d transfers\n  %-10s %-6s %11s %23s %7s  %s\n",
+                    target.name().c_str(), exercise.name, direction, transfers, "engine", "cache",
+                    "ms", "quartiles", "MB/s", "/ threads 2 (quartiles)");
+        for (PageCache const cache : {PageCache::keep, PageCache::bypass}) {
+            std::size_t const base = find_baseline(cache), best = find_best(cache, way, times);
+            for (std::size_t i = 0; i < engines_.size(); ++i) {
+                if (engines_[i]->page_cache() != cache) continue;
+                std::vector<double> ratios;
+                auto const& own = times[i].of(way);
+                for (std::size_t turn = 0; turn < own.size(); ++turn)
+                    ratios.push_back(own[turn] / times[base].of(way)[turn]);
+                Line const line{target.name(),     exercise.name,        direction, *engines_[i],
+                                quartiles_of(own), quartiles_of(ratios), i == best};
+                print(line);
+                if (json_) record(line);
+            }
+        }
+        std::fflush(stdout);
+        if (json_) std::fflush(json_);
+    }
+
+    struct Line {
+        std::string target, exercise, direction;
+        Engine const& engine;
+        Quartiles seconds, ratio;
+        bool best;
+    };
+
+    static char const* cache_name(Engine const& engine) {
+        return engine.page_cache() == PageCache::keep ? "keep" : "bypass";
+    }
+
+    void print(Line const& line) const {
+        double const rate = static_cast<double>(bytes_) / line.seconds.median / 1e6;
+        std::printf("%c %-10s %-6s %11.3f %11.3f %11.3f %7.1f  %.3f (%.3f .. %.3f)\n",
+                    line.best ? '*' : ' ', line.engine.name().c_str(), cache_name(line.engine),
+                    1e3 * line.seconds.median, 1e3 * line.seconds.low, 1e3 * line.seconds.high,
+                    rate, line.ratio.median, line.ratio.low, line.ratio.high);
+    }
+
+    void record(Line const& line) {
+        char date[32];
+        std::time_t const now = std::time(nullptr);
+        std::tm utc{};
+        gmtime_r(&now, &utc);
+        std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+        std::fprintf(
+            json_,
+            R"({"mode": "storage", "target": "%s", "workload": "%s", "direction": "%s", )"
+            R"("engine": "%s", "page_cache": "%s", "bytes": %lld, "unit": "s", )"
+            R"("seconds": {"median": %.9g, "low": %.9g, "high": %.9g}, )"
+            R"("over_threads": {"median": %.4f, "low": %.4f, "high": %.4f}, )"
+            R"("best": %s, "repeat": %d, "host_cores": %u, "sluice_version": "%s", )"
+            R"("command": "%s", "date": "%s"})"
+            "\n",
+            line.target.c_str(), line.exercise.c_str(), line.direction.c_str(),
+            line.engine.name().c_str(), cache_name(line.engine), static_cast<long long>(bytes_),
+            line.seconds.median, line.seconds.low, line.seconds.high, line.ratio.median,
+            line.ratio.low, line.ratio.high, line.best ? "true" : "false", options_.repeat,
+            std::thread::hardware_concurrency(), SLUICE_VERSION, options_.command.c_str(), date);
+    }
+
+    [[nodiscard]] std::size_t find_baseline(PageCache cache) const {
+        auto const found = std::find_if(engines_.begin(), engines_.end(), [&](auto const& engine) {
+            return engine->name() == baseline && engine->page_cache() == cache;
+        });
+        return static_cast<std::size_t>(found - engines_.begin());
+    }
+    [[nodiscard]] std::size_t find_best(PageCache cache, Direction way,
+                                        std::vector<Times> const& times) const {
+        std::size_t best = find_baseline(cache);
+        for (std::size_t i = 0; i < engines_.size(); ++i) {
+            bool const faster =
+                quartiles_of(times[i].of(way)).median < quartiles_of(times[best].of(way)).median;
+            if (engines_[i]->page_cache() == cache && faster) best = i;
+        }
+        return best;
+    }
+
+    Options const& options_;
+    std::vector<std::unique_ptr<Engine>> engines_;
+    std::FILE* json_ = nullptr;
+    std::string path_;
+    std::uint64_t generation_ = 0;
+    std::int64_t wrong_ = 0;
+    Bytes bytes_ = 0;
+};
+
+int parse(int argc, char** argv, Options& o) {
+    CLI::App app("Compares the storage engines of Sluice on devices.", "sluice bench storage");
+    app.add_option("--device", o.devices, "emulated: hdd,ssd,nvm (the default), files, or none")
+        ->delimiter(',');
+    app.add_option("--dir", o.folders, "folders of real file systems (default: /tmp,/dev/shm)")
+        ->delimiter(',');
+    app.add_option("--repeat", o.repeat, "measurements of each engine (default: 7)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--seconds", o.seconds, "of each, at least (default: 0.05)")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--bytes", o.file_bytes, "of the file (default: 64M)")
+        ->transform(CLI::AsSizeValue(false));
+    app.add_option("--json", o.json, "append one JSON line a result to this file");
+    app.footer("Without mpiexec, or with one rank. Ends with 1 if bytes are wrong.");
+    o.command = "sluice bench storage";
+    for (int i = 1; i < argc; ++i) o.command += std::string(" ") + argv[i];
+    auto const parsed = parse_line(app, argc, argv);
+    parsed.tell();
+    return parsed.exit_code.value_or(-1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    if (int const code = parse(argc, argv, options); code >= 0) return code;
+    int level = MPI_THREAD_SINGLE, rank = 0, ranks = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    end_if_apart(ranks);
+    std::int64_t wrong = 0;
+    if (rank == 0) {
+        Bench bench(options, level == MPI_THREAD_MULTIPLE);
+        for (std::string const& device : options.devices)
+            if (device != "none") bench.measure(Target::device(device));
+        for (std::string const& folder : options.folders) bench.measure(Target::folder(folder));
+        wrong = bench.wrong();
+        if (wrong != 0) std::printf("\nwrong: %lld\n", static_cast<long long>(wrong));
+    }
+    MPI_Finalize();
+    return wrong == 0 ? 0 : 1;
+}

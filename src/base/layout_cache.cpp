@@ -1,0 +1,56 @@
+// A list in the order of use, and an index of it. See layout_cache.hpp.
+#include "base/layout_cache.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t entry_bytes = 256;  ///< Of the list, the index and the allocations.
+
+Bytes memory_of(Recipe const& recipe, Layout const& layout) noexcept {
+    return static_cast<Bytes>(entry_bytes + recipe.bytes()) + layout.memory_bytes();
+}
+
+}  // namespace
+
+std::shared_ptr<Layout const> LayoutCache::find(Recipe const& recipe) {
+    auto const [first, last] = by_hash_.equal_range(recipe.hash());
+    for (auto at = first; at != last; ++at) {
+        if (!(*at->second->recipe == recipe)) continue;
+        entries_.splice(entries_.begin(), entries_, at->second);
+        return at->second->layout;
+    }
+    return nullptr;
+}
+
+std::shared_ptr<Layout const> LayoutCache::add(std::shared_ptr<Recipe const> recipe,
+                                               std::shared_ptr<Layout const> layout) {
+    if (auto before = find(*recipe)) return before;
+    Bytes const bytes = memory_of(*recipe, *layout);
+    if (bytes > most_bytes_) return layout;
+    while (bytes_ > most_bytes_ - bytes) drop_oldest();
+    std::uint64_t const hash = recipe->hash();
+    entries_.push_front({std::move(recipe), layout, bytes});
+    by_hash_.emplace(hash, entries_.begin());
+    bytes_ += bytes;
+    return layout;
+}
+
+void LayoutCache::drop_oldest() {
+    auto const oldest = std::prev(entries_.end());
+    auto const [first, last] = by_hash_.equal_range(oldest->recipe->hash());
+    for (auto at = first; at != last; ++at) {
+        if (at->second != oldest) continue;
+        by_hash_.erase(at);
+        break;
+    }
+    bytes_ -= oldest->bytes;
+    entries_.erase(oldest);
+}
+
+void LayoutCache::clear() noexcept {
+    by_hash_.clear();
+    entries_.clear();
+    bytes_ = 0;
+}
+
+}  // namespace sluice

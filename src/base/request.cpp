@@ -1,0 +1,77 @@
+// Questions about one rank's request. Pure.
+#include "base/request.hpp"
+
+namespace sluice {
+
+char const* describe(Direction direction) noexcept {
+    return direction == Direction::write ? "write" : "read";
+}
+
+Request const& nothing(Direction direction) {
+    auto const make = [](Direction way) {
+        Request r;
+        r.direction = way;
+        return r;
+    };
+    static Request const write = make(Direction::write), read = make(Direction::read);
+    return direction == Direction::write ? write : read;
+}
+
+Span span_of(Request const& r) noexcept {
+    if (r.bytes <= 0) return {};
+    Layout const& view = *r.view.filetype;
+    return {r.view.displacement + view.offset_at(r.position),
+            r.view.displacement + view.offset_at(r.position + r.bytes - 1) + 1};
+}
+
+Span positions_in(Request const& r, Span window) noexcept {
+    if (r.bytes <= 0 || window.empty()) return {};
+    Layout const& view = *r.view.filetype;
+    Bytes const begin = view.position_at_or_after(window.begin - r.view.displacement);
+    Bytes const end = view.position_at_or_after(window.end - r.view.displacement);
+    return clip({begin - r.position, end - r.position}, {0, r.bytes});
+}
+
+std::uint64_t alignment_bits(Request const& r) noexcept {
+    if (r.bytes <= 0) return 0;
+    Span const all = span_of(r);
+    return r.view.filetype->alignment_bits() | static_cast<std::uint64_t>(r.view.displacement) |
+           static_cast<std::uint64_t>(all.begin | all.end);
+}
+
+bool is_in_range(Layout const& layout, Offset origin, Bytes position, Bytes bytes,
+                 Offset least) noexcept {
+    __extension__ using Wide = __int128;
+    Wide const end = Wide{position} + bytes;
+    if (position < 0 || bytes < 0 || end > offset_limit || origin > offset_limit) return false;
+    if (bytes == 0) return true;
+    if (layout.tile_bytes() == 0) return false;
+    Wide const first = Wide{position / layout.tile_bytes()} * layout.tile_extent();
+    Wide const last = (end - 1) / layout.tile_bytes() * layout.tile_extent();
+    return origin + std::min(first, last) + layout.tile_span().begin >= least &&
+           origin + std::max(first, last) + layout.tile_span().end <= offset_limit;
+}
+
+std::int64_t piece_count(Request const& r) noexcept {
+    return r.view.filetype->piece_count(r.position, r.position + std::max<Bytes>(r.bytes, 0));
+}
+
+std::int64_t blocks_touched(Request const& r, Bytes unit) noexcept {
+    constexpr std::int64_t counted_at_most = 64;
+    std::int64_t count = 0;
+    Bytes done = 0;
+    for (; done < r.bytes && count < counted_at_most; ++count) {
+        Offset const at = r.view.displacement + r.view.filetype->offset_at(r.position + done);
+        Offset const next = (at / unit + 1) * unit;
+        done = std::max(done + 1, positions_in(r, {at, next}).end);
+    }
+    if (done <= 0 || done >= r.bytes) return count;
+    double const rest = static_cast<double>(r.bytes) / static_cast<double>(done);
+    return static_cast<std::int64_t>(static_cast<double>(count) * rest);
+}
+
+Bytes bytes_before(Request const& r, Offset end_of_file) noexcept {
+    return positions_in(r, {0, end_of_file}).bytes();
+}
+
+}  // namespace sluice

@@ -1,0 +1,86 @@
+// Reading of Lustre's layouts. See striping.hpp.
+#include "base/striping.hpp"
+
+namespace sluice {
+namespace {
+
+using View = std::span<std::byte const>;
+
+// Offsets and values as they are in Lustre's lustre_user.h: part of its protocol.
+constexpr std::uint32_t magic_1 = 0x0BD10BD0, magic_3 = 0x0BD30BD0, magic_composite = 0x0BD60BD0;
+constexpr std::size_t head_bytes = 32;  ///< Of a plain layout, and of a composite one.
+constexpr std::size_t pattern_at = 4, stripe_size_at = 24, stripe_count_at = 28;
+constexpr std::size_t entry_count_at = 14, entry_bytes = 48;
+constexpr std::size_t extent_begin_at = 8, extent_end_at = 16, blob_at = 24, blob_bytes_at = 28;
+constexpr std::uint32_t pattern_in_turn = 1, pattern_overlaid = 0x200;
+constexpr std::uint64_t all_servers = 0xFFFF;  ///< Of a layout that was not made yet.
+
+/// Numbers of a few bytes in one order.
+class Fields {
+public:
+    Fields(View bytes, bool big) : bytes_(bytes), big_(big) {}
+    [[nodiscard]] std::uint64_t number(std::size_t at, std::size_t width) const {
+        std::uint64_t value = 0;
+        for (std::size_t i = 0; i < width; ++i) {
+            auto const byte = std::to_integer<std::uint64_t>(bytes_[at + i]);
+            value |= byte << (8 * (big_ ? width - 1 - i : i));
+        }
+        return value;
+    }
+    [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
+    /// A part; empty where it does not lie inside.
+    [[nodiscard]] Fields part(std::uint64_t at, std::uint64_t length) const {
+        bool const inside = at <= size() && length <= size() - at;
+        return {inside ? bytes_.subspan(at, length) : View{}, big_};
+    }
+
+private:
+    View bytes_;
+    bool big_;
+};
+
+std::uint32_t magic_of(Fields const& fields) {
+    return fields.size() < head_bytes ? 0 : static_cast<std::uint32_t>(fields.number(0, 4));
+}
+
+std::optional<Striping> parse_plain(Fields const& layout) {
+    auto const magic = magic_of(layout);
+    if (magic != magic_1 && magic != magic_3) return std::nullopt;
+    auto const pattern = layout.number(pattern_at, 4) & ~std::uint64_t{pattern_overlaid};
+    auto const bytes = layout.number(stripe_size_at, 4);
+    auto const count = layout.number(stripe_count_at, 2);
+    if (pattern != pattern_in_turn || bytes == 0 || count == 0 || count == all_servers) {
+        return std::nullopt;
+    }
+    return Striping{static_cast<Bytes>(bytes), static_cast<std::int32_t>(count)};
+}
+
+std::optional<Striping> parse_composite(Fields const& layout) {
+    auto const count = layout.number(entry_count_at, 2);
+    Fields const entries = layout.part(head_bytes, count * entry_bytes);
+    if (entries.size() == 0) return std::nullopt;
+    std::uint64_t longest = 0;
+    std::optional<Striping> found;
+    for (std::size_t at = 0; at < entries.size(); at += entry_bytes) {
+        auto const begin = entries.number(at + extent_begin_at, 8);
+        auto const end = entries.number(at + extent_end_at, 8);
+        if (end <= begin || end - begin <= longest) continue;
+        longest = end - begin;
+        found = parse_plain(
+            layout.part(entries.number(at + blob_at, 4), entries.number(at + blob_bytes_at, 4)));
+    }
+    return found;
+}
+
+}  // namespace
+
+std::optional<Striping> parse_lustre_layout(View bytes) {
+    for (bool const big : {false, true}) {
+        Fields const layout(bytes, big);
+        if (magic_of(layout) == magic_composite) return parse_composite(layout);
+        if (auto const plain = parse_plain(layout)) return plain;
+    }
+    return std::nullopt;
+}
+
+}  // namespace sluice

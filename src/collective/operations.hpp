@@ -1,0 +1,53 @@
+// The collectives of one communicator that are under way. They do not wait for each other. Not safe
+// for several threads: api/ locks, the simulation has one thread.
+#pragma once
+#include "collective/operation.hpp"
+#include "schedule/driven.hpp"
+
+#include <algorithm>
+#include <deque>
+
+namespace sluice {
+
+class Collectives final : public Driven {
+public:
+    explicit Collectives(CollectiveSite site) : site_(std::move(site)) {}
+
+    /// A call to be appended later, by any thread. `number`: counts the calls of the communicator,
+    /// in the program's order.
+    [[nodiscard]] std::shared_ptr<Collective> make(CollectiveStage&& stage,
+                                                   std::uint64_t number) const {
+        return std::make_shared<Collective>(site_, std::move(stage), number);
+    }
+    void append(std::shared_ptr<Collective> collective);
+
+    bool progress() override;
+    [[nodiscard]] bool idle() const noexcept override {
+        return running_.empty() && waiting_.empty();
+    }
+    [[nodiscard]] int due() const noexcept override { return site_.network->due(); }
+    [[nodiscard]] bool must_look_again() noexcept override {
+        return !running_.empty() && (site_.network->must_look_again() || has_copies_left());
+    }
+    [[nodiscard]] std::string describe() const override;
+
+private:
+    [[nodiscard]] bool has_copies_left() const noexcept {
+        return std::any_of(running_.begin(), running_.end(),
+                           [](auto const& collective) { return collective->has_copies_left(); });
+    }
+    template <class Ordered>
+    static void insert(Ordered& into, std::shared_ptr<Collective> collective);
+    [[nodiscard]] bool may_run(Collective const& collective) const noexcept;
+    void run(std::shared_ptr<Collective> collective);
+    void start_waiting();
+    bool advance(bool is_start);
+
+    CollectiveSite site_;
+    std::vector<std::shared_ptr<Collective>> running_;  ///< By growing number, as those waiting.
+    std::deque<std::shared_ptr<Collective>> waiting_;
+    std::vector<Activity> spare_;  ///< Used again, with their memory.
+    bool has_new_ = false;         ///< Among those running: not asked yet.
+};
+
+}  // namespace sluice

@@ -1,0 +1,61 @@
+// Which bytes of a window some rank asked for: one bit a granule. Bits take the place of lists of
+// pieces: their memory is bounded whatever the pattern, they merge by or, overlaps do no harm, and
+// a hole can never hide. Several ranks of a node mark one coverage at the same time. Touches only
+// the memory it is given. Encoded, a coverage travels ahead of the data it describes.
+#pragma once
+#include "base/bytes.hpp"
+#include "base/extent.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sluice {
+
+/// Bit i of word w stands for granule 64 w + i of the window.
+class Coverage {
+public:
+    /// `words` hold at least granule_count bits; `granule_bytes` is a power of two.
+    Coverage(std::span<std::uint64_t> words, Bytes granule_bytes, Bytes window_bytes) noexcept;
+
+    static std::size_t words_for(Bytes window_bytes, Bytes granule_bytes) noexcept;
+
+    /// Marks pieces, offsets counted from the window's begin, all multiples of the granule. Safe
+    /// against other threads and processes that mark at the same time.
+    void mark(Pieces const& pieces) noexcept;
+    void mark(Run const& run) noexcept {
+        mark(Pieces{run.offset, run.length, run.stride, run.count, run.bytes()});
+    }
+
+    /// Marks what is marked in `other`, a coverage of the same shape; safe like the others.
+    void mark(Coverage const& other) noexcept;
+
+    void clear() noexcept;
+
+    /// The first stretch of marked bytes at or behind `from`, offsets counted from the window.
+    [[nodiscard]] std::optional<Span> next(Offset from) const noexcept;
+    [[nodiscard]] bool any() const noexcept { return next(0).has_value(); }
+    [[nodiscard]] Bytes marked_bytes() const noexcept;
+
+    [[nodiscard]] Bytes granule_bytes() const noexcept { return Bytes{1} << shift_; }
+    [[nodiscard]] Bytes window_bytes() const noexcept { return granules_ << shift_; }
+
+    /// Stretches as variable-length numbers, or the words themselves where that is shorter. Never
+    /// longer than encoded_bytes_max().
+    void encode(ByteBuffer& to) const;
+    static std::size_t encoded_bytes_max(Bytes window_bytes, Bytes granule_bytes) noexcept;
+
+    /// Marks what was encoded; returns the bytes read, or nothing where `from` is damaged.
+    std::optional<std::size_t> decode_and_mark(std::span<std::byte const> from) noexcept;
+
+private:
+    [[nodiscard]] std::int64_t find(std::int64_t from, bool marked) const noexcept;
+
+    std::span<std::uint64_t> words_;
+    int shift_;
+    std::int64_t granules_;
+};
+
+}  // namespace sluice

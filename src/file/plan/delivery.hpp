@@ -1,0 +1,83 @@
+// In which order an aggregator takes the messages of an all-to-many exchange, how many at once, and
+// who sends them: the kernels of "Improving All-to-Many Personalized Communication in Two-Phase
+// I/O" (Kang et al., 2020). Pure. Used by schedule/schedule.hpp.
+#pragma once
+#include "base/topology.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+/// The order of an aggregator's messages.
+enum class Kernel : std::uint8_t {
+    automatic,   ///< The library chooses.
+    ascending,   ///< By rank: what ROMIO does.
+    pairwise,    ///< Step i: with rank XOR i.
+    spread_out,  ///< Step i: from rank + i.
+    balanced,    ///< Spread-out over a list of ranks, from evenly spaced places of it.
+};
+
+/// Who sends: each rank for itself, or the ranks of a node together (two-layer aggregation).
+enum class Layers : std::uint8_t { automatic, one, two };
+
+/// The list that the balanced kernel goes along.
+enum class RankList : std::uint8_t { nodes, ranks };  ///< Round robin over nodes; by rank.
+
+/// How metadata or data get to the aggregators.
+struct Delivery {
+    Kernel kernel = Kernel::automatic;
+    Layers layers = Layers::automatic;
+    RankList list = RankList::nodes;
+    std::uint8_t synchronous = 0;  ///< No send ends before its receive began (MPI_Issend).
+    bool operator==(Delivery const&) const = default;
+};
+
+/// How many messages an aggregator takes at once.
+struct Throttle {
+    static constexpr std::int32_t automatic = -1, none = 0;
+    static constexpr std::int32_t usual = 32;  ///< The paper's, and that of MPICH's all-to-all.
+
+    std::int32_t messages = automatic;
+    std::uint8_t batches = 0;  ///< A batch ends before the next begins; else a sliding window.
+    std::uint8_t unused[3]{};  ///< Keeps the record free of unnamed bytes.
+    bool operator==(Throttle const&) const = default;
+
+    /// Messages that must have come before message number `n` (from 0) is asked for.
+    [[nodiscard]] constexpr std::int64_t needed_before(std::int64_t n) const noexcept {
+        if (messages <= 0) return 0;
+        if (batches != 0) return n / messages * messages;
+        return n < messages ? 0 : n - messages + 1;
+    }
+};
+
+/// The step at which receiver number `index` of `count` takes the message of the rank at `place` of
+/// a list of `ranks`: the paper's algorithm 2. For a fixed receiver a permutation of the places.
+[[nodiscard]] std::int64_t balanced_step(Rank place, Rank ranks, std::int32_t index,
+                                         std::int32_t count) noexcept;
+
+/// The step at which aggregator `a` of `count` takes the message of `sender`. Messages are taken by
+/// growing steps; no two senders have the same. With two layers senders are nodes, each named by
+/// one of its ranks.
+[[nodiscard]] std::int64_t delivery_step(Delivery delivery, Topology const& topology, Rank sender,
+                                         std::int32_t a, std::int32_t count) noexcept;
+
+/// Senders in the order in which aggregator `a` takes their messages.
+void sort_by_delivery(std::vector<Rank>& senders, Delivery delivery, Topology const& topology,
+                      std::int32_t a, std::int32_t count);
+
+/// The aggregators 0 to `count` - 1 in the order in which `sender` serves them.
+[[nodiscard]] std::vector<std::int32_t> send_order(Delivery delivery, Topology const& topology,
+                                                   Rank sender, std::int32_t count);
+
+char const* describe(Kernel kernel) noexcept;
+/// As a hint would say it: "two-layer,balanced".
+[[nodiscard]] std::string describe(Delivery delivery);
+[[nodiscard]] std::string describe(Throttle throttle);
+
+/// Words of describe(), in any order; nothing where they are not understood.
+[[nodiscard]] std::optional<Delivery> parse_delivery(std::string const& text);
+[[nodiscard]] std::optional<Throttle> parse_throttle(std::string const& text);
+
+}  // namespace sluice

@@ -1,0 +1,121 @@
+// Splitting and joining the words of the hint. See exchange_hint.hpp.
+#include "file/plan/exchange_hint.hpp"
+
+#include "base/byte_count.hpp"
+#include "file/plan/settings.hpp"
+#include "file/plan/words.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+namespace {
+
+void append(std::string& list, std::string_view word) {
+    if (!list.empty()) list += ',';
+    list += word;
+}
+
+/// The words of the value, sorted by what they are about.
+struct Parts {
+    std::optional<std::string> metadata, data, throttle;
+    std::optional<std::string> groups, local_aggregators;
+
+    void take(std::string_view word) {
+        auto const colon = word.find(':');
+        auto const name = word.substr(0, colon == word.npos ? 0 : colon + 1);
+        auto const value = word.substr(name.size());
+        if (name == "groups:") {
+            add(groups, value);
+        } else if (name == "local-aggregators:") {
+            add(local_aggregators, value);
+        } else if (name == "throttle:") {
+            add(throttle, value);
+        } else if (word == "batches" || word == "sliding") {
+            add(throttle, word);
+        } else {
+            if (name != "data:") add(metadata, name == "metadata:" ? value : word);
+            if (name != "metadata:") add(data, name == "data:" ? value : word);
+        }
+    }
+
+private:
+    static void add(std::optional<std::string>& list, std::string_view word) {
+        if (list)
+            append(*list, word);
+        else
+            list = word;
+    }
+};
+
+/// Sets `target` to what `parse` makes of the text, if there is one; false where that is nothing.
+template <typename Target, typename Parse>
+bool set(Target& target, std::optional<std::string> const& text, Parse&& parse) {
+    if (!text) return true;
+    auto const value = parse(*text);
+    if (value) target = *value;
+    return value.has_value();
+}
+
+/// A number, at most `most`.
+template <typename Target> auto number_up_to(Bytes most) {
+    return [most](std::string const& text) -> std::optional<Target> {
+        auto const value = parse_bytes(text);
+        if (!value) return std::nullopt;
+        return static_cast<Target>(std::min(*value, most));
+    };
+}
+
+}  // namespace
+
+std::optional<Hints> with_exchange(Hints before, std::string const& text) {
+    Parts parts;
+    for_each_word(text, [&](std::string_view word) {
+        parts.take(word);
+        return true;
+    });
+    bool const understood =
+        set(before.metadata, parts.metadata, parse_delivery) &&
+        set(before.data, parts.data, parse_delivery) &&
+        set(before.throttle, parts.throttle, parse_throttle) &&
+        set(before.group_count, parts.groups, number_up_to<std::uint8_t>(255)) &&
+        set(before.local_aggregators, parts.local_aggregators, number_up_to<std::int32_t>(1 << 20));
+    return understood ? std::optional(before) : std::nullopt;
+}
+
+Hints without_exchange(Hints hints) noexcept {
+    Hints const plain;
+    hints.metadata = plain.metadata;
+    hints.data = plain.data;
+    hints.throttle = plain.throttle;
+    hints.group_count = plain.group_count;
+    hints.local_aggregators = plain.local_aggregators;
+    return hints;
+}
+
+std::string describe_exchange(Hints const& hints) {
+    std::string text;
+    if (hints.metadata == hints.data) {
+        if (hints.data != Delivery{}) append(text, describe(hints.data));
+    } else {
+        append(text, exchange_words("metadata:", describe(hints.metadata)));
+        append(text, exchange_words("data:", describe(hints.data)));
+    }
+    if (hints.throttle != Throttle{})
+        append(text, exchange_words("throttle:", describe(hints.throttle)));
+    if (hints.group_count != 0) append(text, "groups:" + std::to_string(hints.group_count));
+    if (hints.local_aggregators != 0)
+        append(text, "local-aggregators:" + std::to_string(hints.local_aggregators));
+    return text.empty() ? "auto" : text;
+}
+
+std::string exchange_words(std::string const& prefix, std::string const& value) {
+    std::string words;
+    for_each_word(value, [&](std::string_view word) {
+        bool const plain = prefix == "throttle:" && (word == "batches" || word == "sliding");
+        append(words, (plain ? "" : prefix) + std::string(word));
+        return true;
+    });
+    return words;
+}
+
+}  // namespace sluice

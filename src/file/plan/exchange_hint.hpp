@@ -1,0 +1,32 @@
+// The hint sluice_exchange: how requests and data of a collective call get from rank to rank. It is
+// for experiments, such as those of the papers. Pure. Used by file/plan/hints.cpp.
+//
+// Its value is a list of words with commas between:
+//   ascending, one-layer ...         order and layers of the exchanges of requests and of data
+//   metadata:WORD, data:WORD         the same of one of them
+//   throttle:32, batches             messages that an aggregator receives at once
+//   groups:2                         process groups of a node
+//   local-aggregators:1              ranks of a node that send for it
+#pragma once
+#include "file/plan/summary.hpp"
+
+#include <optional>
+#include <string>
+
+namespace sluice {
+
+/// The hints with what `text` says in place of what `before` says of the exchange; nothing where
+/// the text is not understood. What the text does not mention stays as it is.
+[[nodiscard]] std::optional<Hints> with_exchange(Hints before, std::string const& text);
+
+/// The hints without anything that sluice_exchange could set.
+[[nodiscard]] Hints without_exchange(Hints hints) noexcept;
+
+/// The shortest text that sets the same; "auto" where nothing is set.
+[[nodiscard]] std::string describe_exchange(Hints const& hints);
+
+/// The words of sluice_exchange that say what an old hint said with this value: those of
+/// sluice_exchange_data begin with "data:". `prefix` is "data:", "groups:" ...
+[[nodiscard]] std::string exchange_words(std::string const& prefix, std::string const& value);
+
+}  // namespace sluice

@@ -1,0 +1,235 @@
+// Reading of hints. See settings.hpp.
+#include "file/plan/exchange_hint.hpp"
+#include "file/plan/settings.hpp"
+#include "file/plan/settings_reader.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr Knob hints[] = {
+    {"sluice", "enable", "disable: leave this file to the MPI (only when it is opened)"},
+    {"sluice_durable", "never", "close: what was written is on the device when the file is closed"},
+    {"sluice_storage", "auto",
+     "threads, uring, mpi or direct: who moves the bytes (only when it is opened)"},
+    {"sluice_page_cache", "keep",
+     "drop: nothing stays in the page cache; bypass: direct I/O (only when it is opened)"},
+    {"cb_nodes", "0", "aggregators (0: the library decides)"},
+    {"cb_config_list", "*:*", "hosts of aggregators: host:n,...,*:n (only when it is opened)"},
+    {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
+    {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
+    {"striping_factor", "0", "servers that hold the stripes of the file in turn (0: not known)"},
+    {"sluice_domains", "auto",
+     "even, cyclic or balanced: how the file is divided among aggregators; or groups: of ranks"},
+    {"romio_cb_write", "automatic", "enable: always two-phase; disable: independent writes"},
+    {"romio_cb_read", "automatic", "enable: always two-phase; disable: independent reads"},
+    // For experiments, and one that is only shown.
+    {"sluice_exchange", "auto",
+     "order, layers and throttle of messages between nodes: balanced,two-layer,throttle:32 ..."},
+    {"sluice_aggregators", "auto", "ranks that are aggregators: 0,4,8 (only when it is opened)"},
+    {"romio_ds_write", "automatic", "shown as it was given; writes are never sieved"},
+};
+constexpr std::size_t hints_of_users = 12;
+static_assert(std::size(hints) <= 32);  // FileHints::given has a bit for each.
+
+/// A hint that was published, whose words are words of sluice_exchange today.
+struct OldHint {
+    char const* name;
+    char const* prefix;  ///< Of each of its words.
+};
+constexpr OldHint old_hints[] = {
+    {"sluice_exchange_metadata", "metadata:"},
+    {"sluice_exchange_data", "data:"},
+    {"sluice_throttle", "throttle:"},
+    {"sluice_groups", "groups:"},
+    {"sluice_local_aggregators", "local-aggregators:"},
+};
+
+OldHint const* old_hint(std::string_view name) noexcept {
+    auto const* const found = std::find_if(std::begin(old_hints), std::end(old_hints),
+                                           [&](OldHint const& old) { return name == old.name; });
+    return found == std::end(old_hints) ? nullptr : found;
+}
+
+/// The bit of a hint in FileHints::given; 0 for what is no hint.
+std::uint32_t bit_of(std::string_view name) noexcept {
+    if (old_hint(name)) name = "sluice_exchange";
+    std::uint32_t bit = 1;
+    for (Knob const& knob : hints) {
+        if (name == knob.name) return bit;
+        bit <<= 1;
+    }
+    return 0;
+}
+
+constexpr std::initializer_list<char const*> page_caches = {"keep", "drop", "bypass"};
+constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic", "balanced",
+                                                          "groups"};
+
+Strategy strategy_of(int place) noexcept {
+    return place == 0   ? Strategy::two_phase
+           : place == 1 ? Strategy::independent
+                        : Strategy::automatic;
+}
+
+/// `direct`: storage threads past the page cache.
+void set_engine(FileHints& h, int place) noexcept {
+    bool const direct = place == static_cast<int>(engines.size()) - 1;
+    h.storage = direct ? StorageEngine::threads : static_cast<StorageEngine>(place);
+    if (direct) h.page_cache = PageCache::bypass;
+}
+
+/// Reads the hint sluice_exchange, then the old ones, each of which sets a part of it. One
+/// complaint names all old ones together.
+void read_exchange(Reader& reader, Lookup const& info, Hints& plan,
+                   std::vector<Complaint>& complaints) {
+    auto const set = reader.parsed("sluice_exchange", [&](std::string const& text) {
+        return with_exchange(without_exchange(plan), text);
+    });
+    if (set) plan = *set;
+    std::string first, names, words;
+    for (OldHint const& old : old_hints) {
+        auto const text = info(old.name);
+        if (!text) continue;
+        std::string const said = exchange_words(old.prefix, *text);
+        auto const changed = with_exchange(plan, said);
+        if (!changed) {
+            complaints.push_back({old.name, std::string(old.name) + "=" + *text +
+                                                " is not understood; it is ignored. It is an old "
+                                                "name: `sluice info` lists sluice_exchange"});
+            continue;
+        }
+        plan = *changed;
+        if (first.empty()) first = old.name;
+        names += (names.empty() ? "" : ", ") + std::string(old.name);
+        words += (words.empty() ? "" : ",") + said;
+    }
+    if (first.empty()) return;
+    complaints.push_back(
+        {first, names + ": old, but still works; sluice_exchange=" + words + " says the same",
+         false});
+}
+
+}  // namespace
+
+std::span<Knob const> hint_knobs() noexcept { return std::span(hints).first(hints_of_users); }
+std::span<Knob const> experiment_hint_knobs() noexcept {
+    return std::span(hints).subspan(hints_of_users);
+}
+
+bool is_hint(std::string_view name) noexcept { return bit_of(name) != 0; }
+
+std::vector<Complaint> unknown_hints(std::vector<std::string> names) {
+    std::vector<std::string_view> known;
+    for (Knob const& knob : hints) known.emplace_back(knob.name);
+    std::erase_if(names, [](std::string const& name) { return old_hint(name) != nullptr; });
+    return unknown_names(names, "sluice_", known);
+}
+
+std::map<std::string, std::string> hints_in_lines(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r";
+    std::map<std::string, std::string> found;
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+        end = std::min(text.find('\n', begin), text.size());
+        std::vector<std::string_view> words;
+        auto const line = text.substr(begin, end - begin);
+        for (std::size_t at = 0; (at = line.find_first_not_of(blanks, at)) < line.size();) {
+            auto const behind = std::min(line.find_first_of(blanks, at), line.size());
+            words.push_back(line.substr(at, behind - at));
+            at = behind;
+        }
+        bool const counts = words.size() == 2 && bit_of(words[0]) != 0;
+        if (counts) found.try_emplace(std::string(words[0]), words[1]);
+    }
+    return found;
+}
+
+FileHints read_hints_behind(std::map<std::string, std::string> const& system, FileHints given,
+                            std::vector<Complaint>& complaints) {
+    auto others = system;
+    std::erase_if(others,
+                  [&](auto const& hint) { return (given.given & bit_of(hint.first)) != 0; });
+    auto const before = given.given;
+    given = read_hints(lookup_in(others), std::move(given), complaints);
+    given.given = before;
+    return given;
+}
+
+FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& complaints) {
+    std::uint32_t given = 0;
+    Lookup const noting = [&](char const* name) {
+        auto value = info(name);
+        if (value) given |= bit_of(name);
+        return value;
+    };
+    auto const understood = complaints.size();
+    Reader reader(noting, hints, complaints);
+    if (auto const place = reader.word("sluice", {"enable", "disable"})) h.disabled = *place == 1;
+    if (auto const place = reader.word("sluice_durable", {"never", "close"})) {
+        h.durable = *place == 1;
+    }
+    if (auto const place = reader.engine("sluice_storage")) set_engine(h, *place);
+    if (auto const place = reader.word("sluice_page_cache", page_caches)) {
+        h.page_cache = static_cast<PageCache>(*place);
+    }
+    if (auto const n = reader.number("cb_nodes")) {
+        h.plan.aggregator_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
+    }
+    if (auto const hosts = reader.parsed("cb_config_list", parse_hosts)) {
+        h.placement.hosts = *hosts;
+    }
+    if (auto const ranks = reader.parsed("sluice_aggregators", parse_ranks)) {
+        h.placement.ranks = *ranks;
+    }
+    if (auto const n = reader.number("cb_buffer_size")) h.plan.window_bytes = *n;
+    if (auto const n = reader.number("striping_unit")) h.plan.stripe_bytes = *n;
+    if (auto const n = reader.number("striping_factor")) {
+        h.plan.stripe_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
+    }
+    if (auto const place = reader.word("sluice_domains", divisions)) {
+        h.plan.domains = static_cast<Domains>(*place);
+    }
+    read_exchange(reader, noting, h.plan, complaints);
+    if (auto const p = reader.word("romio_cb_write", {"enable", "disable", "automatic"})) {
+        h.plan.write = strategy_of(*p);
+    }
+    if (auto const p = reader.word("romio_cb_read", {"enable", "disable", "automatic"})) {
+        h.plan.read = strategy_of(*p);
+    }
+    if (auto const p = reader.word("romio_ds_write", {"enable", "disable", "automatic"})) {
+        h.sieve_writes = strategy_of(*p);
+    }
+    for (auto i = understood; i < complaints.size(); ++i)
+        if (complaints[i].refused) given &= ~bit_of(complaints[i].name);
+    h.given |= given;
+    return h;
+}
+
+std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const& hints,
+                                                                PlanLimits const& limits) {
+    auto const word = [](Strategy strategy) {
+        return strategy == Strategy::two_phase     ? "enable"
+               : strategy == Strategy::independent ? "disable"
+                                                   : "automatic";
+    };
+    auto const number = [](Bytes set, Bytes otherwise) {
+        return std::to_string(set > 0 ? set : otherwise);
+    };
+    Hints const& plan = hints.plan;
+    return {{"sluice", "enable"},
+            {"sluice_durable", hints.durable ? "close" : "never"},
+            {"sluice_storage", engines.begin()[static_cast<std::size_t>(hints.storage)]},
+            {"sluice_page_cache", page_caches.begin()[static_cast<std::size_t>(hints.page_cache)]},
+            {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
+            {"cb_config_list", describe(hints.placement.hosts)},
+            {"sluice_aggregators", describe(hints.placement.ranks)},
+            {"cb_buffer_size", number(plan.window_bytes, window_bytes_default)},
+            {"striping_unit", number(plan.stripe_bytes, stripe_bytes_default)},
+            {"striping_factor", std::to_string(plan.stripe_count)},
+            {"sluice_domains", describe(plan.domains)},
+            {"sluice_exchange", describe_exchange(plan)},
+            {"romio_cb_write", word(plan.write)},
+            {"romio_cb_read", word(plan.read)},
+            {"romio_ds_write", word(hints.sieve_writes)}};
+}
+
+}  // namespace sluice

@@ -1,0 +1,13 @@
+// The schedule of a reduction over all ranks of a communicator, of a record of fixed size. Pure.
+#pragma once
+#include "schedule/schedule.hpp"
+
+namespace sluice {
+
+/// Reduces one summary of each rank to one of all, on every rank: over the node's board, then along
+/// a binomial tree of node leaders. `operation` is the stream's number of the operation.
+/// For Channel::survey and Channel::agreement.
+[[nodiscard]] Schedule make_reduction(Topology const& topology, Rank self, Channel channel,
+                                      std::int64_t operation);
+
+}  // namespace sluice

@@ -1,0 +1,176 @@
+// Reading of environment variables. See settings.hpp.
+#include "file/plan/settings.hpp"
+
+#include "base/byte_count.hpp"
+#include "base/nearest.hpp"
+#include "file/plan/settings_reader.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr Knob variables[] = {
+    {"SLUICE", "on", "off: every call goes to the MPI"},
+    {"SLUICE_LOG", "1", "0: silent, 1: warnings, 2: what is decided, once a file"},
+    {"SLUICE_STATS", "0",
+     "1: rank 0 prints a summary of each file when MPI is finalized; 2: also what each operation "
+     "was estimated to take and took, where the machine is known"},
+    {"SLUICE_COLLECTIVES", "0",
+     "1: the nonblocking collectives of MPI (MPI_Ibcast, MPI_Ialltoall ...) are served, too"},
+    {"SLUICE_PROGRESS", "thread", "calls: no helper thread, progress only inside MPI calls"},
+    {"SLUICE_CHAIN", "off", "on: calls go on to the next preloaded library, not to the MPI"},
+    {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
+    {"SLUICE_STALL", "300",
+     "seconds without progress before each rank says where it is (0: never)"},
+    {"SLUICE_HINTS", "none", "hints of all files, as name=value;name=value; the program's own win"},
+    {"SLUICE_STORAGE_THREADS", "2",
+     "threads of a rank that wait for the device (0: the calls themselves do)"},
+    {"SLUICE_PROFILE", "auto",
+     "file of the machine's profile, or none; auto: where sluice calibrate writes it"},
+    {"SLUICE_MPI", "auto",
+     "of the command: which MPI's library, where several are installed; auto: as program or "
+     "mpiexec"},
+    {"SLUICE_AFFINITY", "inherit",
+     "cores of the library's threads; spread: off those of the ranks; or a list such as 2,4-7"},
+};
+
+/// Words of SLUICE_TEST.
+constexpr Knob of_tests[] = {
+    {"ranks_per_node", "0", "pretend that nodes have this many ranks (0: as they are)"},
+    {"shared_memory", "on", "off: ranks of a node exchange messages instead"},
+    {"view_pieces", "1M", "file views of more pieces are not given to the MPI"},
+    {"cache", "64M", "memory of a process for the layouts of datatypes that were freed"},
+    {"device", "none",
+     "hdd, ssd, nvm or a file: transfers take as long as on this device; see sluice device --list"},
+};
+
+/// A variable that was published, and where its value is said today.
+struct OldVariable {
+    char const* name;
+    char const* variable;  ///< Null: nowhere, it has no effect.
+    char const* word;
+};
+constexpr OldVariable old_variables[] = {
+    {"SLUICE_RANKS_PER_NODE", "SLUICE_TEST", "ranks_per_node"},
+    {"SLUICE_SHARED_MEMORY", "SLUICE_TEST", "shared_memory"},
+    {"SLUICE_VIEW_PIECES", "SLUICE_TEST", "view_pieces"},
+    {"SLUICE_CACHE", "SLUICE_TEST", "cache"},
+    {"SLUICE_DEVICE", "SLUICE_TEST", "device"},
+    {"SLUICE_STORAGE", "SLUICE_HINTS", "sluice_storage"},
+    {"SLUICE_SLICE", nullptr, nullptr},
+};
+
+/// Known, but no settings: of the command, and of the tests.
+constexpr std::string_view other_variables[] = {
+    "SLUICE_COMMAND", "SLUICE_DEVICE_SECRET", "SLUICE_SOURCE_DIR",    "SLUICE_PICTURES",
+    "SLUICE_PRINT",   "SLUICE_NODES_INSIDE",  "SLUICE_UPDATE_GOLDEN", "SLUICE_TEST"};
+constexpr std::string_view test_variables = "SLUICE_TEST_";
+
+using Given = std::map<std::string, std::string>;
+
+/// What a variable with words says, and what old variables say of these words, which counts less.
+Given words_of(char const* variable, Lookup const& environment, Given given,
+               std::vector<Complaint>& complaints) {
+    for (OldVariable const& old : old_variables) {
+        if (!old.variable || std::string_view(old.variable) != variable) continue;
+        auto const value = environment(old.name);
+        if (!value) continue;
+        given.try_emplace(old.word, *value);
+        complaints.push_back({old.name,
+                              std::string(old.name) + " is an old name, which still works: set " +
+                                  variable + "=" + old.word + "=" + *value + " in its place",
+                              false});
+    }
+    return given;
+}
+
+bool is_of_tests(std::string_view name) {
+    return std::any_of(std::begin(of_tests), std::end(of_tests),
+                       [&](Knob const& knob) { return name == knob.name; });
+}
+
+void read_test_settings(Lookup const& environment, Settings& s,
+                        std::vector<Complaint>& complaints) {
+    Given const given = words_of("SLUICE_TEST", environment,
+                                 assignments(environment("SLUICE_TEST").value_or("none"),
+                                             "SLUICE_TEST", is_of_tests, complaints),
+                                 complaints);
+    Lookup const lookup = lookup_in(given);
+    Reader reader(lookup, of_tests, complaints, "SLUICE_TEST: ");
+    auto const number = [&](char const* name) {
+        return reader.number(name).value_or(reader.fallback(name));
+    };
+    s.cache_bytes = number("cache");
+    s.ranks_per_node =
+        static_cast<std::int32_t>(std::min<Bytes>(number("ranks_per_node"), 1 << 30));
+    s.shared_memory = reader.word("shared_memory", {"on", "off"}).value_or(0) == 0;
+    s.view_pieces = number("view_pieces");
+    s.device = lookup("device").value_or("none");
+}
+
+void read_hints_of_all(Lookup const& environment, Settings& s, std::vector<Complaint>& complaints) {
+    Given const given = words_of("SLUICE_HINTS", environment,
+                                 assignments(environment("SLUICE_HINTS").value_or("none"),
+                                             "SLUICE_HINTS", is_hint, complaints),
+                                 complaints);
+    s.hints = read_hints(lookup_in(given), s.hints, complaints);
+}
+
+}  // namespace
+
+std::span<Knob const> environment_knobs() noexcept { return variables; }
+std::span<Knob const> test_knobs() noexcept { return of_tests; }
+
+std::vector<Complaint> unknown_names(std::vector<std::string> const& names, std::string_view prefix,
+                                     std::vector<std::string_view> const& known) {
+    std::vector<Complaint> complaints;
+    for (std::string const& name : names) {
+        if (!name.starts_with(prefix)) continue;
+        if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+        auto const meant = nearest(name, known);
+        std::string const advice = meant ? "; did you mean " + std::string(*meant) + "?"
+                                         : "; `sluice info` lists what there is";
+        complaints.push_back({name, name + " is not known and does nothing" + advice});
+    }
+    return complaints;
+}
+
+std::vector<Complaint> unknown_variables(std::vector<std::string> names) {
+    std::vector<std::string_view> known(std::begin(other_variables), std::end(other_variables));
+    for (Knob const& knob : variables) known.emplace_back(knob.name);
+    std::erase_if(names, [](std::string const& name) {
+        return name.starts_with(test_variables) ||
+               std::any_of(std::begin(old_variables), std::end(old_variables),
+                           [&](OldVariable const& old) { return name == old.name; });
+    });
+    return unknown_names(names, "SLUICE_", known);
+}
+
+Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints) {
+    Reader reader(lookup, variables, complaints);
+    auto const number = [&](char const* name) {
+        return reader.number(name).value_or(reader.fallback(name));
+    };
+    Settings s;
+    s.enabled = reader.word("SLUICE", {"on", "off"}).value_or(0) == 0;
+    s.log = static_cast<int>(std::min<Bytes>(number("SLUICE_LOG"), 2));
+    Bytes const statistics = number("SLUICE_STATS");
+    s.statistics = statistics != 0;
+    s.each_operation = statistics > 1;
+    s.collectives = number("SLUICE_COLLECTIVES") != 0;
+    s.progress_in_calls = reader.word("SLUICE_PROGRESS", {"thread", "calls"}).value_or(0) == 1;
+    s.chain = reader.word("SLUICE_CHAIN", {"off", "on"}).value_or(0) == 1;
+    s.memory_bytes = number("SLUICE_MEMORY");
+    s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
+    s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
+    s.profile = lookup("SLUICE_PROFILE").value_or("auto");
+    s.affinity = reader.affinity("SLUICE_AFFINITY");
+    read_test_settings(lookup, s, complaints);
+    read_hints_of_all(lookup, s, complaints);
+    for (OldVariable const& old : old_variables) {
+        if (old.variable || !lookup(old.name)) continue;
+        complaints.push_back({old.name, std::string(old.name) + " was removed and has no effect"});
+    }
+    return s;
+}
+
+}  // namespace sluice

@@ -1,0 +1,33 @@
+// How many stretches of the file several ranks want together, without a list of their pieces: each
+// rank adds +1 where a piece begins and -1 where one ends to a few counters, chosen and signed by a
+// hash of the offset. Where one rank's piece ends and another's begins both vanish, so the sum over
+// the ranks holds the borders of their stretches only, and its squares add up to about their number
+// (Alon, Matias, Szegedy 1996; Charikar, Chen, Farach-Colton 2002). Pure. Next stage: the survey
+// adds the sketches of a node's ranks; file/plan/plan.hpp asks whether its nodes can go apart.
+#pragma once
+#include "base/request.hpp"
+
+#include <array>
+#include <optional>
+
+namespace sluice {
+
+/// Trivially copyable: it travels as bytes.
+struct Sketch {
+    static constexpr std::size_t counter_count = 16;
+    std::array<std::int32_t, counter_count> counters{};
+
+    Sketch& operator+=(Sketch const& other) noexcept;
+    bool operator==(Sketch const&) const = default;
+
+    void add(Offset offset, std::int32_t times) noexcept;
+    /// A piece of the file, which others may touch.
+    void add(Span piece) noexcept;
+    /// About: without bias, and off by a third of the number (one standard deviation).
+    [[nodiscard]] std::int64_t stretches() const noexcept;
+};
+
+/// Of the pieces of a request; nothing where they are too many to be looked at one by one.
+[[nodiscard]] std::optional<Sketch> sketch(Request const& request) noexcept;
+
+}  // namespace sluice

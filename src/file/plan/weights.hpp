@@ -1,0 +1,28 @@
+// Where in the span the wanted bytes are: a record of fixed size, added up over all ranks. Pure.
+// Used where domains are to hold equal bytes: file/plan/domains.hpp.
+#pragma once
+#include "base/request.hpp"
+
+#include <array>
+
+namespace sluice {
+
+/// Bytes wanted in each of 64 equal shares of a span. Trivially copyable: it travels as bytes.
+struct Weights {
+    static constexpr std::size_t share_count = 64;
+    std::array<Bytes, share_count> bytes{};
+
+    Weights& operator+=(Weights const& other) noexcept;
+    Weights& operator-=(Weights const& other) noexcept;
+    bool operator==(Weights const&) const = default;
+};
+
+/// What one rank wants of each share. 65 searches in the view.
+[[nodiscard]] Weights weigh(Request const& request, Span span) noexcept;
+
+/// The offset before which about k/count of the weight lies: exact at the borders of shares, and
+/// between them as if the bytes of a share were spread evenly.
+[[nodiscard]] Offset border_of(Weights const& weights, Span span, std::int64_t k,
+                               std::int64_t count) noexcept;
+
+}  // namespace sluice

@@ -1,0 +1,40 @@
+// What a rank was told when it asked the others where to send its bytes. A short request that asks
+// loses time where it goes straight to the file all the same: the next one like it does not ask.
+#pragma once
+#include "file/plan/summary.hpp"
+
+#include <array>
+#include <atomic>
+
+namespace sluice {
+
+/// Of one stream on one rank: each rank may send its bytes straight without the others' consent.
+/// Any thread may ask, one notes.
+class Answers {
+public:
+    /// As circumstances change, some operations ask again.
+    [[nodiscard]] bool known_to_go_straight(Request const& request,
+                                            std::int64_t operation) const noexcept {
+        if (request.bytes == 0 || operation % asked_again == 0) return false;
+        Bytes const known = straight_[index(request)].load(std::memory_order_relaxed);
+        return request.bytes == known && piece_count(request) == 1;
+    }
+    void note(Request const& request, Strategy answer) noexcept {
+        if (request.bytes == 0 || piece_count(request) > 1) return;
+        bool const alone = answer == Strategy::independent;
+        straight_[index(request)].store(alone ? request.bytes : 0, std::memory_order_relaxed);
+    }
+    void forget() noexcept {
+        for (auto& length : straight_) length = 0;
+    }
+
+private:
+    static constexpr std::int64_t asked_again = 16;
+
+    static std::size_t index(Request const& r) noexcept {
+        return static_cast<std::size_t>(r.direction);
+    }
+    std::array<std::atomic<Bytes>, 2> straight_{};  ///< Length of such requests; 0: none.
+};
+
+}  // namespace sluice

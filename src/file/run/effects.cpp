@@ -1,0 +1,390 @@
+// The effects of ops. See effects.hpp.
+#include "file/run/effects.hpp"
+
+#include "file/run/transfers.hpp"
+
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+/// Tags of different streams, channels and cycles under way differ. MPI grants tags up to 32767 at
+/// least: 128 streams x 7 channels x 16 cycles fit.
+constexpr int channels = 7, cycles_apart = 16;
+
+bool is_summary(Op const& op) noexcept {
+    return op.channel == Channel::survey || op.channel == Channel::agreement;
+}
+
+/// Messages of reductions have memory of their own.
+bool reduces(Op const& op) noexcept { return is_summary(op) || op.channel == Channel::weights; }
+
+/// Others are numbered by the operation.
+bool is_of_cycle(Op const& op) noexcept {
+    return op.channel == Channel::data || op.channel == Channel::want ||
+           op.channel == Channel::answer;
+}
+
+std::size_t boards_of(Channel channel) noexcept {
+    return channel == Channel::agreement ? 1 : channel == Channel::weights ? 2 : 0;
+}
+
+}  // namespace
+
+bool Effects::start(Op const& op, Effect& effect) {
+    switch (op.kind) {
+    case OpKind::await:
+        return await(op);
+    case OpKind::notify:
+        notify(op);
+        return true;
+    case OpKind::copy:
+        copy(op);
+        return true;
+    case OpKind::merge:
+        merge(op);
+        return true;
+    case OpKind::clear:
+        slot(op).coverage.clear();
+        return true;
+    case OpKind::send:
+    case OpKind::recv:
+        start_message(op, effect);
+        return false;
+    case OpKind::write:
+    case OpKind::read:
+        if (state_.status != Status::ok) return skip_transfer(op);
+        start_transfer(op, effect);
+        return finish(op, effect);
+    case OpKind::reduce:  // Of collectives between memories.
+        break;
+    }
+    return true;
+}
+
+bool Effects::finish(Op const& op, Effect& effect) {
+    if (effect.transfer) {
+        if (!effect.transfer->done.load(std::memory_order_acquire)) return false;
+        finish_transfer(op, *effect.transfer);
+        effect.transfer.reset();
+        return true;
+    }
+    if (!site_.network->finished(effect.message)) return false;
+    finish_message(op, effect.message);
+    return true;
+}
+
+Counter& Effects::counter(Op const& op) const noexcept {
+    if (op.counter == CounterKind::collected) return state_.collected;
+    if (op.counter == CounterKind::taken) return state_.taken;
+    if (op.counter == CounterKind::answered) return state_.answered;
+    return site_.window.counter(op.counter, op.channel, op.aggregator, op.cycle);
+}
+
+/// Counters of boards have grown by earlier operations; those of slots are counted over the stream.
+std::int64_t Effects::base(Op const& op) const noexcept {
+    std::int64_t const uses = state_.arrivals_before[boards_of(op.channel)];
+    switch (op.counter) {
+    case CounterKind::turn:
+    case CounterKind::collected:
+    case CounterKind::taken:
+    case CounterKind::answered:
+        return 0;
+    case CounterKind::posted:
+        return site_.window.settled(op.aggregator, op.cycle).load(std::memory_order_relaxed);
+    case CounterKind::arrived:
+        return uses * site_.local_count();
+    case CounterKind::announced:
+        return uses;
+    case CounterKind::claimed:
+        return state_.claims_before * site_.local_count();
+    }
+    return 0;
+}
+
+bool Effects::await(Op const& op) {
+    Counter& c = counter(op);
+    std::int64_t const needed = base(op) + op.value;
+    if (c.value.load(std::memory_order_acquire) >= needed) return true;
+    std::uint64_t const own = std::uint64_t{1} << (site_.local() % 64);
+    if (op.counter != CounterKind::turn) c.wanted.store(needed, std::memory_order_relaxed);
+    if (!(c.waiters.load(std::memory_order_relaxed) & own)) {
+        c.waiters.fetch_or(own, std::memory_order_seq_cst);
+    }
+    return c.value.load(std::memory_order_seq_cst) >= needed;
+}
+
+void Effects::notify(Op const& op) {
+    Counter& c = counter(op);
+    if (op.counter == CounterKind::turn) settle(op, c.value.load(std::memory_order_relaxed));
+    std::int64_t const now = c.value.fetch_add(op.value, std::memory_order_seq_cst) + op.value;
+    if (c.waiters.load(std::memory_order_seq_cst) == 0) return;
+    if (op.counter != CounterKind::turn && now < c.wanted.load(std::memory_order_relaxed)) return;
+    ring_ranks(c.waiters.exchange(0, std::memory_order_seq_cst));
+}
+
+/// All contributions to a cycle are there when its carrier ends it: with an even turn.
+void Effects::settle(Op const& op, std::int64_t turn) {
+    if ((turn + op.value) % 2 != 0) return;
+    Counter const& posted =
+        site_.window.counter(CounterKind::posted, op.channel, op.aggregator, op.cycle);
+    site_.window.settled(op.aggregator, op.cycle)
+        .store(posted.value.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+/// Whoever still waits after a ring has itself marked again.
+void Effects::ring_ranks(std::uint64_t waiters) {
+    for (Rank local = 0; local < site_.local_count(); ++local) {
+        bool const waits = (waiters >> (local % 64) & 1) != 0;
+        if (waits && local != site_.local()) site_.bells->ring(local);
+    }
+}
+
+Slot Effects::slot(Op const& op) const noexcept {
+    return site_.window.slot(op.aggregator, op.cycle, state_.plan.window_bytes,
+                             state_.plan.granule_bytes);
+}
+
+void Effects::copy(Op const& op) {
+    Rank const local = site_.local();
+    if (op.channel == Channel::claims) {
+        copy_claims(op);
+    } else if (op.channel == Channel::weights) {
+        state_.weighing->copy(op, site_.window);
+    } else if (op.target == Memory::board) {
+        site_.window.record(op.channel, op.cycle, local) = state_.records[0];
+    } else if (op.target == Memory::announcement) {
+        site_.window.announcement(op.channel, op.cycle) = state_.records[0];
+    } else if (op.source == Memory::announcement) {
+        state_.records[0] = site_.window.announcement(op.channel, op.cycle);
+    } else {
+        double const begin = site_.clock->now();
+        copy_data(op);
+        state_.tally.copies += site_.clock->now() - begin;
+    }
+}
+
+void Effects::copy_data(Op const& op) {
+    if (op.target == Memory::message) {
+        pack(op);
+        tell_work(op);
+    } else if (op.source == Memory::message) {
+        tell_work(op);
+        if (!unpack(op)) state_.fail(Status::other);
+        if (op.target != Memory::want) state_.messages.drop(MessageKey(op));
+    } else {
+        copy_user(op);
+        tell_work(op);
+    }
+}
+
+/// What a copy of bytes keeps the processor busy with, while its message is there.
+void Effects::tell_work(Op const& op) {
+    if (!site_.work) return;
+    bool const message = op.source == Memory::message || op.target == Memory::message;
+    auto bytes = message ? static_cast<Bytes>(state_.messages[MessageKey(op)].size()) : 0;
+    std::int64_t pieces = 0;
+    if (op.source == Memory::user || op.target == Memory::user) {
+        Request const& r = state_.exchanged();
+        Window const window = state_.window(op);
+        bool const copies = !message && op.target != Memory::coverage;
+        for (std::int64_t i = 0; i < window.part_count; ++i) {
+            Span const part = positions_in(r, window.part(i));
+            pieces += r.view.filetype->piece_count(r.position + part.begin, r.position + part.end);
+            if (copies) bytes += part.bytes();
+        }
+    }
+    site_.work->done(bytes, pieces);
+}
+
+void Effects::copy_user(Op const& op) {
+    Request const& request = state_.exchanged();
+    Window const window = state_.window(op);
+    if (op.target == Memory::slot) {
+        place(request, state_.user, window, slot(op), !state_.plan.covered);
+    } else if (op.target == Memory::coverage) {
+        mark(request, window, slot(op).coverage);
+    } else {
+        take(request, state_.user, window, slot(op));
+    }
+}
+
+/// The rank's own go to the board; a message holds its sender's own, or those of its node's ranks,
+/// joined where they share a slot.
+void Effects::copy_claims(Op const& op) {
+    auto const a = static_cast<std::size_t>(op.aggregator);
+    if (op.target == Memory::claims && op.source == Memory::user) {
+        auto const& own = state_.claims->own;
+        for (std::size_t i = 0; i < own.size(); ++i) {
+            site_.window.claim(op.cycle, site_.local(), static_cast<std::int32_t>(i)) = own[i];
+        }
+        return;
+    }
+    if (op.target == Memory::claims) {
+        state_.claims_received[op.peer] = state_.messages.take(MessageKey(op));
+        return;
+    }
+    ByteBuffer& message = state_.messages[MessageKey(op)];
+    message.clear();
+    if (state_.plan.metadata.layers == Layers::one) {
+        encode(state_.claims->own[a], message);
+        return;
+    }
+    Claim joined;
+    for (Rank local = 0; local < site_.local_count(); ++local) {
+        Claim const& claim = site_.window.claim(op.cycle, local, op.aggregator);
+        if (state_.plan.one_layer()) encode(claim, message);
+        joined = join(joined, claim);
+    }
+    if (!state_.plan.one_layer()) encode(joined, message);
+}
+
+void Effects::pack(Op const& op) {
+    ByteBuffer& message = state_.messages[MessageKey(op)];
+    Plan const& plan = state_.plan;
+    if (op.source == Memory::slot) {
+        pack_written(slot(op), message);
+    } else if (op.source == Memory::coverage) {
+        pack_wanted(slot(op), message);
+    } else if (op.source == Memory::want) {
+        auto const want = state_.wants.extract(MessageKey(op));
+        pack_answer(slot(op), want.mapped(), plan.window_bytes, message);
+    } else if (plan.direction == Direction::write) {
+        pack_own_written(state_.exchanged(), state_.user, state_.window(op), plan.window_bytes,
+                         plan.granule_bytes, message);
+    } else {
+        pack_own_wanted(state_.exchanged(), state_.window(op), plan.window_bytes,
+                        plan.granule_bytes, message);
+    }
+}
+
+/// False where the message is damaged.
+bool Effects::unpack(Op const& op) {
+    MessageKey const key(op);
+    if (op.target == Memory::want) {
+        auto const want = state_.wants.insert_or_assign(key, state_.messages.take(key)).first;
+        return unpack_wanted(want->second, slot(op));
+    }
+    ByteBuffer const& message = state_.messages[key];
+    if (op.target == Memory::user) {
+        return unpack_own_answer(state_.exchanged(), state_.user, state_.window(op), message);
+    }
+    if (state_.plan.direction == Direction::write) {
+        return unpack_written(message, slot(op), state_.plan.window_bytes);
+    }
+    return unpack_answer(message, slot(op));
+}
+
+void Effects::merge(Op const& op) {
+    if (op.channel == Channel::weights) return state_.weighing->merge(op, site_.window);
+    Summary& all = state_.records[0];
+    if (op.source == Memory::record) {
+        all = sluice::merge(all, state_.records[1]);
+        return;
+    }
+    all = site_.window.record(op.channel, op.cycle, 0);
+    for (Rank local = 1; local < site_.local_count(); ++local) {
+        all = sluice::merge(all, site_.window.record(op.channel, op.cycle, local));
+    }
+    if (op.channel == Channel::survey) close_node(all);
+}
+
+int Effects::tag(Op const& op) const noexcept {
+    int const channel = static_cast<int>(op.channel);
+    std::int64_t const number = is_of_cycle(op) ? state_.shared_cycle(op) : op.cycle;
+    return (site_.stream * channels + channel) * cycles_apart +
+           static_cast<int>(number % cycles_apart);
+}
+
+std::span<std::byte> Effects::message_memory(Op const& op) {
+    if (is_summary(op)) {
+        return std::as_writable_bytes(std::span(&state_.records[op.value == 1 ? 1 : 0], 1));
+    }
+    if (op.channel == Channel::weights) return state_.weighing->message(op);
+    ByteBuffer& buffer = state_.messages[MessageKey(op)];
+    if (op.kind == OpKind::recv) buffer.resize(static_cast<std::size_t>(op.value));
+    return buffer;
+}
+
+void Effects::start_message(Op const& op, Effect& effect) {
+    auto const memory = message_memory(op);
+    if (!reduces(op)) state_.messages_under_way.begin(site_.clock->now());
+    if (op.kind == OpKind::recv) {
+        effect.message = site_.network->start_recv(op.peer, tag(op), memory);
+        return;
+    }
+    effect.message = site_.network->start_send(op.peer, tag(op), memory, op.synchronous != 0);
+    state_.tally.messages_sent += 1;
+    state_.tally.bytes_sent += static_cast<Bytes>(memory.size());
+}
+
+void Effects::finish_message(Op const& op, Message const& message) {
+    if (message.failed) state_.fail(Status::other);
+    if (!reduces(op)) state_.messages_under_way.end(site_.clock->now());
+    if (op.channel == Channel::weights) return;
+    if (is_summary(op)) {
+        // Of what did not come nothing is known but that it failed.
+        if (message.failed) state_.records[op.value == 1 ? 1 : 0].status = Status::other;
+    } else if (op.kind == OpKind::send) {
+        state_.messages.drop(MessageKey(op));
+    } else {
+        auto& buffer = state_.messages[MessageKey(op)];
+        buffer.resize(message.failed ? 0 : static_cast<std::size_t>(message.received));
+    }
+}
+
+std::unique_ptr<Transfer> Effects::slot_transfer(Op const& op, Direction way) const {
+    Window const window = state_.window(op);
+    if (!state_.plan.covered)
+        return std::make_unique<SlotTransfer>(way, slot(op), window, state_.plan.sieve_bytes);
+    return std::make_unique<WholeTransfer>(way, slot(op).data, window,
+                                           state_.plan.wanted(op.aggregator));
+}
+
+void Effects::start_transfer(Op const& op, Effect& effect) {
+    Memory const memory = op.kind == OpKind::write ? op.source : op.target;
+    Direction const way = op.kind == OpKind::write ? Direction::write : Direction::read;
+    if (memory == Memory::user) {
+        effect.transfer =
+            std::make_unique<UserTransfer>(state_.request, state_.user, state_.plan.sieve_bytes);
+    } else {
+        effect.transfer = slot_transfer(op, way);
+    }
+    state_.transfers.begin(site_.clock->now());
+    // A hand-over to a storage thread costs more than a short transfer, and a caller that waits has
+    // nothing better to do.
+    if (state_.caller_transfers)
+        state_.for_caller.put(effect.transfer.get());
+    else
+        storage_.start(*effect.transfer);
+}
+
+/// After an error cycles flow on, but the file is left alone, and readers get nothing.
+bool Effects::skip_transfer(Op const& op) {
+    if (op.target == Memory::slot) slot(op).limit->store(0, std::memory_order_relaxed);
+    return true;
+}
+
+void Effects::finish_transfer(Op const& op, Transfer const& transfer) {
+    state_.fail(transfer.status);
+    state_.transfers.end(site_.clock->now());
+    Memory const memory = op.kind == OpKind::write ? op.source : op.target;
+    if (memory == Memory::user) {
+        state_.direct_bytes += static_cast<UserTransfer const&>(transfer).wanted_bytes();
+        return;
+    }
+    if (op.kind == OpKind::write) return;
+    if (transfer.status != Status::ok) {
+        skip_transfer(op);
+        return;
+    }
+    state_.end_of_file = std::min(state_.end_of_file, transfer.end_of_file);
+    slot(op).limit->store(transfer.end_of_file, std::memory_order_relaxed);
+}
+
+std::string Effects::standing(Op const& op) const {
+    auto const now = counter(op).value.load(std::memory_order_acquire) - base(op);
+    return "stands at " + std::to_string(now);
+}
+
+}  // namespace sluice

@@ -1,0 +1,52 @@
+// What each op of a schedule does: looks its roles of memory up in the operation's state and calls
+// the ports. Never blocks. schedule/activity.hpp says when.
+#pragma once
+#include "file/run/exchange.hpp"
+#include "file/run/site.hpp"
+#include "schedule/activity.hpp"
+
+namespace sluice {
+
+class Effects final : public Actions {
+public:
+    Effects(Site& site, Storage& storage, ExchangeState& state) noexcept
+        : site_(site),
+          storage_(storage),
+          state_(state) {}
+
+    bool start(Op const& op, Effect& effect) override;
+    bool finish(Op const& op, Effect& effect) override;
+    [[nodiscard]] std::string standing(Op const& op) const override;
+
+private:
+    bool await(Op const& op);
+    void notify(Op const& op);
+    void settle(Op const& op, std::int64_t turn);
+    void ring_ranks(std::uint64_t waiters);
+    void copy(Op const& op);
+    void copy_data(Op const& op);
+    void copy_user(Op const& op);
+    void tell_work(Op const& op);
+    void copy_claims(Op const& op);
+    void pack(Op const& op);
+    bool unpack(Op const& op);
+    void merge(Op const& op);
+    void start_message(Op const& op, Effect& effect);
+    void finish_message(Op const& op, Message const& message);
+    bool skip_transfer(Op const& op);
+    [[nodiscard]] std::unique_ptr<Transfer> slot_transfer(Op const& op, Direction way) const;
+    void start_transfer(Op const& op, Effect& effect);
+    void finish_transfer(Op const& op, Transfer const& transfer);
+
+    [[nodiscard]] Counter& counter(Op const& op) const noexcept;
+    [[nodiscard]] std::int64_t base(Op const& op) const noexcept;
+    [[nodiscard]] Slot slot(Op const& op) const noexcept;
+    [[nodiscard]] std::span<std::byte> message_memory(Op const& op);
+    [[nodiscard]] int tag(Op const& op) const noexcept;
+
+    Site& site_;
+    Storage& storage_;
+    ExchangeState& state_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,122 @@
+// What the ops of one operation refer to: the executor looks roles of memory up here.
+#pragma once
+#include "file/plan/plan_cache.hpp"
+#include "file/run/movement.hpp"
+#include "file/run/tally.hpp"
+#include "file/run/weighing.hpp"
+#include "schedule/port.hpp"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace sluice {
+
+/// Transfers that wait for the thread of a blocking call. Any thread may put and take.
+class HandOver {
+public:
+    void put(Transfer* transfer) {
+        std::lock_guard const lock(mutex_);
+        waiting_.push_back(transfer);
+        any_ = true;
+    }
+    Transfer* take() {
+        if (!any_.load(std::memory_order_acquire)) return nullptr;
+        std::lock_guard const lock(mutex_);
+        if (waiting_.empty()) return nullptr;
+        Transfer* const first = waiting_.front();
+        waiting_.erase(waiting_.begin());
+        any_ = !waiting_.empty();
+        return first;
+    }
+
+private:
+    std::mutex mutex_;
+    std::vector<Transfer*> waiting_;  ///< A few: one for each slot at most.
+    std::atomic<bool> any_{false};
+};
+
+/// Tells the messages apart that a rank has under way in one operation.
+struct MessageKey {
+    bool claims = false;
+    std::int32_t aggregator = 0;
+    std::int64_t cycle = 0;
+    Rank peer = -1;
+
+    explicit MessageKey(Op const& op) noexcept
+        : claims(op.channel == Channel::claims),
+          aggregator(op.aggregator),
+          cycle(op.cycle),
+          peer(op.peer) {}
+    auto operator<=>(MessageKey const&) const = default;
+};
+
+/// Buffers of messages, from the op that fills them to the one that needs them last.
+class Messages {
+public:
+    ByteBuffer& operator[](MessageKey const& key) {
+        auto const [place, added] = all_.try_emplace(key);
+        if (added && !spare_.empty()) {
+            place->second = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        return place->second;
+    }
+    /// The memory is used again, while it was not much.
+    void drop(MessageKey const& key) {
+        auto node = all_.extract(key);
+        if (!node.empty() && spare_.size() < 2 * slots_per_aggregator) {
+            spare_.push_back(std::move(node.mapped()));
+        }
+    }
+    ByteBuffer take(MessageKey const& key) { return std::move(all_.extract(key).mapped()); }
+
+private:
+    std::map<MessageKey, ByteBuffer> all_;
+    std::vector<ByteBuffer> spare_;
+};
+
+struct ExchangeState {
+    std::int64_t operation = 0;  ///< Number in the stream.
+    Request request;
+    bool direct = false;  ///< It goes straight between user memory and the file.
+    std::byte* user = nullptr;
+    Summary records[2];  ///< Memory::record: own, and one that came from another node.
+    std::unique_ptr<Weighing> weighing;  ///< In the stage of weights.
+    Plan plan;
+    std::shared_ptr<Claims> claims;  ///< Of others once the claims are exchanged.
+    // In the stream, by aggregator: on this node, and as all nodes count them.
+    std::vector<std::int64_t> first_cycle, first_shared_cycle;
+    Messages messages;
+    ClaimMessages claims_received;  ///< Until all are there.
+    std::map<MessageKey, ByteBuffer> wants;
+    Counter collected{}, taken{}, answered{};  ///< Only this rank looks at them.
+    Status status = Status::ok;                ///< What this rank met; stops its storage ops.
+    Offset end_of_file = endless;              ///< Where this rank's reads found the file to end.
+    bool caller_transfers = false;  ///< A blocking call: its thread serves the file itself.
+    HandOver for_caller;
+    Tally tally;
+    Busy transfers, messages_under_way;
+    Bytes direct_bytes = 0;             ///< Transferred straight from or to user memory.
+    std::int64_t arrivals_before[3]{};  ///< Earlier uses of boards: survey, agreement, weights.
+    std::int64_t claims_before = 0;
+
+    [[nodiscard]] Window window(Op const& op) const noexcept {
+        auto const a = static_cast<std::size_t>(op.aggregator);
+        return plan.window(op.aggregator, op.cycle - first_cycle[a]);
+    }
+    /// The number of the op's cycle by which nodes know it.
+    [[nodiscard]] std::int64_t shared_cycle(Op const& op) const noexcept {
+        auto const a = static_cast<std::size_t>(op.aggregator);
+        return op.cycle - first_cycle[a] + first_shared_cycle[a];
+    }
+    /// What goes through slots.
+    [[nodiscard]] Request const& exchanged() const {
+        return direct ? nothing(request.direction) : request;
+    }
+    void fail(Status what) noexcept { status = agreed(status, what); }
+};
+
+}  // namespace sluice

@@ -1,0 +1,29 @@
+// The schedules of an operation, all at once. See executor.hpp.
+#include "file/run/executor.hpp"
+
+namespace sluice {
+
+void Executor::admit(Schedule schedule, std::int32_t id) {
+    admitted_.push_back(std::make_unique<Admitted>(std::move(schedule), id));
+}
+
+bool Executor::progress(std::vector<std::int32_t>& completed) {
+    bool moved = false;
+    for (auto& admitted : admitted_) moved |= admitted->activity.advance(effects_);
+    std::erase_if(admitted_, [&](auto const& admitted) {
+        if (!admitted->activity.done()) return false;
+        completed.push_back(admitted->id);
+        moved = true;
+        return true;
+    });
+    return moved;
+}
+
+std::string Executor::waits_for() const {
+    for (auto const& admitted : admitted_) {
+        if (auto text = admitted->activity.waits_for(effects_); !text.empty()) return text;
+    }
+    return {};
+}
+
+}  // namespace sluice

@@ -1,0 +1,37 @@
+// Runs the schedules of one file operation. The same code drives blocking and nonblocking calls and
+// the simulation; what ops do is in file/run/effects.hpp.
+#pragma once
+#include "file/run/effects.hpp"
+
+namespace sluice {
+
+class Executor {
+public:
+    Executor(Site& site, Storage& storage, ExchangeState& state) noexcept
+        : effects_(site, storage, state) {}
+
+    /// `id` comes back from progress() when all ops are complete.
+    void admit(Schedule schedule, std::int32_t id = -1);
+
+    /// True when anything moved. Ids of schedules that were completed are appended to `completed`.
+    bool progress(std::vector<std::int32_t>& completed);
+
+    [[nodiscard]] bool idle() const noexcept { return admitted_.empty(); }
+    /// The first op that waits, for people; empty when idle.
+    [[nodiscard]] std::string waits_for() const;
+
+private:
+    struct Admitted {
+        Admitted(Schedule schedule, std::int32_t its_id) : id(its_id), graph(std::move(schedule)) {
+            activity.begin(graph);
+        }
+        std::int32_t id;
+        Graph graph;
+        Activity activity;
+    };
+
+    Effects effects_;
+    std::vector<std::unique_ptr<Admitted>> admitted_;
+};
+
+}  // namespace sluice

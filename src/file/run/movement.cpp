@@ -1,0 +1,176 @@
+// Placing, taking, packing and unpacking. See movement.hpp.
+#include "file/run/movement.hpp"
+
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+/// The part of a request that lies in a window: cursors at its first byte, and its length.
+struct Part {
+    Cursor file, memory;
+    Bytes bytes;
+};
+
+Part part_in(Request const& request, Span window) noexcept {
+    Span const p = positions_in(request, window);
+    Layout const& none = *Layout::contiguous();
+    if (p.empty()) return {{none, 0}, {none, 0}, 0};
+    return {{*request.view.filetype, request.position + p.begin},
+            {*request.memory, p.begin},
+            p.bytes()};
+}
+
+/// From an offset in the view to a place in the slot, in part `i` of the window.
+Offset slot_shift(Request const& request, Window const& window, std::int64_t i) noexcept {
+    return request.view.displacement - window.part(i).begin + window.place(i);
+}
+
+/// Private words for a coverage that came in a message.
+class Scratch {
+public:
+    Scratch(Bytes window_bytes, Bytes granule_bytes)
+        : words_(Coverage::words_for(window_bytes, granule_bytes)),
+          coverage_(words_, granule_bytes, window_bytes) {}
+    Coverage& coverage() noexcept { return coverage_; }
+
+private:
+    std::vector<std::uint64_t> words_;
+    Coverage coverage_;
+};
+
+void append_covered(Coverage const& coverage, std::byte const* data, ByteBuffer& message) {
+    std::size_t at = message.size();
+    message.resize(at + static_cast<std::size_t>(coverage.marked_bytes()));
+    for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
+        auto const bytes = static_cast<std::size_t>(s->bytes());
+        copy_piece(message.data() + at, data + s->begin, bytes);
+        at += bytes;
+    }
+}
+
+bool spread_covered(Coverage const& coverage, std::span<std::byte const> from, std::byte* data) {
+    for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
+        auto const bytes = static_cast<std::size_t>(s->bytes());
+        if (from.size() < bytes) return false;
+        copy_piece(data + s->begin, from.data(), bytes);
+        from = from.subspan(bytes);
+    }
+    return true;
+}
+
+}  // namespace
+
+void mark(Request const& request, Window const& window, Coverage coverage) noexcept {
+    for (std::int64_t i = 0; i < window.part_count; ++i) {
+        auto [file, memory, bytes] = part_in(request, window.part(i));
+        Offset const shift = slot_shift(request, window, i);
+        while (bytes > 0) {
+            Pieces pieces = file.pieces(bytes);
+            file.advance(pieces);
+            bytes -= pieces.bytes;
+            pieces.offset += shift;
+            coverage.mark(pieces);
+        }
+    }
+}
+
+void place(Request const& request, std::byte const* user, Window const& window, Slot const& slot,
+           bool marks) noexcept {
+    for (std::int64_t i = 0; i < window.part_count; ++i) {
+        auto const [file, memory, bytes] = part_in(request, window.part(i));
+        copy(file, slot.data + slot_shift(request, window, i), memory, user, bytes);
+    }
+    if (marks) mark(request, window, slot.coverage);
+}
+
+void take(Request const& request, std::byte* user, Window const& window,
+          Slot const& slot) noexcept {
+    Offset const limit = slot.limit->load(std::memory_order_relaxed);
+    for (std::int64_t i = 0; i < window.part_count; ++i) {
+        Span const there = clip(window.part(i), {window.begin, limit});
+        auto const [file, memory, bytes] = part_in(request, there);
+        copy(memory, user, file, slot.data + slot_shift(request, window, i), bytes);
+    }
+}
+
+void pack_written(Slot const& slot, ByteBuffer& message) {
+    message.clear();
+    slot.coverage.encode(message);
+    append_covered(slot.coverage, slot.data, message);
+}
+
+void pack_wanted(Slot const& slot, ByteBuffer& message) {
+    message.clear();
+    slot.coverage.encode(message);
+}
+
+void pack_answer(Slot const& slot, std::span<std::byte const> wanted, Bytes window_bytes,
+                 ByteBuffer& message) {
+    Scratch scratch(window_bytes, slot.coverage.granule_bytes());
+    scratch.coverage().decode_and_mark(wanted);
+    std::int64_t const limit = slot.limit->load(std::memory_order_relaxed);
+    message.resize(sizeof limit);
+    std::memcpy(message.data(), &limit, sizeof limit);
+    append_covered(scratch.coverage(), slot.data, message);
+}
+
+bool unpack_written(std::span<std::byte const> message, Slot const& slot, Bytes window_bytes) {
+    Scratch scratch(window_bytes, slot.coverage.granule_bytes());
+    auto const used = scratch.coverage().decode_and_mark(message);
+    if (!used) return false;
+    Coverage marks = slot.coverage;
+    marks.mark(scratch.coverage());
+    return spread_covered(scratch.coverage(), message.subspan(*used), slot.data);
+}
+
+bool unpack_wanted(std::span<std::byte const> message, Slot const& slot) {
+    Coverage marks = slot.coverage;
+    return marks.decode_and_mark(message).has_value();
+}
+
+bool unpack_answer(std::span<std::byte const> message, Slot const& slot) {
+    std::int64_t limit = 0;
+    if (message.size() < sizeof limit) return false;
+    std::memcpy(&limit, message.data(), sizeof limit);
+    slot.limit->store(limit, std::memory_order_relaxed);
+    return spread_covered(slot.coverage, message.subspan(sizeof limit), slot.data);
+}
+
+void pack_own_wanted(Request const& request, Window const& window, Bytes window_bytes,
+                     Bytes granule_bytes, ByteBuffer& message) {
+    Scratch scratch(window_bytes, granule_bytes);
+    mark(request, window, scratch.coverage());
+    message.clear();
+    scratch.coverage().encode(message);
+}
+
+void pack_own_written(Request const& request, std::byte const* user, Window const& window,
+                      Bytes window_bytes, Bytes granule_bytes, ByteBuffer& message) {
+    pack_own_wanted(request, window, window_bytes, granule_bytes, message);
+    for (std::int64_t i = 0; i < window.part_count; ++i) {  // As the coverage orders them.
+        auto const [file, memory, bytes] = part_in(request, window.part(i));
+        auto const head = message.size();
+        message.resize(head + static_cast<std::size_t>(bytes));
+        copy({*Layout::contiguous(), 0}, message.data() + head, memory, user, bytes);
+    }
+}
+
+bool unpack_own_answer(Request const& request, std::byte* user, Window const& window,
+                       std::span<std::byte const> message) {
+    std::int64_t limit = 0;
+    if (message.size() < sizeof limit) return false;
+    std::memcpy(&limit, message.data(), sizeof limit);
+    message = message.subspan(sizeof limit);
+    for (std::int64_t i = 0; i < window.part_count; ++i) {
+        Span const part = window.part(i);
+        auto const wanted = static_cast<std::size_t>(positions_in(request, part).bytes());
+        if (message.size() < wanted) return false;
+        auto const there = part_in(request, clip(part, {window.begin, limit}));
+        copy(there.memory, user, {*Layout::contiguous(), 0}, message.data(), there.bytes);
+        message = message.subspan(wanted);
+    }
+    return true;
+}
+
+}  // namespace sluice

@@ -1,0 +1,155 @@
+// One collective call: survey -> claims -> exchange -> agreement. Each stage is a small schedule,
+// made by a pure function from what the stage before brought; this file only strings them together.
+// Blocking, nonblocking, split and simulated calls are all this class.
+#pragma once
+#include "file/plan/cycle_input.hpp"
+#include "file/run/answers.hpp"
+#include "file/run/executor.hpp"
+
+#include <functional>
+
+namespace sluice {
+
+enum class Stage : std::uint8_t { waiting, survey, weights, claims, exchange, agreement, complete };
+
+char const* describe(Stage stage) noexcept;
+
+/// What a rank brings to a collective call.
+struct Call {
+    Request request;
+    std::byte* user = nullptr;  ///< Must live until the operation is complete.
+    Hints hints;
+    Status status = Status::ok;  ///< Not ok: bad arguments; the rank takes part without bytes.
+    Storage* storage = nullptr;  ///< The file; outlives the operation.
+    bool may_block = false;      ///< The caller waits and serves the file: run_callers_part().
+    /// Brings `request.memory` where that takes long; null: it is there. Called once, by start(),
+    /// in the thread that makes progress. Needs no MPI.
+    std::function<std::shared_ptr<Layout const>()> find_memory;
+};
+
+/// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks, but
+/// for what belongs to the node.
+struct StreamState {
+    std::vector<std::int64_t> next_cycle;         ///< By aggregator, on this node.
+    std::vector<std::int64_t> next_shared_cycle;  ///< The same without cycles by groups.
+    PlanCache plans;
+    std::int64_t board_uses[4][board_count]{};  ///< Surveys, agreements, claims, weights.
+    std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
+    Answers answers;
+};
+
+/// What the operations ahead in the stream still have to do first, on this rank.
+struct Ahead {
+    bool planned = true;
+    std::vector<bool> generating;  ///< By aggregator: cycles that were not admitted yet.
+};
+
+class Operation {
+public:
+    Operation(Site& site, StreamState& stream, Call call, std::int64_t number);
+
+    /// Begins: the rank posts what it wants. Nothing else happens before progress().
+    void start();
+
+    /// Moves on as far as it can without waiting; true when anything moved. Plans and cycles of the
+    /// operations ahead come first; adds its own to `ahead`.
+    bool progress(Ahead& ahead);
+
+    /// Moves a short part of a blocking call at once, in the calling thread, before the operation
+    /// is appended: the survey then tells the outcome, and nothing is left to agree on.
+    void run_early();
+
+    /// In a blocking call the calling thread reads and writes the file: does the next transfer that
+    /// is ready, and returns true. Blocks on the device. Not part of progress(), may run beside it.
+    bool run_callers_part();
+
+    /// Nobody else does them: the call is a blocking one.
+    [[nodiscard]] bool caller_transfers() const noexcept { return state_.caller_transfers; }
+
+    /// Whether a blocking call may return before all ranks have ended theirs: this rank's bytes
+    /// went straight between its memory and the file, and it has no part in the exchange of the
+    /// others' bytes. What is left then needs neither the caller nor the user's memory. This and
+    /// release_caller() not beside progress() or run_callers_part().
+    [[nodiscard]] bool may_release_caller() const noexcept;
+    /// Storage threads serve the file from now on.
+    void release_caller() noexcept { state_.caller_transfers = false; }
+
+    [[nodiscard]] bool complete() const noexcept {
+        return complete_.load(std::memory_order_acquire);
+    }
+    // Valid once complete:
+    [[nodiscard]] Status status() const noexcept { return result_; }  ///< The same on all ranks.
+    [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }  ///< Of this rank, transferred.
+    /// The same once may_release_caller() is true.
+    [[nodiscard]] Bytes direct_bytes() const noexcept { return state_.direct_bytes; }
+
+    [[nodiscard]] Stage stage() const noexcept { return stage_; }
+    [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
+    /// An earlier operation's claims served this one.
+    [[nodiscard]] bool reused_plan() const noexcept { return reused_plan_; }
+    /// What was decided, and what it was expected to cost.
+    [[nodiscard]] Decision const& decision() const noexcept { return decision_; }
+    [[nodiscard]] Summary const& survey() const noexcept { return survey_; }
+    [[nodiscard]] std::int64_t number() const noexcept { return state_.operation; }
+    [[nodiscard]] double started() const noexcept { return started_; }  ///< When it was called.
+    [[nodiscard]] double ended() const noexcept { return ended_; }
+    [[nodiscard]] Tally const& tally() const noexcept { return state_.tally; }
+    /// One line for the stall watchdog.
+    [[nodiscard]] std::string describe() const;
+
+private:
+    struct Lane {  ///< One aggregator's cycles, as far as they concern this rank.
+        std::int64_t next = 0, end = 0;
+        std::int32_t active = 0;
+        bool carries = false;    ///< This rank carries for its node.
+        bool owns = false;       ///< It is the aggregator.
+        std::int64_t taken = 0;  ///< Messages that were asked for.
+    };
+
+    [[nodiscard]] bool wants_direct() const;
+    [[nodiscard]] Summary own_summary() const;
+    void take_memory(std::shared_ptr<Layout const> memory);
+    bool step(Ahead const& ahead);
+    void enter(Stage next);
+    void start_survey();
+    bool end_survey(Ahead const& ahead);
+    void divide_by_groups();
+    void start_weighing();
+    void end_weighing();
+    bool reuse_claims();
+    void start_work();
+    void start_claims();
+    void end_claims();
+    void start_exchange();
+    bool admit_cycles(Ahead const& ahead);
+    bool admit_next(std::int32_t aggregator);
+    void start_agreement();
+    void finish();
+    void start_direct();
+    [[nodiscard]] bool planned() const noexcept { return stage_ >= Stage::claims; }
+    [[nodiscard]] bool generated(std::size_t aggregator) const noexcept;
+    [[nodiscard]] CycleInput cycle_input(std::int32_t aggregator, std::int64_t cycle) const;
+
+    Site& site_;
+    StreamState& stream_;
+    Call call_;
+    ExchangeState state_;
+    Executor executor_;
+    Stage stage_ = Stage::waiting;
+    Summary survey_;
+    Decision decision_;
+    bool reused_plan_ = false;
+    bool direct_done_ = false;
+    bool ran_early_ = false;                ///< Before the survey, by run_early().
+    std::vector<Lane> lanes_;               ///< By aggregator.
+    std::vector<std::int32_t> lane_order_;  ///< In which cycles are admitted.
+    std::vector<std::int32_t> completed_;   ///< Scratch for the executor's answers.
+    std::int32_t control_left_ = 0;  ///< Schedules of the current stage, without direct ones.
+    Status result_ = Status::ok;
+    Bytes bytes_ = 0;
+    double started_ = 0, ended_ = 0;
+    double entered_ = 0;  ///< The stage it is in.
+    std::atomic<bool> complete_{false};
+};
+
+}  // namespace sluice

@@ -1,0 +1,41 @@
+// What the thread of a blocking call does for its operation itself, and when it may return. See
+// operation.hpp.
+#include "file/run/operation.hpp"
+#include "file/run/transfers.hpp"
+
+#include <algorithm>
+
+namespace sluice {
+
+/// A transfer this short costs less than telling another thread about it.
+constexpr Bytes inline_bytes = 256 * 1024;
+
+void Operation::run_early() {
+    if (!state_.direct || !call_.may_block || state_.request.bytes > inline_bytes) return;
+    UserTransfer transfer(state_.request, state_.user);
+    call_.storage->run(transfer);
+    state_.fail(transfer.status);
+    state_.direct_bytes = transfer.bytes;
+    direct_done_ = ran_early_ = true;
+}
+
+/// A short transfer that ran early is over before the survey begins, so its caller waits for no
+/// other rank's bytes where the survey brings the outcome of all.
+bool Operation::may_release_caller() const noexcept {
+    bool const moved = state_.direct && direct_done_ && (planned() || !ran_early_);
+    bool const brings_nothing = state_.request.bytes == 0 && planned();
+    bool const serves = stage_ != Stage::agreement &&
+                        std::ranges::any_of(lanes_, [](Lane const& lane) { return lane.carries; });
+    if (stage_ == Stage::waiting || state_.status != Status::ok) return false;
+    return !state_.request.atomic && !serves && (moved || brings_nothing);
+}
+
+bool Operation::run_callers_part() {
+    Transfer* const transfer = state_.for_caller.take();
+    if (!transfer) return false;
+    call_.storage->run(*transfer);
+    transfer->done.store(true, std::memory_order_release);
+    return true;
+}
+
+}  // namespace sluice

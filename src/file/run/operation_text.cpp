@@ -1,0 +1,39 @@
+// Operations as text: for the stall watchdog.
+#include "file/run/operation.hpp"
+
+namespace sluice {
+
+char const* describe(Stage stage) noexcept {
+    switch (stage) {
+    case Stage::waiting:
+        return "waiting for earlier operations";
+    case Stage::survey:
+        return "survey";
+    case Stage::weights:
+        return "weights";
+    case Stage::claims:
+        return "claims";
+    case Stage::exchange:
+        return "exchange";
+    case Stage::agreement:
+        return "agreement";
+    case Stage::complete:
+        return "complete";
+    }
+    return "?";
+}
+
+std::string Operation::describe() const {
+    std::string text = "operation " + std::to_string(state_.operation) + " (" +
+                       sluice::describe(state_.request.direction) + " of " +
+                       std::to_string(state_.request.bytes) + " bytes), stage " +
+                       sluice::describe(stage_);
+    for (std::size_t a = 0; a < lanes_.size(); ++a) {
+        text += ", aggregator " + std::to_string(a) + ": cycle " + std::to_string(lanes_[a].next) +
+                " of " + std::to_string(lanes_[a].end);
+    }
+    std::string const waits = executor_.waits_for();
+    return waits.empty() ? text : text + ", " + waits;
+}
+
+}  // namespace sluice

@@ -1,0 +1,105 @@
+// Segment by segment: see transfers.hpp.
+#include "file/run/transfers.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr Bytes gap_bytes_most = Bytes{1} << 20;  ///< Memory for what nobody wants.
+
+std::size_t index(Bytes bytes) noexcept { return static_cast<std::size_t>(bytes); }
+
+Layout const& or_contiguous(Layout const& layout) noexcept {
+    return layout.tile_bytes() > 0 ? layout : *Layout::contiguous();
+}
+
+}  // namespace
+
+SlotTransfer::SlotTransfer(Direction way, Slot const& slot, Window const& window,
+                           Bytes gap_bytes) noexcept
+    : Transfer(way),
+      slot_(slot),
+      window_(window),
+      gap_bytes_(gap_bytes) {}
+
+/// The next marked bytes, cut at the end of the part: the next part lies elsewhere in the file.
+std::optional<Span> SlotTransfer::stretch_in_part() {
+    auto const stretch = slot_.coverage.next(at_);
+    if (!stretch || window_.part_count == 1) return stretch;
+    part_ = stretch->begin / window_.part_bytes;
+    return clip(*stretch, {stretch->begin, window_.place(part_ + 1)});
+}
+
+std::optional<Segment> SlotTransfer::next() {
+    auto const stretch = stretch_in_part();
+    if (!stretch) return std::nullopt;
+    at_ = stretch->end;
+    Offset const end = window_.place(part_ + 1);
+    while (direction == Direction::read) {
+        auto const following = slot_.coverage.next(at_);
+        if (!following || following->begin - at_ > gap_bytes_) break;
+        if (following->begin >= end) break;
+        at_ = std::min(following->end, end);
+    }
+    Offset const begin = window_.part(part_).begin + (stretch->begin - window_.place(part_));
+    return Segment{begin, slot_.data + stretch->begin, at_ - stretch->begin};
+}
+
+WholeTransfer::WholeTransfer(Direction way, std::byte* slot, Window const& window,
+                             Span span) noexcept
+    : Transfer(way),
+      slot_(slot),
+      window_(window),
+      span_(span) {}
+
+std::optional<Segment> WholeTransfer::next() {
+    while (part_ < window_.part_count) {
+        Span const part = window_.part(part_);
+        Span const wanted = clip(part, span_);
+        std::byte* const from = slot_ + window_.place(part_++) + (wanted.begin - part.begin);
+        if (!wanted.empty()) return Segment{wanted.begin, from, wanted.bytes()};
+    }
+    return std::nullopt;
+}
+
+UserTransfer::UserTransfer(Request const& request, std::byte* user, Bytes gap_bytes)
+    : Transfer(request.direction),
+      request_(request),
+      file_(or_contiguous(*request.view.filetype), request.position),
+      memory_(or_contiguous(*request.memory), 0),
+      displacement_(request.view.displacement),
+      user_(user),
+      left_(request.bytes),
+      gap_bytes_(std::min(gap_bytes, gap_bytes_most)) {
+    if (!request.view.filetype->is_ascending() || direction == Direction::write) gap_bytes_ = 0;
+    if (gap_bytes_ > 0) gaps_ = std::make_unique<std::byte[]>(index(gap_bytes_));
+    at_ = displacement_ + file_.offset();
+    if (!request.atomic || request.bytes <= 0) return;
+    exclusive = request.view.filetype->is_ascending() ? span_of(request) : Span{0, endless};
+}
+
+std::optional<Segment> UserTransfer::next() {
+    if (left_ <= 0) return std::nullopt;
+    if (auto const skipped = gap()) return skipped;
+    Offset const in_file = file_.offset(), in_memory = memory_.offset();
+    Bytes const length = std::min({file_.piece_left(), memory_.piece_left(), left_});
+    file_.advance_in_piece(length);
+    memory_.advance_in_piece(length);
+    left_ -= length;
+    at_ = displacement_ + in_file + length;
+    return Segment{displacement_ + in_file, user_ + in_memory, length};
+}
+
+/// What lies before the next piece, if it is to be read along.
+std::optional<Segment> UserTransfer::gap() {
+    Offset const begin = at_, end = displacement_ + file_.offset();
+    if (end <= begin || end - begin > gap_bytes_) return std::nullopt;
+    at_ = end;
+    return Segment{begin, gaps_.get(), end - begin};
+}
+
+Bytes UserTransfer::wanted_bytes() const noexcept {
+    if (gap_bytes_ == 0) return bytes;
+    return end_of_file < endless ? bytes_before(request_, end_of_file) : request_.bytes;
+}
+
+}  // namespace sluice

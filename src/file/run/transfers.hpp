@@ -1,0 +1,62 @@
+// What storage is asked to do: a slot's marked bytes, or a request's bytes straight from user
+// memory.
+#pragma once
+#include "file/run/movement.hpp"
+#include "schedule/port.hpp"
+
+namespace sluice {
+
+/// Exactly the marked bytes of a slot. When reading, small gaps between them are read too: that is
+/// cheaper than many requests, and changes nothing outside of the slot.
+class SlotTransfer final : public Transfer {
+public:
+    SlotTransfer(Direction way, Slot const& slot, Window const& window, Bytes gap_bytes) noexcept;
+    std::optional<Segment> next() override;
+
+private:
+    std::optional<Span> stretch_in_part();
+
+    Slot slot_;
+    Window window_;
+    Bytes gap_bytes_;        ///< Gaps of up to this length are read.
+    std::int64_t part_ = 0;  ///< The part of the window that `at_` lies in.
+    Offset at_ = 0;          ///< In the slot.
+};
+
+/// All bytes of a window that lie in `span`: for windows whose coverage is known without marks.
+class WholeTransfer final : public Transfer {
+public:
+    WholeTransfer(Direction way, std::byte* slot, Window const& window, Span span) noexcept;
+    std::optional<Segment> next() override;
+
+private:
+    std::byte* slot_;
+    Window window_;
+    Span span_;
+    std::int64_t part_ = 0;
+};
+
+/// A request's bytes, piece by piece, between user memory and the file. When reading, small gaps
+/// can be read along, to nowhere: data sieving, in the system's own scattering reads.
+class UserTransfer final : public Transfer {
+public:
+    UserTransfer(Request const& request, std::byte* user, Bytes gap_bytes = 0);
+    std::optional<Segment> next() override;
+
+    /// Bytes of the request that were transferred; valid once done. Gaps do not count.
+    [[nodiscard]] Bytes wanted_bytes() const noexcept;
+
+private:
+    std::optional<Segment> gap();
+
+    Request const& request_;
+    Cursor file_, memory_;
+    Offset displacement_;
+    std::byte* user_;
+    Bytes left_;
+    Bytes gap_bytes_;
+    Offset at_ = 0;                      ///< In the file, behind the last segment.
+    std::unique_ptr<std::byte[]> gaps_;  ///< Where their bytes go, all to the same place.
+};
+
+}  // namespace sluice

@@ -1,0 +1,50 @@
+// A communicator of the program as its collectives see it: where errors go, and who the neighbours
+// are. Kept with it; what is under way may outlast it.
+#pragma once
+#include "base/topology.hpp"
+
+#include <atomic>
+#include <memory>
+#include <mpi.h>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace sluice {
+
+/// Whom a rank of a virtual topology exchanges blocks with.
+struct Neighbours {
+    /// One partner, and which of the buffer's blocks is its.
+    struct Block {
+        Rank rank;
+        int place;
+    };
+    /// So that the k-th block that is sent to a rank is the k-th that this takes from here.
+    std::vector<Block> sources, destinations;
+};
+
+class Communicator {
+public:
+    explicit Communicator(MPI_Comm handle) noexcept : handle_(handle) {}
+
+    /// Of an intracommunicator. Local.
+    static std::shared_ptr<Communicator> of(MPI_Comm handle);
+    /// Before MPI goes away.
+    static void forget_all();
+
+    /// Calls the error handler where `error` is one, and returns it. Once the program has freed the
+    /// communicator, that of MPI_COMM_SELF.
+    int raise(int error) const;
+    /// Null where it has no topology.
+    [[nodiscard]] Neighbours const* neighbours() const;
+
+    void freed() noexcept { freed_ = true; }
+
+private:
+    MPI_Comm const handle_;
+    std::atomic<bool> freed_{false};
+    mutable std::once_flag once_;
+    mutable std::optional<Neighbours> neighbours_;
+};
+
+}  // namespace sluice

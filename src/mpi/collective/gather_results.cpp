@@ -1,0 +1,144 @@
+// sluice_igather_results: a gather of sizes whose end brings a gather of the data.
+#include "mpi/collective/started_collective.hpp"
+#include "mpi/progress/own_request.hpp"
+#include "mpi/ranks.hpp"
+#include "sluice/sluice.h"
+
+#include <algorithm>
+#include <climits>
+#include <numeric>
+
+namespace sluice {
+namespace {
+
+struct Arguments {
+    std::byte* send;
+    Bytes send_bytes;
+    std::byte* receive;
+    Bytes capacity;
+    MPI_Count* receive_bytes;
+    Rank root;
+};
+
+/// One of the two stages.
+struct Gather {
+    CollectiveCall call;
+    CollectiveBuffers buffers;
+};
+
+/// Lives until the operation is complete: its second stage holds it.
+struct Results {
+    Arguments arguments{};
+    bool is_root = false;
+    std::vector<Bytes> sizes;  ///< Of all ranks, on the root.
+    Bytes own = 0;
+    /// Where what does not fit is received, so that its senders come to an end.
+    std::unique_ptr<std::byte[]> dropped;
+
+    /// Where the data of all ranks goes.
+    std::byte* memory(CollectiveState& state) {
+        Bytes const all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
+        if (all <= arguments.capacity) return arguments.receive;
+        state.fail(Status::truncated);
+        dropped = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(all));
+        return dropped.get();
+    }
+};
+
+Gather gather_of_sizes(Results& results, std::size_t ranks) {
+    Gather sizes;
+    sizes.call.kind = CollectiveKind::gather;
+    sizes.call.root = results.arguments.root;
+    sizes.call.block = sizeof(Bytes);
+    results.own = results.arguments.send_bytes;
+    sizes.buffers.input.add(reinterpret_cast<std::byte*>(&results.own), sizeof(Bytes));
+    if (!results.is_root) return sizes;
+    results.sizes.resize(ranks);
+    sizes.buffers.output.add(reinterpret_cast<std::byte*>(results.sizes.data()),
+                             static_cast<Bytes>(ranks * sizeof(Bytes)));
+    return sizes;
+}
+
+Gather gather_of_data(Results& results, CollectiveState& state) {
+    Gather data;
+    data.call.kind = CollectiveKind::gatherv;
+    data.call.root = results.arguments.root;
+    data.call.block = results.own;
+    data.buffers.input.add(results.arguments.send, results.own);
+    if (!results.is_root) return data;
+    std::copy(results.sizes.begin(), results.sizes.end(), results.arguments.receive_bytes);
+    data.call.outputs = results.sizes;
+    data.buffers.output.add(results.memory(state),
+                            std::accumulate(results.sizes.begin(), results.sizes.end(), Bytes{0}));
+    return data;
+}
+
+/// The MPI's own functions, one after the other.
+int gather_in_mpi(Arguments const& a, MPI_Comm communicator) {
+    bool const is_root = rank_in(communicator) == a.root;
+    if (a.send_bytes > INT_MAX) return MPI_ERR_COUNT;
+    int const own = static_cast<int>(a.send_bytes);
+    std::vector<int> sizes(static_cast<std::size_t>(size_in(communicator))), places(sizes.size());
+    PMPI_Gather(&own, 1, MPI_INT, sizes.data(), 1, MPI_INT, a.root, communicator);
+    Bytes const all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
+    std::exclusive_scan(sizes.begin(), sizes.end(), places.begin(), 0);
+    std::vector<std::byte> dropped;
+    bool const fits = !is_root || all <= a.capacity;
+    if (!fits) dropped.resize(static_cast<std::size_t>(all));
+    int const code = PMPI_Gatherv(a.send, own, MPI_BYTE, fits ? a.receive : dropped.data(),
+                                  sizes.data(), places.data(), MPI_BYTE, a.root, communicator);
+    if (is_root) std::copy(sizes.begin(), sizes.end(), a.receive_bytes);
+    return code == MPI_SUCCESS && !fits ? MPI_ERR_TRUNCATE : code;
+}
+
+int check(Arguments const& a, MPI_Comm communicator, bool& is_root) {
+    if (is_intercommunicator(communicator)) return MPI_ERR_COMM;
+    is_root = rank_in(communicator) == a.root;
+    if (a.root < 0 || a.root >= size_in(communicator)) return MPI_ERR_ROOT;
+    if (a.send_bytes < 0 || (is_root && a.capacity < 0)) return MPI_ERR_COUNT;
+    if (a.send_bytes > 0 && !a.send) return MPI_ERR_ARG;
+    bool const lacks = !a.receive_bytes || (a.capacity > 0 && !a.receive);
+    return is_root && lacks ? MPI_ERR_ARG : MPI_SUCCESS;
+}
+
+int begin(Arguments const& arguments, MPI_Comm communicator, sluice_request* request) {
+    bool is_root = false;
+    if (int const error = check(arguments, communicator, is_root); error != MPI_SUCCESS) {
+        return error;
+    }
+    PreparedCollective prepared;
+    prepared.context = Context::of(communicator);
+    if (!prepared.context) {
+        int const code = gather_in_mpi(arguments, communicator);
+        if (code == MPI_SUCCESS) *request = completed_own();
+        return code;
+    }
+    auto results = std::make_shared<Results>();
+    results->arguments = arguments;
+    results->is_root = is_root;
+    Context& context = *prepared.context;  // Is kept until the operation is complete.
+    auto sizes = gather_of_sizes(*results, static_cast<std::size_t>(context.ranks()));
+    auto const next = [results, &context](CollectiveState& state) {
+        auto data = gather_of_data(*results, state);
+        data.buffers.kept = results;
+        return CollectiveStage{context.plan_for(data.call), std::move(data.buffers), nullptr};
+    };
+    context.ask_for_name(communicator);
+    prepared.stage = {context.plan_for(sizes.call), std::move(sizes.buffers), next};
+    *request = start_own(std::move(prepared));
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace sluice
+
+extern "C" int sluice_igather_results(void const* send, MPI_Count send_bytes, void* receive,
+                                      MPI_Count capacity, MPI_Count* receive_bytes, int root,
+                                      MPI_Comm communicator, sluice_request* request) {
+    if (!request) return MPI_ERR_ARG;
+    *request = SLUICE_REQUEST_NULL;
+    if (communicator == MPI_COMM_NULL) return MPI_ERR_COMM;
+    return sluice::begin({static_cast<std::byte*>(const_cast<void*>(send)), send_bytes,
+                          static_cast<std::byte*>(receive), capacity, receive_bytes, root},
+                         communicator, request);
+}

@@ -1,0 +1,57 @@
+// Preparing and starting. See started_collective.hpp.
+#include "mpi/collective/started_collective.hpp"
+
+#include "transport/mpi_status.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// What this rank sends goes to the others as it is now; what it receives goes nowhere.
+void serve_others(PreparedCollective prepared) {
+    auto& buffers = prepared.stage.buffers;
+    auto const sent = static_cast<std::size_t>(buffers.input.bytes());
+    Bytes const received = buffers.output.bytes();
+    auto const memory =
+        std::make_shared<std::vector<std::byte>>(sent + static_cast<std::size_t>(received));
+    buffers.input.pack(0, std::span(*memory).first(sent));
+    buffers.input.clear();
+    buffers.output.clear();
+    buffers.input.add(memory->data(), static_cast<Bytes>(sent));
+    buffers.output.add(memory->data() + sent, received);
+    buffers.kept = memory;
+    abandon(std::make_unique<StartedCollective>(std::move(prepared)));
+}
+
+}  // namespace
+
+int prepare(CollectiveArguments const& arguments, PreparedCollective& into, Starts starts) {
+    into.context = Context::of(arguments.communicator);
+    if (!into.context) return MPI_SUCCESS;
+    Context& context = *into.context;
+    CollectiveCall call;
+    Captured const done = capture(arguments, context.communicator(), context.team(), context.self(),
+                                  context.ranks(), call, into.stage.buffers);
+    if (done.error != MPI_SUCCESS) return context.communicator().raise(done.error);
+    if (done.is_left_to_mpi) {
+        into.context = nullptr;
+        return MPI_SUCCESS;
+    }
+    context.ask_for_name(arguments.communicator);
+    into.stage.plan = context.plan_for(call);
+    if (!done.is_aliased) return MPI_SUCCESS;
+    if (starts == Starts::now) serve_others(into);
+    return context.communicator().raise(MPI_ERR_BUFFER);
+}
+
+StartedCollective::StartedCollective(PreparedCollective&& prepared)
+    : context_(std::move(prepared.context)),
+      reduction_(prepared.stage.buffers.own),
+      state_(context_->start(std::move(prepared.stage))) {}
+
+int StartedCollective::raise() const {
+    Status const status = state_->status();
+    return status == Status::ok ? MPI_SUCCESS : context_->communicator().raise(error_class(status));
+}
+
+}  // namespace sluice

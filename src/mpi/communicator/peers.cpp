@@ -1,0 +1,186 @@
+// Marks on the node, the launcher's numbers and groups. See peers.hpp and decision 0031.
+#include "mpi/communicator/peers.hpp"
+
+#include "mpi/attribute.hpp"
+#include "mpi/environment.hpp"
+#include "mpi/ranks.hpp"
+#include "system/clock.hpp"
+#include "system/marks.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
+
+namespace sluice {
+namespace {
+
+constexpr double patience_seconds = 1;  ///< For marks, if an MPI's start does not wait for all.
+constexpr double silence_seconds = 5;   ///< After which ranks that do not come are told of.
+
+long number_in(char const* name) {
+    char const* const text = std::getenv(name);
+    return text ? std::strtol(text, nullptr, 10) : -1;
+}
+
+/// The same for all processes of a job on this node, and for no others; empty: nobody tells.
+/// Hydra's processes share the proxy that started them, at the other end of their PMI socket. It
+/// tells nothing of which spawned processes belong together.
+std::string job() {
+    if (char const* const space = std::getenv("PMIX_NAMESPACE")) return space;
+    long const pmi = number_in("PMI_FD");
+    if (pmi < 0 || number_in("PMI_SPAWNED") > 0) return {};
+    ucred proxy{};
+    socklen_t length = sizeof proxy;
+    int const code = getsockopt(static_cast<int>(pmi), SOL_SOCKET, SO_PEERCRED, &proxy, &length);
+    return code == 0 && proxy.pid > 0 ? std::to_string(proxy.pid) : "";
+}
+
+/// What all ranks must have alike, or their collective calls would not match.
+std::string alike() {
+    Settings const& s = settings();
+    bool const spreads = s.affinity.way == Affinity::Way::spread;
+    return std::string(SLUICE_VERSION) + "." + (s.progress_in_calls ? "c" : "-") +
+           (s.collectives ? "n" : "-") + (spreads ? "s" : "-");
+}
+
+/// What this process sees of those that were launched with it.
+class Launched {
+public:
+    static Launched& instance() {
+        static auto* const only = new Launched;  // Seen by others until the process ends.
+        return *only;
+    }
+
+    void show() {
+        std::lock_guard const lock(mutex_);
+        if (shown_) return;
+        shown_ = true;
+        std::string const name = job();
+        long const self = one_node_ ? number_in_world() : number_on_node();
+        if (name.empty() || local_ < 1 || self < 0) return;
+        prefix_ = "sluice." + std::to_string(geteuid()) + "." +
+                  std::to_string(std::hash<std::string>()(name)) + "." + alike() + ".";
+        knows_ = marks_.hold(prefix_ + std::to_string(self));
+        seen_.resize(static_cast<std::size_t>(local_));
+    }
+
+    /// Of the processes of this node; of others this is all that can be known.
+    bool are_all_here() {
+        std::lock_guard const lock(mutex_);
+        for (int i = 0; knows_ && i < static_cast<int>(seen_.size()); ++i) {
+            if (!sees(i)) return false;
+        }
+        return true;
+    }
+
+    /// `ranks` of MPI_COMM_WORLD.
+    bool are_here(std::vector<int> const& ranks) {
+        if (!one_node_) return ranks.size() == 1 || are_all_here();
+        std::lock_guard const lock(mutex_);
+        return !knows_ || std::all_of(ranks.begin(), ranks.end(), [&](int r) { return sees(r); });
+    }
+
+    /// Some may be on nodes that cannot be seen.
+    [[nodiscard]] bool leaves_some_unseen() const { return !one_node_ || !knows_; }
+
+private:
+    static long number_in_world() {
+        return std::max({number_in("PMIX_RANK"), number_in("PMI_RANK"), -1L});
+    }
+    static long number_on_node() {
+        return std::max(number_in("OMPI_COMM_WORLD_LOCAL_RANK"), number_in("MPI_LOCALRANKID"));
+    }
+    bool sees(int number) {
+        auto const place = static_cast<std::size_t>(number);
+        if (place >= seen_.size()) return false;
+        while (!seen_[place]) {
+            seen_[place] = marks_.is_held(prefix_ + std::to_string(number));
+            if (seen_[place] || !is_patient()) break;
+            usleep(1000);
+        }
+        return seen_[place];
+    }
+    bool is_patient() {
+        if (missed_at_ == 0) missed_at_ = clock_.now();
+        return clock_.now() - missed_at_ < patience_seconds;
+    }
+
+    std::mutex mutex_;
+    Marks marks_;
+    SteadyClock clock_;
+    long all_ = std::max(number_in("OMPI_COMM_WORLD_SIZE"), number_in("PMI_SIZE"));
+    long local_ = std::max(number_in("OMPI_COMM_WORLD_LOCAL_SIZE"), number_in("MPI_LOCALNRANKS"));
+    bool one_node_ = all_ >= 1 && all_ == local_;
+    bool shown_ = false, knows_ = false;
+    std::string prefix_;  ///< Of the names of all marks of this job.
+    std::vector<bool> seen_;
+    double missed_at_ = 0;
+};
+
+/// Frees `group`.
+std::vector<int> ranks_in_world(MPI_Group group) {
+    auto ranks = ranks_of(group, MPI_COMM_WORLD);
+    PMPI_Group_free(&group);
+    return ranks;
+}
+
+bool are_here(std::vector<int> const& ranks) {
+    bool const foreign = std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) != ranks.end();
+    return !foreign && Launched::instance().are_here(ranks);
+}
+
+bool find_out(MPI_Comm communicator) {
+    int world = 0;
+    PMPI_Initialized(&world);
+    if (!world) return world_has_sluice();  // A session: it has no group to compare with.
+    MPI_Group own = MPI_GROUP_NULL, others = MPI_GROUP_NULL;
+    PMPI_Comm_group(communicator, &own);
+    if (!are_here(ranks_in_world(own))) return false;
+    if (!is_intercommunicator(communicator)) return true;
+    PMPI_Comm_remote_group(communicator, &others);
+    return are_here(ranks_in_world(others));
+}
+
+Attribute<bool>& attribute() {
+    static Attribute<bool> only([](std::shared_ptr<bool>) {});
+    return only;
+}
+
+}  // namespace
+
+void show_this_process() {
+    if (settings().enabled) Launched::instance().show();
+}
+
+bool all_have_sluice(MPI_Comm communicator) {
+    if (auto const known = attribute().get(communicator)) return **known;
+    bool const found = find_out(communicator);
+    attribute().set(communicator, std::make_shared<bool>(found));
+    return found;
+}
+
+void forget_peers() { attribute().forget(); }
+
+bool world_has_sluice() { return Launched::instance().are_all_here(); }
+
+void wait_for_unseen(MPI_Comm communicator) {
+    if (!Launched::instance().leaves_some_unseen() || size_in(communicator) == 1) return;
+    MPI_Request request = MPI_REQUEST_NULL;
+    SteadyClock clock;
+    double const began = clock.now();
+    bool told = false;
+    PMPI_Ibarrier(communicator, &request);
+    for (int done = 0; !done;) {
+        if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
+        if (done || told || clock.now() - began < silence_seconds) continue;
+        warn("rank " + std::to_string(world_rank()) +
+                 " waits for other ranks that open a file or " +
+                 "communicate with it: does each of them run under Sluice, of the same version?",
+             true);
+        told = true;
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,357 @@
+// Setting up of teams. See team.hpp.
+#include "mpi/communicator/team.hpp"
+
+#include "file/plan/staging.hpp"
+#include "mpi/attribute.hpp"
+#include "mpi/communicator/peers.hpp"
+#include "mpi/communicator/retired_teams.hpp"
+#include "mpi/environment.hpp"
+#include "mpi/ranks.hpp"
+#include "system/random.hpp"
+
+#include <algorithm>
+#include <sched.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t streams_at_most = 128;  ///< Files of a communicator open at once.
+
+std::atomic<bool> multiple_granted{false};
+
+Attribute<Team> attribute(retire);
+
+int cores_available() {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/// Of the node's ranks together: each may be bound to a part of them.
+int cores_of_all(MPI_Comm node) {
+    cpu_set_t mine{}, all{};
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 1;
+    PMPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node);
+    return CPU_COUNT(&all);
+}
+
+Costs costs_of(MachineProfile const& m) noexcept {
+    return {m.between.start, m.between.byte, m.queue, m.copy_byte, m.wake};
+}
+
+/// The same ranks in the same order. No duplicate, which has the program's attributes as well: it
+/// outlasts the program's communicator, and with that what those attributes point to.
+MPI_Comm make_own(MPI_Comm communicator) {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm own = MPI_COMM_NULL;
+    PMPI_Comm_group(communicator, &group);
+    int const code = PMPI_Comm_create(communicator, group, &own);
+    PMPI_Group_free(&group);
+    return code == MPI_SUCCESS ? own : MPI_COMM_NULL;
+}
+
+/// The ranks that share memory with this one, or that pretend to.
+MPI_Comm split_by_node(MPI_Comm communicator) {
+    int const rank = rank_in(communicator);
+    MPI_Comm machine = MPI_COMM_NULL, node = MPI_COMM_NULL;
+    PMPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &machine);
+    int const pretended = settings().shared_memory ? settings().ranks_per_node : 1;
+    int const color = pretended > 0 ? rank_in(machine) / pretended : 0;
+    PMPI_Comm_split(machine, color, rank, &node);
+    PMPI_Comm_free(&machine);
+    return node;
+}
+
+}  // namespace
+
+void set_thread_multiple(bool multiple) noexcept { multiple_granted = multiple; }
+bool thread_multiple() noexcept { return multiple_granted; }
+
+std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
+    if (auto known = attribute.get(communicator)) return *std::move(known);
+    if (!all_have_sluice(communicator)) {
+        warn("a communicator has ranks that do not run under Sluice, or with other settings, or "
+             "processes of another MPI_COMM_WORLD: the MPI serves its files itself");
+        attribute.set(communicator, nullptr);
+        return nullptr;
+    }
+    wait_for_unseen(communicator);
+    auto team = revive(communicator);
+    if (!team) {
+        MPI_Comm const own = make_own(communicator);
+        if (own == MPI_COMM_NULL) return nullptr;
+        PMPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+        team = std::make_shared<Team>(own);
+        if (!team->set_up()) team.reset();
+    }
+    attribute.set(communicator, team);
+    return team;
+}
+
+/// A retired team of the same ranks in the same order, if all of them have the same one at hand and
+/// none has a file of it open: threads may free and open in another order on other ranks.
+std::shared_ptr<Team> Team::revive(MPI_Comm communicator) {
+    auto team = take_retired(communicator);
+    std::uint64_t const mine = team ? team->name_ : 0;
+    std::uint64_t const names[2]{mine, ~mine};
+    std::uint64_t least[2]{};
+    PMPI_Allreduce(names, least, 2, MPI_UINT64_T, MPI_MIN, communicator);
+    if (!team || (least[0] == mine && least[1] == ~mine)) return team;
+    retire(std::move(team));
+    return nullptr;
+}
+
+void Team::forget_all() {
+    attribute.forget();
+    forget_retired_teams();
+}
+
+void Team::poke() const { sluice::poke(communicator); }
+
+Team::~Team() {
+    messages.reset();  // Before its memory.
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (!finalized && communicator != MPI_COMM_NULL) PMPI_Comm_free(&communicator);
+}
+
+/// Rank 0 of a team is one process: it counts, and draws the key of the proof of coverage. No
+/// pattern can have been made for a key that is as young as its communicator's team.
+void Team::agree_on_name_and_key() {
+    static std::atomic<std::uint32_t> count{0};
+    struct {
+        std::uint64_t name = 0;
+        FingerprintKey::Point point{};  ///< Zero: the system has no random numbers.
+    } ours;
+    if (self == 0) {
+        ours.name = (static_cast<std::uint64_t>(getpid()) << 32) + ++count;
+        ours.point = draw_generator(SystemRandom()).value_or(FingerprintKey::Point{});
+    }
+    PMPI_Bcast(&ours, sizeof ours, MPI_BYTE, 0, communicator);
+    name_ = ours.name;
+    if (is_generator(ours.point)) {
+        limits_.key = std::make_shared<FingerprintKey const>(ours.point);
+    } else {
+        note("no random numbers from the system: coverage is marked, never proved");
+    }
+}
+
+bool Team::set_up() {
+    self = rank_in(communicator);
+    agree_on_name_and_key();
+    MPI_Comm node = split_by_node(communicator);
+    bool const alone = size_in(node) == 1;
+    bool shared = alone || share_memory(node);
+    if (!shared) warn("no shared memory on this node: its ranks exchange messages instead", true);
+    bool const own_cores = cores_of_all(node) >= size_in(node);
+    int name = shared ? self : -1;
+    if (shared)
+        PMPI_Bcast(&name, 1, MPI_INT, 0, node);
+    else
+        name = self;
+    std::vector<std::int32_t> names(static_cast<std::size_t>(size_in(communicator)));
+    PMPI_Allgather(&name, 1, MPI_INT, names.data(), 1, MPI_INT, communicator);
+    PMPI_Comm_free(&node);
+    topology = std::make_unique<Topology>(names);
+
+    // Without a helper all calls of MPI are made where the program makes its own.
+    bool const may_call = thread_multiple() || settings().progress_in_calls;
+    int mine[2]{cores_available(), may_call ? 1 : 0}, least[2]{};
+    PMPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, communicator);
+    Node const own_node = topology->node_of(self);
+    if (topology->node_count() > 1 && least[1] == 0) {
+        warn("several nodes need MPI_THREAD_MULTIPLE, which this MPI or program does not give: "
+             "the MPI serves the files itself");
+        return false;
+    }
+    limits_.aggregator_count = aggregators_usual(*topology, least[0]);
+    limits_.cores_a_node = least[0];
+    shape_ = {topology->local_count(own_node), topology->aggregator_count_max(), slot_bytes_most};
+    if (alone || !shared) {
+        shape_.local_count = 1;
+        take_memory(own_node_memory(streams_at_most));
+    }
+    memory_left_ = settings().memory_bytes;
+    Progress::instance().allow_spinning(own_cores && settings().ranks_per_node == 0);
+    return agree_on_streams();
+}
+
+/// All ranks have as many as the one with the fewest, so that they run out at the same file. None
+/// has any where one has no addresses for the first.
+bool Team::agree_on_streams() {
+    auto first = map_stream();
+    bool const complete = first && make_reduction();
+    auto const mine = static_cast<std::uint64_t>(complete ? streams_ : 0);
+    std::uint64_t least = 0;
+    PMPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, communicator);
+    streams_ = static_cast<std::size_t>(least);
+    if (streams_ == 0) {
+        warn("no memory for staging, or no addresses for it (ulimit -v, -l): the MPI serves files");
+        return false;
+    }
+    if (streams_ < streams_at_most) {
+        note("the system's limits leave room for " + std::to_string(streams_) +
+             " open files of a communicator");
+    }
+    add_stream(std::move(*first));
+    return true;
+}
+
+void Team::take_memory(NodeMemory memory) {
+    memory_ = std::move(memory.windows);
+    bells_ = std::make_unique<NodeBells>(std::move(memory.bells));
+    streams_ = memory.streams;
+    tail_at_ = memory.tail_at;
+}
+
+bool Team::make_reduction() {
+    if (topology->node_count() > 1) return true;
+    auto const begin = static_cast<Offset>(tail_at_);
+    auto const length = static_cast<Offset>(NodeReduction::bytes_needed(shape_.local_count));
+    auto memory = memory_.part({begin, begin + length});
+    if (!memory || !memory->reserve({0, length})) return false;
+    reduction_memory_ = std::move(*memory);
+    reduction = std::make_unique<NodeReduction>(
+        reduction_memory_.data(), topology->local_index(self), shape_.local_count, *bells_);
+    return true;
+}
+
+bool Team::share_memory(MPI_Comm node) {
+    // The shape needs the whole communicator's size, but only counts of it.
+    WindowShape shape;
+    shape.local_count = size_in(node);
+    shape.aggregator_count = std::min(size_in(communicator), 64);
+    shape.slot_bytes_max = slot_bytes_most;
+    auto shared = share_node_memory(node, Progress::instance().bell_page(), shape, streams_at_most,
+                                    page_bytes(NodeReduction::bytes_needed(shape.local_count)) +
+                                        NodeNetwork::bytes_needed(shape.local_count));
+    if (!shared) return false;
+    take_memory(std::move(*shared));
+    return true;
+}
+
+std::span<std::byte> Team::back_messages() {
+    std::size_t const bytes = NodeNetwork::bytes_needed(shape_.local_count);
+    std::size_t const at = tail_at_ + page_bytes(NodeReduction::bytes_needed(shape_.local_count));
+    auto const begin = static_cast<Offset>(at), length = static_cast<Offset>(bytes);
+    auto mapping = memory_.part({begin, begin + length});
+    if (!mapping || !mapping->reserve({0, length})) return {};
+    messages_memory_ = std::move(*mapping);
+    return {messages_memory_.data(), bytes};
+}
+
+StreamPlace* Team::take_stream(std::vector<Rank> const& aggregators) {
+    StreamPlace* const place = unused_stream();
+    if (!place) return nullptr;
+    place->used = true;
+    if (place->aggregators != aggregators) place_aggregators(*place, aggregators);
+    return place;
+}
+
+StreamPlace* Team::unused_stream() {
+    auto const unused = std::find_if(places_.begin(), places_.end(),
+                                     [](auto const& place) { return !place->used; });
+    if (unused != places_.end()) return unused->get();
+    if (places_.size() == streams_) return nullptr;
+    auto memory = map_stream();
+    if (!all_agree(memory.has_value(), communicator)) {
+        streams_ = places_.size();
+        return nullptr;
+    }
+    add_stream(std::move(*memory));
+    return places_.back().get();
+}
+
+/// Counters and boards are used before slots are reserved. Where pages can be refused one by one
+/// the node's leader, who made the file, reserves them here, and all agree that it did.
+std::optional<Mapping> Team::map_stream() const {
+    auto const begin = static_cast<Offset>(places_.size() * stream_bytes(shape_));
+    auto const length = static_cast<Offset>(NodeWindow::bytes_needed(shape_));
+    Span const control = NodeWindow::control(shape_);
+    auto memory = memory_.part({begin, begin + length});
+    bool const reserves = memory_.is_in_file();
+    if (memory && !(reserves ? memory->reserve(control) : memory->open(control))) memory.reset();
+    return memory;
+}
+
+/// No operation is under way in a stream that no file uses. Its plans were made for others.
+void Team::place_aggregators(StreamPlace& place, std::vector<Rank> const& aggregators) const {
+    place.aggregators = aggregators;
+    place.site.topology = topology.get();
+    place.site.limits = limits_;
+    place.placed.reset();
+    place.stream->forget();
+    if (aggregators.empty()) return;
+    place.placed = std::make_unique<Topology const>(topology->with_aggregators(aggregators));
+    place.site.topology = place.placed.get();
+    place.site.limits.aggregator_count = place.placed->aggregator_count_max();
+}
+
+/// Plans that it remembers were made for another machine.
+void StreamPlace::set_machine(std::shared_ptr<MachineProfile const> const& machine) {
+    if (site.limits.machine == machine) return;
+    site.limits.machine = machine;
+    site.limits.costs = machine ? costs_of(*machine) : Costs{};
+    stream->forget();
+}
+
+void Team::add_stream(Mapping memory) {
+    auto place = std::make_unique<StreamPlace>();
+    auto const index = places_.size();
+    place->memory = std::move(memory);
+    Site& site = place->site;
+    site.topology = topology.get();
+    site.self = self;
+    site.stream = static_cast<std::int32_t>(index);
+    site.window = NodeWindow(place->memory.data(), shape_);
+    site.bells = bells_.get();
+    site.network = &network;
+    site.clock = &clock_;
+    site.limits = limits_;
+    site.reserve = [this, raw = place.get()](std::int32_t aggregators, Bytes slot_bytes) {
+        return reserve(*raw, aggregators, slot_bytes);
+    };
+    site.open_slots = [this, raw = place.get()](std::int32_t aggregators, Bytes slot_bytes) {
+        open_slots(*raw, aggregators, slot_bytes);
+    };
+    place->stream = std::make_unique<Stream>(site);
+    places_.push_back(std::move(place));
+}
+
+/// Fewer bytes when the node's share is used up; none when the system has no memory.
+Bytes Team::reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes) {
+    auto const many = std::max(aggregators, place.reserved_aggregators);
+    Bytes bytes = std::clamp(slot_bytes, slot_bytes_least, slot_bytes_most);
+    bytes = std::max(bytes / slot_bytes_least * slot_bytes_least, place.reserved_slot_bytes);
+    if (many == place.reserved_aggregators && bytes == place.reserved_slot_bytes) return bytes;
+    Bytes const paid = staging_bytes(place.reserved_aggregators, place.reserved_slot_bytes);
+    for (; bytes >= slot_bytes_least; bytes = smaller_slot(bytes)) {
+        Bytes const cost = staging_bytes(many, bytes) - paid;
+        if (cost > memory_left_ && bytes > slot_bytes_least) continue;
+        if (!back(place, many, bytes)) continue;
+        memory_left_ = std::max<Bytes>(0, memory_left_ - cost);
+        place.reserved_slot_bytes = bytes;
+        place.reserved_aggregators = many;
+        return bytes;
+    }
+    return 0;
+}
+
+bool Team::back(StreamPlace const& place, std::int32_t aggregators, Bytes slot_bytes) const {
+    auto const reserve = [&](Span const& range) { return place.memory.reserve(range); };
+    return reserve(NodeWindow::control(shape_)) &&
+           std::ranges::all_of(NodeWindow::stretches(shape_, aggregators, slot_bytes), reserve);
+}
+
+/// Of memory that the leader has reserved, so it is there: see Mapping::open().
+void Team::open_slots(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes) const {
+    if (aggregators <= place.open_aggregators && slot_bytes <= place.open_slot_bytes) return;
+    place.open_aggregators = std::max(aggregators, place.open_aggregators);
+    place.open_slot_bytes = std::max(slot_bytes, place.open_slot_bytes);
+    for (Span const& range :
+         NodeWindow::stretches(shape_, place.open_aggregators, place.open_slot_bytes)) {
+        if (!place.memory.open(range)) warn("the system gives no access to reserved memory");
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,283 @@
+// Capturing of arguments: the view, the position and the datatypes as they are now. See access.hpp.
+#include "mpi/file/access.hpp"
+
+#include "mpi/errors.hpp"
+#include "mpi/progress/requests.hpp"
+
+namespace sluice {
+namespace {
+
+Status check(File const& file, FileView const& view, AccessArguments const& a) {
+    if (a.count < 0) return Status::count;
+    if (Status const status = check_type(*file.team, a.type); status != Status::ok) return status;
+    if (a.explicit_offset && a.offset < 0) return Status::argument;
+    bool const writes = a.direction == Direction::write;
+    if (writes && (file.amode & MPI_MODE_RDONLY)) return Status::read_only;
+    if (!writes && (file.amode & MPI_MODE_WRONLY)) return Status::amode;
+    Bytes bytes = 0;
+    auto const in_file = file_bytes_of(a.type, view.representation);
+    if (!in_file) return Status::unsupported;
+    Bytes const size = std::max(size_of(a.type), *in_file);
+    if (__builtin_mul_overflow(a.count, size, &bytes) || bytes > offset_limit) return Status::count;
+    bytes = a.count * *in_file;
+    if (bytes % view.etype_bytes != 0) return Status::argument;
+    if (bytes > 0 && view.filetype->tile_bytes() == 0) return Status::argument;
+    return Status::ok;
+}
+
+/// Sets the request's place in the view; an error where it lies beyond what offsets can say.
+Status place_at(MPI_Offset etypes, Request& r) noexcept {
+    bool const wrong = __builtin_mul_overflow(etypes, r.view.etype_bytes, &r.position) ||
+                       !is_in_range(*r.view.filetype, r.view.displacement, r.position, r.bytes, 0);
+    return wrong ? Status::argument : Status::ok;
+}
+
+/// Where the access begins. The individual pointer lives in the MPI, so that independent calls,
+/// which the MPI serves, see the same one; it moves now, unless it points too far.
+Status take_position(File const& file, AccessArguments const& a, Request& r) {
+    if (a.explicit_offset) return place_at(a.offset, r);
+    PointerLock const lock(file);
+    MPI_Offset position = 0;
+    PMPI_File_get_position(file.handle, &position);
+    Status const status = place_at(position, r);
+    if (status != Status::ok) return status;
+    PMPI_File_seek(file.handle, position + r.bytes / r.view.etype_bytes, MPI_SEEK_SET);
+    return Status::ok;
+}
+
+bool needs_image(FileView const& view, AccessArguments const& a) {
+    return view.representation != Representation::native || is_device_memory(a.buffer);
+}
+
+/// The call as it is without bytes: the rank takes part, and tells why it brings nothing.
+void refuse(Call& call, Status status) {
+    call.status = status;
+    call.request.bytes = call.request.position = 0;
+    call.request.memory = Layout::contiguous();
+    call.find_memory = nullptr;
+}
+
+/// Takes the layout of the call's memory. A long list of pieces is left to the helper, as a recipe:
+/// the program goes on meanwhile, and may free the datatype.
+Status take_layout(MPI_Datatype type, Call& call) {
+    auto const shape = shape_of(type);
+    if (!shape) return Status::unsupported;
+    if (!call.may_block && shape->is_costly()) {
+        call.find_memory = [shape] { return shape->layout(); };
+        return Status::ok;
+    }
+    call.request.memory = shape->layout();
+    bool const fits = is_in_range(*call.request.memory, 0, 0, call.request.bytes, -offset_limit);
+    return fits ? Status::ok : Status::count;
+}
+
+/// Describes the call's memory: the program's own, or an image of it.
+Status describe_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
+                       std::unique_ptr<Image>& image) {
+    call.user = static_cast<std::byte*>(a.buffer);
+    if (needs_image(view, a)) {
+        image = std::make_unique<Image>(
+            ImageSource{a.buffer, a.count, a.type, view.representation, file.team->communicator});
+        call.user = image->data();
+        call.request.bytes = image->bytes();
+        return a.direction == Direction::write ? image->pack() : Status::ok;
+    }
+    call.request.bytes = a.count * size_of(a.type);
+    return take_layout(a.type, call);
+}
+
+/// Where there is no memory for it the rank takes part without bytes: the others wait for it.
+Status prepare_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
+                      std::unique_ptr<Image>& image) {
+    try {
+        return describe_memory(file, view, a, call, image);
+    } catch (std::bad_alloc const&) {
+        image.reset();
+        return Status::no_memory;
+    }
+}
+
+Call make_call(File const& file, FileView const& view, AccessArguments const& a, bool may_block,
+               std::unique_ptr<Image>& image) {
+    Call call;
+    call.may_block = may_block;
+    call.request.direction = a.direction;
+    call.request.view = view;
+    call.request.atomic = file.atomic;
+    Status status = check(file, view, a);
+    if (status == Status::ok) status = prepare_memory(file, view, a, call, image);
+    if (status == Status::ok) status = take_position(file, a, call.request);
+    if (status != Status::ok) refuse(call, status);
+    return call;
+}
+
+}  // namespace
+
+Access Access::collective(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                          bool may_block) {
+    Access access;
+    access.file = file;
+    access.direction = arguments.direction;
+    Call call = make_call(*file, file->view, arguments, may_block, access.image_);
+    access.operation_ = file->start(std::move(call), !may_block);
+    return access;
+}
+
+Prepared Access::prepare(File const& file, AccessArguments const& arguments) {
+    Prepared prepared;
+    prepared.arguments = arguments;
+    prepared.view = file.view;
+    prepared.converts = needs_image(file.view, arguments);
+    if (prepared.converts) {  // Not now: the image is of the memory as it is at each start.
+        prepared.call.status = check(file, file.view, arguments);
+        return prepared;
+    }
+    std::unique_ptr<Image> none;
+    prepared.call = make_call(file, file.view, arguments, true, none);
+    prepared.call.may_block = false;
+    return prepared;
+}
+
+Access Access::begin(std::shared_ptr<File> const& file, Prepared const& prepared) {
+    Access access;
+    access.file = file;
+    access.direction = prepared.arguments.direction;
+    Call call = prepared.converts
+                    ? make_call(*file, prepared.view, prepared.arguments, false, access.image_)
+                    : prepared.call;
+    call.request.atomic = file->atomic;
+    access.operation_ = file->start(std::move(call), true);
+    return access;
+}
+
+Access Access::independent(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                           bool waits) {
+    Access access;
+    access.file = file;
+    access.direction = arguments.direction;
+    access.alone_ =
+        std::make_unique<Alone>(make_call(*file, file->view, arguments, true, access.image_));
+    UserTransfer& transfer = access.alone_->transfer;
+    transfer.status = access.alone_->call.status;
+    bool const moves = transfer.status == Status::ok;
+    if (moves && !waits) {
+        file->storage->start(transfer);
+        return access;
+    }
+    if (moves) file->storage->run(transfer);
+    transfer.done = true;
+    return access;
+}
+
+bool Access::complete() const noexcept {
+    return operation_ ? operation_->complete()
+                      : alone_->transfer.done.load(std::memory_order_acquire);
+}
+
+void Access::wait() const {
+    if (operation_) return file->wait(*operation_);
+    Progress::instance().drive_until([&] { return complete(); }, [&] { file->team->poke(); });
+}
+
+void Access::wait_for_own_part() { left_behind_ = !file->wait_for_own_part(operation_); }
+
+/// Where memory is short it can be called again.
+void Access::finish() {
+    if (finished_) return;
+    bool const reads = direction == Direction::read;
+    if (image_ && reads && status() == Status::ok) unpacked_ = image_->unpack(moved());
+    finished_ = true;
+    if (operation_ && !left_behind_) file->completed(*operation_);
+}
+
+Bytes Access::moved() const noexcept {
+    if (left_behind_) return operation_->direct_bytes();
+    if (operation_) return operation_->bytes();
+    return status() == Status::ok ? alone_->transfer.bytes : 0;
+}
+
+Bytes Access::bytes() const { return image_ ? image_->in_memory(moved()) : moved(); }
+
+Status Access::status() const noexcept {
+    if (left_behind_) return unpacked_;
+    return agreed(operation_ ? operation_->status() : alone_->transfer.status, unpacked_);
+}
+
+Status check_type(Team const& team, MPI_Datatype type) {
+    if (type == MPI_DATATYPE_NULL) return Status::type;
+    if (type == MPI_BYTE || type == MPI_CHAR || type == MPI_INT || type == MPI_DOUBLE ||
+        type == MPI_FLOAT) {
+        return Status::ok;
+    }
+    // No call asks whether a type is committed, but a send to nobody refuses others, and reads no
+    // memory. (MPICH does not look at the type when the count is zero.)
+    char nothing = 0;
+    int const code = PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, team.communicator);
+    return code == MPI_SUCCESS ? Status::ok : Status::type;
+}
+
+int finish_access(Access& access, MPI_Status* status) {
+    access.finish();
+    set_status(status, access.bytes());
+    return raise(access.file->handle, agreed(access.status(), access.file->late_error()));
+}
+
+void set_status(MPI_Status* status, Bytes bytes) {
+    if (status == MPI_STATUS_IGNORE) return;
+    PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
+    PMPI_Status_set_cancelled(status, 0);
+}
+
+int access_blocking(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                    MPI_Status* status) {
+    BlockedTime const time(*file);
+    Access access = Access::collective(file, arguments, true);
+    access.wait_for_own_part();
+    return finish_access(access, status);
+}
+
+int access_nonblocking(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                       MPI_Request* request) {
+    BlockedTime const time(*file);
+    reap(false);
+    NewRequest made;
+    *request = made.stand_for(std::make_unique<StartedAccess>(
+        [&] { return Access::collective(file, arguments, false); }));
+    return MPI_SUCCESS;
+}
+
+int access_begin(std::shared_ptr<File> const& file, AccessArguments const& arguments) {
+    BlockedTime const time(*file);
+    if (file->split) return raise(file->handle, Status::split);
+    file->split = std::make_unique<Access>(Access::collective(file, arguments, false));
+    return MPI_SUCCESS;
+}
+
+int access_end(std::shared_ptr<File> const& file, Direction direction, MPI_Status* status) {
+    BlockedTime const time(*file);
+    if (!file->split || file->split->direction != direction)
+        return raise(file->handle, Status::split);
+    auto const access = std::move(file->split);
+    access->wait();
+    return finish_access(*access, status);
+}
+
+int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                 MPI_Status* status) {
+    Access access = Access::independent(file, arguments, true);
+    return finish_access(access, status);
+}
+
+int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                 MPI_Request* request) {
+    reap(false);
+    NewRequest made;
+    *request = MPI_REQUEST_NULL;
+    auto started = std::make_unique<StartedAccess>(
+        [&] { return Access::independent(file, arguments, false); });
+    if (started->complete() && started->status() != Status::ok) return started->raise();
+    *request = made.stand_for(std::move(started));
+    return MPI_SUCCESS;
+}
+
+}  // namespace sluice

@@ -1,0 +1,121 @@
+// Data accesses: from the arguments of a call to an operation, and back to its status. What the
+// interposed functions share.
+#pragma once
+#include "file/run/transfers.hpp"
+#include "mpi/file/file.hpp"
+#include "mpi/file/image.hpp"
+
+namespace sluice {
+
+/// The arguments of a data-access function, whatever its name.
+struct AccessArguments {
+    MPI_File handle;
+    Direction direction;
+    bool explicit_offset;
+    MPI_Offset offset;  ///< In etypes; only with an explicit offset.
+    void* buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
+/// A collective access with all that it needs captured, to be begun any number of times.
+struct Prepared {
+    AccessArguments arguments{};
+    FileView view;
+    Call call;
+    bool converts = false;  ///< Each access makes an image of the memory; else `call` has all.
+};
+
+/// An access under way: of a blocking call, a request, or a split collective.
+class Access {
+public:
+    /// Begins. Collective; local, returns at once. `may_block`: the caller waits for it.
+    static Access collective(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                             bool may_block);
+    /// Captures one, with an explicit offset; bad arguments are in the call's status. Local.
+    static Prepared prepare(File const& file, AccessArguments const& arguments);
+    /// Begins what was prepared. Collective; local, returns at once.
+    static Access begin(std::shared_ptr<File> const& file, Prepared const& prepared);
+    /// Begins an independent one. Of a request: a storage thread does it; a call that `waits` does
+    /// it itself.
+    static Access independent(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                              bool waits);
+
+    [[nodiscard]] bool complete() const noexcept;
+    /// Until it is complete; the calling thread moves it on.
+    void wait() const;
+    /// The same for a blocking call, which may return once the bytes of this rank are moved: see
+    /// File::wait_for_own_part(). Of a collective access.
+    void wait_for_own_part();
+
+    // Once it was waited for:
+    /// Hands over what was read, by a thread of the program; accounts.
+    void finish();
+    [[nodiscard]] Bytes bytes() const;  ///< For the status of the call.
+    [[nodiscard]] Status status() const noexcept;
+
+    std::shared_ptr<File> file;
+    Direction direction = Direction::write;
+
+private:
+    /// A transfer between user memory and the file, with the request that it refers to.
+    struct Alone {
+        explicit Alone(Call its_call)
+            : call(std::move(its_call)),
+              transfer(call.request, call.user) {}
+        Call call;
+        UserTransfer transfer;
+    };
+    [[nodiscard]] Bytes moved() const noexcept;
+
+    std::shared_ptr<Operation> operation_;  ///< Of a collective access.
+    std::unique_ptr<Alone> alone_;          ///< Of an independent one.
+    std::unique_ptr<Image> image_;          ///< Often none: most bytes need no conversion.
+    bool finished_ = false;
+    Status unpacked_ = Status::ok;  ///< Of what was read, into the program's memory.
+    bool left_behind_ = false;      ///< The file accounts for the operation when it ends.
+};
+
+/// The end of a call that waited for its access. Returns the error class, after the file's handler.
+int finish_access(Access& access, MPI_Status* status);
+
+/// Counts the time from here to the end of the scope as blocked.
+class BlockedTime {
+public:
+    explicit BlockedTime(File& file) : file_(file), began_(SteadyClock().now()) {}
+    ~BlockedTime() { file_.blocked(SteadyClock().now() - began_); }
+    BlockedTime(BlockedTime const&) = delete;
+    BlockedTime& operator=(BlockedTime const&) = delete;
+
+private:
+    File& file_;
+    double began_;
+};
+
+/// Blocking. Collective over the file's communicator.
+int access_blocking(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                    MPI_Status* status);
+
+/// Nonblocking: local, returns at once; an error of any rank is reported at completion, on all.
+int access_nonblocking(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                       MPI_Request* request);
+
+/// A split collective: the same, with the file in place of a request. One at a time (MPI-4.1,
+/// 14.4.5).
+int access_begin(std::shared_ptr<File> const& file, AccessArguments const& arguments);
+int access_end(std::shared_ptr<File> const& file, Direction direction, MPI_Status* status);
+
+/// Independent: local, blocks on the device only.
+int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                 MPI_Status* status);
+/// The same, nonblocking. Bad arguments give no request.
+int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                 MPI_Request* request);
+
+/// ok, or why the datatype cannot be used: null, or not committed.
+[[nodiscard]] Status check_type(Team const& team, MPI_Datatype type);
+
+/// Fills a status as a completed operation does.
+void set_status(MPI_Status* status, Bytes bytes);
+
+}  // namespace sluice

@@ -1,0 +1,16 @@
+// The aggregators that rank 0's hints ask for: the same on all ranks.
+#pragma once
+#include "file/plan/settings.hpp"
+#include "mpi/communicator/team.hpp"
+
+namespace sluice {
+
+/// Takes over hints of the system's file, which rank 0 has read. Who moves the bytes is settled
+/// before they are known to all ranks, and stays as it is.
+void hear_system_hints(FileHints& hints, std::string const& text);
+
+/// The ranks that rank 0's placement chooses; empty where it cannot be obeyed, which rank 0 tells.
+/// Collective.
+[[nodiscard]] std::vector<Rank> agreed_aggregators(Placement const& placement, Team const& team);
+
+}  // namespace sluice

@@ -1,0 +1,179 @@
+// One reduction for hints and files. See agreed_open.hpp.
+#include "mpi/file/agreed_open.hpp"
+
+#include "mpi/environment.hpp"
+#include "mpi/file/agreed_hints.hpp"
+#include "mpi/file/system_hints.hpp"
+#include "storage/file_striping.hpp"
+#include "storage/profile_path.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+enum Word : std::size_t {
+    // Of rank 0; zero on the others.
+    stripe_bytes,
+    stripe_count,
+    disabled,
+    durable,
+    placed,
+    profile_number,
+    profile_bytes,
+    system_hint_bytes,
+    // Of all ranks that have a descriptor.
+    inode_most,
+    inode_least,  ///< Its complement.
+    device_most,
+    device_least,  ///< Its complement.
+    held_by_mpi,   ///< On some rank.
+    // Of all ranks.
+    not_opened_by,  ///< The complement of the first such rank; zero: none.
+    has_no_path,    ///< On some rank.
+    not_by_mpi,     ///< On some rank.
+    word_count
+};
+
+/// Of each word all ranks learn the largest.
+using Words = NodeReduction::Words;
+static_assert(word_count <= std::tuple_size_v<Words>);
+
+bool knows_stripes(Hints const& hints) noexcept {
+    return hints.stripe_bytes > 0 || hints.stripe_count > 0;
+}
+
+void tell_hints(Words& words, FileHints const& hints, OwnFile const& file) {
+    words[disabled] = hints.disabled;
+    if (hints.disabled) return;
+    words[durable] = hints.durable;
+    words[placed] = !hints.placement.empty();
+    auto const device = file.fd < 0 ? std::nullopt : std::optional(file.identity.device);
+    ProfileOffer const offer = offer_profile(file.name, device);
+    words[profile_number] = static_cast<std::uint64_t>(offer.number);
+    words[profile_bytes] = static_cast<std::uint64_t>(offer.bytes);
+    SystemAttributes system(file.identity.device);
+    Striping stripes{hints.plan.stripe_bytes, hints.plan.stripe_count};
+    if (!knows_stripes(hints.plan)) stripes = striping_of(file.fd, system).value_or(stripes);
+    words[stripe_bytes] = static_cast<std::uint64_t>(stripes.stripe_bytes);
+    words[stripe_count] = static_cast<std::uint64_t>(stripes.stripe_count);
+}
+
+void take_hints(FileHints& hints, Words const& words) {
+    hints.disabled = words[disabled] != 0;
+    hints.durable = words[durable] != 0;
+    if (knows_stripes(hints.plan)) return;
+    hints.plan.stripe_bytes = static_cast<Bytes>(words[stripe_bytes]);
+    hints.plan.stripe_count = static_cast<std::int32_t>(words[stripe_count]);
+}
+
+void tell_file(Words& words, OwnFile const& file, Rank self) {
+    words[has_no_path] = !file.has_path;
+    words[not_by_mpi] = !file.by_mpi;
+    if (!file.error.empty()) words[not_opened_by] = ~static_cast<std::uint64_t>(self);
+    if (file.fd < 0) return;
+    words[inode_most] = file.identity.inode;
+    words[inode_least] = ~file.identity.inode;
+    words[device_most] = file.identity.device;
+    words[device_least] = ~file.identity.device;
+    words[held_by_mpi] = file.held_by_mpi;
+}
+
+Words largest(Words const& mine, Team& team) {
+    Words all{};
+    if (!team.reduction) {
+        PMPI_Allreduce(mine.data(), all.data(), word_count, MPI_UINT64_T, MPI_MAX,
+                       team.communicator);
+        return all;
+    }
+    NodeReduction& reduction = *team.reduction;
+    reduction.begin(mine);
+    Progress::instance().drive_until([&] { return reduction.finished(); }, [&] { team.poke(); });
+    return reduction.largest();
+}
+
+/// Hints of the system's file, which only rank 0 has: a broadcast where there are any.
+void share_system_hints(FileHints& hints, std::string text, Words const& words, Team const& team) {
+    if (words[system_hint_bytes] == 0) return;
+    text.resize(words[system_hint_bytes]);
+    PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, team.communicator);
+    if (team.self != 0) hear_system_hints(hints, text);
+}
+
+/// Nodes number the devices of network file systems as they like. Collective where numbers differ.
+bool same_on_each_node(std::uint64_t device, Words const& words, Team const& team) {
+    if (words[device_most] == ~words[device_least]) return true;
+    Topology const& topology = *team.topology;
+    if (topology.node_count() == 1) return false;
+    std::vector<std::uint64_t> all(static_cast<std::size_t>(topology.rank_count()));
+    PMPI_Allgather(&device, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, team.communicator);
+    for (Rank rank = 0; rank < topology.rank_count(); ++rank) {
+        auto const first = static_cast<std::size_t>(topology.rank_at(topology.node_of(rank), 0));
+        if (all[static_cast<std::size_t>(rank)] != all[first]) return false;
+    }
+    return true;
+}
+
+void refuse(std::string const& why) { warn(why + "; the MPI serves the file", true); }
+
+/// The same on all ranks; one of them says why not.
+bool may_serve(Words const& words, OwnFile const& file, Team const& team) {
+    if (words[has_no_path] && words[not_by_mpi]) return false;  // As the driver's name asks for.
+    auto const first_without = static_cast<Rank>(~words[not_opened_by]);
+    if (words[not_opened_by] != 0) {
+        if (team.self == first_without) {
+            refuse("rank " + std::to_string(team.self) + " on " + host_name() + " cannot open " +
+                   file.name + ": " + file.error);
+        }
+        return false;
+    }
+    if (words[has_no_path]) return true;
+    bool const same = words[inode_most] == ~words[inode_least] &&
+                      same_on_each_node(file.identity.device, words, team);
+    if (!same && team.self == 0) refuse(file.name + " is not the same file on all ranks");
+    if (same && !words[held_by_mpi] && team.self == 0)
+        refuse(file.name + " is not, or no longer, the name of the file that the MPI has opened");
+    return same && words[held_by_mpi];
+}
+
+}  // namespace
+
+OwnFile::OwnFile(FileNames const& names, int amode, FileHints const& hints, Team const& team)
+    : name(names.path.value_or(names.mpi)),
+      has_path(names.path.has_value()),
+      by_mpi(hints.storage == StorageEngine::mpi) {
+    if (!has_path && !by_mpi) return;
+    OpenedFile opened;
+    if (has_path) {
+        opened = open_file(*names.path, access_mode(amode));
+        fd = opened.descriptor.get();
+        if (opened.error != 0) error = std::strerror(opened.error);
+        if (fd < 0) return;
+        identity = identity_of(fd).value_or(FileIdentity{});
+        held_by_mpi = held_beside(fd, identity);
+    }
+    storage = stored_file(names, std::move(opened), amode, hints, team);
+    if (storage->opened() != Status::ok) error = describe(storage->opened());
+}
+
+AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
+    Words mine{};
+    tell_file(mine, file, team.self);
+    std::string const of_system = team.self == 0 ? system_hints() : std::string();
+    if (team.self == 0) {
+        hear_system_hints(hints, of_system);
+        tell_hints(mine, hints, file);
+        mine[system_hint_bytes] = of_system.size();
+    }
+    Words const words = largest(mine, team);
+    share_system_hints(hints, of_system, words, team);
+    take_hints(hints, words);
+    if (hints.disabled) return {};
+    ProfileOffer const offer{static_cast<std::int32_t>(words[profile_number]),
+                             static_cast<std::int32_t>(words[profile_bytes])};
+    auto machine = take_profile(offer, team);
+    return {may_serve(words, file, team), words[placed] != 0, std::move(machine)};
+}
+
+}  // namespace sluice

@@ -1,0 +1,34 @@
+// What ranks must know alike of a file when it is opened: that all hold the very file that the MPI
+// has opened, what rank 0's hints say, and what the file system says to rank 0.
+#pragma once
+#include "mpi/communicator/team.hpp"
+#include "mpi/file/storages.hpp"
+
+namespace sluice {
+
+/// A file as this rank holds it.
+struct OwnFile {
+    OwnFile(FileNames const& names, int amode, FileHints const& hints, Team const& team);
+
+    std::unique_ptr<StoredFile> storage;
+    std::string name;          ///< For messages.
+    bool has_path = false;     ///< False: only a driver of the MPI reaches it.
+    bool by_mpi = false;       ///< Its bytes are moved by the MPI's own file.
+    int fd = -1;               ///< Of the storage; none where it is not open.
+    std::string error;         ///< Why the storage is not open; empty: it is.
+    FileIdentity identity;     ///< Where there is a descriptor.
+    bool held_by_mpi = false;  ///< The process has the same file by another descriptor, too.
+};
+
+struct AgreedOpen {
+    bool served = false;  ///< Else the MPI serves the file, on all ranks.
+    bool placed = false;  ///< Rank 0 has a placement of aggregators.
+    std::shared_ptr<MachineProfile const> machine;
+};
+
+/// Takes from rank 0 what ranks could not otherwise do the same, and sees to it that all have the
+/// same file: one reduction, and a broadcast for a profile of the machine that the team has not
+/// heard of. Why a file is not served is told by one rank. Collective over the team's communicator.
+[[nodiscard]] AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file);
+
+}  // namespace sluice

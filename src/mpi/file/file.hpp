@@ -1,0 +1,171 @@
+// Open files: what the library knows of an MPI_File. The MPI keeps its own handle and the
+// individual file pointer; this keeps the view, the hints, the stream and the descriptor.
+#pragma once
+#include "mpi/file/storages.hpp"
+#include "mpi/file/view.hpp"
+
+#include <memory>
+#include <mpi.h>
+
+namespace sluice {
+
+/// The cost model against the clock; seconds.
+struct Foretold {
+    std::int64_t operations = 0;  ///< That were priced.
+    double estimated = 0, measured = 0;
+    double worst = 1;  ///< The ratio of the two that was farthest from 1.
+
+    void add(double estimate, double took) noexcept;
+};
+
+/// Sums of one file, of one rank. Seconds are of the wall clock.
+struct FileStatistics {
+    std::int64_t operations = 0, writes = 0, reads = 0;
+    Bytes bytes = 0;
+    std::int64_t passed = 0;     ///< Calls that were handed on to the MPI.
+    double blocked_seconds = 0;  ///< The program was inside our calls.
+    double busy_seconds = 0;     ///< At least one operation was under way.
+    Tally tally;                 ///< Of all operations.
+    Foretold priced;
+    Plan last_plan;  ///< Of the operation that was completed last.
+};
+
+class Access;
+struct OwnFile;
+
+class File {
+public:
+    File(MPI_File handle, std::shared_ptr<Team> team, StreamPlace& place, OwnFile own, int amode,
+         FileHints hints);
+    ~File();
+
+    /// False while the MPI must serve this file: its view has a data representation of the user's.
+    [[nodiscard]] bool served() const noexcept { return view.known; }
+
+    /// The next operation on this file; local, returns at once.
+    std::shared_ptr<Operation> start(Call call, bool background);
+    /// Until the operation is complete; the calling thread moves it on.
+    void wait(Operation& operation);
+    /// The same for a blocking call, which may return earlier: false where the operation goes on
+    /// behind it, without this rank's memory. An error of it comes with a later call: late_error().
+    bool wait_for_own_part(std::shared_ptr<Operation> const& operation);
+    /// The error of an operation that ended after its blocking call had returned; each is returned
+    /// once. Accounts for those that ended. Local.
+    Status late_error();
+    /// Until the operations of all blocking calls that have returned are complete and accounted
+    /// for; their errors are kept. A call of this rank returned, so the other ranks come to it.
+    void settle();
+    /// Blocking; returns the status that all ranks agreed on. Collective.
+    Status agree(Status mine);
+    /// Until all operations of this rank on the file are complete. Collective in effect.
+    void drain();
+
+    /// Gives the stream to the next file that is opened. All ranks must do this at the same point
+    /// of the program, or they would disagree on who uses which stream.
+    void release_stream() { place_.used = false; }
+
+    /// New values, but for what holds from open to close.
+    void set_hints(FileHints next);
+    /// Hints with the values that this file uses, for MPI_File_get_info.
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> hints_in_force() const;
+
+    /// Accounting: the program is done with an operation, and was blocked in a call.
+    void completed(Operation const& operation);
+    void blocked(double seconds);
+    /// A call on the file was handed on to the MPI.
+    void passed() noexcept { passed_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] FileStatistics statistics() const;
+
+    MPI_File const handle;
+    std::shared_ptr<Team> const team;
+    std::string const name;  ///< As the system knows it, or else the MPI.
+    int const amode;
+    FileHints hints;
+    FileView view;
+    bool atomic = false;
+    bool exact = false;             ///< The MPI has taken its ExactHints.
+    std::unique_ptr<Access> split;  ///< The split collective that was begun.
+    std::unique_ptr<StoredFile> const storage;
+    /// See PointerLock. Recursive: an error handler of the program may seek.
+    mutable std::recursive_mutex pointer_mutex;
+
+private:
+    void hand_over(std::shared_ptr<Operation> const& operation, bool background);
+    void foretell(Operation const& operation);
+    /// Accounts for operations that ended behind their blocking calls, and keeps their errors.
+    void account();
+
+    StreamPlace& place_;
+    std::atomic<std::int64_t> passed_{0};
+    mutable std::mutex mutex_;  ///< Guards the fields below.
+    std::vector<std::weak_ptr<Operation>> pending_;
+    std::vector<std::shared_ptr<Operation>> left_behind_;  ///< Their blocking calls have returned.
+    Status late_ = Status::ok;  ///< Of those that are accounted for: not raised yet.
+    FileStatistics statistics_;
+    double busy_until_ = 0;  ///< Operations overlap: time is counted once.
+};
+
+/// Held by a thread that reads the individual file pointer and moves it, or lets the MPI move it. A
+/// program whose threads may not call MPI at the same time pays nothing.
+class PointerLock {
+public:
+    explicit PointerLock(File const& file) : lock_(file.pointer_mutex, std::defer_lock) {
+        if (thread_multiple()) lock_.lock();
+    }
+
+private:
+    std::unique_lock<std::recursive_mutex> lock_;
+};
+
+/// The file of a handle; null when the MPI serves it.
+[[nodiscard]] std::shared_ptr<File> find_file(MPI_File handle);
+void add_file(std::shared_ptr<File> file);
+void remove_file(MPI_File handle);
+[[nodiscard]] std::vector<std::shared_ptr<File>> open_files();
+/// The MPI serves the file, though all ranks that opened it run this library: they may agree on
+/// hints for it.
+[[nodiscard]] bool is_left_by_all(MPI_File handle);
+
+/// Opens: called after the MPI has opened the file. Collective over `communicator`.
+void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
+                   MPI_File handle);
+
+/// Hints for the MPI's own file by which ROMIO writes no byte that nobody asked for. It would
+/// otherwise read what lies between the pieces of a view and write it back, in independent calls
+/// (data sieving) and in collective ones: those of the shared pointer, where Sluice serves the
+/// rest.
+class ExactHints {
+public:
+    /// Of a file that the MPI serves: collective calls stay as they are.
+    explicit ExactHints(MPI_Info given);
+    /// Of `file`, at its next set_view or set_info. All ranks must hand over the same ones of these
+    /// hints, since ROMIO broadcasts each: all do until a call has succeeded, and none later.
+    ExactHints(MPI_Info given, File const& file);
+    ~ExactHints();
+    ExactHints(ExactHints const&) = delete;
+    ExactHints& operator=(ExactHints const&) = delete;
+    [[nodiscard]] MPI_Info info() const noexcept { return info_; }
+
+private:
+    void copy(MPI_Info given);
+
+    MPI_Info info_ = MPI_INFO_NULL;
+};
+
+/// The hints of one rank, and what is left of them for the MPI: some MPIs stop the program at
+/// numbers that are none, so those hints go no further than a warning.
+class OwnHints {
+public:
+    OwnHints(MPI_Info given, FileHints before);
+    ~OwnHints();
+    OwnHints(OwnHints const&) = delete;
+    OwnHints& operator=(OwnHints const&) = delete;
+
+    FileHints hints;
+    MPI_Info for_mpi;
+
+private:
+    MPI_Info copy_ = MPI_INFO_NULL;
+};
+
+}  // namespace sluice

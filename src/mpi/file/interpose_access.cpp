@@ -1,0 +1,119 @@
+// The collective data-access functions, blocking, nonblocking and split, with int and with large
+// counts. Each hands its arguments on; a file that is not served goes to the MPI.
+#include "mpi/file/access.hpp"
+#include "mpi/guard.hpp"
+#include "mpi/next.hpp"
+#include "mpi/progress/meet.hpp"
+
+namespace {
+
+using sluice::AccessArguments;
+using sluice::Direction;
+
+/// `pass()` is the MPI's own function.
+template <class Pass>
+int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
+    auto const file = sluice::find_file(arguments.handle);
+    if (!file || !file->served()) {
+        sluice::meet(arguments.handle);
+        return pass();
+    }
+    return sluice::guarded(arguments.handle,
+                           [&] { return sluice::access_blocking(file, arguments, status); });
+}
+
+template <class Pass>
+int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& pass) {
+    auto const file = sluice::find_file(arguments.handle);
+    if (!file || !file->served()) return pass();
+    return sluice::guarded(arguments.handle,
+                           [&] { return sluice::access_nonblocking(file, arguments, request); });
+}
+
+template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
+    auto const file = sluice::find_file(arguments.handle);
+    if (!file || !file->served()) {
+        sluice::meet(arguments.handle);
+        return pass();
+    }
+    return sluice::guarded(arguments.handle, [&] { return sluice::access_begin(file, arguments); });
+}
+
+template <class Pass>
+int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
+    auto const file = sluice::find_file(handle);
+    if (!file || !file->served()) {
+        sluice::meet(handle);
+        return pass();
+    }
+    return sluice::guarded(handle, [&] { return sluice::access_end(file, direction, status); });
+}
+
+}  // namespace
+
+// One line a function: the families differ only in names and argument types.
+#define SLUICE_BLOCKING(NAME, WAY, BUFFER, COUNT)                                                  \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
+        return blocking({fh, WAY, false, 0, const_cast<void*>(buf), count, type}, status,          \
+                        [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, status); });          \
+    }
+#define SLUICE_BLOCKING_AT(NAME, WAY, BUFFER, COUNT)                                               \
+    int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
+             MPI_Status* status) {                                                                 \
+        return blocking({fh, WAY, true, offset, const_cast<void*>(buf), count, type}, status,      \
+                        [&] { return SLUICE_NEXT(NAME)(fh, offset, buf, count, type, status); });  \
+    }
+#define SLUICE_NONBLOCKING(NAME, WAY, BUFFER, COUNT)                                               \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Request* request) {      \
+        return nonblocking({fh, WAY, false, 0, const_cast<void*>(buf), count, type}, request,      \
+                           [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, request); });      \
+    }
+#define SLUICE_NONBLOCKING_AT(NAME, WAY, BUFFER, COUNT)                                            \
+    int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
+             MPI_Request* request) {                                                               \
+        return nonblocking(                                                                        \
+            {fh, WAY, true, offset, const_cast<void*>(buf), count, type}, request,                 \
+            [&] { return SLUICE_NEXT(NAME)(fh, offset, buf, count, type, request); });             \
+    }
+#define SLUICE_BEGIN(NAME, WAY, BUFFER, COUNT)                                                     \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
+        return begin({fh, WAY, false, 0, const_cast<void*>(buf), count, type},                     \
+                     [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type); });                     \
+    }
+#define SLUICE_BEGIN_AT(NAME, WAY, BUFFER, COUNT)                                                  \
+    int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type) {         \
+        return begin({fh, WAY, true, offset, const_cast<void*>(buf), count, type},                 \
+                     [&] { return SLUICE_NEXT(NAME)(fh, offset, buf, count, type); });             \
+    }
+#define SLUICE_END(NAME, WAY, BUFFER)                                                              \
+    int NAME(MPI_File fh, BUFFER buf, MPI_Status* status) {                                        \
+        return end(fh, WAY, status, [&] { return SLUICE_NEXT(NAME)(fh, buf, status); });           \
+    }
+// All functions with a count, for one type of counts.
+#define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \
+    SLUICE_BLOCKING(MPI_File_write_all##SUFFIX, Direction::write, void const*, COUNT)              \
+    SLUICE_BLOCKING(MPI_File_read_all##SUFFIX, Direction::read, void*, COUNT)                      \
+    SLUICE_BLOCKING_AT(MPI_File_write_at_all##SUFFIX, Direction::write, void const*, COUNT)        \
+    SLUICE_BLOCKING_AT(MPI_File_read_at_all##SUFFIX, Direction::read, void*, COUNT)                \
+    SLUICE_NONBLOCKING(MPI_File_iwrite_all##SUFFIX, Direction::write, void const*, COUNT)          \
+    SLUICE_NONBLOCKING(MPI_File_iread_all##SUFFIX, Direction::read, void*, COUNT)                  \
+    SLUICE_NONBLOCKING_AT(MPI_File_iwrite_at_all##SUFFIX, Direction::write, void const*, COUNT)    \
+    SLUICE_NONBLOCKING_AT(MPI_File_iread_at_all##SUFFIX, Direction::read, void*, COUNT)            \
+    SLUICE_BEGIN(MPI_File_write_all_begin##SUFFIX, Direction::write, void const*, COUNT)           \
+    SLUICE_BEGIN(MPI_File_read_all_begin##SUFFIX, Direction::read, void*, COUNT)                   \
+    SLUICE_BEGIN_AT(MPI_File_write_at_all_begin##SUFFIX, Direction::write, void const*, COUNT)     \
+    SLUICE_BEGIN_AT(MPI_File_read_at_all_begin##SUFFIX, Direction::read, void*, COUNT)
+
+extern "C" {
+
+SLUICE_COUNTED(, int)
+#ifdef SLUICE_HAVE_LARGE_COUNT
+SLUICE_COUNTED(_c, MPI_Count)
+#endif
+
+SLUICE_END(MPI_File_write_all_end, Direction::write, void const*)
+SLUICE_END(MPI_File_read_all_end, Direction::read, void*)
+SLUICE_END(MPI_File_write_at_all_end, Direction::write, void const*)
+SLUICE_END(MPI_File_read_at_all_end, Direction::read, void*)
+
+}  // extern "C"

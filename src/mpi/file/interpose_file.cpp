@@ -1,0 +1,312 @@
+// File functions that are not data access: what keeps this library's idea of a file consistent with
+// the MPI's. The MPI does the work; these functions watch, drain and agree.
+#include "mpi/environment.hpp"
+#include "mpi/errors.hpp"
+#include "mpi/file/access.hpp"
+#include "mpi/file/statistics.hpp"
+#include "mpi/guard.hpp"
+#include "mpi/next.hpp"
+#include "mpi/progress/meet.hpp"
+#include "mpi/progress/requests.hpp"
+#include "mpi/start/interposition.hpp"
+#include "transport/mpi_status.hpp"
+
+#include <cstring>
+#include <optional>
+
+namespace sluice {
+namespace {
+
+/// Whether files may be served at all. Says why not where that is a surprise, also where
+/// MPI_Init passed this library by.
+bool may_serve() {
+    if (!settings().enabled || calls_arrive()) return settings().enabled;
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    tell_missed_calls(rank);
+    return false;
+}
+
+/// The bytes of one rank may have been written by another: all must have flushed theirs.
+Status flush(File& file) {
+    file.drain();
+    Status const all = file.agree(file.storage->sync());
+    return agreed(all, file.late_error());
+}
+
+/// Before a collective call of the MPI that must see what was written.
+void drain_and_meet(File& file) {
+    file.drain();
+    meet(file.team->communicator);
+}
+void drain_and_meet(MPI_File handle) {
+    if (auto const file = find_file(handle)) file->drain();
+    meet(handle);
+}
+
+/// Of both what Sluice and what the MPI has written. `code` is what the MPI says.
+Status sync(File& file, int& code) {
+    Status const own = flush(file);
+    meet(file.team->communicator);
+    code = SLUICE_NEXT(MPI_File_sync)(file.handle);
+    return own;
+}
+
+Status make_durable(File& file) {
+    int code = MPI_SUCCESS;
+    if (file.amode & MPI_MODE_RDONLY) return Status::ok;
+    Status const own = sync(file, code);
+    return agreed(own, status_of_mpi(code));
+}
+
+int close(File& file, MPI_File* handle) {
+    Status flushed = file.hints.durable ? make_durable(file) : Status::ok;
+    drain_and_meet(file);
+    flushed = agreed(flushed, file.late_error());
+    file.split.reset();
+    reap(false);
+    collect_statistics(file);
+    int const error = raise(file.handle, flushed);  // The MPI's file has its handler until now.
+    file.storage->release();
+    remove_file(*handle);
+    file.release_stream();
+    int const code = SLUICE_NEXT(MPI_File_close)(handle);
+    return code == MPI_SUCCESS ? error : code;
+}
+
+int set_view(File& file, ViewArguments const& a, MPI_Info info) {
+    // A negative displacement or a wrong type on one rank must not leave the others waiting.
+    FileView view;
+    bool const writable = (file.amode & MPI_MODE_RDONLY) == 0;
+    Status const mine = read_view(*file.team, a, writable, view);
+    Status const all = file.agree(mine);
+    meet(file.team->communicator);
+    if (all != Status::ok && all != Status::unsupported) return raise(file.handle, all);
+    view.known = all == Status::ok;
+    if (!view.known) view.owned.reset();  // Another rank cannot read its view: the MPI has all.
+    OwnHints const own(info, file.hints);
+    StandIn const stand_in(view);
+    // Open MPI knows no "internal".
+    char const* const for_mpi = view.owned || view.internal ? "native" : a.representation;
+    int const code = SLUICE_NEXT(MPI_File_set_view)(
+        file.handle, a.displacement, view.owned ? stand_in.type() : a.etype,
+        view.owned ? stand_in.type() : a.filetype, for_mpi, ExactHints(own.for_mpi, file).info());
+    if (code != MPI_SUCCESS) return code;
+    file.exact = true;
+    file.set_hints(own.hints);
+    file.view = view;
+    return code;
+}
+
+/// Not left to the MPI: Open MPI's writes garbage into the new part, and leaves a message behind
+/// that the next file trips over.
+Status preallocate(File& file, MPI_Offset size) {
+    file.drain();
+    if (file.amode & MPI_MODE_RDONLY) return file.agree(Status::read_only);
+    if (size < 0) return file.agree(Status::argument);
+    bool const acts = file.team->self == 0;
+    return file.agree(acts ? file.storage->preallocate(size) : Status::ok);
+}
+
+/// The MPIs keep an offset in bytes, and where it overflows they say nothing.
+int seek(File const& file, MPI_Offset offset, int whence) {
+    MPI_Offset from = 0;
+    bool const from_end = whence == MPI_SEEK_END;
+    if (!file.served() || (from_end && !file.view.owned))
+        return SLUICE_NEXT(MPI_File_seek)(file.handle, offset, whence);
+    if (whence == MPI_SEEK_CUR) PMPI_File_get_position(file.handle, &from);
+    if (from_end) {
+        MPI_Offset bytes = 0;
+        int const code = PMPI_File_get_size(file.handle, &bytes);
+        if (code != MPI_SUCCESS) return code;
+        from = etypes_before(file.view, bytes);
+    }
+    MPI_Offset place = 0;
+    bool const too_far = __builtin_add_overflow(from, offset, &place) ||
+                         (place > 0 && !byte_offset(file.view, place));
+    if (too_far) return raise(file.handle, Status::argument);
+    return SLUICE_NEXT(MPI_File_seek)(file.handle, from_end ? place : offset,
+                                      from_end ? MPI_SEEK_SET : whence);
+}
+
+int get_view(File const& file, MPI_Offset* displacement, MPI_Datatype* etype,
+             MPI_Datatype* filetype, char* representation) {
+    *displacement = file.view.displacement;
+    *etype = duplicate(file.view.owned->etype);
+    *filetype = duplicate(file.view.owned->filetype);
+    bool const external = file.view.representation == Representation::external32;
+    std::strcpy(representation, external             ? "external32"
+                                : file.view.internal ? "internal"
+                                                     : "native");
+    return MPI_SUCCESS;
+}
+
+/// The extent in the file's representation. The MPIs tell the one in memory.
+template <class Extent, class Pass>
+int get_type_extent(MPI_File handle, MPI_Datatype type, Extent* extent, Pass&& pass) {
+    auto const file = find_file(handle);
+    bool const native = !file || !file->served() || type == MPI_DATATYPE_NULL ||
+                        file->view.representation == Representation::native;
+    auto const found = native ? std::nullopt : file_extent_of(type, file->view.representation);
+    if (!found) return pass();
+    *extent = *found;
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace sluice
+
+using sluice::Status;
+
+extern "C" {
+
+int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) try {
+    sluice::meet(comm);
+    if (!sluice::may_serve()) {
+        return SLUICE_NEXT(MPI_File_open)(comm, filename, amode, info, fh);
+    }
+    sluice::OwnHints const own(info, sluice::settings().hints);
+    int const code = SLUICE_NEXT(MPI_File_open)(comm, filename, amode, own.for_mpi, fh);
+    if (code == MPI_SUCCESS) sluice::register_file(comm, filename, amode, own.hints, *fh);
+    if (code == MPI_SUCCESS) sluice::expect_meetings(*fh, comm);
+    return code;
+}
+SLUICE_NO_MEMORY(MPI_FILE_NULL)
+
+int MPI_File_close(MPI_File* fh) try {
+    auto const file = sluice::find_file(*fh);
+    if (file) return sluice::close(*file, fh);
+    sluice::end_meetings(*fh);
+    sluice::remove_file(*fh);
+    return SLUICE_NEXT(MPI_File_close)(fh);
+}
+SLUICE_NO_MEMORY(*fh)
+
+int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+                      char const* datarep, MPI_Info info) try {
+    auto const file = sluice::find_file(fh);
+    if (!file) {
+        sluice::meet(fh);
+        // Another handle of the same file may be served.
+        std::optional<sluice::ExactHints> exact;
+        if (sluice::is_left_by_all(fh)) exact.emplace(info);
+        return SLUICE_NEXT(MPI_File_set_view)(fh, disp, etype, filetype, datarep,
+                                              exact ? exact->info() : info);
+    }
+    return sluice::set_view(*file, {disp, etype, filetype, datarep}, info);
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype,
+                      char* datarep) try {
+    auto const file = sluice::find_file(fh);
+    if (file && file->view.owned) return sluice::get_view(*file, disp, etype, filetype, datarep);
+    int const code = SLUICE_NEXT(MPI_File_get_view)(fh, disp, etype, filetype, datarep);
+    if (code == MPI_SUCCESS && file && file->view.internal) std::strcpy(datarep, "internal");
+    return code;
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) try {
+    auto const file = sluice::find_file(fh);
+    if (!file || !file->view.owned) return SLUICE_NEXT(MPI_File_get_byte_offset)(fh, offset, disp);
+    auto const found = sluice::byte_offset(file->view, offset);
+    if (!found) return sluice::raise(fh, Status::argument);
+    *disp = *found;
+    return MPI_SUCCESS;
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype type, MPI_Aint* extent) try {
+    return sluice::get_type_extent(
+        fh, type, extent, [&] { return SLUICE_NEXT(MPI_File_get_type_extent)(fh, type, extent); });
+}
+SLUICE_NO_MEMORY(fh)
+
+#ifdef SLUICE_HAVE_LARGE_COUNT
+int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype type, MPI_Count* extent) try {
+    return sluice::get_type_extent(fh, type, extent, [&] {
+        return SLUICE_NEXT(MPI_File_get_type_extent_c)(fh, type, extent);
+    });
+}
+SLUICE_NO_MEMORY(fh)
+#endif
+
+int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
+    auto const file = sluice::find_file(fh);
+    if (!file) return SLUICE_NEXT(MPI_File_seek)(fh, offset, whence);
+    sluice::PointerLock const lock(*file);
+    return sluice::seek(*file, offset, whence);
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) try {
+    sluice::meet(fh);
+    return SLUICE_NEXT(MPI_File_seek_shared)(fh, offset, whence);
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_set_info(MPI_File fh, MPI_Info info) try {
+    auto const file = sluice::find_file(fh);
+    sluice::meet(fh);
+    if (!file) return SLUICE_NEXT(MPI_File_set_info)(fh, info);
+    sluice::OwnHints const own(info, file->hints);
+    int const code =
+        SLUICE_NEXT(MPI_File_set_info)(fh, sluice::ExactHints(own.for_mpi, *file).info());
+    if (code != MPI_SUCCESS) return code;
+    file->exact = true;
+    file->set_hints(own.hints);
+    return code;
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_get_info(MPI_File fh, MPI_Info* info) try {
+    int const code = SLUICE_NEXT(MPI_File_get_info)(fh, info);
+    auto const file = sluice::find_file(fh);
+    if (!file || code != MPI_SUCCESS) return code;
+    for (auto const& [name, value] : file->hints_in_force()) {
+        PMPI_Info_set(*info, name.c_str(), value.c_str());
+    }
+    return code;
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_set_atomicity(MPI_File fh, int flag) try {
+    auto const file = sluice::find_file(fh);
+    sluice::drain_and_meet(fh);
+    if (!file) return SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
+    int const code = SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
+    if (code == MPI_SUCCESS) file->atomic = flag != 0;
+    return code;
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
+    sluice::drain_and_meet(fh);
+    return SLUICE_NEXT(MPI_File_set_size)(fh, size);
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_preallocate(MPI_File fh, MPI_Offset size) try {
+    auto const file = sluice::find_file(fh);
+    if (!file) {
+        sluice::meet(fh);
+        return SLUICE_NEXT(MPI_File_preallocate)(fh, size);
+    }
+    return sluice::raise(fh, sluice::preallocate(*file, size));
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_sync(MPI_File fh) try {
+    auto const file = sluice::find_file(fh);
+    if (!file) {
+        sluice::meet(fh);
+        return SLUICE_NEXT(MPI_File_sync)(fh);
+    }
+    int code = MPI_SUCCESS;
+    Status const all = sluice::sync(*file, code);
+    return all != Status::ok ? sluice::raise(fh, all) : code;
+}
+SLUICE_NO_MEMORY(fh)
+
+}  // extern "C"

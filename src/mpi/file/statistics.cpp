@@ -1,0 +1,124 @@
+// Reducing and printing of statistics. See statistics.hpp.
+#include "mpi/file/statistics.hpp"
+
+#include "mpi/environment.hpp"
+
+#include <cstdio>
+
+namespace sluice {
+namespace {
+
+bool any_opened = false;  ///< A file, by this rank.
+
+std::vector<std::string>& lines() {
+    static auto* const only = new std::vector<std::string>;
+    return *only;
+}
+
+/// What is reduced over the ranks of a file.
+struct Most {
+    double blocked, busy, survey, claims, exchange, agreement, copies, transfers, messages, priced;
+};
+struct Total {
+    double bytes, helper, storage, messages, message_bytes, passed;
+};
+
+/// Of the rank that needed longest for each part.
+std::string parts(Most const& most, Total const& total) {
+    char text[512];
+    std::snprintf(text, sizeof text,
+                  "  stages: survey %.3f s, claims %.3f s, exchange %.3f s, agreement %.3f s\n"
+                  "  in these: copies %.3f s, file %.3f s, messages %.3f s\n",
+                  most.survey, most.claims, most.exchange, most.agreement, most.copies,
+                  most.transfers, most.messages);
+    std::string all = text;
+    if (total.messages > 0) {
+        std::snprintf(text, sizeof text, "  between nodes: %.0f messages, %.1f MiB\n",
+                      total.messages, total.message_bytes / (1 << 20));
+        all += text;
+    }
+    return all;
+}
+
+/// Calls that the MPI served on a file that this library serves otherwise.
+std::string passed_on(FileStatistics const& s, Total const& total) {
+    if (total.passed == 0) return "";
+    char text[256];
+    std::snprintf(
+        text, sizeof text,
+        "  %.0f blocking independent or shared-pointer calls were served by the MPI%s\n",
+        total.passed,
+        s.operations == 0 ? ": the program made no collective access, so nothing is hidden" : "");
+    return text;
+}
+
+/// A wrong model should be seen.
+std::string foretold(Foretold const& priced, Most const& most) {
+    if (priced.operations == 0) return "";
+    char text[256];
+    std::snprintf(text, sizeof text,
+                  "  cost model: %.3f s expected, %.3f s taken by %lld operations; farthest off: "
+                  "%.2f of the time taken\n",
+                  priced.estimated, most.priced, static_cast<long long>(priced.operations),
+                  priced.worst);
+    return text;
+}
+
+std::string formatted(FileStatistics const& s, Most const& most, Total const& total,
+                      std::string const& path) {
+    double const hidden = most.busy > 0 ? std::max(0.0, 1 - most.blocked / most.busy) : 0;
+    char text[512];
+    std::snprintf(text, sizeof text,
+                  "  %lld operations (%lld writes, %lld reads), %.1f MiB\n"
+                  "  blocked %.3f s, under way %.3f s, hidden %.0f %%\n"
+                  "  processor time so far: helper %.3f s, storage threads %.3f s\n",
+                  static_cast<long long>(s.operations), static_cast<long long>(s.writes),
+                  static_cast<long long>(s.reads), total.bytes / (1 << 20), most.blocked, most.busy,
+                  100 * hidden, total.helper, total.storage);
+    std::string plan = s.operations == 0 ? "none" : describe(s.last_plan);
+    for (auto at = plan.find('\n'); at != std::string::npos; at = plan.find('\n', at + 3)) {
+        plan.replace(at, 1, "\n  ");
+    }
+    return path + "\n" + text + passed_on(s, total) + parts(most, total) +
+           foretold(s.priced, most) + "  last plan: " + plan;
+}
+
+}  // namespace
+
+void collect_statistics(File const& file) {
+    if (!settings().statistics) return;
+    FileStatistics const s = file.statistics();
+    Tally const& t = s.tally;
+    Most const mine{s.blocked_seconds, s.busy_seconds, t.survey,    t.claims,   t.exchange,
+                    t.agreement,       t.copies,       t.transfers, t.messages, s.priced.measured};
+    Total const part{static_cast<double>(s.bytes),
+                     Progress::instance().helper_seconds(),
+                     storage_seconds(),
+                     static_cast<double>(t.messages_sent),
+                     static_cast<double>(t.bytes_sent),
+                     static_cast<double>(s.passed)};
+    Most most{};
+    Total total{};
+    MPI_Comm const communicator = file.team->communicator;
+    PMPI_Reduce(&mine, &most, sizeof most / sizeof(double), MPI_DOUBLE, MPI_MAX, 0, communicator);
+    PMPI_Reduce(&part, &total, sizeof total / sizeof(double), MPI_DOUBLE, MPI_SUM, 0, communicator);
+    if (file.team->self == 0) lines().push_back(formatted(s, most, total, file.name));
+}
+
+void note_opened() { any_opened = true; }
+
+void note_left_to_mpi(std::string const& file, std::string const& why) {
+    std::string const text = file + ": the MPI serves this file: " + why;
+    note(text);
+    if (settings().statistics && world_rank() == 0) lines().push_back(text);
+}
+
+void print_statistics() {
+    if (settings().statistics && world_rank() == 0 && !any_opened) {
+        say("no file was served: the program did not call MPI_File_open");
+    }
+    for (auto const& line : lines()) std::fprintf(stderr, "sluice: %s\n", line.c_str());
+    lines().clear();
+}
+
+}  // namespace sluice

@@ -1,0 +1,190 @@
+// MPI_Init, MPI_Init_thread, MPI_Finalize and sessions: nothing is set up at the start but the
+// thread level that several nodes need; at the end requests are waited for, statistics printed, the
+// helper ended.
+#include "mpi/collective/communicator.hpp"
+#include "mpi/collective/context.hpp"
+#include "mpi/collective/own_reduction.hpp"
+#include "mpi/communicator/peers.hpp"
+#include "mpi/environment.hpp"
+#include "mpi/file/statistics.hpp"
+#include "mpi/next.hpp"
+#include "mpi/progress/meet.hpp"
+#include "mpi/progress/requests.hpp"
+#include "mpi/progress/threads.hpp"
+#include "mpi/start/built_for.hpp"
+#include "mpi/start/fit.hpp"
+#include "mpi/start/interposition.hpp"
+#include "system/launcher.hpp"
+#include "system/shared_memory.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <mpi.h>
+
+namespace sluice {
+namespace {
+
+std::atomic<int> instances{0};  ///< The world and sessions that are not finalized yet.
+
+/// Launchers tell how many ranks there are, and how many on this node. Unknown counts as several.
+bool on_one_node() {
+    long const all = launched_ranks();
+    long const local = std::max(number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE"),
+                                number_in_environment("MPI_LOCALNRANKS"));
+    return all >= 1 && all == local;
+}
+
+/// Where the system refuses, each rank is a node of its own.
+bool memory_can_be_shared() {
+    constexpr std::size_t windows_of_a_file = std::size_t{64} << 20;  // Of a few ranks.
+    if (!settings().shared_memory) return false;
+    auto const memory = SharedMemory::create(windows_of_a_file);
+    return memory && memory->reserve({0, 1});  // As the bell of each process is.
+}
+
+/// On one node nothing of ours calls MPI from another thread; between nodes the helper does, and
+/// for the MPI's own files the storage threads.
+bool needs_multiple() {
+    Settings const& s = settings();
+    bool const one = on_one_node() && s.ranks_per_node == 0 && memory_can_be_shared();
+    bool const helper_calls = !s.progress_in_calls && !one;
+    return s.enabled && calls_arrive() && (helper_calls || s.hints.storage == StorageEngine::mpi);
+}
+
+/// Before the MPI reads its parameters. Open MPI's collective calls on files, those of the shared
+/// pointer with them, would sieve: write what lies between the pieces as they found it.
+void keep_from_sieving() {
+    if (settings().enabled && calls_arrive())
+        setenv("OMPI_MCA_fbtl_posix_write_datasieving", "false", 1);
+}
+
+/// What has to be settled before the MPI begins.
+void before_start() {
+    check_fit();
+    keep_from_sieving();
+    if (calls_arrive()) show_this_process();
+}
+
+/// `world` is null in a session.
+void initialised(int rank, bool multiple, MPI_Comm world) {
+    ++instances;
+    check_constants();
+    set_thread_multiple(multiple);
+    set_world_rank(rank);
+    tell_complaints();
+    leave_preload();
+    if (!settings().enabled) return;
+    tell_missed_calls(rank);
+    if (!calls_arrive()) return;
+    note("version " SLUICE_VERSION " for " SLUICE_BUILT_FOR);
+    bool const asks_others =
+        settings().collectives || settings().affinity.way == Affinity::Way::spread;
+    bool const all = world != MPI_COMM_NULL && asks_others && all_have_sluice(world);
+    settle_threads(all ? world : MPI_COMM_NULL);
+    if (settings().collectives && all) Fabric::set_up_world();
+    if (world != MPI_COMM_NULL) expect_group_meetings(world);
+}
+
+void world_initialised() {
+    int provided = MPI_THREAD_SINGLE, rank = 0, ranks = 0;
+    PMPI_Query_thread(&provided);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (settings().enabled) check_world(ranks);
+    initialised(rank, provided == MPI_THREAD_MULTIPLE, MPI_COMM_WORLD);
+}
+
+/// Before the world or a session ends; after the last one MPI is gone.
+void finalizing() {
+    bool const last = --instances == 0;
+    if (!settings().enabled) return;
+    for (auto const& file : open_files()) file->drain();
+    reap(true);
+    free_spares();
+    if (!last) return;
+    for (auto const& file : open_files()) file->storage->release();
+    print_statistics();
+    free_what_was_needed();
+    Communicator::forget_all();
+    Progress::stop();
+    Context::forget_all();
+    Team::forget_all();
+    forget_peers();
+    forget_types();
+}
+
+#ifdef SLUICE_HAVE_SESSIONS
+/// Without MPI_COMM_WORLD only the launcher can tell.
+int rank_of_launcher() { return static_cast<int>(std::max(launched_rank(), 0L)); }
+
+bool is_multiple(MPI_Session session) {
+    MPI_Info used = MPI_INFO_NULL;
+    if (PMPI_Session_get_info(session, &used) != MPI_SUCCESS) return false;
+    char level[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    PMPI_Info_get(used, "thread_level", MPI_MAX_INFO_VAL, level, &found);
+    PMPI_Info_free(&used);
+    return found && std::strcmp(level, "MPI_THREAD_MULTIPLE") == 0;
+}
+
+/// What the program asked for, with the thread level raised.
+MPI_Info with_multiple(MPI_Info info) {
+    MPI_Info raised = MPI_INFO_NULL;
+    if (info == MPI_INFO_NULL)
+        PMPI_Info_create(&raised);
+    else
+        PMPI_Info_dup(info, &raised);
+    PMPI_Info_set(raised, "thread_level", "MPI_THREAD_MULTIPLE");
+    return raised;
+}
+#endif
+
+}  // namespace
+}  // namespace sluice
+
+extern "C" {
+
+int MPI_Init(int* argc, char*** argv) {
+    sluice::before_start();
+    int provided = 0;
+    int const code = sluice::needs_multiple()
+                         ? SLUICE_NEXT(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                         : SLUICE_NEXT(MPI_Init)(argc, argv);
+    if (code == MPI_SUCCESS) sluice::world_initialised();
+    return code;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    sluice::before_start();
+    int const level = sluice::needs_multiple() ? MPI_THREAD_MULTIPLE : required;
+    int const code = SLUICE_NEXT(MPI_Init_thread)(argc, argv, level, provided);
+    if (code == MPI_SUCCESS) sluice::world_initialised();
+    return code;
+}
+
+int MPI_Finalize(void) {
+    sluice::finalizing();
+    sluice::end_group_meetings();
+    return SLUICE_NEXT(MPI_Finalize)();
+}
+
+#ifdef SLUICE_HAVE_SESSIONS
+int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+    sluice::before_start();
+    MPI_Info asked = sluice::needs_multiple() ? sluice::with_multiple(info) : info;
+    int const code = SLUICE_NEXT(MPI_Session_init)(asked, handler, session);
+    if (asked != info) PMPI_Info_free(&asked);
+    if (code == MPI_SUCCESS) {
+        sluice::initialised(sluice::rank_of_launcher(), sluice::is_multiple(*session),
+                            MPI_COMM_NULL);
+    }
+    return code;
+}
+
+int MPI_Session_finalize(MPI_Session* session) {
+    sluice::finalizing();
+    return SLUICE_NEXT(MPI_Session_finalize)(session);
+}
+#endif
+
+}  // extern "C"

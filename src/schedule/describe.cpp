@@ -1,0 +1,183 @@
+// Schedules as text and as a number: for people, golden tests and the stall watchdog. Pure.
+#include "schedule/describe.hpp"
+
+namespace sluice {
+namespace {
+
+char const* name(Memory memory) noexcept {
+    switch (memory) {
+    case Memory::none:
+        return "-";
+    case Memory::user:
+        return "user";
+    case Memory::slot:
+        return "slot";
+    case Memory::coverage:
+        return "coverage";
+    case Memory::message:
+        return "message";
+    case Memory::want:
+        return "want";
+    case Memory::record:
+        return "record";
+    case Memory::board:
+        return "board";
+    case Memory::announcement:
+        return "announcement";
+    case Memory::claims:
+        return "claims";
+    case Memory::input:
+        return "input";
+    case Memory::output:
+        return "output";
+    case Memory::scratch:
+        return "scratch";
+    }
+    return "?";
+}
+
+char const* name(CounterKind counter) noexcept {
+    switch (counter) {
+    case CounterKind::turn:
+        return "turn";
+    case CounterKind::posted:
+        return "posted";
+    case CounterKind::arrived:
+        return "arrived";
+    case CounterKind::announced:
+        return "announced";
+    case CounterKind::claimed:
+        return "claimed";
+    case CounterKind::collected:
+        return "collected";
+    case CounterKind::taken:
+        return "taken";
+    case CounterKind::answered:
+        return "answered";
+    }
+    return "?";
+}
+
+char const* name(Channel channel) noexcept {
+    switch (channel) {
+    case Channel::survey:
+        return "survey";
+    case Channel::agreement:
+        return "agreement";
+    case Channel::claims:
+        return "claims";
+    case Channel::want:
+        return "want";
+    case Channel::data:
+        return "data";
+    case Channel::answer:
+        return "answer";
+    case Channel::weights:
+        return "weights";
+    case Channel::collective:
+        return "collective";
+    }
+    return "?";
+}
+
+std::string place(Op const& op) {
+    return "[" + std::to_string(op.aggregator) + "," + std::to_string(op.cycle) + "]";
+}
+
+std::string arrow(Op const& op) { return std::string(name(op.source)) + " -> " + name(op.target); }
+
+std::string counter(Op const& op, char const* relation) {
+    return name(op.counter) + place(op) + relation + std::to_string(op.value);
+}
+
+/// Of a collective between memories: where, and how much.
+std::string at(Memory memory, Bytes position) {
+    return std::string(name(memory)) + "@" + std::to_string(position);
+}
+
+std::string describe_collective(Op const& op) {
+    std::string const bytes = std::to_string(op.bytes) + " bytes ";
+    switch (op.kind) {
+    case OpKind::send:
+        return "send " + bytes + "#" + std::to_string(op.value) + " to " + std::to_string(op.peer) +
+               " from " + at(op.source, op.source_at);
+    case OpKind::recv:
+        return "recv " + bytes + "#" + std::to_string(op.value) + " from " +
+               std::to_string(op.peer) + " into " + at(op.target, op.target_at);
+    default:
+        return (op.kind == OpKind::reduce ? "reduce " : "copy ") + bytes +
+               at(op.source, op.source_at) + " -> " + at(op.target, op.target_at);
+    }
+}
+
+/// One step of FNV-1a, eight bytes at a time.
+void mix(std::uint64_t& hash, std::uint64_t value) noexcept {
+    for (int i = 0; i < 8; ++i, value >>= 8) hash = (hash ^ (value & 0xff)) * 0x100000001b3;
+}
+
+}  // namespace
+
+std::string describe(Op const& op) {
+    if (op.channel == Channel::collective) return describe_collective(op);
+    switch (op.kind) {
+    case OpKind::await:
+        return "await " + counter(op, " >= ");
+    case OpKind::notify:
+        return "notify " + counter(op, " += ");
+    case OpKind::copy:
+        return "copy " + arrow(op) + " " + place(op);
+    case OpKind::merge:
+        return "merge " + arrow(op);
+    case OpKind::send:
+        return std::string("send ") + name(op.channel) + place(op) + " to " +
+               std::to_string(op.peer) + " from " + name(op.source);
+    case OpKind::recv:
+        return std::string("recv ") + name(op.channel) + place(op) + " from " +
+               std::to_string(op.peer) + " into " + name(op.target);
+    case OpKind::write:
+        return std::string("write ") + name(op.source) + " " + place(op);
+    case OpKind::read:
+        return std::string("read ") + name(op.target) + " " + place(op);
+    case OpKind::clear:
+        return "clear coverage " + place(op);
+    case OpKind::reduce:
+        return "reduce " + arrow(op);
+    }
+    return "?";
+}
+
+std::string describe(Schedule const& schedule) {
+    std::string text;
+    for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+        Op const& op = schedule.ops[i];
+        text += std::to_string(i) + ": " + describe(op);
+        for (std::uint32_t e = 0; e < op.edge_count; ++e) {
+            text += (e == 0 ? " after " : ", ") + std::to_string(schedule.edges[op.first_edge + e]);
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+std::uint64_t digest(Schedule const& schedule) noexcept {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (Op const& op : schedule.ops) {
+        mix(hash, static_cast<std::uint64_t>(op.kind) | static_cast<std::uint64_t>(op.source) << 8 |
+                      static_cast<std::uint64_t>(op.target) << 16 |
+                      static_cast<std::uint64_t>(op.counter) << 24 |
+                      static_cast<std::uint64_t>(op.channel) << 32);
+        mix(hash, static_cast<std::uint64_t>(op.aggregator));
+        mix(hash, static_cast<std::uint64_t>(op.cycle));
+        mix(hash, static_cast<std::uint64_t>(op.value));
+        mix(hash, static_cast<std::uint64_t>(op.peer));
+        mix(hash, static_cast<std::uint64_t>(op.source_at));
+        mix(hash, static_cast<std::uint64_t>(op.target_at));
+        mix(hash, static_cast<std::uint64_t>(op.bytes));
+        for (std::uint32_t e = 0; e < op.edge_count; ++e) {
+            mix(hash, schedule.edges[op.first_edge + e]);
+        }
+    }
+    return hash;
+}
+
+}  // namespace sluice

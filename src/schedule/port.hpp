@@ -1,0 +1,106 @@
+// The outside world as the executor sees it: small interfaces. Each has a real implementation
+// beside this file and a simulated twin in simulate/. All calls return at once.
+#pragma once
+#include "base/request.hpp"
+#include "base/status.hpp"
+#include "base/topology.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace sluice {
+
+/// Wakes the ranks of a node. A ring tells that something changed, not what.
+class Bells {
+public:
+    virtual ~Bells() = default;
+    /// Wakes the rank with this local index if it sleeps.
+    virtual void ring(Rank local) = 0;
+};
+
+/// A message under way; owned by who started it, kept until finished() said so.
+struct Message {
+    std::uint64_t handle = 0;
+    Bytes received = 0;      ///< Set by finished() for receives.
+    bool failed = false;     ///< The network could not take or bring it; it is finished.
+    bool truncated = false;  ///< Failed because it is longer than its receive.
+};
+
+/// Messages between ranks of different nodes, matched by peer and tag in the order of their starts.
+class Network {
+public:
+    virtual ~Network() = default;
+    /// `synchronous`: is not finished before the receive began.
+    virtual Message start_send(Rank peer, int tag, std::span<std::byte const> bytes,
+                               bool synchronous) = 0;
+    /// The message may be shorter than the memory.
+    virtual Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) = 0;
+    virtual bool finished(Message& message) = 0;
+    /// Moves messages on by itself, before any of them is asked about; true when anything moved.
+    virtual bool progress() { return false; }
+    /// Messages under way whose end rings no bell: while there are any, it must be asked.
+    [[nodiscard]] virtual int due() const noexcept { return 0; }
+    /// Asked before one sleeps: whether this rank will help itself within microseconds, without a
+    /// ring. Then it may yield its core before it looks again, but must not sleep.
+    [[nodiscard]] virtual bool must_look_again() noexcept { return false; }
+};
+
+/// Bytes that lie together in the file and in memory.
+struct Segment {
+    Offset file_offset = 0;
+    std::byte* memory = nullptr;
+    Bytes length = 0;
+};
+
+/// Segments to be written or read, produced one by one by the thread that transfers them.
+class Transfer {
+public:
+    explicit Transfer(Direction way) noexcept : direction(way) {}
+    virtual ~Transfer() = default;
+    Transfer(Transfer const&) = delete;
+    Transfer& operator=(Transfer const&) = delete;
+
+    virtual std::optional<Segment> next() = 0;
+
+    Direction const direction;
+    Span exclusive;  ///< Nobody else may access these bytes meanwhile; empty: no matter.
+    // Results; valid once `done` is true.
+    Status status = Status::ok;
+    Bytes bytes = 0;               ///< Transferred; short when reading across the end.
+    Offset end_of_file = endless;  ///< Where a read found the file to end.
+    std::atomic<bool> done{false};
+};
+
+/// Pieces of the file that are longer than this gain nothing from an exchange, unless the storage
+/// knows better.
+inline constexpr Bytes direct_piece_bytes_usual = Bytes{512} << 10;
+
+/// One file. Everything that happens to it goes through start(); sets `done`, then rings the rank.
+class Storage {
+public:
+    virtual ~Storage() = default;
+    virtual void start(Transfer& transfer) = 0;
+    /// Transfers in the calling thread; for short ones in calls that may block.
+    virtual void run(Transfer& transfer) = 0;
+    /// Pieces of the file of at least this size gain nothing from an exchange on the way to it.
+    [[nodiscard]] virtual Bytes direct_piece_bytes(Direction) { return direct_piece_bytes_usual; }
+};
+
+/// Told what the rank's processor was busy with: for simulations, in which it takes time.
+class Work {
+public:
+    virtual ~Work() = default;
+    virtual void done(Bytes copied, std::int64_t pieces) = 0;
+};
+
+/// Seconds since some fixed time.
+class Clock {
+public:
+    virtual ~Clock() = default;
+    virtual double now() = 0;
+};
+
+}  // namespace sluice

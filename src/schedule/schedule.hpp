@@ -1,0 +1,100 @@
+// What one rank does, as data: small dependency graphs in flat arrays, made by pure functions.
+// Memory is named by role, never by address, so a schedule can be printed, checked for all ranks
+// together, simulated and replayed. schedule/activity.hpp interprets it.
+#pragma once
+#include "base/extent.hpp"
+#include "base/topology.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+namespace sluice {
+
+/// Memory by role. The executor binds roles to addresses.
+enum class Memory : std::uint8_t {
+    none,
+    user,          ///< The program's buffer.
+    slot,          ///< The window's bytes, in memory that the node shares.
+    coverage,      ///< The slot's coverage.
+    message,       ///< A buffer for one message from or to another node.
+    want,          ///< What a source asked for in this cycle: its coverage.
+    record,        ///< The rank's own summary; 1: one that came from another node.
+    board,         ///< The summaries of the node's ranks.
+    announcement,  ///< The summary of all ranks, for the node.
+    claims,        ///< On the board of the node, or those on one aggregator.
+    // Of collectives between memories (core/collectives): streams of bytes, with positions.
+    input,    ///< What the rank brings: its send buffer.
+    output,   ///< What it gets: its receive buffer, or the buffer of a broadcast.
+    scratch,  ///< Bytes of the operation's own, not initialised.
+};
+
+/// Counters in memory that the node shares. They only ever grow; `await` means counter >= value.
+enum class CounterKind : std::uint8_t {
+    turn,    ///< Of a slot: two steps a cycle. Even: free for cycle `turn / 2`; odd: data is there.
+    posted,  ///< Of a slot: contributions of the node's ranks to the cycle.
+    arrived,    ///< Of a board: ranks that posted their summary.
+    announced,  ///< Of a board: the summary of all ranks is there.
+    claimed,    ///< Of a board: ranks that posted their claims.
+    collected,  ///< Of an aggregator and an operation: messages with claims that it has dealt with.
+    taken,      ///< Of the same: messages with data or wants.
+    answered,   ///< Of the same: answers that have left.
+};
+
+/// Which conversation a message belongs to.
+enum class Channel : std::uint8_t {
+    survey,
+    agreement,
+    claims,
+    want,
+    data,
+    answer,
+    weights,
+    collective
+};
+
+enum class OpKind : std::uint8_t {
+    await,   ///< Until the counter reaches `value`.
+    notify,  ///< Adds `value` to the counter, after everything this op depends on is visible.
+    copy,    ///< From `source` to `target`; into a slot it marks the coverage too.
+    merge,   ///< Summaries of `source` into the record.
+    send,    ///< `source` to `peer`.
+    recv,    ///< From `peer` into `target`.
+    write,   ///< Marked bytes of the slot, or the user's bytes, to the file.
+    read,    ///< The same from the file.
+    clear,   ///< Unmarks the slot's coverage.
+    reduce,  ///< `target` becomes `source` combined with `target`, in this order.
+};
+
+/// One step. It may start once all ops in `after` are complete.
+struct Op {
+    OpKind kind = OpKind::await;
+    Memory source = Memory::none, target = Memory::none;
+    CounterKind counter = CounterKind::turn;  ///< await, notify.
+    Channel channel = Channel::data;          ///< send, recv.
+    std::uint8_t synchronous = 0;             ///< send: ends after its receive began.
+    std::int32_t aggregator = 0;
+    std::int64_t cycle = 0;  ///< Of the stream; tells slot and tag. For surveys: the operation.
+    std::int64_t value = 0;  ///< await, notify; summaries: which record; recv: bytes, at most;
+                             ///< collectives: which of the messages of this pair.
+    Rank peer = -1;          ///< send, recv, and copies of their messages.
+    /// Positions in input, output and scratch, and how much is sent, received, copied or combined.
+    Bytes source_at = 0, target_at = 0, bytes = 0;
+    std::uint32_t first_edge = 0, edge_count = 0;  ///< Into Schedule::edges; always earlier ops.
+};
+
+/// Ops in topological order.
+struct Schedule {
+    std::vector<Op> ops;
+    std::vector<std::uint32_t> edges;
+
+    std::uint32_t add(Op op, std::initializer_list<std::uint32_t> after);
+    std::uint32_t add(Op op, std::vector<std::uint32_t> const& after);
+    void clear() noexcept;
+
+private:
+    std::uint32_t add(Op op, std::uint32_t const* after, std::size_t count);
+};
+
+}  // namespace sluice

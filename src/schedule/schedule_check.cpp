@@ -1,0 +1,125 @@
+// Finds what is wrong with a schedule, of one rank or of all ranks together, without running it.
+// Pure. Used by tests and simulations, never in production.
+#include "schedule/schedule_check.hpp"
+
+#include "schedule/describe.hpp"
+
+#include <map>
+#include <tuple>
+
+namespace sluice {
+namespace {
+
+std::string fault(std::size_t index, Op const& op, char const* what) {
+    return "op " + std::to_string(index) + " (" + describe(op) + "): " + what;
+}
+
+char const* fault_of(Op const& op) noexcept {
+    bool const has_source = op.source != Memory::none, has_target = op.target != Memory::none;
+    switch (op.kind) {
+    case OpKind::await:
+    case OpKind::notify:
+        return op.value < 0 ? "a counter would fall" : nullptr;
+    case OpKind::copy:
+    case OpKind::reduce:
+    case OpKind::merge:
+        return has_source && has_target ? nullptr : "needs two memories";
+    case OpKind::send:
+        return !has_source ? "sends nothing" : op.peer < 0 ? "has no peer" : nullptr;
+    case OpKind::recv:
+        return !has_target ? "receives nowhere" : op.peer < 0 ? "has no peer" : nullptr;
+    case OpKind::write:
+        return has_source ? nullptr : "writes nothing";
+    case OpKind::read:
+        return has_target ? nullptr : "reads nowhere";
+    case OpKind::clear:
+        return op.target == Memory::coverage ? nullptr : "clears no coverage";
+    }
+    return "unknown kind";
+}
+
+using MessageKey = std::tuple<Rank, Rank, Channel, std::int32_t, std::int64_t>;
+using CounterKey = std::tuple<Node, CounterKind, std::int32_t, std::int64_t>;
+
+struct Counts {
+    std::map<MessageKey, std::int64_t> sent_minus_received;
+    std::map<CounterKey, std::int64_t> total;
+};
+
+CounterKey key_of(Op const& op, Node node, std::int32_t slot_count) noexcept {
+    switch (op.counter) {
+    case CounterKind::turn:
+        return {node, op.counter, op.aggregator, op.cycle % slot_count};
+    case CounterKind::posted:  // Counted from the begin of the cycle.
+        return {node, op.counter, op.aggregator, op.cycle};
+    case CounterKind::collected:
+    case CounterKind::taken:
+    case CounterKind::answered:
+        return {node, op.counter, op.aggregator, 0};
+    case CounterKind::arrived:
+    case CounterKind::announced:
+    case CounterKind::claimed:
+        break;
+    }
+    // The reductions of an operation have counters of their own.
+    return {node, op.counter, -1 - static_cast<std::int32_t>(op.channel), op.cycle};
+}
+
+void count(Schedule const& schedule, Rank self, Node node, std::int32_t slot_count, Counts& to) {
+    for (Op const& op : schedule.ops) {
+        if (op.kind == OpKind::send) {
+            ++to.sent_minus_received[{self, op.peer, op.channel, op.aggregator, op.cycle}];
+        } else if (op.kind == OpKind::recv) {
+            --to.sent_minus_received[{op.peer, self, op.channel, op.aggregator, op.cycle}];
+        } else if (op.kind == OpKind::notify) {
+            to.total[key_of(op, node, slot_count)] += op.value;
+        }
+    }
+}
+
+}  // namespace
+
+std::string first_fault(Schedule const& schedule) {
+    for (std::size_t i = 0; i < schedule.ops.size(); ++i) {
+        Op const& op = schedule.ops[i];
+        if (char const* what = fault_of(op)) return fault(i, op, what);
+        if (op.first_edge + op.edge_count > schedule.edges.size()) {
+            return fault(i, op, "its edges are not there");
+        }
+        for (std::uint32_t e = 0; e < op.edge_count; ++e) {
+            if (schedule.edges[op.first_edge + e] >= i) return fault(i, op, "waits for a later op");
+        }
+    }
+    return {};
+}
+
+std::string first_fault(std::span<Schedule const> schedules, Topology const& topology,
+                        std::int32_t slot_count) {
+    Counts counts;
+    for (std::size_t r = 0; r < schedules.size(); ++r) {
+        auto const rank = static_cast<Rank>(r);
+        if (auto text = first_fault(schedules[r]); !text.empty()) {
+            return "rank " + std::to_string(r) + ": " + text;
+        }
+        count(schedules[r], rank, topology.node_of(rank), slot_count, counts);
+    }
+    for (auto const& [key, difference] : counts.sent_minus_received) {
+        if (difference == 0) continue;
+        auto const& [from, to, channel, aggregator, cycle] = key;
+        return "messages of cycle " + std::to_string(cycle) + " from rank " + std::to_string(from) +
+               " to " + std::to_string(to) + ": " + std::to_string(difference) +
+               " more sent than received";
+    }
+    for (std::size_t r = 0; r < schedules.size(); ++r) {
+        Node const node = topology.node_of(static_cast<Rank>(r));
+        for (std::size_t i = 0; i < schedules[r].ops.size(); ++i) {
+            Op const& op = schedules[r].ops[i];
+            if (op.kind != OpKind::await) continue;
+            if (counts.total[key_of(op, node, slot_count)] >= op.value) continue;
+            return "rank " + std::to_string(r) + ": " + fault(i, op, "nobody notifies enough");
+        }
+    }
+    return {};
+}
+
+}  // namespace sluice

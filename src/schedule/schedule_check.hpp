@@ -1,0 +1,18 @@
+// What can be wrong with schedules, of one rank and of all together. Pure.
+#pragma once
+#include "schedule/schedule.hpp"
+
+#include <span>
+#include <string>
+
+namespace sluice {
+
+/// Empty when sound: edges point back, memory roles fit the ops.
+[[nodiscard]] std::string first_fault(Schedule const& schedule);
+
+/// Empty when all ranks' schedules fit together: messages pair up, every await can be satisfied.
+/// `schedules[r]` is all that rank r does from the counters' value 0 on.
+[[nodiscard]] std::string first_fault(std::span<Schedule const> schedules, Topology const& topology,
+                                      std::int32_t slot_count);
+
+}  // namespace sluice

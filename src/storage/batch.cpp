@@ -1,0 +1,224 @@
+// Gathering of segments, requests, and answers of the system. See batch.hpp.
+#include "storage/batch.hpp"
+
+#include "system/errno_status.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <sched.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sluice {
+
+bool Patience::again(long result) noexcept {
+    if (result == -EINTR) return true;
+    if (result != 0 && result != -EAGAIN) return false;
+    if (++tries_ == tries_most) return false;
+    sched_yield();
+    return true;
+}
+
+bool Segments::fill(Batch& batch) {
+    batch.clear(ahead_ ? ahead_->file_offset : 0);
+    if (!ahead_) return false;
+    Bytes const room = batch_bytes_ - batch.offset_ % unit_;
+    while (ahead_ && batch.left_ < room && batch.end_ < Batch::vectors_max &&
+           ahead_->file_offset == batch.offset_ + batch.left_) {
+        Segment part = *ahead_;
+        part.length = std::min(part.length, room - batch.left_);
+        if (batch.end_ == Batch::vectors_max - 1) {  // The last: no page is torn if it can be.
+            Bytes const behind_unit = (part.file_offset + part.length) % unit_;
+            if (behind_unit < part.length) part.length -= behind_unit;
+        }
+        batch.add(part);
+        if (part.length == ahead_->length)
+            ahead_ = transfer_.next();
+        else
+            ahead_ = {part.file_offset + part.length, part.memory + part.length,
+                      ahead_->length - part.length};
+    }
+    batch.asked_end_ = batch.end_;
+    return true;
+}
+
+void Batch::clear(Offset offset) noexcept {
+    uncut();
+    first_ = end_ = asked_end_ = 0;
+    offset_ = offset;
+    left_ = 0;
+    bypass_fails_ = false;
+    patience_ = {};
+}
+
+void Batch::add(Segment const& segment) noexcept {
+    auto const length = static_cast<std::size_t>(segment.length);
+    left_ += segment.length;
+    if (end_ > 0) {
+        iovec& last = vectors_[end_ - 1];
+        if (static_cast<std::byte*>(last.iov_base) + last.iov_len == segment.memory) {
+            last.iov_len += length;
+            return;
+        }
+    }
+    vectors_[end_++] = {segment.memory, length};
+}
+
+bool Batch::ask(Route const& route, Transfer& transfer) {
+    for (bool left = first_ < end_; left;) {
+        Bytes const bytes = choose(route, transfer.direction);
+        bool const write = transfer.direction == Direction::write;
+        if (route.faults) [[unlikely]] {
+            long const met =
+                route.faults->meet({transfer.direction, offset_, bytes, bypass_ != nullptr});
+            if (met <= 0) {
+                left = take(met, transfer);
+                continue;
+            }
+            if (met < bytes) {
+                uncut();
+                cut(met);
+                // As after a real one, the page cache takes what is no whole unit.
+                if (met % route.unit() != 0) fd_ = route.fd;
+            }
+        }
+        if (bounced_ && write) gather();
+        return true;
+    }
+    return false;
+}
+
+/// Where the front goes, and how much of it at once.
+Bytes Batch::choose(Route const& route, Direction direction) {
+    Front front{left_, false};
+    if (route.bypass && route.bypass->granted() && !bypass_fails_) {
+        front = front_of(offset_, left_, route.unit());
+        if (front.bypass && direction == Direction::read) {
+            front = route.bypass->before_end(offset_, front);
+        }
+    }
+    bypass_ = front.bypass ? route.bypass : nullptr;
+    cut(front.bytes);
+    if (must_bounce(route)) {
+        uncut();
+        Bytes const bytes = std::min(front.bytes, Bounce::bytes_max);
+        if (bounce_.reserve(bytes, std::max(route.unit(), Bytes{64}))) {
+            cut(bytes);
+            bounced_ = true;
+        } else {  // No memory: the page cache takes any.
+            bypass_ = nullptr;
+            cut(route.one_range ? static_cast<Bytes>(vectors_[first_].iov_len) : front.bytes);
+        }
+    }
+    fd_ = bypass_ ? bypass_->fd() : route.fd;
+    if (route.bypass) route.bypass->count(bypass_ != nullptr, bounced_ && bypass_);
+    return asked_;
+}
+
+bool Batch::must_bounce(Route const& route) const noexcept {
+    return (bypass_ && !bypass_->reaches(vectors(), count())) || (route.one_range && count() > 1);
+}
+
+/// Asks for the front only.
+void Batch::cut(Bytes bytes) noexcept {
+    auto rest = static_cast<std::size_t>(bytes);
+    asked_ = bytes;
+    asked_end_ = first_;
+    while (rest > vectors_[asked_end_].iov_len) rest -= vectors_[asked_end_++].iov_len;
+    iovec& last = vectors_[asked_end_++];
+    held_back_ = last.iov_len - rest;
+    last.iov_len = rest;
+    bounce_range_ = {bounce_.data(), static_cast<std::size_t>(bytes)};
+}
+
+void Batch::uncut() noexcept {
+    if (held_back_ > 0) vectors_[asked_end_ - 1].iov_len += held_back_;
+    held_back_ = 0;
+}
+
+void Batch::gather() noexcept {
+    std::byte* to = bounce_.data();
+    for (int i = first_; i < asked_end_; ++i) {
+        std::memcpy(to, vectors_[i].iov_base, vectors_[i].iov_len);
+        to += vectors_[i].iov_len;
+    }
+}
+
+void Batch::scatter(Bytes bytes) noexcept {
+    std::byte const* from = bounce_.data();
+    auto rest = static_cast<std::size_t>(bytes);
+    for (int i = first_; rest > 0; ++i) {
+        std::size_t const length = std::min(rest, vectors_[i].iov_len);
+        std::memcpy(vectors_[i].iov_base, from, length);
+        from += length;
+        rest -= length;
+    }
+}
+
+void Batch::drop(Bytes dropped) noexcept {
+    auto bytes = static_cast<std::size_t>(dropped);
+    offset_ += dropped;
+    left_ -= dropped;
+    while (first_ < end_ && bytes >= vectors_[first_].iov_len) bytes -= vectors_[first_++].iov_len;
+    if (first_ == end_) return;
+    iovec& rest = vectors_[first_];
+    rest = {static_cast<std::byte*>(rest.iov_base) + bytes, rest.iov_len - bytes};
+}
+
+bool Batch::take(long result, Transfer& transfer) noexcept {
+    Bypass* const bypass = std::exchange(bypass_, nullptr);
+    bool const bounced = std::exchange(bounced_, false);
+    if (bounced && result > 0 && transfer.direction == Direction::read) scatter(result);
+    uncut();
+    asked_end_ = end_;
+    bool const at_end = result == 0 && transfer.direction == Direction::read;
+    if (result <= 0 && !at_end && patience_.again(result)) return true;
+    if (bypass && goes_through_cache(*bypass, result)) return true;
+    if (result <= 0) {
+        note_end(result, transfer);
+        return false;
+    }
+    patience_ = {};
+    transfer.bytes += result;
+    drop(result);
+    return first_ < end_;
+}
+
+/// Whether the request failed because it was to go past the page cache, and what is asked next will
+/// go through it.
+bool Batch::goes_through_cache(Bypass& bypass, long result) noexcept {
+    if (result == -EFAULT) return bypass_fails_ = true;  // Memory that no device reaches.
+    if (result != -EINVAL && result != -EOPNOTSUPP) return false;
+    bypass.refused();
+    return true;
+}
+
+/// Nothing more of the batch is asked for.
+void Batch::note_end(long result, Transfer& transfer) noexcept {
+    first_ = end_;
+    left_ = 0;
+    if (result < 0) {
+        transfer.status = agreed(transfer.status, status_of_errno(static_cast<int>(-result)));
+    } else if (transfer.direction == Direction::write) {  // A device that takes no more.
+        transfer.status = agreed(transfer.status, Status::io);
+    } else {
+        transfer.end_of_file = std::min(transfer.end_of_file, offset_);
+    }
+}
+
+long make_request(Batch const& request, Direction direction) noexcept {
+    bool const write = direction == Direction::write;
+    iovec const* const vectors = request.vectors();
+    int const fd = request.fd(), count = request.count();
+    Offset const at = request.offset();
+    ssize_t result = 0;
+    if (count == 1) {
+        result = write ? pwrite(fd, vectors->iov_base, vectors->iov_len, at)
+                       : pread(fd, vectors->iov_base, vectors->iov_len, at);
+    } else {
+        result = write ? pwritev(fd, vectors, count, at) : preadv(fd, vectors, count, at);
+    }
+    return result < 0 ? -errno : result;
+}
+
+}  // namespace sluice

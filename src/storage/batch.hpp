@@ -1,0 +1,119 @@
+// Segments of a transfer that touch in the file, gathered for requests to the system; which way
+// each request goes, and what is made of its answer. The same for all engines: storage/posix.hpp,
+// storage/uring.hpp.
+#pragma once
+#include "base/engine.hpp"
+#include "schedule/port.hpp"
+#include "storage/bypass.hpp"
+
+#include <sys/uio.h>
+
+namespace sluice {
+
+/// Linux transfers at most 2 GiB - 4 KiB at once.
+inline constexpr Bytes bytes_at_once = Bytes{1} << 30;
+
+/// What engines that have several requests of a transfer under way make of it.
+inline constexpr std::size_t batches_under_way = 8;
+inline constexpr Bytes batch_bytes_under_way = Bytes{1} << 20;
+
+/// How requests of a file reach the system.
+struct Route {
+    int fd = -1;
+    Bypass* bypass = nullptr;  ///< Null: everything through the page cache.
+    Faults* faults = nullptr;  ///< Null but in tests.
+    bool one_range = false;    ///< Requests name one range of memory only.
+
+    /// Requests that end at its multiples keep whole pages together.
+    [[nodiscard]] Bytes unit() const noexcept { return bypass ? bypass->unit() : 1; }
+};
+
+/// For requests that moved nothing but did not fail for good: an interruption, no room at the
+/// moment, a write of zero bytes. All but interruptions have an end, so that nobody hangs.
+class Patience {
+public:
+    /// Whether the request is to be made again. `result`: 0 of a write, or -errno.
+    [[nodiscard]] bool again(long result) noexcept;
+
+private:
+    static constexpr int tries_most = 100;
+    int tries_ = 0;
+};
+
+class Batch;
+
+/// The segments of a transfer, cut where a batch is full.
+class Segments {
+public:
+    explicit Segments(Transfer& transfer, Bytes batch_bytes = bytes_at_once, Bytes unit = 1)
+        : transfer_(transfer),
+          batch_bytes_(batch_bytes),
+          unit_(unit),
+          ahead_(transfer.next()) {}
+
+    /// The next ones that touch; false at the end.
+    bool fill(Batch& batch);
+
+private:
+    Transfer& transfer_;
+    Bytes batch_bytes_;
+    Bytes unit_;  ///< Batches end at its multiples where there is more behind them.
+    std::optional<Segment> ahead_;
+};
+
+/// Bytes that touch in the file. What is left of them is asked for from the front on, in one
+/// request or, where pages are bypassed, in several.
+class Batch {
+public:
+    /// Sets up the next request; false where nothing is left to be asked for.
+    bool ask(Route const& route, Transfer& transfer);
+
+    /// The request: what ask() set up; before, all of the batch.
+    [[nodiscard]] iovec const* vectors() const noexcept {
+        return bounced_ ? &bounce_range_ : vectors_ + first_;
+    }
+    [[nodiscard]] int count() const noexcept { return bounced_ ? 1 : asked_end_ - first_; }
+    [[nodiscard]] Offset offset() const noexcept { return offset_; }
+    [[nodiscard]] int fd() const noexcept { return fd_; }
+
+    /// Notes in the transfer's results what the request gave: bytes, zero at the end of the file,
+    /// or -errno. True if a rest is left to be asked for.
+    bool take(long result, Transfer& transfer) noexcept;
+
+private:
+    friend class Segments;
+    static constexpr int vectors_max = ranges_of_a_request;
+
+    void clear(Offset offset) noexcept;
+    void add(Segment const& segment) noexcept;
+    [[nodiscard]] Bytes choose(Route const& route, Direction direction);
+    [[nodiscard]] bool must_bounce(Route const& route) const noexcept;
+    void cut(Bytes bytes) noexcept;
+    void uncut() noexcept;
+    void gather() noexcept;
+    void scatter(Bytes bytes) noexcept;
+    void drop(Bytes bytes) noexcept;
+    bool goes_through_cache(Bypass& bypass, long result) noexcept;
+    void note_end(long result, Transfer& transfer) noexcept;
+
+    iovec vectors_[vectors_max];
+    int first_ = 0, end_ = 0;
+    Offset offset_ = 0;
+    Bytes left_ = 0;
+    Patience patience_;          ///< Since the last byte was moved.
+    bool bypass_fails_ = false;  ///< For these bytes of memory; the rest goes through the cache.
+    // The request.
+    int fd_ = -1;
+    Bypass* bypass_ = nullptr;  ///< Goes past the page cache.
+    Bytes asked_ = 0;
+    int asked_end_ = 0;
+    std::size_t held_back_ = 0;  ///< Bytes of its last vector that are not asked for yet.
+    bool bounced_ = false;
+    Bounce bounce_;
+    iovec bounce_range_{};
+};
+
+/// Makes the request in the calling thread: bytes, or -errno.
+long make_request(Batch const& request, Direction direction) noexcept;
+
+}  // namespace sluice

@@ -1,0 +1,207 @@
+// Opening, and who serves what. See posix.hpp.
+#include "storage/posix.hpp"
+
+#include "storage/range_lock.hpp"
+#include "storage/uring.hpp"
+#include "system/errno_status.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+constexpr Bytes direct_read_bytes_in_memory = 8 * 1024;
+
+bool is_in_memory(int fd) noexcept {
+    struct statfs found{};
+    return fstatfs(fd, &found) == 0 && found.f_type == TMPFS_MAGIC;
+}
+
+/// The errno, or 0.
+int allocate(int fd, Bytes bytes) noexcept {
+    while (fallocate(fd, 0, 0, bytes) != 0) {
+        if (errno != EINTR) return errno;
+    }
+    return 0;
+}
+
+/// The errno, or 0.
+int flush(int fd) noexcept {
+    while (fdatasync(fd) != 0) {
+        if (errno != EINTR) return errno;
+    }
+    return 0;
+}
+
+/// Never touches what is there, and never makes the file shorter. The errno, or 0.
+int fill_behind_end(int fd, Bytes bytes) noexcept {
+    constexpr Bytes block_bytes = 4096;
+    struct stat about{};
+    if (fstat(fd, &about) != 0) return errno;
+    Patience patience;
+    for (Offset at = about.st_size; at < bytes;) {
+        Offset const end = std::min(at / block_bytes * block_bytes + block_bytes, bytes);
+        ssize_t const written = pwrite(fd, "", 1, end - 1);
+        long const result = written < 0 ? -errno : written;
+        if (written > 0)
+            at = end;
+        else if (!patience.again(result))
+            return result == 0 ? EIO : static_cast<int>(-result);
+        if (written > 0) patience = {};
+    }
+    return 0;
+}
+
+template <typename Call>
+void ask_for_all(Transfer& transfer, Route const& route, Call const& call) {
+    Segments segments(transfer, bytes_at_once, route.unit());
+    Batch batch;
+    while (transfer.status == Status::ok && segments.fill(batch)) {
+        while (batch.ask(route, transfer)) batch.take(call(batch), transfer);
+    }
+}
+
+}  // namespace
+
+void transfer_all(Transfer& transfer, TransferCall const& call) {
+    ask_for_all(transfer, {}, [&](Batch const& batch) -> long {
+        long const result =
+            call(transfer.direction, batch.vectors(), batch.count(), batch.offset());
+        return result < 0 ? -errno : result;
+    });
+}
+
+void transfer_all(Transfer& transfer, Route const& route) {
+    ask_for_all(transfer, route,
+                [&](Batch const& batch) { return make_request(batch, transfer.direction); });
+}
+
+PosixFile::PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::function<void()> finished)
+    : way_(way),
+      finished_(std::move(finished)),
+      descriptor_(std::move(file.descriptor)),
+      opened_(file.status()) {
+    int const fd = descriptor_.get();
+    route_.fd = fd;
+    route_.faults = way.faults;
+    if (fd < 0) return;
+    if (way_.page_cache == PageCache::bypass) {
+        bypass_ = Bypass::open(fd, mode, way_.faults);
+        route_.bypass = bypass_.get();
+    } else if (way_.page_cache == PageCache::drop) {
+        dropper_ = std::make_shared<PageDropper>(fd);
+    }
+}
+
+PosixFile::PosixFile(std::string const& path, AccessMode mode, PosixWay way,
+                     std::function<void()> finished)
+    : PosixFile(open_file(path, mode), mode, way, std::move(finished)) {}
+
+PosixFile::~PosixFile() { PosixFile::release(); }
+
+void PosixFile::release() {
+    if (opened_ == Status::ok) opened_ = Status::bad_file;
+    if (dropper_) dropper_->finish();
+    route_.bypass = nullptr;
+    bypass_.reset();
+    descriptor_.reset();
+}
+
+/// False where the transfer can only fail.
+bool PosixFile::prepare(Transfer& transfer) {
+    transfer.status = opened_;
+    if (transfer.status != Status::ok) return false;
+    if (transfer.direction == Direction::write) written_ = true;
+    return true;
+}
+
+/// Where no device is behind it, a read of a piece costs one system call and no staging (decision
+/// 0014). Elsewhere it may cost a seek, or a message and a lock of the file's servers.
+Bytes PosixFile::direct_piece_bytes(Direction way) {
+    if (way == Direction::write) return Storage::direct_piece_bytes(way);
+    int known = in_memory_;
+    if (known < 0) in_memory_ = known = is_in_memory(route_.fd) ? 1 : 0;
+    return known == 1 ? direct_read_bytes_in_memory : Storage::direct_piece_bytes(way);
+}
+
+void PosixFile::run(Transfer& transfer) {
+    if (way_.page_cache != PageCache::drop) return run_now(transfer);
+    TouchingTransfer touching(transfer);
+    run_now(touching);
+    touching.hand_over();
+    drop_later(touching);
+}
+
+void PosixFile::run_now(Transfer& transfer) {
+    if (!prepare(transfer)) return;
+    if (!transfer.exclusive.empty()) return run_exclusive(transfer);
+    transfer_all(transfer, route_);
+}
+
+void PosixFile::run_exclusive(Transfer& transfer) {
+    std::lock_guard const one_at_a_time(exclusive_mutex_);
+    RangeLock const lock(route_.fd, transfer.direction, transfer.exclusive);
+    transfer.status = lock.status();
+    if (transfer.status == Status::ok) transfer_all(transfer, route_);
+}
+
+/// The file may be gone once `done` is seen.
+void PosixFile::start(Transfer& transfer) {
+    auto finish = [&transfer, ring = finished_] {
+        transfer.done.store(true, std::memory_order_release);
+        ring();
+    };
+    if (way_.page_cache != PageCache::drop) return start_now(transfer, std::move(finish));
+    auto touching = std::make_shared<TouchingTransfer>(transfer);
+    start_now(*touching, [this, touching, finish = std::move(finish)] {
+        touching->hand_over();
+        drop_later(*touching);
+        finish();
+    });
+}
+
+void PosixFile::start_now(Transfer& transfer, Then finish) {
+    bool const exclusive = !transfer.exclusive.empty();
+    if (way_.ring && !exclusive && prepare(transfer))
+        return way_.ring->start(route_, transfer, std::move(finish));
+    WorkerPool& threads = exclusive ? lock_waiter_ : way_.pool;
+    threads.submit([this, &transfer, finish = std::move(finish)] {
+        run_transfer(transfer, [&] { run_now(transfer); });
+        finish();
+    });
+}
+
+/// By the pool, and not by those who transfer: it may wait for the device.
+void PosixFile::drop_later(TouchingTransfer const& transfer) {
+    if (transfer.touched().empty()) return;
+    dropper_->note(transfer.direction, transfer.touched());
+    way_.pool.submit([dropper = dropper_] { dropper->work(); });
+}
+
+Status PosixFile::preallocate(Bytes bytes) {
+    if (opened_ != Status::ok || bytes == 0) return opened_;
+    int error = way_.faults ? way_.faults->refusal(Faults::Ability::fallocate) : 0;
+    if (error == 0) error = allocate(route_.fd, bytes);
+    // EPERM: also what a container says to calls that it forbids.
+    if (error == EOPNOTSUPP || error == ENOSYS || error == EPERM)
+        error = fill_behind_end(route_.fd, bytes);
+    written_ = true;
+    return status_of_errno(error);
+}
+
+/// What failed is tried again by the next one.
+Status PosixFile::sync() {
+    if (opened_ != Status::ok) return Status::ok;  // Nothing was written.
+    Status const status = written_.exchange(false) ? status_of_errno(flush(route_.fd)) : Status::ok;
+    if (status != Status::ok) written_ = true;
+    return dropper_ ? agreed(status, dropper_->finish()) : status;
+}
+
+BypassTally PosixFile::bypass_tally() const { return bypass_ ? bypass_->tally() : BypassTally{}; }
+
+}  // namespace sluice

@@ -1,0 +1,84 @@
+// A file of the system, served by one of the engines: storage threads in pread and pwrite, or
+// io_uring.
+#pragma once
+#include "base/engine.hpp"
+#include "storage/batch.hpp"
+#include "storage/page_cache.hpp"
+#include "storage/stored_file.hpp"
+#include "storage/worker_pool.hpp"
+#include "system/descriptor.hpp"
+
+#include <functional>
+#include <mutex>
+#include <string>
+
+namespace sluice {
+
+class Uring;
+
+/// What pwritev and preadv do, with their results and errno. Replaced by simulated files.
+using TransferCall =
+    std::function<long(Direction direction, iovec const* vectors, int count, Offset offset)>;
+
+/// Moves all segments, whatever `call` makes of it: short counts and EINTR are gone on with, zero
+/// is the end of the file for a read, other errors end the transfer. Calls that moved nothing for
+/// the moment are made again a few times. Sets all results but `done`.
+void transfer_all(Transfer& transfer, TransferCall const& call);
+/// The same by the system.
+void transfer_all(Transfer& transfer, Route const& route);
+
+/// Who serves a file: shared by the files of a process, and outlives them.
+struct PosixWay {
+    WorkerPool& pool;       ///< Opens, takes locks, and moves bytes where nothing else is named.
+    Uring* ring = nullptr;  ///< Moves them by io_uring.
+    PageCache page_cache = PageCache::keep;
+    Faults* faults = nullptr;  ///< For tests.
+};
+
+/// One file, held from the beginning: names, limits and privileges may change meanwhile.
+class PosixFile final : public StoredFile {
+public:
+    /// `finished` is called by a storage thread after each transfer: it rings the rank. A file that
+    /// could not be opened ends all transfers with its status.
+    PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::function<void()> finished);
+    PosixFile(std::string const& path, AccessMode mode, PosixWay way,
+              std::function<void()> finished);
+    ~PosixFile() override;
+
+    void start(Transfer& transfer) override;
+    void run(Transfer& transfer) override;
+    Bytes direct_piece_bytes(Direction way) override;
+    Status opened() const override { return opened_; }
+    Status sync() override;
+    /// By fallocate. A file system without it gets zeros behind the end of the file, one in each
+    /// 4 KiB, up to `bytes`; holes before the end stay.
+    Status preallocate(Bytes bytes) override;
+    void release() override;
+    /// Of a file whose pages are bypassed: how its requests went so far.
+    [[nodiscard]] BypassTally bypass_tally() const;
+
+private:
+    using Then = std::function<void()>;
+
+    bool prepare(Transfer& transfer);
+    void start_now(Transfer& transfer, Then finish);
+    void run_now(Transfer& transfer);
+    void run_exclusive(Transfer& transfer);
+    void drop_later(TouchingTransfer const& transfer);
+
+    PosixWay way_;
+    std::function<void()> finished_;
+    Descriptor descriptor_;
+    Status opened_;
+    std::unique_ptr<Bypass> bypass_;
+    std::shared_ptr<PageDropper> dropper_;  ///< Shared with tasks of the pool.
+    Route route_;
+    std::mutex exclusive_mutex_;  ///< The system's locks are between descriptors, not threads.
+    std::atomic<bool> written_{false};
+    std::atomic<int> in_memory_{-1};  ///< The file system has no device; -1: not known yet.
+    /// Waits for locks, however long others keep them: the pool's threads serve other files
+    /// meanwhile. Its thread starts with the first exclusive transfer.
+    WorkerPool lock_waiter_{1};
+};
+
+}  // namespace sluice

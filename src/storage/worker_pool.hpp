@@ -1,0 +1,47 @@
+// A small pool of threads that wait for the device, so that nobody else has to.
+#pragma once
+#include "schedule/port.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <vector>
+
+namespace sluice {
+
+/// What there is no memory for is the status of the transfer: its thread has nobody else to tell.
+template <class Work> void run_transfer(Transfer& transfer, Work&& work) {
+    try {
+        work();
+    } catch (std::bad_alloc const&) {
+        transfer.status = agreed(transfer.status, Status::no_memory);
+    }
+}
+
+/// Threads that run tasks in order. They start with the first task and block all signals. With no
+/// threads, or where the system has none, submit() runs the task itself.
+class WorkerPool {
+public:
+    explicit WorkerPool(int thread_count) noexcept : thread_count_(thread_count) {}
+    ~WorkerPool();
+    void submit(std::function<void()> task);
+    /// Of all its threads so far.
+    [[nodiscard]] double processor_seconds();
+
+private:
+    bool queue(std::function<void()>& task);
+    void work();
+
+    int thread_count_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::deque<std::function<void()>> tasks_;
+    std::vector<std::thread> threads_;
+    int idle_ = 0;
+    bool stopping_ = false;
+};
+
+}  // namespace sluice

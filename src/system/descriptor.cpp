@@ -1,0 +1,107 @@
+// open, statx and /proc/self/fd. See descriptor.hpp.
+#include "system/descriptor.hpp"
+
+#include "system/errno_status.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+constexpr char const* own_descriptors = "/proc/self/fd";
+
+int flags_of(AccessMode mode) noexcept {
+    int const way = mode == AccessMode::read    ? O_RDONLY
+                    : mode == AccessMode::write ? O_WRONLY
+                                                : O_RDWR;
+    return way | O_CLOEXEC;
+}
+
+OpenedFile open_by(char const* name, int flags) noexcept {
+    int fd = open(name, flags);
+    while (fd < 0 && errno == EINTR) fd = open(name, flags);
+    if (fd < 0) return {Descriptor(), errno};
+    return {Descriptor(fd), 0};
+}
+
+/// Calls `visit` with each descriptor of the process, until it says true. Whether it did.
+template <typename Visit> bool any_descriptor(Visit const& visit) noexcept {
+    DIR* const all = opendir(own_descriptors);
+    if (all == nullptr) return false;
+    bool found = false;
+    for (dirent const* entry = readdir(all); entry && !found; entry = readdir(all)) {
+        int fd = -1;
+        char const* const end = entry->d_name + std::strlen(entry->d_name);
+        bool const is_number = std::from_chars(entry->d_name, end, fd).ec == std::errc{};
+        found = is_number && visit(fd);
+    }
+    closedir(all);
+    return found;
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+}
+
+void Descriptor::reset() noexcept {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+}
+
+/// Without a descriptor there is no need to ask twice; where the system knows no statx, or forbids
+/// it, there is.
+std::optional<FileIdentity> identity_of(int fd) noexcept {
+#ifdef STATX_INO
+    struct statx told{};
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &told) == 0)
+        return FileIdentity{makedev(told.stx_dev_major, told.stx_dev_minor), told.stx_ino};
+    if (errno == EBADF) return std::nullopt;
+#endif
+    struct stat about{};
+    if (fstat(fd, &about) != 0) return std::nullopt;
+    return FileIdentity{about.st_dev, about.st_ino};
+}
+
+/// Descriptors that were opened one after the other have neighbouring numbers, mostly as far from
+/// each other as the last time; the list of all is read where they have not.
+bool held_beside(int fd, FileIdentity const& file) noexcept {
+    constexpr int neighbours = 8;
+    static std::atomic<int> last_distance{-1};
+    auto const is_same = [&](int other) {
+        return other >= 0 && other != fd && identity_of(other) == file;
+    };
+    if (is_same(fd + last_distance)) return true;
+    for (int distance = -neighbours; distance <= neighbours; ++distance) {
+        if (!is_same(fd + distance)) continue;
+        last_distance = distance;
+        return true;
+    }
+    return any_descriptor(is_same);
+}
+
+Status OpenedFile::status() const noexcept { return status_of_errno(error); }
+
+OpenedFile open_file(std::string const& path, AccessMode mode) {
+    return open_by(path.c_str(), flags_of(mode));
+}
+
+std::string name_of_descriptor(int fd) {
+    return std::string(own_descriptors) + "/" + std::to_string(fd);
+}
+
+Descriptor open_past_cache(int fd, AccessMode mode) {
+    return open_by(name_of_descriptor(fd).c_str(), flags_of(mode) | O_DIRECT).descriptor;
+}
+
+}  // namespace sluice

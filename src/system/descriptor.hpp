@@ -1,0 +1,60 @@
+// Descriptors of the system, and which file is behind one. A name may lead to another file at any
+// time; a descriptor never does.
+#pragma once
+#include "base/status.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace sluice {
+
+/// Closed with its owner.
+class Descriptor {
+public:
+    Descriptor() noexcept = default;
+    explicit Descriptor(int fd) noexcept : fd_(fd) {}
+    ~Descriptor() { reset(); }
+    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept;
+
+    [[nodiscard]] int get() const noexcept { return fd_; }
+    void reset() noexcept;
+
+private:
+    int fd_ = -1;
+};
+
+/// A file of the system while somebody holds it: afterwards the numbers may be another file's.
+/// Nodes may number the device of a network file system in different ways.
+struct FileIdentity {
+    std::uint64_t device = 0, inode = 0;
+    auto operator<=>(FileIdentity const&) const = default;
+};
+
+/// Nothing where there is no such descriptor. Asks no server where the system lets it choose.
+[[nodiscard]] std::optional<FileIdentity> identity_of(int fd) noexcept;
+
+/// Whether this process has the file by a descriptor beside this one.
+[[nodiscard]] bool held_beside(int fd, FileIdentity const& file) noexcept;
+
+enum class AccessMode : std::uint8_t { read, write, both };
+
+/// A file that is there, or why it is not open.
+struct OpenedFile {
+    Descriptor descriptor;
+    int error = 0;  ///< The errno.
+
+    [[nodiscard]] Status status() const noexcept;
+};
+[[nodiscard]] OpenedFile open_file(std::string const& path, AccessMode mode);
+
+/// A name of the file behind the descriptor, whatever became of its own; good while that is open,
+/// and where the system has /proc.
+[[nodiscard]] std::string name_of_descriptor(int fd);
+
+/// The file once more, past the page cache; none where the system refuses.
+[[nodiscard]] Descriptor open_past_cache(int fd, AccessMode mode);
+
+}  // namespace sluice

@@ -1,0 +1,39 @@
+// Addresses of a file in memory, or of private memory, of which only what was opened is there. The
+// rest costs address space alone: it becomes no memory, also where the program locks all that it
+// maps (mlockall), and it is not in a core dump.
+#pragma once
+#include "base/extent.hpp"
+
+#include <cstddef>
+#include <optional>
+
+namespace sluice {
+
+/// Immovable in memory while it lives; the object may be moved.
+class Mapping {
+public:
+    Mapping() = default;
+    Mapping(Mapping&& other) noexcept;
+    Mapping& operator=(Mapping&& other) noexcept;
+    ~Mapping();
+
+    /// The part of the file; private memory of its length for the descriptor -1. Nothing where the
+    /// system's limits are reached. The descriptor outlives it. Begins at a page.
+    static std::optional<Mapping> of(int fd, Span part);
+
+    [[nodiscard]] std::byte* data() const noexcept { return data_; }
+    /// From now on the range may be touched. It may be false for private memory that the system
+    /// does not promise; shared memory is promised when it is reserved.
+    [[nodiscard]] bool open(Span range) const noexcept;
+    /// Opens the range and backs it with memory now, so that a lack is an error here and no signal
+    /// later. What the range holds stays, also when others write to it meanwhile.
+    [[nodiscard]] bool reserve(Span range) const noexcept;
+
+private:
+    int fd_ = -1;
+    Offset begin_ = 0;  ///< In the file.
+    std::byte* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace sluice

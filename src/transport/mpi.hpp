@@ -1,0 +1,33 @@
+// Messages between nodes over MPI's point-to-point calls, on a communicator of our own.
+#pragma once
+#include "schedule/port.hpp"
+
+#include <deque>
+#include <mpi.h>
+#include <mutex>
+
+namespace sluice {
+
+/// Calls MPI from whichever thread drives the stream: needs MPI_THREAD_MULTIPLE.
+class MpiNetwork final : public Network {
+public:
+    explicit MpiNetwork(MPI_Comm communicator) noexcept : communicator_(communicator) {}
+
+    Message start_send(Rank peer, int tag, std::span<std::byte const> bytes,
+                       bool synchronous) override;
+    Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override;
+    bool finished(Message& message) override;
+
+    [[nodiscard]] int due() const noexcept override { return due_.load(std::memory_order_relaxed); }
+
+private:
+    std::uint64_t keep(MPI_Request request);
+
+    MPI_Comm communicator_;
+    std::mutex mutex_;                  ///< Guards the table.
+    std::deque<MPI_Request> requests_;  ///< Addresses stay; free places are MPI_REQUEST_NULL.
+    std::deque<std::size_t> free_;
+    std::atomic<int> due_{0};
+};
+
+}  // namespace sluice

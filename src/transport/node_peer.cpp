@@ -1,0 +1,182 @@
+// Matching, and small messages. See node_peer.hpp; large ones are in node_peer_large.cpp.
+#include "transport/node_peer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+constexpr int cells_a_look = 64;
+constexpr std::size_t bytes_a_look = 128 * 1024;
+constexpr double seconds_between_looks = 1.0;
+
+auto of_triple(std::uint64_t context, int tag) noexcept {
+    return [=](Parcel const& parcel) { return parcel.context == context && parcel.tag == tag; };
+}
+
+}  // namespace
+
+bool NodePeer::post(Note const& note, std::span<std::byte const> body) noexcept {
+    if (!out_.post(note, body)) return false;
+    ring_ = true;
+    return true;
+}
+
+void NodePeer::tell(Note const& note) {
+    if (!notes_.empty() || !post(note)) notes_.push_back(note);
+}
+
+bool NodePeer::try_send(Parcel& parcel) noexcept {
+    Note note{CellKind::whole, parcel.tag, parcel.context};
+    if (parcel.bytes <= whole_max()) return post(note, {parcel.data, parcel.bytes});
+    note.kind = CellKind::offer;
+    note.number = offers_;
+    note.bytes = parcel.bytes;
+    note.address = reinterpret_cast<std::uintptr_t>(parcel.data);
+    if (!post(note)) return false;
+    parcel.number = offers_++;
+    parcel.end = parcel.bytes;
+    return true;
+}
+
+Parcel* NodePeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes) {
+    bool const is_small = bytes.size() <= whole_max();
+    bool const first = waiting_.empty() && notes_.empty() && ending_.empty() && !gone_;
+    if (is_small && first && post({CellKind::whole, tag, context}, bytes)) return nullptr;
+    Parcel& parcel = parcels_->make();
+    parcel.context = context;
+    parcel.tag = tag;
+    parcel.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
+    parcel.bytes = bytes.size();
+    parcel.done = parcel.failed = gone_;
+    if (gone_) return &parcel;
+    bool const offered = !is_small && first && try_send(parcel);
+    (offered ? large_ : waiting_).push_back(parcel);
+    return &parcel;
+}
+
+Parcel& NodePeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes) {
+    Parcel& parcel = parcels_->make();
+    parcel.context = context;
+    parcel.tag = tag;
+    parcel.data = bytes.data();
+    parcel.bytes = bytes.size();
+    Parcel* const early = early_.empty() ? nullptr : early_.take(of_triple(context, tag));
+    if (!early) {
+        parcel.done = parcel.failed = gone_;
+        if (!gone_) posted_.push_back(parcel);
+        return parcel;
+    }
+    if (early->store) {
+        bring(parcel, {early->data, early->bytes});
+    } else {
+        begin_large(parcel, *early);
+    }
+    parcels_->recycle(*early);
+    return parcel;
+}
+
+/// The whole of a message into its receive.
+void NodePeer::bring(Parcel& receive, std::span<std::byte const> bytes) noexcept {
+    receive.done = true;
+    receive.truncated = receive.failed = bytes.size() > receive.bytes;
+    receive.bytes = std::min<std::uint64_t>(receive.bytes, bytes.size());
+    if (receive.bytes) std::memcpy(receive.data, bytes.data(), receive.bytes);
+}
+
+void NodePeer::deliver_whole(Note const& note, std::span<std::byte const> body) {
+    if (Parcel* const receive = posted_.take(of_triple(note.context, note.tag))) {
+        return bring(*receive, body);
+    }
+    Parcel& early = parcels_->make();
+    early.context = note.context;
+    early.tag = note.tag;
+    parcels_->store(early, body.size());
+    if (!body.empty()) std::memcpy(early.data, body.data(), body.size());
+    early_.push_back(early);
+}
+
+void NodePeer::deliver(Cell const& cell) {
+    Note const note = in_.note_in(cell);
+    switch (note.kind) {
+    case CellKind::whole:
+        return deliver_whole(note, in_.body_of(cell));
+    case CellKind::offer:
+        return deliver_offer(note);
+    case CellKind::portion:
+        return deliver_portion(note, in_.body_of(cell));
+    default:
+        return finish_send(note);
+    }
+}
+
+bool NodePeer::take_cells() {
+    std::size_t bytes = 0;
+    int cells = 0;
+    for (; cells < cells_a_look && bytes < bytes_a_look; ++cells) {
+        Cell const* const cell = in_.next();
+        if (!cell) break;
+        bytes += cell->bytes;
+        deliver(*cell);
+        if (in_.take(*cell)) ring_ = true;  // It may sleep until there is room.
+    }
+    return cells > 0;
+}
+
+bool NodePeer::send_waiting() {
+    bool moved = false;
+    while (!notes_.empty() && post(notes_.front())) {
+        notes_.pop_front();
+        moved = true;
+    }
+    moved |= end_told();
+    if (!notes_.empty() || !ending_.empty()) return moved;
+    while (!waiting_.empty() && try_send(*waiting_.front())) {
+        Parcel& parcel = *waiting_.take_front();
+        moved = true;
+        if (parcel.bytes > whole_max()) {
+            large_.push_back(parcel);
+        } else {
+            parcel.done = true;
+        }
+    }
+    return moved;
+}
+
+bool NodePeer::move() {
+    bool moved = take_cells();
+    if (!notes_.empty() || !ending_.empty() || !waiting_.empty()) moved |= send_waiting();
+    if (!large_.empty()) moved |= send_portions();
+    if (moved) quiet_since_ = 0;
+    return moved;
+}
+
+bool NodePeer::look_after(double now) {
+    if (gone_) return false;
+    if (quiet_since_ == 0) quiet_since_ = now;
+    if (now - quiet_since_ < seconds_between_looks) return false;
+    quiet_since_ = now;
+    if (!sluice::is_gone(process_)) return false;
+    end_all();
+    return true;
+}
+
+void NodePeer::end_all() {
+    while (take_cells()) {
+    }  // What it still said counts.
+    gone_ = true;
+    notes_.clear();
+    while (!ending_.empty()) ending_.take_front()->done = true;
+    for (ParcelList* list : {&posted_, &waiting_, &large_, &incoming_}) {
+        while (!list->empty()) {
+            Parcel& parcel = *list->take_front();
+            parcel.done = parcel.failed = true;
+        }
+    }
+    // An offered message can no longer be fetched; nobody will ask for it twice.
+    auto const is_offered = [](Parcel const& early) { return !early.store; };
+    while (Parcel* const lost = early_.take(is_offered)) parcels_->recycle(*lost);
+}
+
+}  // namespace sluice

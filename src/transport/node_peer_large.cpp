@@ -1,0 +1,132 @@
+// Large messages: offered, granted, then moved from both ends. See node_peer.hpp.
+#include "transport/node_peer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace sluice {
+namespace {
+
+/// How long the receiver leaves a message to its sender, which is faster where it looks.
+constexpr double patience_seconds = 10e-6;
+/// What it copies at once: a caller is held for some tens of microseconds at most.
+constexpr std::uint64_t copy_max = 256 * 1024;
+constexpr int portions_a_look = 2;
+
+auto of_number(std::uint64_t number) noexcept {
+    return [=](Parcel const& parcel) { return parcel.number == number; };
+}
+
+}  // namespace
+
+void NodePeer::deliver_offer(Note const& note) {
+    auto const fits = [&](Parcel const& receive) {
+        return receive.context == note.context && receive.tag == note.tag;
+    };
+    Parcel& early = parcels_->make();
+    early.context = note.context;
+    early.tag = note.tag;
+    early.number = note.number;
+    early.bytes = note.bytes;
+    early.address = note.address;
+    Parcel* const receive = posted_.take(fits);
+    if (!receive) return early_.push_back(early);
+    begin_large(*receive, early);
+    parcels_->recycle(early);
+}
+
+void NodePeer::begin_large(Parcel& receive, Parcel const& offered) {
+    receive.number = offered.number;
+    if (offered.bytes > receive.bytes) {
+        receive.failed = receive.truncated = true;
+        return end_large(receive);
+    }
+    receive.bytes = receive.end = offered.bytes;
+    receive.address = offered.address;
+    incoming_.push_back(receive);
+    tell({CellKind::grant, 0, 0, receive.number});
+}
+
+/// A receive is done only when its sender was told: who has no message under way looks no more, and
+/// the sender would wait for ever.
+void NodePeer::end_large(Parcel& receive) {
+    ending_.push_back(receive);
+    end_told();
+}
+
+/// True when anything moved.
+bool NodePeer::end_told() {
+    bool moved = false;
+    while (notes_.empty() && !ending_.empty() &&
+           post({CellKind::done, 0, 0, ending_.front()->number})) {
+        ending_.take_front()->done = true;
+        moved = true;
+    }
+    return moved;
+}
+
+/// Portions come in the order of the bytes. One may come for what was copied, or ended, meanwhile.
+void NodePeer::deliver_portion(Note const& note, std::span<std::byte const> body) {
+    Parcel* const receive = incoming_.find(of_number(note.number));
+    if (!receive) return;
+    std::uint64_t const wanted =
+        std::min<std::uint64_t>(body.size(), receive->end - receive->front);
+    std::memcpy(receive->data + receive->front, body.data(), wanted);
+    receive->front += wanted;
+    receive->quiet_since = 0;
+    if (receive->front < receive->end) return;
+    end_large(*incoming_.take(of_number(note.number)));
+}
+
+/// What the receiver says of a message that this rank offered.
+void NodePeer::finish_send(Note const& note) {
+    Parcel* const send = large_.find(of_number(note.number));
+    if (!send) return;
+    if (note.kind == CellKind::grant) send->granted = true;
+    if (note.kind == CellKind::shorten) send->end = note.bytes;
+    if (note.kind == CellKind::done) large_.take(of_number(note.number))->done = true;
+}
+
+bool NodePeer::send_portions() {
+    auto const wants_portions = [](Parcel const& send) {
+        return send.granted && send.front < send.end;
+    };
+    bool moved = false;
+    for (int portion = 0; portion < portions_a_look; ++portion) {
+        Parcel* const send = large_.find(wants_portions);
+        if (!send) break;
+        std::uint64_t const bytes =
+            std::min<std::uint64_t>(send->end - send->front, shape_.body_max());
+        Note const note{CellKind::portion, 0, 0, send->number};
+        if (!post(note, {send->data + send->front, bytes})) break;
+        send->front += bytes;
+        moved = true;
+    }
+    return moved;
+}
+
+bool NodePeer::copy(double now) {
+    Parcel* const receive = incoming_.front();
+    if (!receive || !readable_) return false;
+    if (receive->quiet_since == 0) receive->quiet_since = now;
+    if (now - receive->quiet_since < patience_seconds) return false;
+    std::uint64_t const end = receive->end;
+    std::uint64_t const begin = end - std::min(copy_max, end - receive->front);
+    tell({CellKind::shorten, 0, 0, receive->number, begin});
+    ReadResult const result =
+        read_memory(process_, receive->data + begin, receive->address + begin, end - begin);
+    if (result == ReadResult::gone) {
+        end_all();
+        return true;
+    }
+    if (result == ReadResult::refused) {  // The sender's part then.
+        readable_ = false;
+        tell({CellKind::shorten, 0, 0, receive->number, end});
+        return false;
+    }
+    receive->end = begin;
+    if (receive->front == begin) end_large(*incoming_.take_front());
+    return true;
+}
+
+}  // namespace sluice

@@ -1,0 +1,42 @@
+// The messages of one communicator: between ranks of a node by the memory that they share, between
+// nodes by another network. Which one carries a message, its two ranks know alike.
+#pragma once
+#include "base/topology.hpp"
+#include "transport/node_network.hpp"
+
+namespace sluice {
+
+class RoutedNetwork final : public Network {
+public:
+    /// `local[r]`: the local index of the communicator's rank r on this node, -1 on another one.
+    RoutedNetwork(NodeNetwork& node, std::vector<Rank> local) noexcept
+        : node_(node),
+          local_(std::move(local)) {}
+
+    /// Before the first message. `between` may be null where all ranks are on this node. Both
+    /// networks outlive this.
+    void connect(NodeNetwork::Context context, Network* between) noexcept {
+        context_ = context;
+        between_ = between;
+    }
+
+    Message start_send(Rank peer, int tag, std::span<std::byte const> bytes,
+                       bool synchronous) override;
+    Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override;
+    bool finished(Message& message) override;
+    bool progress() override { return node_.progress(); }
+    [[nodiscard]] bool must_look_again() noexcept override { return node_.must_look_again(); }
+    [[nodiscard]] int due() const noexcept override { return between_ ? between_->due() : 0; }
+
+private:
+    [[nodiscard]] Rank local(Rank peer) const noexcept {
+        return local_[static_cast<std::size_t>(peer)];
+    }
+
+    NodeNetwork& node_;
+    NodeNetwork::Context context_ = 0;
+    std::vector<Rank> local_;
+    Network* between_ = nullptr;
+};
+
+}  // namespace sluice

@@ -1,0 +1,145 @@
+// `sluice run`, `sluice bench` and `sluice calibrate`: set the preload and become the program.
+#include "system/launcher.hpp"
+#include "tools/command.hpp"
+#include "tools/elf.hpp"
+#include "tools/mpi_parts.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+bool preload(std::string const& file) {
+    if (access(file.c_str(), R_OK) != 0) {
+        std::fprintf(stderr, "sluice: %s is missing: build or install Sluice for your MPI first\n",
+                     file.c_str());
+        return false;
+    }
+    char const* const before = std::getenv("LD_PRELOAD");
+    std::string const all = before && *before ? file + ":" + before : file;
+    return setenv("LD_PRELOAD", all.c_str(), 1) == 0;
+}
+
+int become(char** argv) {
+    execvp(argv[0], argv);
+    std::fprintf(stderr, "sluice: cannot run %s: %s\n", argv[0], std::strerror(errno));
+    return errno == ENOENT ? 127 : 126;
+}
+
+bool switched_off() {
+    char const* const value = std::getenv("SLUICE");
+    return value && std::strcmp(value, "off") == 0;
+}
+
+/// The file that execvp() would start; the name itself if there is none.
+std::string found(std::string const& program) {
+    char const* const path = std::getenv("PATH");
+    if (!path || program.find('/') != std::string::npos) return program;
+    std::istringstream folders(path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        std::string const file = (folder.empty() ? "." : folder) + "/" + program;
+        if (access(file.c_str(), X_OK) == 0) return file;
+    }
+    return program;
+}
+
+/// Two MPIs in one process end in undefined symbols or worse: this is said before they meet.
+bool fits(std::string const& program, std::string const& preloaded) {
+    std::string const theirs = mpi_of(program), ours = mpi_of(preloaded);
+    if (theirs.empty() || ours.empty() || theirs == ours) return true;
+    std::fprintf(stderr,
+                 "sluice: %s uses %s, but %s was built for %s: use the sluice command of that "
+                 "MPI's build\n",
+                 program.c_str(), mpi_in_words(theirs).c_str(), preloaded.c_str(),
+                 mpi_in_words(ours).c_str());
+    return false;
+}
+
+/// The preload reaches only what the dynamic loader binds. Whoever waits for Sluice there is told.
+void tell_out_of_reach(std::string const& program) {
+    bool const silent = number_in_environment("SLUICE_LOG") == 0;
+    if (silent || launched_rank() > 0) return;
+    char const* const kind = is_static(program)     ? "is linked statically"
+                             : has_own_mpi(program) ? "has an MPI linked into it statically"
+                                                    : nullptr;
+    if (!kind) return;
+    std::fprintf(stderr,
+                 "sluice: %s %s: its calls of MPI do not reach a library that is preloaded, so the "
+                 "MPI serves everything. Link it to the MPI's shared library\n",
+                 program.c_str(), kind);
+}
+
+/// Becomes one of Sluice's own programs, with the library for its MPI.
+int become_own(MpiPart const& part, char const* name, char** argv) {
+    std::string program = part.folder + "/libexec/" + name;
+    if (!switched_off() && !preload(part.library(false))) return 1;
+    argv[0] = program.data();
+    return become(argv);
+}
+
+}  // namespace
+
+int command_run(int argc, char** argv) {
+    bool const forced = argc > 0 && std::strcmp(argv[0], "--abi") == 0;
+    if (forced) --argc, ++argv;
+    if (argc < 1) {
+        std::fprintf(stderr, "usage: mpiexec -n RANKS sluice run [--abi] PROGRAM [ARGUMENT ...]\n");
+        return bad_usage;
+    }
+    if (argv[0][0] == '-') {
+        std::fprintf(stderr, "sluice run: there is no option '%s'; see sluice run --help\n",
+                     argv[0]);
+        return bad_usage;
+    }
+    std::string const program = found(argv[0]);
+    if (switched_off()) return become(argv);
+    bool const abi = forced || is_linked_to(program, "libmpi_abi.so");
+    auto const part = part_for(program, abi);
+    if (!part || !fits(program, part->library(abi))) return bad_usage;
+    if (!preload(part->library(abi))) return 1;
+    tell_out_of_reach(program);
+    return become(argv);
+}
+
+int command_bench(int argc, char** argv) {
+    std::string_view const what = argc > 0 ? argv[0] : "";
+    if (what == "exchange") return command_exchange(argc - 1, argv + 1);
+    if (what == "nvm") return command_nvm(argc - 1, argv + 1);
+    auto const part = part_for("", false);
+    if (!part) return bad_usage;
+    if (what == "storage") {  // The engines by themselves: nothing is preloaded.
+        std::string engines = part->folder + "/libexec/sluice-storage";
+        argv[0] = engines.data();
+        return become(argv);
+    }
+    bool const collectives = what == "overhead" || what == "kernels";
+    // The interposed collectives take part; whoever wants them left out says so.
+    if (collectives) setenv("SLUICE_COLLECTIVES", "1", 0);
+    // The name "bench" makes room for the program's.
+    return become_own(*part, collectives ? "sluice-collectives" : "sluice-bench", argv - 1);
+}
+
+/// What an earlier profile says must not shape the calls that are measured.
+int command_calibrate(int, char** argv) {
+    auto const part = part_for("", false);
+    if (!part) return bad_usage;
+    std::string const program = part->folder + "/libexec/sluice-calibrate";
+    if (access(program.c_str(), X_OK) != 0) {
+        std::fprintf(stderr,
+                     "sluice calibrate: %s is missing: it was built without an MPI or CLI11 "
+                     "(libcli11-dev). Install them and build again\n",
+                     program.c_str());
+        return 1;
+    }
+    setenv("SLUICE_PROFILE", "none", 1);
+    // The name "calibrate" makes room for the program's.
+    return become_own(*part, "sluice-calibrate", argv - 1);
+}
+
+}  // namespace sluice

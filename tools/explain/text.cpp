@@ -1,0 +1,349 @@
+// Sections of the explanation, each from the numbers of the subject. See text.hpp.
+#include "tools/explain/text.hpp"
+
+#include "file/plan/cycle_input.hpp"
+#include "file/plan/schedule_claims.hpp"
+#include "file/plan/schedule_reduction.hpp"
+#include "file/plan/staging.hpp"
+#include "tools/explain/prices.hpp"
+#include "tools/explain/steps.hpp"
+#include "tools/simulate/report.hpp"
+
+#include <cstdio>
+
+namespace sluice::tools {
+namespace {
+
+template <class... Values> std::string line(char const* format, Values... values) {
+    char text[1024];
+    std::snprintf(text, sizeof text, format, values...);
+    return std::string(text) + "\n";
+}
+
+/// A sentence or more: broken at words, further lines as deep as the first.
+template <class... Values> std::string say(char const* format, Values... values) {
+    constexpr std::size_t columns = 96;
+    std::string rest = line(format, values...), text;
+    std::string const indent(rest.find_first_not_of(' '), ' ');
+    while (rest.size() > columns + 1) {
+        auto const blank = rest.rfind(' ', columns);
+        if (blank == std::string::npos || blank < indent.size()) break;
+        text += rest.substr(0, blank) + "\n";
+        rest = indent + rest.substr(blank + 1);
+    }
+    return text + rest;
+}
+
+std::string size(Bytes bytes) { return bytes_text(static_cast<double>(bytes)); }
+std::string number(std::int64_t value) { return std::to_string(value); }
+std::string counted(std::int64_t count, std::string const& what) {
+    return number(count) + " " + what + (count == 1 ? "" : "s");
+}
+std::string sizes(Between all) {
+    return all.least == all.most ? size(all.least) : size(all.least) + " to " + size(all.most);
+}
+std::string pieces_text(Between all) {
+    if (all.least == all.most) return counted(all.most, "piece");
+    return number(all.least) + " to " + counted(all.most, "piece");
+}
+
+std::string holes_text(Subject const& subject) {
+    Summary const& all = subject.survey();
+    Bytes const span = all.span.bytes();
+    if (all.bytes > span) return "Some bytes are wanted more than once.";
+    if (is_covered(all, subject.limits().key.get()))
+        return "There are no holes: each byte is wanted exactly once.";
+    auto const share = 100.0 * static_cast<double>(span - all.bytes) / static_cast<double>(span);
+    char text[100];
+    std::snprintf(text, sizeof text, "At least %.3g %% of this are holes.", share);
+    return text;
+}
+
+std::string pattern_text(Subject const& subject) {
+    auto const& scenario = subject.question().scenario;
+    auto const& machine = scenario.machine;
+    std::string text = "Pattern\n";
+    text += say("  %s, a %s by %s on %s, %d on each.", scenario.pattern.name.c_str(),
+                describe(scenario.direction), counted(machine.ranks(), "rank").c_str(),
+                counted(machine.nodes, "node").c_str(), machine.ranks_per_node);
+    Bytes const average = subject.all_pieces() > 0 ? subject.all_bytes() / subject.all_pieces() : 0;
+    text += say("  Each rank has %s, %s in all, in %s of %s on average.",
+                sizes(subject.bytes()).c_str(), size(subject.all_bytes()).c_str(),
+                pieces_text(subject.pieces()).c_str(), size(average).c_str());
+    if (subject.empty_ranks() > 0)
+        text += say("  %s nothing.", (counted(subject.empty_ranks(), "rank") +
+                                      (subject.empty_ranks() == 1 ? " has" : " have"))
+                                         .c_str());
+    if (subject.direct_ranks() > 0)
+        text += say("  %s to transfer its part without an exchange: it is one piece of the file, "
+                    "its pieces are long, or a hint asks for it.",
+                    (subject.direct_ranks() == machine.ranks()
+                         ? std::string("Every rank is")
+                         : counted(subject.direct_ranks(), "rank") +
+                               (subject.direct_ranks() == 1 ? " is" : " are"))
+                        .c_str());
+    Summary const& all = subject.survey();
+    if (all.bytes == 0) return text;
+    text += say("  Their span, from the first byte to the last, is offsets %lld to %lld: %s. %s",
+                static_cast<long long>(all.span.begin), static_cast<long long>(all.span.end),
+                size(all.span.bytes()).c_str(), holes_text(subject).c_str());
+    text += all.interleaved != 0
+                ? "  The ranks' parts interleave: some rank begins before a lower one ends.\n"
+                : "  The ranks' parts follow each other in the file.\n";
+    return text;
+}
+
+/// With two layers the orders are those of nodes.
+std::string order_text(Delivery delivery) {
+    bool const nodes = delivery.layers == Layers::two;
+    std::string const one = nodes ? "node" : "rank", all = one + "s";
+    switch (delivery.kernel) {
+    case Kernel::pairwise:
+        return "first from the " + one +
+               " with the same number, then from those whose number "
+               "differs in more and more bits";
+    case Kernel::spread_out:
+        return "first from the " + one + " of the aggregator, then from the " + all +
+               " behind it, one after the other";
+    case Kernel::balanced:
+        if (nodes) return "along the nodes; the aggregators begin at evenly spaced ones";
+        return delivery.list == RankList::nodes
+                   ? "along a list that takes one rank of each node in turn; the aggregators begin "
+                     "at evenly spaced places of it"
+                   : "along the ranks; the aggregators begin at evenly spaced ones";
+    case Kernel::automatic:
+    case Kernel::ascending:
+        break;
+    }
+    return "by " + one + ": all aggregators begin with the same one";
+}
+
+std::string delivery_text(char const* what, Delivery delivery) {
+    std::string text =
+        say("  %s: %s. Taken %s.", what, describe(delivery).c_str(), order_text(delivery).c_str());
+    if (delivery.synchronous != 0)
+        text += "    Synchronous: a send ends only after its receive began.\n";
+    return text;
+}
+
+std::string layers_text(Plan const& plan) {
+    auto const any = [&](Layers layers) {
+        return plan.metadata.layers == layers || plan.data.layers == layers;
+    };
+    std::string text;
+    if (any(Layers::one))
+        text += "    With one layer each rank of another node sends for itself.\n";
+    if (any(Layers::two))
+        text += say("    With two layers the ranks of a node put their bytes together in its "
+                    "memory, and one of them, the carrier, sends them in one message. Carriers "
+                    "are %s.",
+                    plan.local_aggregators == 0
+                        ? "all ranks of the node in turn, from one aggregator to the next"
+                        : (counted(plan.local_aggregators, "rank") + " of each node").c_str());
+    return text;
+}
+
+std::string throttle_text(Throttle throttle) {
+    if (throttle.messages <= 0) return "  Throttle: none. An aggregator asks for all at once.\n";
+    return say("  Throttle: an aggregator asks for %s at once%s.",
+               counted(throttle.messages, "message").c_str(),
+               throttle.batches != 0 ? "; a batch ends before the next begins"
+                                     : "; when one has come, for the next");
+}
+
+std::string division_text(Plan const& plan) {
+    switch (plan.division) {
+    case Domains::cyclic:
+        return "the stripes of " + size(plan.stripe_bytes) + " in turn";
+    case Domains::balanced:
+        return "one stretch of the file each, with about equal bytes wanted in it";
+    case Domains::groups:
+        return "equal shares of what a group of ranks of their node wants";
+    case Domains::automatic:
+    case Domains::even:
+        break;
+    }
+    return "one stretch of the file each, of equal length";
+}
+
+std::string groups_text(Subject const& subject) {
+    Plan const& plan = subject.plan();
+    Summary const& all = subject.survey();
+    std::string text;
+    if (all.stretches > 0)
+        text += say("  The ranks of a node together want stretches of about %s.",
+                    size(all.bytes / all.stretches).c_str());
+    return text + say("  By groups: node %d, which is told of here, has %s, with %s each. Nothing "
+                      "goes from node to node but the outcome.",
+                      plan.groups.node, counted(plan.groups.count(), "group").c_str(),
+                      counted(plan.groups.aggregators_each, "aggregator").c_str());
+}
+
+std::string decision_text(Subject const& subject) {
+    Plan const& plan = subject.plan();
+    char const* const way = plan.direction == Direction::write ? "write" : "read";
+    std::string text = "\nDecision\n";
+    if (plan.strategy != Strategy::two_phase)
+        return text + say("  Independent, because %s: each rank %ss its own bytes, and the ranks "
+                          "only agree on the outcome.",
+                          plan.reason, way);
+    text += say("  Two-phase, because %s: only %s %s the file; the other ranks exchange bytes "
+                "with them.",
+                plan.reason, counted(plan.aggregator_count(), "aggregator").c_str(), way);
+    text += say("  Their domains are %s. A domain is gone through window by window, each at most "
+                "%s: a cycle. %d cycles of an aggregator may be under way at once.",
+                division_text(plan).c_str(), size(plan.window_bytes).c_str(), plan.slot_count);
+    if (plan.window_bytes < subject.wanted_window_bytes())
+        text += say("  The window would be %s, but for the staging memory of %s a node.",
+                    size(subject.wanted_window_bytes()).c_str(),
+                    size(subject.question().memory_bytes).c_str());
+    text += plan.covered ? "  All bytes are wanted once, so nothing is marked or asked for.\n"
+                         : say("  One bit marks %s as wanted.", size(plan.granule_bytes).c_str());
+    if (plan.is_grouped()) return text + groups_text(subject);
+    if (subject.topology().node_count() == 1)
+        return text + "  With one node there are no messages: ranks meet in shared memory.\n";
+    if (plan.metadata == plan.data) {
+        text += delivery_text("Claims (who has bytes in which cycles) and data", plan.data);
+    } else {
+        text += delivery_text("Claims (who has bytes in which cycles)", plan.metadata);
+        text += delivery_text("Data", plan.data);
+    }
+    text += layers_text(plan);
+    text += throttle_text(plan.throttle);
+    if (*plan.delivery_reason) text += say("  Why: %s.", plan.delivery_reason);
+    return text;
+}
+
+std::string domains_text(Subject const& subject) {
+    Plan const& plan = subject.plan();
+    Topology const& topology = subject.topology();
+    std::string text =
+        "\nAggregators, and what they exchange with other nodes\n"
+        "    no.    rank  node           from             to  cycles  senders  messages      bytes"
+        "  a message, at most\n";
+    for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
+        if (a == subject.question().lines) {
+            text += line("    ...  %d more", plan.aggregator_count() - a);
+            break;
+        }
+        Span const domain = plan.domains[static_cast<std::size_t>(a)];
+        Traffic const traffic = subject.traffic(a);
+        Rank const rank = subject.aggregator(a);
+        text += line("  %5d %7d %5d %14lld %14lld %7lld %8d %9lld %10s  %s", a, rank,
+                     topology.node_of(rank), static_cast<long long>(domain.begin),
+                     static_cast<long long>(domain.end),
+                     static_cast<long long>(plan.cycle_count(a)), traffic.senders,
+                     static_cast<long long>(traffic.messages), size(traffic.bytes).c_str(),
+                     traffic.senders > 0 ? size(traffic.most_each).c_str() : "-");
+    }
+    return text;
+}
+
+std::string order_of_messages(Subject const& subject) {
+    Topology const& topology = subject.topology();
+    std::string text;
+    for (std::int32_t a = 0; a < std::min(2, subject.plan().aggregator_count()); ++a) {
+        auto const sources = subject.sources(a);
+        std::size_t const shown = std::min<std::size_t>(sources.size(), 8);
+        std::string list;
+        for (std::size_t i = 0; i < shown; ++i)
+            list += (i > 0 ? ", rank " : "rank ") + number(sources[i].rank) + " (node " +
+                    number(topology.node_of(sources[i].rank)) + ")";
+        if (sources.size() > shown) list += " and " + number(std::ssize(sources) - 8) + " more";
+        if (shown > 0) text += say("  Aggregator %d takes them from %s.", a, list.c_str());
+    }
+    return text.empty() ? text : "\nOrder of the messages in a cycle\n" + text;
+}
+
+/// A cycle of an aggregator in which the rank has something to do.
+bool concerns(CycleInput const& input, bool owns) {
+    return input.contributes || input.node_claims || (owns && !input.sources.empty());
+}
+
+/// `only`: the aggregator whose cycles are told; -1: all.
+std::string steps_of(Subject const& subject, Rank rank, std::int32_t only) {
+    Plan const& plan = subject.plan();
+    Topology const& topology = subject.topology();
+    auto const claims = subject.claims_of(rank);
+    std::string text;
+    std::int64_t told = 0;
+    for (std::int64_t c = 0, last = 1; c < last && told < subject.question().cycles; ++c) {
+        auto const order = send_order(plan.data, topology, rank, plan.aggregator_count());
+        for (std::int32_t const a : order) {
+            last = std::max(last, plan.cycle_count(a));
+            bool const wanted = only < 0 || a == only;
+            if (c >= plan.cycle_count(a) || told == subject.question().cycles || !wanted) continue;
+            auto const input = cycle_input(topology, rank, plan, claims, a, c);
+            bool const owns = subject.aggregator(a) == rank;
+            if (!concerns(input, owns)) continue;
+            bool const carries = !owns &&
+                                 carrier(topology, plan, topology.node_of(rank), a) == rank &&
+                                 !(plan.one_layer() && topology.node_of(subject.aggregator(a)) !=
+                                                           topology.node_of(rank));
+            ++told;
+            text += line("\nRank %d (node %d) in cycle %lld of aggregator %d%s", rank,
+                         topology.node_of(rank), static_cast<long long>(c), a,
+                         owns      ? ", which it is itself"
+                         : carries ? ", whose carrier it is on its node"
+                                   : "");
+            text += steps_text(make_cycle(topology, rank, plan, input), topology, plan);
+        }
+    }
+    return text.empty() ? line("\nRank %d has nothing to do in the exchange.", rank) : text;
+}
+
+/// The first rank that sends to aggregator 0, if any; else a neighbour on its node.
+Rank other_rank(Subject const& subject) {
+    auto const sources = subject.sources(0);
+    if (!sources.empty()) return sources.front().rank;
+    return std::min<Rank>(subject.aggregator(0) + 1, subject.topology().rank_count() - 1);
+}
+
+std::string all_steps(Subject const& subject) {
+    Rank const asked = subject.question().rank;
+    if (asked >= 0) return steps_of(subject, asked, -1);
+    Rank const aggregator = subject.aggregator(0), other = other_rank(subject);
+    std::string const text = steps_of(subject, aggregator, 0);
+    return other == aggregator ? text : steps_of(subject, other, 0) + text;
+}
+
+std::string totals_text(Subject const& subject) {
+    Plan const& plan = subject.plan();
+    std::int64_t messages = 0, most = 0, cycles = 0;
+    Bytes bytes = 0;
+    for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
+        Traffic const traffic = subject.traffic(a);
+        messages += traffic.messages;
+        most = std::max(most, traffic.most_in_a_cycle);
+        bytes += traffic.bytes;
+        cycles += plan.cycle_count(a);
+    }
+    std::string text = "\nIn all\n";
+    bool const writes = plan.direction == Direction::write;
+    text += say("  %s, each with at most %s of the file.", counted(cycles, "cycle").c_str(),
+                size(plan.window_bytes).c_str());
+    if (subject.topology().node_count() > 1 && !plan.is_grouped()) {
+        text +=
+            say("  Between nodes: %s with claims, once; %s with data%s, %s in all, %s on "
+                "average. An aggregator takes up to %lld in one cycle.",
+                counted(subject.claim_messages(), "message").c_str(), number(messages).c_str(),
+                writes ? "" : " and as many that ask for it", size(bytes).c_str(),
+                size(messages > 0 ? bytes / messages : 0).c_str(), static_cast<long long>(most));
+    }
+    text += say("  Staging memory of each node: at most %s, in %s.",
+                size(staging_bytes(plan.aggregator_count(), plan.window_bytes)).c_str(),
+                counted(plan.aggregator_count() * plan.slot_count, "slot").c_str());
+    return text;
+}
+
+}  // namespace
+
+std::string explain(Question const& question) {
+    Subject const subject(question);
+    std::string text = pattern_text(subject) + decision_text(subject) + prices_text(subject);
+    if (subject.plan().strategy != Strategy::two_phase) return text;
+    return text + domains_text(subject) + order_of_messages(subject) + all_steps(subject) +
+           totals_text(subject);
+}
+
+}  // namespace sluice::tools

@@ -1,0 +1,101 @@
+// The `sluice` command: runs a program under the library, tells what is there. Needs no MPI itself.
+#include "base/nearest.hpp"
+#include "tools/command.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using sluice::asks_for_help;
+using sluice::bad_usage;
+
+struct Command {
+    char const* name;
+    char const* usage;
+    char const* meaning;
+    int (*main)(int argc, char** argv);
+};
+
+constexpr Command commands[] = {
+    {"run", "run [--abi] PROGRAM [ARGUMENT ...]",
+     "run a program under Sluice, once for each rank: mpiexec -n 4 sluice run ./program; "
+     "--abi: for an interpreter with an MPI module of the standard ABI",
+     sluice::command_run},
+    {"bench", "bench [OPTION ...]",
+     "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines; bench "
+     "nvm: the NVM paper's study; bench overhead, bench kernels: collectives between memories",
+     sluice::command_bench},
+    {"calibrate", "calibrate [--dir FOLDER] [OPTION ...]",
+     "measure this machine and the file system of a folder, for the library's decisions; under "
+     "mpiexec; see sluice calibrate --help",
+     sluice::command_calibrate},
+    {"simulate", "simulate [FILE.toml] [--set KEY=VALUE ...]",
+     "a call of thousands of ranks in virtual time, from a description of machine and pattern; "
+     "see sluice simulate --keys",
+     sluice::command_simulate},
+    {"explain", "explain [FILE.toml] [--pattern NAME ...]",
+     "what the library would do with a pattern on a machine, and why, in words",
+     sluice::command_explain},
+    {"device", "device --profile NAME --mount DIR",
+     "files on an emulated disk, flash or memory device, for any program; --list shows the "
+     "devices; "
+     "see sluice device --help",
+     sluice::command_device},
+    {"info", "info [FOLDER]", "version, MPI, features, environment variables and hints",
+     sluice::command_info},
+};
+
+int help(std::FILE* to) {
+    std::fprintf(to, "sluice %s: collective MPI file I/O in the background\n\nusage:\n",
+                 SLUICE_VERSION);
+    for (Command const& c : commands) std::fprintf(to, "  sluice %-36s %s\n", c.usage, c.meaning);
+    return to == stdout ? 0 : bad_usage;
+}
+
+int help_of(Command const& command) {
+    std::printf("usage: sluice %s\n\n%s\n", command.usage, command.meaning);
+    return 0;
+}
+
+/// Those without a parser of their own.
+bool has_no_help(Command const& command) {
+    return command.main == sluice::command_run || command.main == sluice::command_info;
+}
+
+Command const* command_named(std::string_view name) {
+    for (Command const& c : commands)
+        if (name == c.name) return &c;
+    return nullptr;
+}
+
+int no_such_command(char const* name) {
+    std::vector<std::string_view> names{"help"};
+    for (Command const& c : commands) names.emplace_back(c.name);
+    auto const meant = sluice::nearest(name, names);
+    std::fprintf(stderr, "sluice: there is no command '%s'", name);
+    if (!meant) return std::fputs("\n\n", stderr), help(stderr);
+    std::fprintf(stderr, "; did you mean %s? See sluice help\n", std::string(*meant).c_str());
+    return bad_usage;
+}
+
+int help_wanted(int argc, char** argv) {
+    if (argc < 3) return help(stdout);
+    Command const* const command = command_named(argv[2]);
+    return command ? help_of(*command) : no_such_command(argv[2]);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 2) return help(stderr);
+    if (asks_for_help(argv[1]) || std::strcmp(argv[1], "help") == 0) return help_wanted(argc, argv);
+    if (std::strcmp(argv[1], "--version") == 0) return std::puts("sluice " SLUICE_VERSION) < 0;
+    Command const* const command = command_named(argv[1]);
+    if (!command) return no_such_command(argv[1]);
+    if (argc > 2 && asks_for_help(argv[2]) && has_no_help(*command)) return help_of(*command);
+    return command->main(argc - 2, argv + 2);
+}
