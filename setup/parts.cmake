@@ -9,12 +9,12 @@ endmacro()
 # Sources that are compiled alone where others are compiled together (CMAKE_UNITY_BUILD): they give
 # a name in their unnamed namespace, or a macro, another meaning than their neighbours do.
 set(compiled_alone exchange_choice algorithm_choice price_choice cost_rules coverage domains fault_rules fingerprint fingerprint_key
-    machine_text placement recipe schedule_check settings hints
+    machine_text placement type_tree schedule_check settings hints
     striping file_striping transfers machine_model world
     server secret command_explain command_nvm command_run command_simulate mpi_parts
     mode_app mode_choice mode_domains mode_exchange patterns shapes
     overlap service transform report work
-    collective_arguments context datatype fit node_network pattern peers team mapping uring)
+    collective_arguments communicator_collectives datatype check_abi node_network pattern peers team mapping uring)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 # sluice_alone(<file>...): marks those that are. A program's parser of options is one as well: half

@@ -27,7 +27,7 @@ constexpr Option options[] = {
     {"--blocking", "explain.blocking", "whether callers wait for the call: true or false"},
     {"--memory", "explain.memory", "staging memory of a node (256M): SLUICE_MEMORY"},
     {"--rank", "explain.rank", "whose steps are told"},
-    {"--cycles", "explain.cycles", "how many cycles of it (1)"},
+    {"--rounds", "explain.rounds", "how many rounds of it (1)"},
     {"--lines", "explain.lines", "of a list, at most (16)"},
 };
 
@@ -97,7 +97,7 @@ tools::Question take_question(Description& description) {
     tools::Question question;
     description.take("explain.memory", question.memory_bytes);
     description.take("explain.rank", question.rank);
-    description.take("explain.cycles", question.cycles);
+    description.take("explain.rounds", question.rounds);
     description.take("explain.lines", question.lines);
     description.take("explain.blocking", question.blocking);
     question.machine = take_machine(description);

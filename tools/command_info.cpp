@@ -3,7 +3,7 @@
 #include "file/plan/settings.hpp"
 #include "storage/features.hpp"
 #include "storage/profile_path.hpp"
-#include "system/quiet_thread.hpp"
+#include "system/library_thread.hpp"
 #include "tools/command.hpp"
 #include "tools/mpi_parts.hpp"
 

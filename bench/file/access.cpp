@@ -47,8 +47,8 @@ void wait_for(std::vector<MPI_Request>& requests) {
     for (auto& request : requests) check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
 }
 
-void run_alone(MPI_File file, Pattern const& pattern, std::vector<double>& buffer, bool writes,
-               bool blocking) {
+void run_independent(MPI_File file, Pattern const& pattern, std::vector<double>& buffer,
+                     bool writes, bool blocking) {
     int const count = pattern.memory_count();
     for_each_row(pattern, buffer, [&](double* memory, int row) {
         auto const offset = MPI_Offset{row} * pattern.words();

@@ -16,7 +16,7 @@ std::vector<MPI_Request> start_access(MPI_File file, Pattern const& pattern,
 void wait_for(std::vector<MPI_Request>& requests);
 
 /// Not collective: independent calls at explicit offsets, blocking or not.
-void run_alone(MPI_File file, Pattern const& pattern, std::vector<double>& buffer, bool writes,
-               bool blocking);
+void run_independent(MPI_File file, Pattern const& pattern, std::vector<double>& buffer,
+                     bool writes, bool blocking);
 
 }  // namespace sluice::bench

@@ -24,7 +24,7 @@ struct Variant {
 /// transfers and messages are inside of the stages.
 struct Sample {
     double seconds = 0;                  ///< Of the call.
-    double metadata = -1;                ///< Survey and claims.
+    double metadata = -1;                ///< Exchange of summaries and claims.
     double data = -1, agreement = -1;    ///< Stages.
     double copies = -1, transfers = -1;  ///< Computation; to and from the file.
     double messages = -1;                ///< One was on its way or awaited.

@@ -59,7 +59,7 @@ public:
         for (Side const side : run_.sides()) {
             auto& file = files_[std::size_t(side)] = std::make_unique<File>(run_, side);
             set_view(file->handle, 0, pattern_, Hints(run_, side).info);
-            run_alone(side, true);  // the file exists, and reads find data
+            run_independent(side, true);  // the file exists, and reads find data
         }
     }
 
@@ -80,7 +80,7 @@ private:
         return start_access(file(side), pattern_, buffer_, writes);
     }
 
-    double run_alone(Side side, bool writes) {
+    double run_independent(Side side, bool writes) {
         prepare(side, writes);
         return time_together([&] {
             auto requests = start(side, writes);
@@ -150,8 +150,8 @@ void Overlap::check_bytes(Side side, bool writes) {
 void Overlap::measure(bool writes) {
     auto const label = pattern_.name + (writes ? " write" : " read");
     wrong_ = {};
-    auto const alone = measure_in_turn(run_, label + " alone",
-                                       [&](Side side, int) { return run_alone(side, writes); });
+    auto const alone = measure_in_turn(
+        run_, label + " alone", [&](Side side, int) { return run_independent(side, writes); });
     std::array<SideResult, 2> results;
     for (Side const side : run_.sides()) {
         auto& result = results[std::size_t(side)];

@@ -39,7 +39,7 @@ struct Bed {
         return time_together([&] {
             if (kind == Kind::blocking) return run_access(file, pattern, buffer, writes);
             if (kind != Kind::nonblocking)
-                return run_alone(file, pattern, buffer, writes, kind == Kind::alone);
+                return run_independent(file, pattern, buffer, writes, kind == Kind::alone);
             auto requests = start_access(file, pattern, buffer, writes);
             wait_for(requests);
         });

@@ -30,7 +30,7 @@ std::unique_ptr<StoredFile> Engine::open(std::string const& path, std::function<
 
 std::vector<std::unique_ptr<Engine>> all_engines(bool may_call_mpi) {
     std::vector<std::unique_ptr<Engine>> all;
-    for (PageCache const cache : {PageCache::keep, PageCache::bypass}) {
+    for (PageCache const cache : {PageCache::keep, PageCache::direct_io}) {
         auto const add = [&](char const* name, StorageEngine kind, int threads) {
             all.push_back(std::make_unique<Engine>(name, kind, threads, cache));
         };

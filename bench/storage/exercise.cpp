@@ -33,7 +33,7 @@ std::vector<Exercise> const& exercises() {
     return all;
 }
 
-struct Trial::Bell {
+struct Trial::Doorbell {
     std::mutex mutex;
     std::condition_variable rung;
     std::int64_t rings = 0;
@@ -63,7 +63,7 @@ private:
 Trial::Trial(Exercise const& exercise, Bytes file_bytes, int transfers, std::uint64_t seed)
     : exercise_(exercise),
       pieces_each_(1),
-      bell_(std::make_shared<Bell>()) {
+      doorbell_(std::make_shared<Doorbell>()) {
     bool const whole = exercise.piece_bytes == exercise.transfer_bytes;
     if (!whole) pieces_each_ = static_cast<std::size_t>(window / exercise.piece_bytes / 2);
     std::vector<Offset> places(static_cast<std::size_t>(file_bytes / exercise.transfer_bytes));
@@ -81,10 +81,10 @@ Trial::Trial(Exercise const& exercise, Bytes file_bytes, int transfers, std::uin
 }
 
 std::function<void()> Trial::ringer() const {
-    return [bell = bell_] {
-        std::lock_guard const lock(bell->mutex);
-        ++bell->rings;
-        bell->rung.notify_one();
+    return [doorbell = doorbell_] {
+        std::lock_guard const lock(doorbell->mutex);
+        ++doorbell->rings;
+        doorbell->rung.notify_one();
     };
 }
 
@@ -95,11 +95,12 @@ double Trial::run(StoredFile& file, Direction direction, std::uint64_t generatio
         std::fill(memory_.begin(), memory_.end(), 0);
     std::size_t const count = offsets_.size() / pieces_each_;
     std::deque<Move> moves;
-    bell_->rings = 0;
+    doorbell_->rings = 0;
     auto const begin = std::chrono::steady_clock::now();
     auto const wait_until = [&](std::size_t done) {
-        std::unique_lock lock(bell_->mutex);
-        bell_->rung.wait(lock, [&] { return bell_->rings >= static_cast<std::int64_t>(done); });
+        std::unique_lock lock(doorbell_->mutex);
+        doorbell_->rung.wait(lock,
+                             [&] { return doorbell_->rings >= static_cast<std::int64_t>(done); });
     };
     for (std::size_t i = 0; i < count; ++i) {
         auto const most = static_cast<std::size_t>(exercise_.under_way);

@@ -35,7 +35,7 @@ public:
     [[nodiscard]] Bytes bytes() const noexcept { return static_cast<Bytes>(memory_.size()) * 8; }
 
 private:
-    struct Bell;
+    struct Doorbell;
     class Move;
     void fill(std::uint64_t generation);
     void verify(std::uint64_t generation);
@@ -45,7 +45,7 @@ private:
     std::vector<std::uint64_t> memory_;
     std::size_t pieces_each_;
     std::int64_t wrong_ = 0;
-    std::shared_ptr<Bell> bell_;
+    std::shared_ptr<Doorbell> doorbell_;
 };
 
 }  // namespace sluice::tools

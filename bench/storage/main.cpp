@@ -149,7 +149,7 @@ private:
         std::printf("\n%s, %s, %s: %d transfers\n  %-10s %-6s %11s %23s %7s  %s\n",
                     target.name().c_str(), exercise.name, direction, transfers, "engine", "cache",
                     "ms", "quartiles", "MB/s", "/ threads 2 (quartiles)");
-        for (PageCache const cache : {PageCache::keep, PageCache::bypass}) {
+        for (PageCache const cache : {PageCache::keep, PageCache::direct_io}) {
             std::size_t const base = find_baseline(cache), best = find_best(cache, way, times);
             for (std::size_t i = 0; i < engines_.size(); ++i) {
                 if (engines_[i]->page_cache() != cache) continue;

@@ -2,7 +2,7 @@
 #include "device/model/emulated.hpp"
 
 #include "system/clock.hpp"
-#include "system/quiet_thread.hpp"
+#include "system/library_thread.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -72,7 +72,7 @@ void EmulatedDevice::at(double when, std::function<void()> then) {
     due_.push({when, next_number_++, std::move(then)});
     bool const threaded = own_clock_ != nullptr;
     if (threaded && !thread_.joinable())
-        thread_ = quiet_thread("sluice-device", [this] { work(); });
+        thread_ = library_thread("sluice-device", [this] { work(); });
     wake_.notify_all();
 }
 

@@ -41,10 +41,12 @@ typedef struct sluice_statistics {
     double exchange_seconds;  /**< Until this rank's part of the data has been moved. */
     double agreement_seconds; /**< Until all ranks know the outcome. */
     /* Inside of these: */
-    double copy_seconds;     /**< Copies between the program's memory, slots and messages. */
+    double
+        copy_seconds; /**< Copies between the program's memory, collective buffers and messages. */
     double transfer_seconds; /**< A transfer to or from the file was under way. */
     double message_seconds;  /**< A message was on its way to or from another node, or awaited. */
-    long long messages;      /**< Sent to other nodes, without those of survey and agreement. */
+    long long
+        messages; /**< Sent to other nodes, without those of exchange of summaries and agreement. */
     long long message_bytes; /**< Their lengths, added up. */
     /* Where the machine is known (SLUICE_PROFILE): the cost model against the clock. */
     long long priced_operations; /**< Of which it said how long they take. */

@@ -15,9 +15,9 @@ enum class StorageEngine : std::uint8_t {
 
 /// What becomes of the page cache of the bytes that a file transfers.
 enum class PageCache : std::uint8_t {
-    keep,    ///< As the system does.
-    drop,    ///< Written to the device and dropped soon after each transfer.
-    bypass,  ///< Direct I/O; what is not aligned goes through the cache.
+    keep,       ///< As the system does.
+    drop,       ///< Written to the device and dropped soon after each transfer.
+    direct_io,  ///< Direct I/O; what is not aligned goes through the cache.
 };
 
 /// Ranges of memory that one request to the system names, at most. Pieces that touch in the file go

@@ -205,7 +205,7 @@ void read_elements(ElementForm form, std::int64_t count, std::byte const* extern
     }
 }
 
-std::size_t member_part(Recipe const& structure, std::int64_t member) noexcept {
+std::size_t member_part(TypeTree const& structure, std::int64_t member) noexcept {
     return structure.which.empty() ? 0 : structure.which[static_cast<std::size_t>(member)];
 }
 
@@ -213,27 +213,27 @@ std::size_t member_part(Recipe const& structure, std::int64_t member) noexcept {
 
 Bytes external32_bytes(ElementForm form) noexcept { return external_size(numbers_of(form)); }
 
-External32::Node::Node(Recipe const& its_recipe) : recipe(&its_recipe) {
-    if (recipe->maker == Maker::element) {
-        Numbers const numbers = numbers_of(recipe->form);
+External32::Node::Node(TypeTree const& its_type_tree) : type_tree(&its_type_tree) {
+    if (type_tree->maker == Maker::element) {
+        Numbers const numbers = numbers_of(type_tree->form);
         packed = packed_size(numbers), external = external_size(numbers);
-        is_known = packed > 0 && packed == recipe->size;
-        is_plain = sluice::is_plain(recipe->form);
+        is_known = packed > 0 && packed == type_tree->size;
+        is_plain = sluice::is_plain(type_tree->form);
         return;
     }
-    is_plain = recipe->maker != Maker::structure;
-    for (auto const& part : recipe->parts) {
+    is_plain = type_tree->maker != Maker::structure;
+    for (auto const& part : type_tree->parts) {
         parts.emplace_back(*part);
         is_known = is_known && parts.back().is_known;
         is_plain = is_plain && parts.back().is_plain;
     }
-    if (recipe->maker == Maker::structure) {
-        Arguments arguments(*recipe);
+    if (type_tree->maker == Maker::structure) {
+        Arguments arguments(*type_tree);
         std::int64_t const n = arguments.count();
         auto const lengths = arguments.counts(n);
-        for (std::int64_t i = 0; i < n; ++i) add(parts[member_part(*recipe, i)], lengths[i]);
+        for (std::int64_t i = 0; i < n; ++i) add(parts[member_part(*type_tree, i)], lengths[i]);
     } else {
-        parts_in = sluice::parts_in(*recipe);
+        parts_in = sluice::parts_in(*type_tree);
         add(parts.at(0), parts_in);
     }
 }
@@ -246,13 +246,13 @@ void External32::Node::add(Node const& part, std::int64_t count) {
 template <class Visit>
 bool External32::walk(Node const& node, std::int64_t count, Bytes limit, Place& at, Visit&& visit) {
     if (node.external == 0 || count == 0) return true;
-    if (node.recipe->maker == Maker::element) {
+    if (node.type_tree->maker == Maker::element) {
         std::int64_t const whole = std::min(count, (limit - at.external) / node.external);
-        if (whole > 0) visit(node.recipe->form, whole, at);
+        if (whole > 0) visit(node.type_tree->form, whole, at);
         at.packed += whole * node.packed, at.external += whole * node.external;
         return whole == count;
     }
-    if (node.recipe->maker != Maker::structure)
+    if (node.type_tree->maker != Maker::structure)
         return walk(node.parts[0], count * node.parts_in, limit, at, visit);
     for (std::int64_t i = 0; i < count; ++i) {
         if (!walk_members(node, limit, at, visit)) return false;
@@ -262,19 +262,19 @@ bool External32::walk(Node const& node, std::int64_t count, Bytes limit, Place& 
 
 template <class Visit>
 bool External32::walk_members(Node const& node, Bytes limit, Place& at, Visit&& visit) {
-    Arguments arguments(*node.recipe);
+    Arguments arguments(*node.type_tree);
     std::int64_t const n = arguments.count();
     auto const lengths = arguments.counts(n);
     for (std::int64_t i = 0; i < n; ++i) {
-        if (!walk(node.parts[member_part(*node.recipe, i)], lengths[i], limit, at, visit))
+        if (!walk(node.parts[member_part(*node.type_tree, i)], lengths[i], limit, at, visit))
             return false;
     }
     return true;
 }
 
-External32::External32(std::shared_ptr<Recipe const> recipe)
-    : recipe_(std::move(recipe)),
-      root_(*recipe_) {}
+External32::External32(std::shared_ptr<TypeTree const> type_tree)
+    : type_tree_(std::move(type_tree)),
+      root_(*type_tree_) {}
 
 bool External32::from_memory(std::byte const* packed, std::int64_t instances,
                              std::byte* external) const {

@@ -3,7 +3,7 @@
 // MPI_Pack_external: MPICH 5.0 dies of structures, and Open MPI 5.0 tells sizes that it does not
 // pack. Pure.
 #pragma once
-#include "base/recipe.hpp"
+#include "base/type_tree.hpp"
 
 namespace sluice {
 
@@ -13,8 +13,8 @@ namespace sluice {
 /// Converts instances of one datatype.
 class External32 {
 public:
-    /// The recipe says how the datatype lies in memory.
-    explicit External32(std::shared_ptr<Recipe const> recipe);
+    /// The type tree says how the datatype lies in memory.
+    explicit External32(std::shared_ptr<TypeTree const> type_tree);
 
     /// False where the form of an element is not known; nothing below may be called then.
     [[nodiscard]] bool is_known() const noexcept { return root_.is_known; }
@@ -35,9 +35,9 @@ public:
 private:
     /// A datatype with what it is made of.
     struct Node {
-        explicit Node(Recipe const& its_recipe);
+        explicit Node(TypeTree const& its_type_tree);
         void add(Node const& part, std::int64_t count);
-        Recipe const* recipe;
+        TypeTree const* type_tree;
         std::int64_t parts_in = 0;  ///< Of parts[0]; not of a structure.
         Bytes packed = 0, external = 0;
         bool is_known = true, is_plain = true;
@@ -54,7 +54,7 @@ private:
     template <class Visit>
     static bool walk_members(Node const& node, Bytes limit, Place& at, Visit&& visit);
 
-    std::shared_ptr<Recipe const> recipe_;
+    std::shared_ptr<TypeTree const> type_tree_;
     Node root_;
 };
 

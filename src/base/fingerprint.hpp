@@ -1,8 +1,9 @@
 // The proof of coverage: do the pieces of all ranks cover [S, E) exactly once everywhere? They do
 // if and only if their starts and E are, as multisets, their ends and S. So no lists are compared,
 // but the values of two polynomials at one point r: the sum over all pieces of r^start - r^end
-// against r^S - r^E. Two words a rank, which are added in any order. Pure. Next stage: the survey
-// adds the fingerprints of all ranks; where they prove a span, nobody marks or sends a coverage.
+// against r^S - r^E. Two words a rank, which are added in any order. Pure. Next stage: the exchange
+// of summaries adds the fingerprints of all ranks; where they prove a span, nobody marks or sends a
+// coverage.
 //
 // Sure: what covers exactly is always proved; it needs no luck. A false proof does: r must be a
 // root of the difference of the two polynomials, which is not zero (its coefficients are counts of

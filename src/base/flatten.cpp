@@ -118,15 +118,15 @@ bool is_dense(Flat const& part) noexcept {
     return all.size() == 1 && all[0].count == 1 && all[0].bytes == part.extent;
 }
 
-Flat flattened(Recipe const& recipe);
+Flat flattened(TypeTree const& type_tree);
 
-Flat element(Recipe const& recipe) {
-    Flat flat{{}, 0, recipe.size};
-    if (recipe.size == 0) return flat;
-    if (recipe.short_int)
+Flat element(TypeTree const& type_tree) {
+    Flat flat{{}, 0, type_tree.size};
+    if (type_tree.size == 0) return flat;
+    if (type_tree.short_int)
         flat.runs = std::vector<Run>{{0, sizeof(short), 0, 1}, {sizeof(int), sizeof(int), 0, 1}};
     else
-        flat.runs = std::vector<Run>{{0, recipe.size, 0, 1}};
+        flat.runs = std::vector<Run>{{0, type_tree.size, 0, 1}};
     return flat;
 }
 
@@ -142,11 +142,11 @@ void add_pieces(Builder& to, Flat const& part, bool bounded, std::int64_t n, Len
 }
 
 /// Blocks at listed places, counted in bytes or in extents, of listed or of equal lengths.
-void add_listed(Builder& to, Recipe const& recipe, Flat const& part) {
-    Maker const maker = recipe.maker;
+void add_listed(Builder& to, TypeTree const& type_tree, Flat const& part) {
+    Maker const maker = type_tree.maker;
     bool const equal = maker == Maker::indexed_block || maker == Maker::hindexed_block;
     bool const bytes = maker == Maker::hindexed || maker == Maker::hindexed_block;
-    Arguments arguments(recipe);
+    Arguments arguments(type_tree);
     std::int64_t const n = arguments.count();
     std::int64_t const common = equal ? arguments.count() : 0;
     auto const lengths = equal ? Arguments::List(&common) : arguments.counts(n);
@@ -154,23 +154,25 @@ void add_listed(Builder& to, Recipe const& recipe, Flat const& part) {
     Offset const unit = bytes ? 1 : part.extent;
     auto const place = [&](std::int64_t i) { return places[i] * unit; };
     if (equal)
-        add_pieces(to, part, recipe.bounded, n, [&](std::int64_t) { return common; }, place);
+        add_pieces(to, part, type_tree.bounded, n, [&](std::int64_t) { return common; }, place);
     else
-        add_pieces(to, part, recipe.bounded, n, [&](std::int64_t i) { return lengths[i]; }, place);
+        add_pieces(
+            to, part, type_tree.bounded, n, [&](std::int64_t i) { return lengths[i]; }, place);
 }
 
-void add_structure(Builder& to, Recipe const& recipe) {
+void add_structure(Builder& to, TypeTree const& type_tree) {
     std::vector<Flat> parts;
-    parts.reserve(recipe.parts.size());
-    for (auto const& part : recipe.parts) parts.push_back(flattened(*part));
-    Arguments arguments(recipe);
+    parts.reserve(type_tree.parts.size());
+    for (auto const& part : type_tree.parts) parts.push_back(flattened(*part));
+    Arguments arguments(type_tree);
     std::int64_t const n = arguments.count();
     auto const lengths = arguments.counts(n);
     auto const places = arguments.places(n);
     std::vector<bool> dense;
-    for (Flat const& part : parts) dense.push_back(recipe.bounded && is_dense(part));
+    for (Flat const& part : parts) dense.push_back(type_tree.bounded && is_dense(part));
     for (std::int64_t i = 0; i < n; ++i) {
-        std::size_t const at = recipe.which.empty() ? 0 : recipe.which[static_cast<std::size_t>(i)];
+        std::size_t const at =
+            type_tree.which.empty() ? 0 : type_tree.which[static_cast<std::size_t>(i)];
         if (dense[at])
             to.add_dense(parts[at], places[i], lengths[i]);
         else
@@ -178,8 +180,8 @@ void add_structure(Builder& to, Recipe const& recipe) {
     }
 }
 
-void add_subarray(Builder& to, Recipe const& recipe, Flat const& part) {
-    Arguments arguments(recipe);
+void add_subarray(Builder& to, TypeTree const& type_tree, Flat const& part) {
+    Arguments arguments(type_tree);
     std::int64_t const n = arguments.integer();
     auto const sizes = arguments.counts(n), subsizes = arguments.counts(n);
     auto const starts = arguments.counts(n);
@@ -187,11 +189,11 @@ void add_subarray(Builder& to, Recipe const& recipe, Flat const& part) {
     for (std::int64_t d = 0; d < n; ++d) {
         dimensions.push_back({sizes[d], {starts[d], subsizes[d], 0, 1}});
     }
-    add_dimensions(to, part, dimensions, recipe.c_order);
+    add_dimensions(to, part, dimensions, type_tree.c_order);
 }
 
-void add_darray(Builder& to, Recipe const& recipe, Flat const& part) {
-    Arguments arguments(recipe);
+void add_darray(Builder& to, TypeTree const& type_tree, Flat const& part) {
+    Arguments arguments(type_tree);
     arguments.integer();  // Number of processes: the product of the grid below.
     std::int64_t rank = arguments.integer();
     std::int64_t const n = arguments.integer();
@@ -205,13 +207,13 @@ void add_darray(Builder& to, Recipe const& recipe, Flat const& part) {
             sizes[d], distributed(distribution, given[d], sizes[d], grid[d], rank % grid[d])};
         rank /= grid[d];
     }
-    add_dimensions(to, part, dimensions, recipe.c_order);
+    add_dimensions(to, part, dimensions, type_tree.c_order);
 }
 
 /// Constructors with one datatype below: `part`.
-void add(Builder& to, Recipe const& recipe, Flat const& part) {
-    Arguments arguments(recipe);
-    switch (recipe.maker) {
+void add(Builder& to, TypeTree const& type_tree, Flat const& part) {
+    Arguments arguments(type_tree);
+    switch (type_tree.maker) {
     case Maker::dup:
         return to.add_block(part, 0, 1);
     case Maker::resized: {
@@ -224,50 +226,50 @@ void add(Builder& to, Recipe const& recipe, Flat const& part) {
     case Maker::vector:
     case Maker::hvector: {
         std::int64_t const count = arguments.count(), length = arguments.count();
-        bool const bytes = recipe.maker == Maker::hvector;
+        bool const bytes = type_tree.maker == Maker::hvector;
         Offset const step = bytes ? arguments.place() : arguments.count() * part.extent;
         return to.add_blocks(part, count, length, step);
     }
     case Maker::subarray:
-        return add_subarray(to, recipe, part);
+        return add_subarray(to, type_tree, part);
     case Maker::darray:
-        return add_darray(to, recipe, part);
+        return add_darray(to, type_tree, part);
     default:
-        return add_listed(to, recipe, part);
+        return add_listed(to, type_tree, part);
     }
 }
 
-Flat flattened(Recipe const& recipe) {
+Flat flattened(TypeTree const& type_tree) {
     Flat flat;
-    if (recipe.maker == Maker::element) {
-        flat = element(recipe);
+    if (type_tree.maker == Maker::element) {
+        flat = element(type_tree);
     } else {
         Builder all;
-        if (recipe.maker == Maker::structure)
-            add_structure(all, recipe);
+        if (type_tree.maker == Maker::structure)
+            add_structure(all, type_tree);
         else
-            add(all, recipe, flattened(*recipe.parts.at(0)));
+            add(all, type_tree, flattened(*type_tree.parts.at(0)));
         flat = std::move(all).flat();
     }
-    if (recipe.bounded) flat.lower = recipe.lower, flat.extent = recipe.extent;
+    if (type_tree.bounded) flat.lower = type_tree.lower, flat.extent = type_tree.extent;
     return flat;
 }
 
 }  // namespace
 
-std::shared_ptr<Layout const> flatten(Recipe const& recipe) {
-    Flat flat = flattened(recipe);
+std::shared_ptr<Layout const> flatten(TypeTree const& type_tree) {
+    Flat flat = flattened(type_tree);
     Layout layout(std::move(flat.runs), flat.extent);
     if (layout.is_contiguous() && layout.offset_at(0) == 0) return Layout::contiguous();
     return std::make_shared<Layout const>(std::move(layout));
 }
 
-std::int64_t parts_in(Recipe const& recipe) {
+std::int64_t parts_in(TypeTree const& type_tree) {
     Flat byte;
     byte.runs = std::vector<Run>{{0, 1, 0, 1}};
     byte.extent = 1;
     Builder all;
-    add(all, recipe, byte);
+    add(all, type_tree, byte);
     return std::move(all).flat().runs.bytes();
 }
 

@@ -1,9 +1,9 @@
-// Layouts by recipe: a program that makes its datatypes anew for each checkpoint finds the layouts
-// of those before. Bounded; what was used longest ago goes first. Pure; not safe for several
-// threads.
+// Layouts by type tree: a program that makes its datatypes anew for each checkpoint finds the
+// layouts of those before. Bounded; what was used longest ago goes first. Pure; not safe for
+// several threads.
 #pragma once
 #include "base/layout.hpp"
-#include "base/recipe.hpp"
+#include "base/type_tree.hpp"
 
 #include <list>
 #include <unordered_map>
@@ -14,12 +14,12 @@ class LayoutCache {
 public:
     explicit LayoutCache(Bytes most_bytes) noexcept : most_bytes_(most_bytes) {}
 
-    /// The layout of an equal recipe, compared in full; null when there is none.
-    [[nodiscard]] std::shared_ptr<Layout const> find(Recipe const& recipe);
+    /// The layout of an equal type tree, compared in full; null when there is none.
+    [[nodiscard]] std::shared_ptr<Layout const> find(TypeTree const& type_tree);
 
-    /// Keeps a layout, unless it alone is too large. Where one of an equal recipe was added
+    /// Keeps a layout, unless it alone is too large. Where one of an equal type tree was added
     /// meanwhile, that one is returned.
-    std::shared_ptr<Layout const> add(std::shared_ptr<Recipe const> recipe,
+    std::shared_ptr<Layout const> add(std::shared_ptr<TypeTree const> type_tree,
                                       std::shared_ptr<Layout const> layout);
 
     void clear() noexcept;
@@ -27,7 +27,7 @@ public:
 
 private:
     struct Entry {
-        std::shared_ptr<Recipe const> recipe;
+        std::shared_ptr<TypeTree const> type_tree;
         std::shared_ptr<Layout const> layout;
         Bytes bytes;
     };

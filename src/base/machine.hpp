@@ -62,7 +62,7 @@ struct MachineProfile {
     double operation = 3e-5;  ///< A collective call of one node in which nothing is moved.
     double operation_nodes = 1e-4;  ///< What it takes longer with two nodes or more.
     double exchange = 3e-5;         ///< What claims add to it, and waiting for others.
-    double cycle = 1e-5;            ///< Of a window of an aggregator, without its bytes.
+    double round = 1e-5;            ///< Of a window of an aggregator, without its bytes.
 
     std::array<RequestCosts, 2> sequential, random;  ///< By Direction.
 

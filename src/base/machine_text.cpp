@@ -34,7 +34,7 @@ constexpr Line lines[] = {
     {"operation_nodes", &MachineProfile::operation_nodes,
      "what it takes longer with several nodes"},
     {"exchange", &MachineProfile::exchange, "what claims and waiting for others add to it"},
-    {"cycle", &MachineProfile::cycle, "a window of an aggregator, without its bytes"},
+    {"cycle", &MachineProfile::round, "a window of an aggregator, without its bytes"},
 };
 
 struct Messages {

@@ -62,7 +62,7 @@ std::int32_t Topology::aggregator_count_max() const noexcept {
     return static_cast<std::int32_t>(aggregators_.size());
 }
 
-Rank Topology::carrier(Node node, std::int32_t a, Rank local_aggregators) const noexcept {
+Rank Topology::local_aggregator(Node node, std::int32_t a, Rank local_aggregators) const noexcept {
     Rank const aggregator_rank = aggregator(a), locals = local_count(node);
     if (node_of(aggregator_rank) == node) return aggregator_rank;
     if (local_aggregators <= 0 || local_aggregators >= locals) return rank_at(node, a % locals);

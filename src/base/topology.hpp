@@ -34,7 +34,8 @@ public:
     /// The rank that carries the node's bytes to and from aggregator `a`: the aggregator itself on
     /// its own node, elsewhere one of `local_aggregators` ranks of the node, which take turns from
     /// one aggregator to the next; 0: all of them do.
-    [[nodiscard]] Rank carrier(Node node, std::int32_t a, Rank local_aggregators) const noexcept;
+    [[nodiscard]] Rank local_aggregator(Node node, std::int32_t a,
+                                        Rank local_aggregators) const noexcept;
     [[nodiscard]] std::int32_t aggregator_count_max() const noexcept;
     /// Somebody else decided which ranks are aggregators.
     [[nodiscard]] bool is_placed() const noexcept { return placed_; }

@@ -19,8 +19,8 @@ std::span<std::byte> span_of(std::byte* memory, Bytes bytes) noexcept {
 
 }  // namespace
 
-void Collective::begin(Activity activity) {
-    activity_ = std::move(activity);
+void Collective::begin(ScheduleRun schedule_run) {
+    schedule_run_ = std::move(schedule_run);
     tag_ = static_cast<int>(number_ % numbers * tags_of_a_call);
     begin_stage();
     end_stages();
@@ -30,13 +30,13 @@ void Collective::begin_stage() {
     if (auto const scratch = static_cast<std::size_t>(stage_.plan->scratch); scratch > 0) {
         scratch_ = std::make_unique_for_overwrite<std::byte[]>(scratch);
     }
-    activity_.begin(stage_.plan->graph);
+    schedule_run_.begin(stage_.plan->graph);
 }
 
 bool Collective::progress(bool is_start) {
     leaves_copies_ = is_start;
     bool moved = false;
-    while (!complete() && activity_.advance(*this)) {
+    while (!complete() && schedule_run_.advance(*this)) {
         moved = true;
         end_stages();
     }
@@ -46,11 +46,11 @@ bool Collective::progress(bool is_start) {
 /// Of those that are complete. Its very end is the last thing that is done: the program may take
 /// its memory back at once.
 void Collective::end_stages() {
-    while (activity_.done() && stage_.next) {
+    while (schedule_run_.done() && stage_.next) {
         stage_ = stage_.next(*this);
         begin_stage();
     }
-    if (!activity_.done()) return;
+    if (!schedule_run_.done()) return;
     let_go();
     complete_.store(true, std::memory_order_release);
 }
@@ -73,7 +73,8 @@ bool Collective::start(Op const& op, Effect& effect) {
         copy(op);
         return true;
     case OpKind::reduce:
-        if (stage_.buffers.reduction->calls_mpi() && !site_.may_call_mpi()) return false;
+        if (stage_.buffers.reduction->calls_mpi() && !execution_context_.may_call_mpi())
+            return false;
         reduce(op);
         return true;
     default:
@@ -95,7 +96,7 @@ bool Collective::finish(Op const& op, Effect& effect) {
         copy(op);
         return true;
     }
-    if (!site_.network->finished(effect.message)) return false;
+    if (!execution_context_.network->finished(effect.message)) return false;
     if (effect.message.failed) {
         fail(effect.message.truncated ? Status::truncated : Status::other);
     }
@@ -151,8 +152,8 @@ void Collective::start_message(Op const& op, Effect& effect) {
     int const tag = tag_ + static_cast<int>(static_cast<std::uint64_t>(op.value) % tags_of_a_call);
     if (op.kind == OpKind::send) {
         auto const part = read_part(op.source, op.source_at, op.bytes, effect.packed);
-        effect.message = site_.network->start_send(op.peer, tag, span_of(part.memory, op.bytes),
-                                                   op.synchronous != 0);
+        effect.message = execution_context_.network->start_send(
+            op.peer, tag, span_of(part.memory, op.bytes), op.synchronous != 0);
         return;
     }
     std::byte* to = memory(op.target, op.target_at, op.bytes);
@@ -160,9 +161,9 @@ void Collective::start_message(Op const& op, Effect& effect) {
         effect.packed.resize(static_cast<std::size_t>(op.bytes));
         to = effect.packed.data();
     }
-    effect.message = site_.network->start_recv(op.peer, tag, span_of(to, op.bytes));
+    effect.message = execution_context_.network->start_recv(op.peer, tag, span_of(to, op.bytes));
 }
 
-std::string Collective::describe() const { return activity_.waits_for(*this); }
+std::string Collective::describe() const { return schedule_run_.waits_for(*this); }
 
 }  // namespace sluice

@@ -5,7 +5,7 @@
 #include "collective/algorithms.hpp"
 #include "collective/blocks.hpp"
 #include "collective/reduction.hpp"
-#include "schedule/activity.hpp"
+#include "schedule/schedule_run.hpp"
 
 #include <atomic>
 #include <functional>
@@ -55,7 +55,7 @@ struct CollectiveStage {
 };
 
 /// Where collectives of one communicator run.
-struct CollectiveSite {
+struct CollectiveExecutionContext {
     Network* network = nullptr;
     /// Whether the thread that asks may call MPI, as some reductions must.
     std::function<bool()> may_call_mpi;
@@ -65,14 +65,15 @@ struct CollectiveSite {
 class Collective final : public CollectiveState, private Actions {
 public:
     /// `number`: of the call among those of the communicator; tells its messages from others'.
-    Collective(CollectiveSite const& site, CollectiveStage&& stage, std::uint64_t number) noexcept
-        : site_(site),
+    Collective(CollectiveExecutionContext const& execution_context, CollectiveStage&& stage,
+               std::uint64_t number) noexcept
+        : execution_context_(execution_context),
           stage_(std::move(stage)),
           number_(number) {}
 
-    /// `activity` is memory to run in, which a call that is done gives back.
-    void begin(Activity activity);
-    [[nodiscard]] Activity end() noexcept { return std::move(activity_); }
+    /// `running schedule` is memory to run in, which a call that is done gives back.
+    void begin(ScheduleRun schedule_run);
+    [[nodiscard]] ScheduleRun end() noexcept { return std::move(schedule_run_); }
     /// As far as possible; true when anything moved. `is_start`: some call was begun just now and
     /// is to return soon, so long copies are left to whoever looks next.
     bool progress(bool is_start);
@@ -106,10 +107,10 @@ private:
     void end_stages();
     void let_go() noexcept;
 
-    CollectiveSite const& site_;
+    CollectiveExecutionContext const& execution_context_;
     CollectiveStage stage_;
     std::uint64_t number_;
-    Activity activity_;
+    ScheduleRun schedule_run_;
     std::unique_ptr<std::byte[]> scratch_;
     std::vector<std::byte> left_, right_;  ///< Packed operands of a reduction.
     int tag_ = 0;

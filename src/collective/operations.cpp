@@ -51,7 +51,7 @@ bool Collectives::progress() {
     bool const is_start = std::exchange(has_new_, false);
     bool moved = is_start && advance(is_start);
     if (running_.empty()) return moved;
-    moved |= site_.network->progress();
+    moved |= execution_context_.network->progress();
     return advance(is_start) || moved;
 }
 

@@ -2,22 +2,23 @@
 // for several threads: api/ locks, the simulation has one thread.
 #pragma once
 #include "collective/operation.hpp"
-#include "schedule/driven.hpp"
+#include "schedule/progress_hook.hpp"
 
 #include <algorithm>
 #include <deque>
 
 namespace sluice {
 
-class Collectives final : public Driven {
+class Collectives final : public ProgressHook {
 public:
-    explicit Collectives(CollectiveSite site) : site_(std::move(site)) {}
+    explicit Collectives(CollectiveExecutionContext execution_context)
+        : execution_context_(std::move(execution_context)) {}
 
     /// A call to be appended later, by any thread. `number`: counts the calls of the communicator,
     /// in the program's order.
     [[nodiscard]] std::shared_ptr<Collective> make(CollectiveStage&& stage,
                                                    std::uint64_t number) const {
-        return std::make_shared<Collective>(site_, std::move(stage), number);
+        return std::make_shared<Collective>(execution_context_, std::move(stage), number);
     }
     void append(std::shared_ptr<Collective> collective);
 
@@ -25,9 +26,10 @@ public:
     [[nodiscard]] bool idle() const noexcept override {
         return running_.empty() && waiting_.empty();
     }
-    [[nodiscard]] int due() const noexcept override { return site_.network->due(); }
+    [[nodiscard]] int due() const noexcept override { return execution_context_.network->due(); }
     [[nodiscard]] bool must_look_again() noexcept override {
-        return !running_.empty() && (site_.network->must_look_again() || has_copies_left());
+        return !running_.empty() &&
+               (execution_context_.network->must_look_again() || has_copies_left());
     }
     [[nodiscard]] std::string describe() const override;
 
@@ -43,11 +45,11 @@ private:
     void start_waiting();
     bool advance(bool is_start);
 
-    CollectiveSite site_;
+    CollectiveExecutionContext execution_context_;
     std::vector<std::shared_ptr<Collective>> running_;  ///< By growing number, as those waiting.
     std::deque<std::shared_ptr<Collective>> waiting_;
-    std::vector<Activity> spare_;  ///< Used again, with their memory.
-    bool has_new_ = false;         ///< Among those running: not asked yet.
+    std::vector<ScheduleRun> spare_;  ///< Used again, with their memory.
+    bool has_new_ = false;            ///< Among those running: not asked yet.
 };
 
 }  // namespace sluice

@@ -10,8 +10,8 @@ char const* name(Memory memory) noexcept {
         return "-";
     case Memory::user:
         return "user";
-    case Memory::slot:
-        return "slot";
+    case Memory::cb_buffer:
+        return "cb_buffer";
     case Memory::coverage:
         return "coverage";
     case Memory::message:
@@ -60,8 +60,8 @@ char const* name(CounterKind counter) noexcept {
 
 char const* name(Channel channel) noexcept {
     switch (channel) {
-    case Channel::survey:
-        return "survey";
+    case Channel::summary_exchange:
+        return "summaries";
     case Channel::agreement:
         return "agreement";
     case Channel::claims:
@@ -81,7 +81,7 @@ char const* name(Channel channel) noexcept {
 }
 
 std::string place(Op const& op) {
-    return "[" + std::to_string(op.aggregator) + "," + std::to_string(op.cycle) + "]";
+    return "[" + std::to_string(op.aggregator) + "," + std::to_string(op.round) + "]";
 }
 
 std::string arrow(Op const& op) { return std::string(name(op.source)) + " -> " + name(op.target); }
@@ -167,7 +167,7 @@ std::uint64_t digest(Schedule const& schedule) noexcept {
                       static_cast<std::uint64_t>(op.counter) << 24 |
                       static_cast<std::uint64_t>(op.channel) << 32);
         mix(hash, static_cast<std::uint64_t>(op.aggregator));
-        mix(hash, static_cast<std::uint64_t>(op.cycle));
+        mix(hash, static_cast<std::uint64_t>(op.round));
         mix(hash, static_cast<std::uint64_t>(op.value));
         mix(hash, static_cast<std::uint64_t>(op.peer));
         mix(hash, static_cast<std::uint64_t>(op.source_at));

@@ -14,9 +14,9 @@
 namespace sluice {
 
 /// Wakes the ranks of a node. A ring tells that something changed, not what.
-class Bells {
+class Doorbells {
 public:
-    virtual ~Bells() = default;
+    virtual ~Doorbells() = default;
     /// Wakes the rank with this local index if it sleeps.
     virtual void ring(Rank local) = 0;
 };
@@ -41,7 +41,7 @@ public:
     virtual bool finished(Message& message) = 0;
     /// Moves messages on by itself, before any of them is asked about; true when anything moved.
     virtual bool progress() { return false; }
-    /// Messages under way whose end rings no bell: while there are any, it must be asked.
+    /// Messages under way whose end rings no doorbell: while there are any, it must be asked.
     [[nodiscard]] virtual int due() const noexcept { return 0; }
     /// Asked before one sleeps: whether this rank will help itself within microseconds, without a
     /// ring. Then it may yield its core before it looks again, but must not sleep.
@@ -76,7 +76,7 @@ public:
 
 /// Pieces of the file that are longer than this gain nothing from an exchange, unless the storage
 /// knows better.
-inline constexpr Bytes direct_piece_bytes_usual = Bytes{512} << 10;
+inline constexpr Bytes independent_piece_bytes_usual = Bytes{512} << 10;
 
 /// One file. Everything that happens to it goes through start(); sets `done`, then rings the rank.
 class Storage {
@@ -86,7 +86,9 @@ public:
     /// Transfers in the calling thread; for short ones in calls that may block.
     virtual void run(Transfer& transfer) = 0;
     /// Pieces of the file of at least this size gain nothing from an exchange on the way to it.
-    [[nodiscard]] virtual Bytes direct_piece_bytes(Direction) { return direct_piece_bytes_usual; }
+    [[nodiscard]] virtual Bytes independent_piece_bytes(Direction) {
+        return independent_piece_bytes_usual;
+    }
 };
 
 /// Told what the rank's processor was busy with: for simulations, in which it takes time.

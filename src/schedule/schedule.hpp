@@ -1,6 +1,6 @@
 // What one rank does, as data: small dependency graphs in flat arrays, made by pure functions.
 // Memory is named by role, never by address, so a schedule can be printed, checked for all ranks
-// together, simulated and replayed. schedule/activity.hpp interprets it.
+// together, simulated and replayed. schedule/running schedule.hpp interprets it.
 #pragma once
 #include "base/extent.hpp"
 #include "base/topology.hpp"
@@ -16,10 +16,10 @@ namespace sluice {
 enum class Memory : std::uint8_t {
     none,
     user,          ///< The program's buffer.
-    slot,          ///< The window's bytes, in memory that the node shares.
-    coverage,      ///< The slot's coverage.
+    cb_buffer,     ///< The window's bytes, in memory that the node shares.
+    coverage,      ///< The collective buffer's coverage.
     message,       ///< A buffer for one message from or to another node.
-    want,          ///< What a source asked for in this cycle: its coverage.
+    want,          ///< What a source asked for in this round: its coverage.
     record,        ///< The rank's own summary; 1: one that came from another node.
     board,         ///< The summaries of the node's ranks.
     announcement,  ///< The summary of all ranks, for the node.
@@ -32,9 +32,10 @@ enum class Memory : std::uint8_t {
 
 /// Counters in memory that the node shares. They only ever grow; `await` means counter >= value.
 enum class CounterKind : std::uint8_t {
-    turn,    ///< Of a slot: two steps a cycle. Even: free for cycle `turn / 2`; odd: data is there.
-    posted,  ///< Of a slot: contributions of the node's ranks to the cycle.
-    arrived,    ///< Of a board: ranks that posted their summary.
+    turn,     ///< Of a collective buffer: two steps a round. Even: free for round `turn / 2`; odd:
+              ///< data is there.
+    posted,   ///< Of a collective buffer: contributions of the node's ranks to the round.
+    arrived,  ///< Of a board: ranks that posted their summary.
     announced,  ///< Of a board: the summary of all ranks is there.
     claimed,    ///< Of a board: ranks that posted their claims.
     collected,  ///< Of an aggregator and an operation: messages with claims that it has dealt with.
@@ -44,7 +45,7 @@ enum class CounterKind : std::uint8_t {
 
 /// Which conversation a message belongs to.
 enum class Channel : std::uint8_t {
-    survey,
+    summary_exchange,
     agreement,
     claims,
     want,
@@ -57,13 +58,13 @@ enum class Channel : std::uint8_t {
 enum class OpKind : std::uint8_t {
     await,   ///< Until the counter reaches `value`.
     notify,  ///< Adds `value` to the counter, after everything this op depends on is visible.
-    copy,    ///< From `source` to `target`; into a slot it marks the coverage too.
+    copy,    ///< From `source` to `target`; into a collective buffer it marks the coverage too.
     merge,   ///< Summaries of `source` into the record.
     send,    ///< `source` to `peer`.
     recv,    ///< From `peer` into `target`.
-    write,   ///< Marked bytes of the slot, or the user's bytes, to the file.
+    write,   ///< Marked bytes of the collective buffer, or the user's bytes, to the file.
     read,    ///< The same from the file.
-    clear,   ///< Unmarks the slot's coverage.
+    clear,   ///< Unmarks the collective buffer's coverage.
     reduce,  ///< `target` becomes `source` combined with `target`, in this order.
 };
 
@@ -75,7 +76,8 @@ struct Op {
     Channel channel = Channel::data;          ///< send, recv.
     std::uint8_t synchronous = 0;             ///< send: ends after its receive began.
     std::int32_t aggregator = 0;
-    std::int64_t cycle = 0;  ///< Of the stream; tells slot and tag. For surveys: the operation.
+    std::int64_t round = 0;  ///< Of the stream; tells collective buffer and tag. For exchanges of
+                             ///< summaries: the operation.
     std::int64_t value = 0;  ///< await, notify; summaries: which record; recv: bytes, at most;
                              ///< collectives: which of the messages of this pair.
     Rank peer = -1;          ///< send, recv, and copies of their messages.

@@ -46,12 +46,12 @@ struct Counts {
     std::map<CounterKey, std::int64_t> total;
 };
 
-CounterKey key_of(Op const& op, Node node, std::int32_t slot_count) noexcept {
+CounterKey key_of(Op const& op, Node node, std::int32_t cb_buffer_count) noexcept {
     switch (op.counter) {
     case CounterKind::turn:
-        return {node, op.counter, op.aggregator, op.cycle % slot_count};
-    case CounterKind::posted:  // Counted from the begin of the cycle.
-        return {node, op.counter, op.aggregator, op.cycle};
+        return {node, op.counter, op.aggregator, op.round % cb_buffer_count};
+    case CounterKind::posted:  // Counted from the begin of the round.
+        return {node, op.counter, op.aggregator, op.round};
     case CounterKind::collected:
     case CounterKind::taken:
     case CounterKind::answered:
@@ -62,17 +62,18 @@ CounterKey key_of(Op const& op, Node node, std::int32_t slot_count) noexcept {
         break;
     }
     // The reductions of an operation have counters of their own.
-    return {node, op.counter, -1 - static_cast<std::int32_t>(op.channel), op.cycle};
+    return {node, op.counter, -1 - static_cast<std::int32_t>(op.channel), op.round};
 }
 
-void count(Schedule const& schedule, Rank self, Node node, std::int32_t slot_count, Counts& to) {
+void count(Schedule const& schedule, Rank self, Node node, std::int32_t cb_buffer_count,
+           Counts& to) {
     for (Op const& op : schedule.ops) {
         if (op.kind == OpKind::send) {
-            ++to.sent_minus_received[{self, op.peer, op.channel, op.aggregator, op.cycle}];
+            ++to.sent_minus_received[{self, op.peer, op.channel, op.aggregator, op.round}];
         } else if (op.kind == OpKind::recv) {
-            --to.sent_minus_received[{op.peer, self, op.channel, op.aggregator, op.cycle}];
+            --to.sent_minus_received[{op.peer, self, op.channel, op.aggregator, op.round}];
         } else if (op.kind == OpKind::notify) {
-            to.total[key_of(op, node, slot_count)] += op.value;
+            to.total[key_of(op, node, cb_buffer_count)] += op.value;
         }
     }
 }
@@ -94,19 +95,19 @@ std::string first_fault(Schedule const& schedule) {
 }
 
 std::string first_fault(std::span<Schedule const> schedules, Topology const& topology,
-                        std::int32_t slot_count) {
+                        std::int32_t cb_buffer_count) {
     Counts counts;
     for (std::size_t r = 0; r < schedules.size(); ++r) {
         auto const rank = static_cast<Rank>(r);
         if (auto text = first_fault(schedules[r]); !text.empty()) {
             return "rank " + std::to_string(r) + ": " + text;
         }
-        count(schedules[r], rank, topology.node_of(rank), slot_count, counts);
+        count(schedules[r], rank, topology.node_of(rank), cb_buffer_count, counts);
     }
     for (auto const& [key, difference] : counts.sent_minus_received) {
         if (difference == 0) continue;
-        auto const& [from, to, channel, aggregator, cycle] = key;
-        return "messages of cycle " + std::to_string(cycle) + " from rank " + std::to_string(from) +
+        auto const& [from, to, channel, aggregator, round] = key;
+        return "messages of round " + std::to_string(round) + " from rank " + std::to_string(from) +
                " to " + std::to_string(to) + ": " + std::to_string(difference) +
                " more sent than received";
     }
@@ -115,7 +116,7 @@ std::string first_fault(std::span<Schedule const> schedules, Topology const& top
         for (std::size_t i = 0; i < schedules[r].ops.size(); ++i) {
             Op const& op = schedules[r].ops[i];
             if (op.kind != OpKind::await) continue;
-            if (counts.total[key_of(op, node, slot_count)] >= op.value) continue;
+            if (counts.total[key_of(op, node, cb_buffer_count)] >= op.value) continue;
             return "rank " + std::to_string(r) + ": " + fault(i, op, "nobody notifies enough");
         }
     }

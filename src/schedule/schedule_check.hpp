@@ -13,6 +13,6 @@ namespace sluice {
 /// Empty when all ranks' schedules fit together: messages pair up, every await can be satisfied.
 /// `schedules[r]` is all that rank r does from the counters' value 0 on.
 [[nodiscard]] std::string first_fault(std::span<Schedule const> schedules, Topology const& topology,
-                                      std::int32_t slot_count);
+                                      std::int32_t cb_buffer_count);
 
 }  // namespace sluice

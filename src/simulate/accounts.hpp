@@ -7,7 +7,7 @@ namespace sluice::simulated {
 /// Seconds of one rank in one operation, or of several ranks; `total` is the sum of the others.
 struct Parts {
     double total = 0;
-    double metadata = 0;     ///< Survey and claims.
+    double metadata = 0;     ///< Exchange of summaries and claims.
     double computation = 0;  ///< The processor copies or plans, in whatever stage.
     double data = 0;         ///< Exchange, messages under way.
     double storage = 0;      ///< Exchange, transfers of the file under way.
@@ -19,7 +19,7 @@ struct Parts {
     void raise_to(Parts const& other) noexcept;
 };
 
-/// One rank's account of the operations of one stream, one after the other.
+/// One rank's account of the operations of one operation queue, one after the other.
 class Account {
 public:
     /// The rank is in this stage from now on.

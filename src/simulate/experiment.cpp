@@ -54,7 +54,7 @@ private:
         shape.rank_count = experiment_.machine.ranks();
         shape.ranks_per_node = experiment_.machine.ranks_per_node;
         shape.costs = costs_of(experiment_.machine);
-        shape.slot_bytes = experiment_.slot_bytes_max;
+        shape.cb_buffer_bytes = experiment_.cb_buffer_bytes_max;
         shape.aggregators = std::max(aggregators_usual(), experiment_.hints.aggregator_count);
         return shape;
     }

@@ -12,7 +12,8 @@ class Meter;
 struct Experiment {
     Machine machine;
     Hints hints;
-    Bytes slot_bytes_max = Bytes{1} << 20;  ///< Staging memory that each node has for a window.
+    Bytes cb_buffer_bytes_max = Bytes{1}
+                                << 20;  ///< Staging memory that each node has for a window.
     std::uint64_t seed = 1;
     std::function<Request(Rank)> request;  ///< What a rank asks for; all in one direction.
     Meter* meter = nullptr;                ///< Told about all ranks' progress; null: nobody.

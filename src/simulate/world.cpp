@@ -71,9 +71,9 @@ private:
     World* world_;
 };
 
-class World::RankBells final : public Bells {
+class World::RankDoorbells final : public Doorbells {
 public:
-    RankBells(World& world, Rank self) : world_(world), node_(world.topology_.node_of(self)) {}
+    RankDoorbells(World& world, Rank self) : world_(world), node_(world.topology_.node_of(self)) {}
     void ring(Rank local) override {
         Pause const pause(world_);
         world_.wake(world_.topology_.rank_at(node_, local));
@@ -147,16 +147,16 @@ private:
 
 struct World::RankState {
     RankState(World& world, Rank self)
-        : bells(world, self),
+        : doorbells(world, self),
           network(world, self),
           collectives({&network, [] { return true; }}) {}
-    RankBells bells;
+    RankDoorbells doorbells;
     RankNetwork network;
     Collectives collectives;
-    std::vector<std::unique_ptr<Site>> sites;
-    std::vector<std::unique_ptr<Stream>> streams;
+    std::vector<std::unique_ptr<ExecutionContext>> execution_contexts;
+    std::vector<std::unique_ptr<OperationQueue>> queues;
     std::vector<std::unique_ptr<RankStorage>> storages;
-    std::deque<std::shared_ptr<Operation>> calls;  ///< Of the first stream, not complete.
+    std::deque<std::shared_ptr<Operation>> calls;  ///< Of the first operation queue, not complete.
     Account account;
     bool awake = false;
 };
@@ -171,16 +171,17 @@ World::World(WorldShape shape, std::uint64_t seed, std::unique_ptr<Model> model)
       topology_(node_names(shape)),
       model_(std::move(model)),
       mail_(shape.rank_count, *this),
-      files_(index(shape.stream_count)),
-      windows_(index(shape.stream_count)) {
+      files_(index(shape.queue_count)),
+      windows_(index(shape.queue_count)) {
     model_->attach(time_, mail_);
     shape_.aggregators = std::min(shape.aggregators, topology_.aggregator_count_max());
     for (auto& nodes : windows_) {
         for (Node node = 0; node < topology_.node_count(); ++node) {
-            WindowShape const window{topology_.local_count(node), shape_.aggregators,
-                                     shape_.slot_bytes};
-            // Pages come into being when they are touched: slots that nobody uses cost nothing.
-            auto memory = SharedMemory::create_private(NodeWindow::bytes_needed(window));
+            RegionShape const window{topology_.local_count(node), shape_.aggregators,
+                                     shape_.cb_buffer_bytes};
+            // Pages come into being when they are touched: collective buffers that nobody uses cost
+            // nothing.
+            auto memory = SharedMemory::create_private(SharedRegion::bytes_needed(window));
             if (!memory) throw std::bad_alloc();
             nodes.push_back(std::move(*memory));
         }
@@ -193,41 +194,45 @@ World::~World() = default;
 void World::add_rank(Rank r) {
     auto rank = std::make_unique<RankState>(*this, r);
     Node const node = topology_.node_of(r);
-    for (std::int32_t s = 0; s < shape_.stream_count; ++s) {
-        WindowShape const window{topology_.local_count(node), shape_.aggregators,
-                                 shape_.slot_bytes};
-        auto site = std::make_unique<Site>();
-        site->topology = &topology_, site->self = r, site->stream = s;
-        site->window = NodeWindow(windows_[index(s)][index(node)].data(), window);
-        site->bells = &rank->bells, site->network = &rank->network, site->clock = &time_;
-        site->work = this;
-        site->limits.aggregator_count = shape_.aggregators;
-        site->limits.costs = shape_.costs;
-        site->limits.machine = shape_.machine;
-        site->limits.cores_a_node = shape_.ranks_per_node;
-        site->limits.key = key_;
-        site->open_slots = [](std::int32_t, Bytes) {};
-        site->reserve = [bytes = shape_.slot_bytes](std::int32_t, Bytes) { return bytes; };
-        rank->streams.push_back(std::make_unique<Stream>(*site));
-        rank->sites.push_back(std::move(site));
+    for (std::int32_t s = 0; s < shape_.queue_count; ++s) {
+        RegionShape const window{topology_.local_count(node), shape_.aggregators,
+                                 shape_.cb_buffer_bytes};
+        auto execution_context = std::make_unique<ExecutionContext>();
+        execution_context->topology = &topology_, execution_context->self = r,
+        execution_context->queue = s;
+        execution_context->window = SharedRegion(windows_[index(s)][index(node)].data(), window);
+        execution_context->doorbells = &rank->doorbells,
+        execution_context->network = &rank->network, execution_context->clock = &time_;
+        execution_context->work = this;
+        execution_context->limits.aggregator_count = shape_.aggregators;
+        execution_context->limits.costs = shape_.costs;
+        execution_context->limits.machine = shape_.machine;
+        execution_context->limits.cores_a_node = shape_.ranks_per_node;
+        execution_context->limits.key = key_;
+        execution_context->open_cb_buffers = [](std::int32_t, Bytes) {};
+        execution_context->reserve = [bytes = shape_.cb_buffer_bytes](std::int32_t, Bytes) {
+            return bytes;
+        };
+        rank->queues.push_back(std::make_unique<OperationQueue>(*execution_context));
+        rank->execution_contexts.push_back(std::move(execution_context));
         rank->storages.push_back(
             std::make_unique<RankStorage>(*this, r, files_[index(s)], index(s)));
     }
     ranks_.push_back(std::move(rank));
 }
 
-Storage& World::storage(Rank rank, std::int32_t stream) {
-    return *ranks_[index(rank)]->storages[index(stream)];
+Storage& World::storage(Rank rank, std::int32_t queue) {
+    return *ranks_[index(rank)]->storages[index(queue)];
 }
 
-std::shared_ptr<Operation> World::call(Rank rank, std::int32_t stream, Call what) {
-    what.storage = &storage(rank, stream);
+std::shared_ptr<Operation> World::call(Rank rank, std::int32_t queue, Call what) {
+    what.storage = &storage(rank, queue);
     std::int64_t const pieces = piece_count(what.request);
     RankState& state = *ranks_[index(rank)];
-    Stream& target = *state.streams[index(stream)];
+    OperationQueue& target = *state.queues[index(queue)];
     auto operation = target.make(std::move(what));
     target.append(operation);
-    if (stream == 0) {
+    if (queue == 0) {
         state.calls.push_back(operation);
         double const begin = std::max(time_.now(), state.account.busy_until());
         state.account.busy_until(begin + model_->processor_seconds(0, pieces), time_.now());
@@ -279,7 +284,7 @@ void World::progress(Rank rank) {
     if (meter_) meter_->begin(rank);
     for (bool again = true; again;) {
         again = false;
-        for (auto& stream : state.streams) again |= stream->progress();
+        for (auto& queue : state.queues) again |= queue->progress();
         again |= state.collectives.progress();
     }
     if (meter_) meter_->end(rank);
@@ -298,7 +303,7 @@ void World::note(Rank rank) {
     Stage stage = Stage::complete;
     if (!state.calls.empty()) {
         stage = state.calls.front()->stage();
-        if (stage == Stage::waiting) stage = Stage::survey;  // It plans, or is about to.
+        if (stage == Stage::waiting) stage = Stage::summary_exchange;  // It plans, or is about to.
     }
     if (stage != state.account.stage()) state.account.enter(stage, now);
 }
@@ -351,8 +356,8 @@ Parts const& World::parts(Rank rank) const noexcept { return ranks_[index(rank)]
 std::string World::run() {
     if (!time_.run(2'000'000'000)) return "the simulation does not end";
     for (auto const& rank : ranks_) {
-        for (auto const& stream : rank->streams) {
-            if (!stream->idle()) return "stuck: " + stream->describe();
+        for (auto const& queue : rank->queues) {
+            if (!queue->idle()) return "stuck: " + queue->describe();
         }
         if (!rank->collectives.idle()) return "stuck: " + rank->collectives.describe();
     }

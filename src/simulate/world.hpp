@@ -3,7 +3,7 @@
 // demand. The operations that run on them are the shipped ones. A failure is told by its seed.
 #pragma once
 #include "collective/operations.hpp"
-#include "file/run/stream.hpp"
+#include "file/run/operation_queue.hpp"
 #include "simulate/accounts.hpp"
 #include "simulate/model.hpp"
 #include "storage/posix.hpp"
@@ -27,11 +27,11 @@ struct File {
 struct WorldShape {
     Rank rank_count = 1;
     Rank ranks_per_node = 1;
-    Bytes slot_bytes = 4096;
+    Bytes cb_buffer_bytes = 4096;
     std::int32_t aggregators = 2;
-    double delay_seconds = 1e-3;    ///< Upper bound of every drawn delay.
-    std::int32_t stream_count = 1;  ///< Files that each rank has open.
-    Costs costs{};                  ///< What the ranks believe that messages cost.
+    double delay_seconds = 1e-3;   ///< Upper bound of every drawn delay.
+    std::int32_t queue_count = 1;  ///< Files that each rank has open.
+    Costs costs{};                 ///< What the ranks believe that messages cost.
     std::shared_ptr<MachineProfile const> machine{};  ///< What they believe of all the rest.
 };
 
@@ -53,13 +53,13 @@ public:
     World(WorldShape shape, std::uint64_t seed, std::unique_ptr<Model> model);
     ~World() override;
 
-    File& file(std::int32_t stream) { return files_[static_cast<std::size_t>(stream)]; }
-    Storage& storage(Rank rank, std::int32_t stream);
+    File& file(std::int32_t queue) { return files_[static_cast<std::size_t>(queue)]; }
+    Storage& storage(Rank rank, std::int32_t queue);
     Topology const& topology() const noexcept { return topology_; }
     Time& time() noexcept { return time_; }
 
     /// The rank makes a collective call; it begins when the model wakes the rank.
-    std::shared_ptr<Operation> call(Rank rank, std::int32_t stream, Call what);
+    std::shared_ptr<Operation> call(Rank rank, std::int32_t queue, Call what);
 
     /// The rank makes a collective call between memories, the `number`th of its kind on this rank.
     std::shared_ptr<CollectiveState> collective(Rank rank, CollectiveStage stage,
@@ -69,7 +69,7 @@ public:
     /// found its receive, else what is wrong.
     std::string run();
 
-    /// Where the rank's time went in the operations of its first stream.
+    /// Where the rank's time went in the operations of its first operation queue.
     [[nodiscard]] Parts const& parts(Rank rank) const noexcept;
     [[nodiscard]] MailCounts const& mail_of(Rank rank) const noexcept { return mail_.counts(rank); }
 
@@ -78,7 +78,7 @@ public:
 
 private:
     struct RankState;
-    class RankBells;
+    class RankDoorbells;
     class RankNetwork;
     class RankStorage;
     class Pause;
@@ -103,7 +103,7 @@ private:
     std::unique_ptr<Model> model_;
     Mail mail_;
     std::vector<File> files_;
-    std::vector<std::vector<SharedMemory>> windows_;  ///< By stream and node.
+    std::vector<std::vector<SharedMemory>> windows_;  ///< By operation queue and node.
     std::vector<std::unique_ptr<RankState>> ranks_;
     struct Pending {  ///< A transfer under way.
         Rank rank;

@@ -47,7 +47,7 @@ void Batch::clear(Offset offset) noexcept {
     first_ = end_ = asked_end_ = 0;
     offset_ = offset;
     left_ = 0;
-    bypass_fails_ = false;
+    direct_io_fails_ = false;
     patience_ = {};
 }
 
@@ -70,7 +70,7 @@ bool Batch::ask(Route const& route, Transfer& transfer) {
         bool const write = transfer.direction == Direction::write;
         if (route.faults) [[unlikely]] {
             long const met =
-                route.faults->meet({transfer.direction, offset_, bytes, bypass_ != nullptr});
+                route.faults->meet({transfer.direction, offset_, bytes, direct_io_ != nullptr});
             if (met <= 0) {
                 left = take(met, transfer);
                 continue;
@@ -91,13 +91,13 @@ bool Batch::ask(Route const& route, Transfer& transfer) {
 /// Where the front goes, and how much of it at once.
 Bytes Batch::choose(Route const& route, Direction direction) {
     Front front{left_, false};
-    if (route.bypass && route.bypass->granted() && !bypass_fails_) {
+    if (route.direct_io && route.direct_io->granted() && !direct_io_fails_) {
         front = front_of(offset_, left_, route.unit());
-        if (front.bypass && direction == Direction::read) {
-            front = route.bypass->before_end(offset_, front);
+        if (front.direct_io && direction == Direction::read) {
+            front = route.direct_io->before_end(offset_, front);
         }
     }
-    bypass_ = front.bypass ? route.bypass : nullptr;
+    direct_io_ = front.direct_io ? route.direct_io : nullptr;
     cut(front.bytes);
     if (must_bounce(route)) {
         uncut();
@@ -106,17 +106,18 @@ Bytes Batch::choose(Route const& route, Direction direction) {
             cut(bytes);
             bounced_ = true;
         } else {  // No memory: the page cache takes any.
-            bypass_ = nullptr;
+            direct_io_ = nullptr;
             cut(route.one_range ? static_cast<Bytes>(vectors_[first_].iov_len) : front.bytes);
         }
     }
-    fd_ = bypass_ ? bypass_->fd() : route.fd;
-    if (route.bypass) route.bypass->count(bypass_ != nullptr, bounced_ && bypass_);
+    fd_ = direct_io_ ? direct_io_->fd() : route.fd;
+    if (route.direct_io) route.direct_io->count(direct_io_ != nullptr, bounced_ && direct_io_);
     return asked_;
 }
 
 bool Batch::must_bounce(Route const& route) const noexcept {
-    return (bypass_ && !bypass_->reaches(vectors(), count())) || (route.one_range && count() > 1);
+    return (direct_io_ && !direct_io_->reaches(vectors(), count())) ||
+           (route.one_range && count() > 1);
 }
 
 /// Asks for the front only.
@@ -166,14 +167,14 @@ void Batch::drop(Bytes dropped) noexcept {
 }
 
 bool Batch::take(long result, Transfer& transfer) noexcept {
-    Bypass* const bypass = std::exchange(bypass_, nullptr);
+    DirectIo* const direct_io = std::exchange(direct_io_, nullptr);
     bool const bounced = std::exchange(bounced_, false);
     if (bounced && result > 0 && transfer.direction == Direction::read) scatter(result);
     uncut();
     asked_end_ = end_;
     bool const at_end = result == 0 && transfer.direction == Direction::read;
     if (result <= 0 && !at_end && patience_.again(result)) return true;
-    if (bypass && goes_through_cache(*bypass, result)) return true;
+    if (direct_io && goes_through_cache(*direct_io, result)) return true;
     if (result <= 0) {
         note_end(result, transfer);
         return false;
@@ -186,10 +187,10 @@ bool Batch::take(long result, Transfer& transfer) noexcept {
 
 /// Whether the request failed because it was to go past the page cache, and what is asked next will
 /// go through it.
-bool Batch::goes_through_cache(Bypass& bypass, long result) noexcept {
-    if (result == -EFAULT) return bypass_fails_ = true;  // Memory that no device reaches.
+bool Batch::goes_through_cache(DirectIo& direct_io, long result) noexcept {
+    if (result == -EFAULT) return direct_io_fails_ = true;  // Memory that no device reaches.
     if (result != -EINVAL && result != -EOPNOTSUPP) return false;
-    bypass.refused();
+    direct_io.refused();
     return true;
 }
 

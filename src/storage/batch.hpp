@@ -4,7 +4,7 @@
 #pragma once
 #include "base/engine.hpp"
 #include "schedule/port.hpp"
-#include "storage/bypass.hpp"
+#include "storage/direct_io.hpp"
 
 #include <sys/uio.h>
 
@@ -20,12 +20,12 @@ inline constexpr Bytes batch_bytes_under_way = Bytes{1} << 20;
 /// How requests of a file reach the system.
 struct Route {
     int fd = -1;
-    Bypass* bypass = nullptr;  ///< Null: everything through the page cache.
-    Faults* faults = nullptr;  ///< Null but in tests.
-    bool one_range = false;    ///< Requests name one range of memory only.
+    DirectIo* direct_io = nullptr;  ///< Null: everything through the page cache.
+    Faults* faults = nullptr;       ///< Null but in tests.
+    bool one_range = false;         ///< Requests name one range of memory only.
 
     /// Requests that end at its multiples keep whole pages together.
-    [[nodiscard]] Bytes unit() const noexcept { return bypass ? bypass->unit() : 1; }
+    [[nodiscard]] Bytes unit() const noexcept { return direct_io ? direct_io->unit() : 1; }
 };
 
 /// For requests that moved nothing but did not fail for good: an interruption, no room at the
@@ -93,18 +93,18 @@ private:
     void gather() noexcept;
     void scatter(Bytes bytes) noexcept;
     void drop(Bytes bytes) noexcept;
-    bool goes_through_cache(Bypass& bypass, long result) noexcept;
+    bool goes_through_cache(DirectIo& direct_io, long result) noexcept;
     void note_end(long result, Transfer& transfer) noexcept;
 
     iovec vectors_[vectors_max];
     int first_ = 0, end_ = 0;
     Offset offset_ = 0;
     Bytes left_ = 0;
-    Patience patience_;          ///< Since the last byte was moved.
-    bool bypass_fails_ = false;  ///< For these bytes of memory; the rest goes through the cache.
+    Patience patience_;             ///< Since the last byte was moved.
+    bool direct_io_fails_ = false;  ///< For these bytes of memory; the rest goes through the cache.
     // The request.
     int fd_ = -1;
-    Bypass* bypass_ = nullptr;  ///< Goes past the page cache.
+    DirectIo* direct_io_ = nullptr;  ///< Goes past the page cache.
     Bytes asked_ = 0;
     int asked_end_ = 0;
     std::size_t held_back_ = 0;  ///< Bytes of its last vector that are not asked for yet.

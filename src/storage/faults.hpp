@@ -12,9 +12,9 @@ public:
         Direction direction;
         Offset offset;
         Bytes bytes;
-        bool bypass;  ///< Past the page cache.
+        bool direct_io;  ///< Past the page cache.
     };
-    enum class Ability : std::uint8_t { open_bypass, fallocate };
+    enum class Ability : std::uint8_t { open_direct_io, fallocate };
 
     virtual ~Faults() = default;
     /// Called before a request is made. Positive: it is cut to so many bytes. Else the request is

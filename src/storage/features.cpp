@@ -2,7 +2,7 @@
 #include "storage/features.hpp"
 
 #include "storage/uring.hpp"
-#include "system/handover.hpp"
+#include "system/fd_passing.hpp"
 #include "system/shared_memory.hpp"
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ bool found_by_peer(SharedMemoryName const& name) {
 }
 
 bool handed_over(SharedMemory const& memory) {
-    Handover const own;
+    FdPassing const own;
     int const descriptor[]{memory.descriptor()};
     if (!own.send(own.address(), descriptor)) return false;
     auto const got = own.receive();

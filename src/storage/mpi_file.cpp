@@ -141,8 +141,9 @@ void MpiFile::start(Transfer& transfer) {
     });
 }
 
-Bytes MpiFile::direct_piece_bytes(Direction way) {
-    return by_path_ ? by_path_->direct_piece_bytes(way) : Storage::direct_piece_bytes(way);
+Bytes MpiFile::independent_piece_bytes(Direction way) {
+    return by_path_ ? by_path_->independent_piece_bytes(way)
+                    : Storage::independent_piece_bytes(way);
 }
 
 /// What failed is tried again by the next one.

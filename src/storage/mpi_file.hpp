@@ -36,7 +36,7 @@ public:
 
     void start(Transfer& transfer) override;
     void run(Transfer& transfer) override;
-    Bytes direct_piece_bytes(Direction way) override;
+    Bytes independent_piece_bytes(Direction way) override;
     [[nodiscard]] Status opened() const override { return opened_; }
     Status sync() override;
     Status preallocate(Bytes bytes) override;

@@ -90,9 +90,9 @@ PosixFile::PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::functi
     route_.fd = fd;
     route_.faults = way.faults;
     if (fd < 0) return;
-    if (way_.page_cache == PageCache::bypass) {
-        bypass_ = Bypass::open(fd, mode, way_.faults);
-        route_.bypass = bypass_.get();
+    if (way_.page_cache == PageCache::direct_io) {
+        direct_io_ = DirectIo::open(fd, mode, way_.faults);
+        route_.direct_io = direct_io_.get();
     } else if (way_.page_cache == PageCache::drop) {
         dropper_ = std::make_shared<PageDropper>(fd);
     }
@@ -107,8 +107,8 @@ PosixFile::~PosixFile() { PosixFile::release(); }
 void PosixFile::release() {
     if (opened_ == Status::ok) opened_ = Status::bad_file;
     if (dropper_) dropper_->finish();
-    route_.bypass = nullptr;
-    bypass_.reset();
+    route_.direct_io = nullptr;
+    direct_io_.reset();
     descriptor_.reset();
 }
 
@@ -122,18 +122,18 @@ bool PosixFile::prepare(Transfer& transfer) {
 
 /// Where no device is behind it, a read of a piece costs one system call and no staging (decision
 /// 0014). Elsewhere it may cost a seek, or a message and a lock of the file's servers.
-Bytes PosixFile::direct_piece_bytes(Direction way) {
-    if (way == Direction::write) return Storage::direct_piece_bytes(way);
+Bytes PosixFile::independent_piece_bytes(Direction way) {
+    if (way == Direction::write) return Storage::independent_piece_bytes(way);
     int known = in_memory_;
     if (known < 0) in_memory_ = known = is_in_memory(route_.fd) ? 1 : 0;
-    return known == 1 ? direct_read_bytes_in_memory : Storage::direct_piece_bytes(way);
+    return known == 1 ? direct_read_bytes_in_memory : Storage::independent_piece_bytes(way);
 }
 
 void PosixFile::run(Transfer& transfer) {
     if (way_.page_cache != PageCache::drop) return run_now(transfer);
     TouchingTransfer touching(transfer);
     run_now(touching);
-    touching.hand_over();
+    touching.transfer_queue();
     drop_later(touching);
 }
 
@@ -159,7 +159,7 @@ void PosixFile::start(Transfer& transfer) {
     if (way_.page_cache != PageCache::drop) return start_now(transfer, std::move(finish));
     auto touching = std::make_shared<TouchingTransfer>(transfer);
     start_now(*touching, [this, touching, finish = std::move(finish)] {
-        touching->hand_over();
+        touching->transfer_queue();
         drop_later(*touching);
         finish();
     });
@@ -202,6 +202,8 @@ Status PosixFile::sync() {
     return dropper_ ? agreed(status, dropper_->finish()) : status;
 }
 
-BypassTally PosixFile::bypass_tally() const { return bypass_ ? bypass_->tally() : BypassTally{}; }
+DirectIoTally PosixFile::direct_io_tally() const {
+    return direct_io_ ? direct_io_->tally() : DirectIoTally{};
+}
 
 }  // namespace sluice

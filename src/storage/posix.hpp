@@ -47,7 +47,7 @@ public:
 
     void start(Transfer& transfer) override;
     void run(Transfer& transfer) override;
-    Bytes direct_piece_bytes(Direction way) override;
+    Bytes independent_piece_bytes(Direction way) override;
     Status opened() const override { return opened_; }
     Status sync() override;
     /// By fallocate. A file system without it gets zeros behind the end of the file, one in each
@@ -55,7 +55,7 @@ public:
     Status preallocate(Bytes bytes) override;
     void release() override;
     /// Of a file whose pages are bypassed: how its requests went so far.
-    [[nodiscard]] BypassTally bypass_tally() const;
+    [[nodiscard]] DirectIoTally direct_io_tally() const;
 
 private:
     using Then = std::function<void()>;
@@ -70,7 +70,7 @@ private:
     std::function<void()> finished_;
     Descriptor descriptor_;
     Status opened_;
-    std::unique_ptr<Bypass> bypass_;
+    std::unique_ptr<DirectIo> direct_io_;
     std::shared_ptr<PageDropper> dropper_;  ///< Shared with tasks of the pool.
     Route route_;
     std::mutex exclusive_mutex_;  ///< The system's locks are between descriptors, not threads.

@@ -1,7 +1,7 @@
 // The ring's thread. See uring.hpp.
 #include "storage/uring.hpp"
 
-#include "system/quiet_thread.hpp"
+#include "system/library_thread.hpp"
 
 #include <array>
 #include <future>
@@ -115,7 +115,7 @@ public:
     explicit Loop(int workers) : wake_fd_(eventfd(0, EFD_CLOEXEC)) {
         auto const started = std::make_shared<std::promise<bool>>();
         auto works = started->get_future();
-        thread_ = quiet_thread_if_any("sluice-storage", [this, workers, started] {
+        thread_ = library_thread_if_any("sluice-storage", [this, workers, started] {
             Ring ring(workers);
             bool const usable = ring.works() && wake_fd_ >= 0;
             started->set_value(usable);

@@ -1,7 +1,7 @@
 // See worker_pool.hpp.
 #include "storage/worker_pool.hpp"
 
-#include "system/quiet_thread.hpp"
+#include "system/library_thread.hpp"
 
 namespace sluice {
 
@@ -24,7 +24,7 @@ bool WorkerPool::queue(std::function<void()>& task) {
     bool const all_busy = idle_ <= static_cast<int>(tasks_.size());
     if (all_busy && static_cast<int>(threads_.size()) < thread_count_) {
         threads_.reserve(threads_.size() + 1);
-        auto thread = quiet_thread_if_any("sluice-storage", [this] { work(); });
+        auto thread = library_thread_if_any("sluice-storage", [this] { work(); });
         if (thread.joinable()) threads_.push_back(std::move(thread));
     }
     if (threads_.empty()) return false;

@@ -45,22 +45,22 @@ constexpr std::size_t peers_a_look = 8;
 }  // namespace
 
 struct NodeNetwork::State {
-    State(std::byte* shared, Rank own, Rank ranks, Bells& of_node)
+    State(std::byte* shared, Rank own, Rank ranks, Doorbells& of_node)
         : self(own),
-          shape(LaneShape::of(ranks)),
-          bells(of_node) {
+          shape(QueueShape::of(ranks)),
+          doorbells(of_node) {
         address = own_address(probe);
-        auto const lane = [&](Rank from, Rank to) {
+        auto const queue = [&](Rank from, Rank to) {
             return shared + static_cast<std::size_t>(from * ranks + to) * shape.bytes();
         };
         for (Rank rank = 0; rank < ranks; ++rank) {
-            peers.emplace_back(lane(self, rank), lane(rank, self), shape, parcels);
+            peers.emplace_back(queue(self, rank), queue(rank, self), shape, message_descs);
         }
         is_watched.resize(static_cast<std::size_t>(ranks));
     }
 
     void ring_if_told(Rank rank, NodePeer& peer) {
-        if (peer.takes_ring()) bells.ring(rank);
+        if (peer.takes_ring()) doorbells.ring(rank);
     }
     void watch(Rank rank) {
         auto const index = static_cast<std::size_t>(rank);
@@ -73,11 +73,11 @@ struct NodeNetwork::State {
 
     std::optional<SharedMemory> memory;
     Rank self;
-    LaneShape shape;
-    Bells& bells;
+    QueueShape shape;
+    Doorbells& doorbells;
     std::uint64_t probe = 0;
     Address address;
-    Parcels parcels;
+    MessageDescs message_descs;
     std::vector<NodePeer> peers;
     std::vector<Rank> watched;  ///< Peers of which something is expected, or that wait for room.
     std::vector<bool> is_watched;
@@ -86,17 +86,17 @@ struct NodeNetwork::State {
 };
 
 std::size_t NodeNetwork::bytes_needed(Rank ranks) noexcept {
-    auto const lanes = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
-    return lanes * LaneShape::of(ranks).bytes();
+    auto const queues = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
+    return queues * QueueShape::of(ranks).bytes();
 }
 
-NodeNetwork::NodeNetwork(SharedMemory memory, Rank self, Rank ranks, Bells& bells)
-    : NodeNetwork(memory.data(), self, ranks, bells) {
+NodeNetwork::NodeNetwork(SharedMemory memory, Rank self, Rank ranks, Doorbells& doorbells)
+    : NodeNetwork(memory.data(), self, ranks, doorbells) {
     state_->memory = std::move(memory);
 }
 
-NodeNetwork::NodeNetwork(std::byte* memory, Rank self, Rank ranks, Bells& bells)
-    : state_(std::make_unique<State>(memory, self, ranks, bells)) {}
+NodeNetwork::NodeNetwork(std::byte* memory, Rank self, Rank ranks, Doorbells& doorbells)
+    : state_(std::make_unique<State>(memory, self, ranks, doorbells)) {}
 
 NodeNetwork::~NodeNetwork() = default;
 
@@ -115,30 +115,30 @@ void NodeNetwork::use_copies(bool allowed, std::vector<Address> const& peers) {
 Message NodeNetwork::start_send(Rank peer, Context context, int tag,
                                 std::span<std::byte const> bytes) {
     NodePeer& to = state_->peers[static_cast<std::size_t>(peer)];
-    Parcel* const parcel = to.send(context, tag, bytes);
+    MessageDesc* const message_desc = to.send(context, tag, bytes);
     state_->ring_if_told(peer, to);
-    if (!parcel) return {};
-    if (!parcel->done) state_->watch(peer);
-    return {reinterpret_cast<std::uintptr_t>(parcel)};
+    if (!message_desc) return {};
+    if (!message_desc->done) state_->watch(peer);
+    return {reinterpret_cast<std::uintptr_t>(message_desc)};
 }
 
 Message NodeNetwork::start_recv(Rank peer, Context context, int tag, std::span<std::byte> bytes) {
     NodePeer& from = state_->peers[static_cast<std::size_t>(peer)];
-    Parcel& parcel = from.receive(context, tag, bytes);
+    MessageDesc& message_desc = from.receive(context, tag, bytes);
     state_->ring_if_told(peer, from);
     if (from.is_busy()) state_->watch(peer);
-    return {reinterpret_cast<std::uintptr_t>(&parcel)};
+    return {reinterpret_cast<std::uintptr_t>(&message_desc)};
 }
 
 bool NodeNetwork::finished(Message& message) {
     if (message.handle == 0) return true;
-    auto& parcel = *reinterpret_cast<Parcel*>(message.handle);  // NOLINT: it was one.
-    if (!parcel.done) return false;
-    message.failed = parcel.failed;
-    message.truncated = parcel.truncated;
-    message.received = parcel.failed ? 0 : static_cast<Bytes>(parcel.bytes);
+    auto& message_desc = *reinterpret_cast<MessageDesc*>(message.handle);  // NOLINT: it was one.
+    if (!message_desc.done) return false;
+    message.failed = message_desc.failed;
+    message.truncated = message_desc.truncated;
+    message.received = message_desc.failed ? 0 : static_cast<Bytes>(message_desc.bytes);
     message.handle = 0;
-    state_->parcels.recycle(parcel);
+    state_->message_descs.recycle(message_desc);
     return true;
 }
 

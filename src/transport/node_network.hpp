@@ -1,7 +1,8 @@
 // Messages between the ranks of a node through memory that they share, without the MPI and without
 // a call of the peer's program: small ones in cells of a ring, large ones in one copy from process
-// to process where the system allows it (process_vm_readv), else through slots. Receiver-driven:
-// there are no wild cards, so a large message waits at its sender until its receiver asks for it.
+// to process where the system allows it (process_vm_readv), else through slots. Receiver-progress
+// hook: there are no wild cards, so a large message waits at its sender until its receiver asks for
+// it.
 #pragma once
 #include "schedule/port.hpp"
 #include "system/peer_process.hpp"
@@ -25,10 +26,10 @@ public:
     using Address = ProcessAddress;
 
     /// `memory`: zeroed, backed (SharedMemory::reserve), mapped by all; `self`: the local index.
-    /// `bells` outlives this. Messages ring the peer's bell.
-    NodeNetwork(SharedMemory memory, Rank self, Rank ranks, Bells& bells);
+    /// `doorbells` outlives this. Messages ring the peer's doorbell.
+    NodeNetwork(SharedMemory memory, Rank self, Rank ranks, Doorbells& doorbells);
     /// The same with memory that somebody else keeps.
-    NodeNetwork(std::byte* memory, Rank self, Rank ranks, Bells& bells);
+    NodeNetwork(std::byte* memory, Rank self, Rank ranks, Doorbells& doorbells);
     ~NodeNetwork();
     NodeNetwork(NodeNetwork const&) = delete;
     NodeNetwork& operator=(NodeNetwork const&) = delete;

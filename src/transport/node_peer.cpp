@@ -12,7 +12,9 @@ constexpr std::size_t bytes_a_look = 128 * 1024;
 constexpr double seconds_between_looks = 1.0;
 
 auto of_triple(std::uint64_t context, int tag) noexcept {
-    return [=](Parcel const& parcel) { return parcel.context == context && parcel.tag == tag; };
+    return [=](MessageDesc const& message_desc) {
+        return message_desc.context == context && message_desc.tag == tag;
+    };
 }
 
 }  // namespace
@@ -27,58 +29,59 @@ void NodePeer::tell(Note const& note) {
     if (!notes_.empty() || !post(note)) notes_.push_back(note);
 }
 
-bool NodePeer::try_send(Parcel& parcel) noexcept {
-    Note note{CellKind::whole, parcel.tag, parcel.context};
-    if (parcel.bytes <= whole_max()) return post(note, {parcel.data, parcel.bytes});
+bool NodePeer::try_send(MessageDesc& message_desc) noexcept {
+    Note note{CellKind::whole, message_desc.tag, message_desc.context};
+    if (message_desc.bytes <= whole_max())
+        return post(note, {message_desc.data, message_desc.bytes});
     note.kind = CellKind::offer;
     note.number = offers_;
-    note.bytes = parcel.bytes;
-    note.address = reinterpret_cast<std::uintptr_t>(parcel.data);
+    note.bytes = message_desc.bytes;
+    note.address = reinterpret_cast<std::uintptr_t>(message_desc.data);
     if (!post(note)) return false;
-    parcel.number = offers_++;
-    parcel.end = parcel.bytes;
+    message_desc.number = offers_++;
+    message_desc.end = message_desc.bytes;
     return true;
 }
 
-Parcel* NodePeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes) {
+MessageDesc* NodePeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes) {
     bool const is_small = bytes.size() <= whole_max();
     bool const first = waiting_.empty() && notes_.empty() && ending_.empty() && !gone_;
     if (is_small && first && post({CellKind::whole, tag, context}, bytes)) return nullptr;
-    Parcel& parcel = parcels_->make();
-    parcel.context = context;
-    parcel.tag = tag;
-    parcel.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
-    parcel.bytes = bytes.size();
-    parcel.done = parcel.failed = gone_;
-    if (gone_) return &parcel;
-    bool const offered = !is_small && first && try_send(parcel);
-    (offered ? large_ : waiting_).push_back(parcel);
-    return &parcel;
+    MessageDesc& message_desc = message_descs_->make();
+    message_desc.context = context;
+    message_desc.tag = tag;
+    message_desc.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
+    message_desc.bytes = bytes.size();
+    message_desc.done = message_desc.failed = gone_;
+    if (gone_) return &message_desc;
+    bool const offered = !is_small && first && try_send(message_desc);
+    (offered ? large_ : waiting_).push_back(message_desc);
+    return &message_desc;
 }
 
-Parcel& NodePeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes) {
-    Parcel& parcel = parcels_->make();
-    parcel.context = context;
-    parcel.tag = tag;
-    parcel.data = bytes.data();
-    parcel.bytes = bytes.size();
-    Parcel* const early = early_.empty() ? nullptr : early_.take(of_triple(context, tag));
+MessageDesc& NodePeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes) {
+    MessageDesc& message_desc = message_descs_->make();
+    message_desc.context = context;
+    message_desc.tag = tag;
+    message_desc.data = bytes.data();
+    message_desc.bytes = bytes.size();
+    MessageDesc* const early = early_.empty() ? nullptr : early_.take(of_triple(context, tag));
     if (!early) {
-        parcel.done = parcel.failed = gone_;
-        if (!gone_) posted_.push_back(parcel);
-        return parcel;
+        message_desc.done = message_desc.failed = gone_;
+        if (!gone_) posted_.push_back(message_desc);
+        return message_desc;
     }
     if (early->store) {
-        bring(parcel, {early->data, early->bytes});
+        bring(message_desc, {early->data, early->bytes});
     } else {
-        begin_large(parcel, *early);
+        begin_large(message_desc, *early);
     }
-    parcels_->recycle(*early);
-    return parcel;
+    message_descs_->recycle(*early);
+    return message_desc;
 }
 
 /// The whole of a message into its receive.
-void NodePeer::bring(Parcel& receive, std::span<std::byte const> bytes) noexcept {
+void NodePeer::bring(MessageDesc& receive, std::span<std::byte const> bytes) noexcept {
     receive.done = true;
     receive.truncated = receive.failed = bytes.size() > receive.bytes;
     receive.bytes = std::min<std::uint64_t>(receive.bytes, bytes.size());
@@ -86,13 +89,13 @@ void NodePeer::bring(Parcel& receive, std::span<std::byte const> bytes) noexcept
 }
 
 void NodePeer::deliver_whole(Note const& note, std::span<std::byte const> body) {
-    if (Parcel* const receive = posted_.take(of_triple(note.context, note.tag))) {
+    if (MessageDesc* const receive = posted_.take(of_triple(note.context, note.tag))) {
         return bring(*receive, body);
     }
-    Parcel& early = parcels_->make();
+    MessageDesc& early = message_descs_->make();
     early.context = note.context;
     early.tag = note.tag;
-    parcels_->store(early, body.size());
+    message_descs_->store(early, body.size());
     if (!body.empty()) std::memcpy(early.data, body.data(), body.size());
     early_.push_back(early);
 }
@@ -104,8 +107,8 @@ void NodePeer::deliver(Cell const& cell) {
         return deliver_whole(note, in_.body_of(cell));
     case CellKind::offer:
         return deliver_offer(note);
-    case CellKind::portion:
-        return deliver_portion(note, in_.body_of(cell));
+    case CellKind::fragment:
+        return deliver_fragment(note, in_.body_of(cell));
     default:
         return finish_send(note);
     }
@@ -133,12 +136,12 @@ bool NodePeer::send_waiting() {
     moved |= end_told();
     if (!notes_.empty() || !ending_.empty()) return moved;
     while (!waiting_.empty() && try_send(*waiting_.front())) {
-        Parcel& parcel = *waiting_.take_front();
+        MessageDesc& message_desc = *waiting_.take_front();
         moved = true;
-        if (parcel.bytes > whole_max()) {
-            large_.push_back(parcel);
+        if (message_desc.bytes > whole_max()) {
+            large_.push_back(message_desc);
         } else {
-            parcel.done = true;
+            message_desc.done = true;
         }
     }
     return moved;
@@ -147,7 +150,7 @@ bool NodePeer::send_waiting() {
 bool NodePeer::move() {
     bool moved = take_cells();
     if (!notes_.empty() || !ending_.empty() || !waiting_.empty()) moved |= send_waiting();
-    if (!large_.empty()) moved |= send_portions();
+    if (!large_.empty()) moved |= send_fragments();
     if (moved) quiet_since_ = 0;
     return moved;
 }
@@ -168,15 +171,15 @@ void NodePeer::end_all() {
     gone_ = true;
     notes_.clear();
     while (!ending_.empty()) ending_.take_front()->done = true;
-    for (ParcelList* list : {&posted_, &waiting_, &large_, &incoming_}) {
+    for (MessageDescList* list : {&posted_, &waiting_, &large_, &incoming_}) {
         while (!list->empty()) {
-            Parcel& parcel = *list->take_front();
-            parcel.done = parcel.failed = true;
+            MessageDesc& message_desc = *list->take_front();
+            message_desc.done = message_desc.failed = true;
         }
     }
     // An offered message can no longer be fetched; nobody will ask for it twice.
-    auto const is_offered = [](Parcel const& early) { return !early.store; };
-    while (Parcel* const lost = early_.take(is_offered)) parcels_->recycle(*lost);
+    auto const is_offered = [](MessageDesc const& early) { return !early.store; };
+    while (MessageDesc* const lost = early_.take(is_offered)) message_descs_->recycle(*lost);
 }
 
 }  // namespace sluice

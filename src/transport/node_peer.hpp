@@ -1,11 +1,11 @@
 // All messages between this rank and one other of its node: matching, what waits for room, and
 // large messages. Those stay at their sender until their receive began. Then the sender sends them
-// in portions through the pool, from the front, while both look; where the sender does not, the
+// in fragments through the pool, from the front, while both look; where the sender does not, the
 // receiver copies from the end, out of the sender's memory. See docs/architecture.md, section 14.
 #pragma once
 #include "system/peer_process.hpp"
-#include "transport/node_lane.hpp"
-#include "transport/node_parcel.hpp"
+#include "transport/node_message_desc.hpp"
+#include "transport/node_queue.hpp"
 
 #include <deque>
 #include <span>
@@ -14,9 +14,9 @@ namespace sluice {
 
 class NodePeer {
 public:
-    /// `out`, `in`: the lanes' memory. `parcels` outlives this.
-    NodePeer(std::byte* out, std::byte* in, LaneShape shape, Parcels& parcels) noexcept
-        : parcels_(&parcels),
+    /// `out`, `in`: the queues' memory. `message descriptors` outlives this.
+    NodePeer(std::byte* out, std::byte* in, QueueShape shape, MessageDescs& message_descs) noexcept
+        : message_descs_(&message_descs),
           out_(out, shape),
           in_(in, shape),
           shape_(shape) {}
@@ -28,9 +28,9 @@ public:
     }
 
     /// Null: it is complete.
-    Parcel* send(std::uint64_t context, int tag, std::span<std::byte const> bytes);
+    MessageDesc* send(std::uint64_t context, int tag, std::span<std::byte const> bytes);
     /// Comes back complete where the message was here before.
-    Parcel& receive(std::uint64_t context, int tag, std::span<std::byte> bytes);
+    MessageDesc& receive(std::uint64_t context, int tag, std::span<std::byte> bytes);
 
     /// Whether anything is expected of the peer, or waits for room.
     [[nodiscard]] bool is_busy() const noexcept {
@@ -53,38 +53,38 @@ private:
     [[nodiscard]] std::uint64_t whole_max() const noexcept { return shape_.body_max(); }
     bool post(Note const& note, std::span<std::byte const> body = {}) noexcept;
     void tell(Note const& note);
-    bool try_send(Parcel& parcel) noexcept;
+    bool try_send(MessageDesc& message_desc) noexcept;
     bool send_waiting();
-    bool send_portions();
+    bool send_fragments();
 
     bool take_cells();
     void deliver(Cell const& cell);
     void deliver_whole(Note const& note, std::span<std::byte const> body);
     void deliver_offer(Note const& note);
-    void deliver_portion(Note const& note, std::span<std::byte const> body);
+    void deliver_fragment(Note const& note, std::span<std::byte const> body);
     void finish_send(Note const& note);
-    void begin_large(Parcel& receive, Parcel const& offered);
-    void end_large(Parcel& receive);
+    void begin_large(MessageDesc& receive, MessageDesc const& offered);
+    void end_large(MessageDesc& receive);
     bool end_told();
-    void bring(Parcel& receive, std::span<std::byte const> bytes) noexcept;
+    void bring(MessageDesc& receive, std::span<std::byte const> bytes) noexcept;
     void end_all();
 
-    Parcels* parcels_;
-    OutLane out_;
-    InLane in_;
-    LaneShape shape_;
+    MessageDescs* message_descs_;
+    OutQueue out_;
+    InQueue in_;
+    QueueShape shape_;
     ProcessAddress process_;
     bool readable_ = false, gone_ = false, ring_ = false;
     double quiet_since_ = 0;    ///< When nothing moved any more; 0: it does.
     std::uint64_t offers_ = 0;  ///< Large messages sent so far: their numbers.
 
-    ParcelList posted_;       ///< Receives without a message.
-    ParcelList early_;        ///< Messages without a receive.
-    ParcelList waiting_;      ///< Sends that found no room.
-    ParcelList large_;        ///< Sends that are offered.
-    ParcelList incoming_;     ///< Receives of large messages that began.
-    ParcelList ending_;       ///< Those that are complete, but their sender cannot be told yet.
-    std::deque<Note> notes_;  ///< That found no room; they go before all else.
+    MessageDescList posted_;    ///< Receives without a message.
+    MessageDescList early_;     ///< Messages without a receive.
+    MessageDescList waiting_;   ///< Sends that found no room.
+    MessageDescList large_;     ///< Sends that are offered.
+    MessageDescList incoming_;  ///< Receives of large messages that began.
+    MessageDescList ending_;    ///< Those that are complete, but their sender cannot be told yet.
+    std::deque<Note> notes_;    ///< That found no room; they go before all else.
 };
 
 }  // namespace sluice

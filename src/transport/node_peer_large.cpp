@@ -11,31 +11,31 @@ namespace {
 constexpr double patience_seconds = 10e-6;
 /// What it copies at once: a caller is held for some tens of microseconds at most.
 constexpr std::uint64_t copy_max = 256 * 1024;
-constexpr int portions_a_look = 2;
+constexpr int fragments_a_look = 2;
 
 auto of_number(std::uint64_t number) noexcept {
-    return [=](Parcel const& parcel) { return parcel.number == number; };
+    return [=](MessageDesc const& message_desc) { return message_desc.number == number; };
 }
 
 }  // namespace
 
 void NodePeer::deliver_offer(Note const& note) {
-    auto const fits = [&](Parcel const& receive) {
+    auto const fits = [&](MessageDesc const& receive) {
         return receive.context == note.context && receive.tag == note.tag;
     };
-    Parcel& early = parcels_->make();
+    MessageDesc& early = message_descs_->make();
     early.context = note.context;
     early.tag = note.tag;
     early.number = note.number;
     early.bytes = note.bytes;
     early.address = note.address;
-    Parcel* const receive = posted_.take(fits);
+    MessageDesc* const receive = posted_.take(fits);
     if (!receive) return early_.push_back(early);
     begin_large(*receive, early);
-    parcels_->recycle(early);
+    message_descs_->recycle(early);
 }
 
-void NodePeer::begin_large(Parcel& receive, Parcel const& offered) {
+void NodePeer::begin_large(MessageDesc& receive, MessageDesc const& offered) {
     receive.number = offered.number;
     if (offered.bytes > receive.bytes) {
         receive.failed = receive.truncated = true;
@@ -49,7 +49,7 @@ void NodePeer::begin_large(Parcel& receive, Parcel const& offered) {
 
 /// A receive is done only when its sender was told: who has no message under way looks no more, and
 /// the sender would wait for ever.
-void NodePeer::end_large(Parcel& receive) {
+void NodePeer::end_large(MessageDesc& receive) {
     ending_.push_back(receive);
     end_told();
 }
@@ -65,9 +65,9 @@ bool NodePeer::end_told() {
     return moved;
 }
 
-/// Portions come in the order of the bytes. One may come for what was copied, or ended, meanwhile.
-void NodePeer::deliver_portion(Note const& note, std::span<std::byte const> body) {
-    Parcel* const receive = incoming_.find(of_number(note.number));
+/// Fragments come in the order of the bytes. One may come for what was copied, or ended, meanwhile.
+void NodePeer::deliver_fragment(Note const& note, std::span<std::byte const> body) {
+    MessageDesc* const receive = incoming_.find(of_number(note.number));
     if (!receive) return;
     std::uint64_t const wanted =
         std::min<std::uint64_t>(body.size(), receive->end - receive->front);
@@ -80,24 +80,24 @@ void NodePeer::deliver_portion(Note const& note, std::span<std::byte const> body
 
 /// What the receiver says of a message that this rank offered.
 void NodePeer::finish_send(Note const& note) {
-    Parcel* const send = large_.find(of_number(note.number));
+    MessageDesc* const send = large_.find(of_number(note.number));
     if (!send) return;
     if (note.kind == CellKind::grant) send->granted = true;
     if (note.kind == CellKind::shorten) send->end = note.bytes;
     if (note.kind == CellKind::done) large_.take(of_number(note.number))->done = true;
 }
 
-bool NodePeer::send_portions() {
-    auto const wants_portions = [](Parcel const& send) {
+bool NodePeer::send_fragments() {
+    auto const wants_fragments = [](MessageDesc const& send) {
         return send.granted && send.front < send.end;
     };
     bool moved = false;
-    for (int portion = 0; portion < portions_a_look; ++portion) {
-        Parcel* const send = large_.find(wants_portions);
+    for (int fragment = 0; fragment < fragments_a_look; ++fragment) {
+        MessageDesc* const send = large_.find(wants_fragments);
         if (!send) break;
         std::uint64_t const bytes =
             std::min<std::uint64_t>(send->end - send->front, shape_.body_max());
-        Note const note{CellKind::portion, 0, 0, send->number};
+        Note const note{CellKind::fragment, 0, 0, send->number};
         if (!post(note, {send->data + send->front, bytes})) break;
         send->front += bytes;
         moved = true;
@@ -106,7 +106,7 @@ bool NodePeer::send_portions() {
 }
 
 bool NodePeer::copy(double now) {
-    Parcel* const receive = incoming_.front();
+    MessageDesc* const receive = incoming_.front();
     if (!receive || !readable_) return false;
     if (receive->quiet_since == 0) receive->quiet_since = now;
     if (now - receive->quiet_since < patience_seconds) return false;

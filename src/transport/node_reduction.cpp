@@ -16,7 +16,7 @@ NodeReduction::Place& NodeReduction::place(Rank index) const noexcept {
 void NodeReduction::begin(Words const& mine) noexcept {
     place(self_).words = mine;
     place(self_).number.store(++number_, std::memory_order_release);
-    if (self_ != 0) bells_.ring(0);
+    if (self_ != 0) doorbells_.ring(0);
 }
 
 bool NodeReduction::finished() noexcept {
@@ -41,7 +41,7 @@ void NodeReduction::combine() const noexcept {
             result.words[i] = std::max(result.words[i], words[i]);
     }
     result.number.store(number_, std::memory_order_release);
-    for (Rank rank = 1; rank < ranks_; ++rank) bells_.ring(rank);
+    for (Rank rank = 1; rank < ranks_; ++rank) doorbells_.ring(rank);
 }
 
 }  // namespace sluice

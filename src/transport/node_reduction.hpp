@@ -18,17 +18,18 @@ public:
 
     [[nodiscard]] static std::size_t bytes_needed(Rank ranks) noexcept;
 
-    /// `memory`: zeroed, shared by all; outlives this, as `bells` does. `self`: the local index.
-    NodeReduction(std::byte* memory, Rank self, Rank ranks, Bells& bells) noexcept
+    /// `memory`: zeroed, shared by all; outlives this, as `doorbells` does. `self`: the local
+    /// index.
+    NodeReduction(std::byte* memory, Rank self, Rank ranks, Doorbells& doorbells) noexcept
         : memory_(memory),
           self_(self),
           ranks_(ranks),
-          bells_(bells) {}
+          doorbells_(doorbells) {}
 
     /// Tells this rank's words. One after the other, in the same order on all ranks.
     void begin(Words const& mine) noexcept;
     /// Whether all have told theirs. Asked by all ranks until it is true, which the first of them
-    /// finds out for the others; the bell rings when it may have changed.
+    /// finds out for the others; the doorbell rings when it may have changed.
     [[nodiscard]] bool finished() noexcept;
     /// Until the next begin().
     [[nodiscard]] Words const& largest() const noexcept { return place(ranks_).words; }
@@ -47,7 +48,7 @@ private:
 
     std::byte* memory_;
     Rank self_, ranks_;
-    Bells& bells_;
+    Doorbells& doorbells_;
     std::uint64_t number_ = 0;
 };
 

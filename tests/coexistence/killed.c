@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     size_t const all = (size_t)PER_RANK * (size_t)ranks;
     unsigned char* memory[2 * KIND_COUNT];
     for (int i = 0; i < 2 * KIND_COUNT; ++i) memory[i] = calloc(all, 1);
-    for (int cycle = 0;; ++cycle) {
+    for (int round = 0;; ++round) {
         MPI_Request requests[KIND_COUNT];
         MPI_Ialltoall(memory[0], PER_RANK, MPI_BYTE, memory[1], PER_RANK, MPI_BYTE, MPI_COMM_WORLD,
                       &requests[0]);
@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
                        &requests[1]);
         MPI_Iallreduce(memory[4], memory[5], PER_RANK, MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD,
                        &requests[2]);
-        if (cycle == KILLED_IN && rank == ranks - 1) {
+        if (round == KILLED_IN && rank == ranks - 1) {
             printf("killed: %s\n", shared_maps() ? "shared memory" : "no shared memory");
             fflush(stdout);
             kill(getpid(), SIGKILL);

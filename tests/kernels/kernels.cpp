@@ -1,7 +1,7 @@
 // One kernel of the pure parts at a time, for tests/kernels/run.py: `kernels <kernel> [repeats]`
 // prepares, runs the kernel (the function `measured`, which the runner tells callgrind to count)
 // and prints what it worked on. Without arguments it lists the kernels.
-#include "file/plan/schedule_cycle.hpp"
+#include "file/plan/schedule_round.hpp"
 #include "file/run/movement.hpp"
 #include "patterns.hpp"
 
@@ -29,14 +29,14 @@ struct Work {
     Bytes memory_bytes = 0;  ///< Of what it made.
 };
 
-/// A slot of its own, and user memory for all patterns.
+/// A collective buffer of its own, and user memory for all patterns.
 struct Stage {
     std::vector<std::byte> data = std::vector<std::byte>(window_bytes, std::byte{1});
     std::vector<std::uint64_t> words =
         std::vector<std::uint64_t>(Coverage::words_for(window_bytes, granule_bytes));
     std::vector<std::byte> user = std::vector<std::byte>(2 * request_bytes, std::byte{2});
     std::atomic<std::int64_t> limit{endless};
-    Slot slot{data.data(), Coverage(words, granule_bytes, window_bytes), &limit};
+    CbBuffer cb_buffer{data.data(), Coverage(words, granule_bytes, window_bytes), &limit};
 };
 
 Stage& stage() {
@@ -59,9 +59,9 @@ Kernel moving(std::string const& pattern, std::string const& way) {
     Request const r = request_of(pattern);
     return [r, way] {
         for_each_window(r, [&](Span window) {
-            if (way == "place") place(r, stage().user.data(), window, stage().slot, false);
-            if (way == "take") take(r, stage().user.data(), window, stage().slot);
-            if (way == "mark") mark(r, window, stage().slot.coverage);
+            if (way == "place") place(r, stage().user.data(), window, stage().cb_buffer, false);
+            if (way == "take") take(r, stage().user.data(), window, stage().cb_buffer);
+            if (way == "mark") mark(r, window, stage().cb_buffer.coverage);
         });
         return work_of(r);
     };
@@ -97,7 +97,7 @@ Kernel sweeping(std::string const& pattern) {
     Request r = request_of(pattern);
     if (pattern == "full") r.bytes = window_bytes;
     return [r] {
-        Coverage coverage = stage().slot.coverage;
+        Coverage coverage = stage().cb_buffer.coverage;
         mark(r, Span{0, window_bytes}, coverage);
         Work work;
         for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
@@ -109,7 +109,7 @@ Kernel sweeping(std::string const& pattern) {
     };
 }
 
-/// Survey to schedules: plan, claims and all cycles of one rank of 64 on four nodes.
+/// Exchange of summaries to schedules: plan, claims and all rounds of one rank of 64 on four nodes.
 Kernel planning() {
     Request const r = request_of("irregular");
     return [r, key = FingerprintKey::of_seed(1)] {
@@ -120,18 +120,18 @@ Kernel planning() {
         Summary all = summarise(r, {0, key.get()});
         all.hints.write = Strategy::two_phase;
         all.operation = 1;
-        all.slot_bytes = window_bytes;
+        all.cb_buffer_bytes = window_bytes;
         Plan const plan = make_plan(all, topology, {4});
         auto const claims = make_claims(r, plan, 0);
         Work work;
         for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
-            for (std::int64_t c = 0; c < plan.cycle_count(a); ++c, ++work.pieces) {
-                CycleInput input;
+            for (std::int64_t c = 0; c < plan.round_count(a); ++c, ++work.pieces) {
+                RoundInput input;
                 input.aggregator = a;
-                input.cycle = input.stream_cycle = c;
+                input.round = input.stream_round = c;
                 input.contributes = claims[static_cast<std::size_t>(a)].contains(c);
                 work.bytes += static_cast<Bytes>(
-                    make_cycle(topology, self, plan, input).ops.size() * sizeof(Op));
+                    make_round(topology, self, plan, input).ops.size() * sizeof(Op));
             }
         }
         return work;
@@ -152,7 +152,7 @@ std::map<std::string, std::function<Kernel()>> all_kernels() {
     for (std::string const pattern : {"full", "irregular", "elements"}) {
         all["sweep." + pattern] = [=] { return sweeping(pattern); };
     }
-    all["plan.cycles"] = planning;
+    all["plan.rounds"] = planning;
     return all;
 }
 

@@ -109,10 +109,10 @@ inline void start(MPI_File file, MPI_Comm comm, model::Bytes const& data, model:
     check::ok(MPI_Isend(data.data(), bytes, MPI_BYTE, 0, 1, comm, &batch.requests[writes + 1]));
 }
 
-inline void use(MPI_Comm comm, MPI_File file, int thread, int cycles, void (*wait)(Batch&)) {
+inline void use(MPI_Comm comm, MPI_File file, int thread, int rounds, void (*wait)(Batch&)) {
     model::Bytes data, received(bytes);
-    for (int cycle = 0; cycle < cycles; ++cycle) {
-        data = model::data_of(thread, check::rank(), cycle, writes * bytes);
+    for (int round = 0; round < rounds; ++round) {
+        data = model::data_of(thread, check::rank(), round, writes * bytes);
         Batch batch;
         start(file, comm, data, received, batch);
         wait(batch);
@@ -124,7 +124,7 @@ inline void use(MPI_Comm comm, MPI_File file, int thread, int cycles, void (*wai
 }
 
 inline void run(void (*wait)(Batch&)) {
-    int const cycles = check::state().options.plain ? 1 : 600;
+    int const rounds = check::state().options.plain ? 1 : 600;
     bool const multiple = check::state().provided == MPI_THREAD_MULTIPLE;
     MPI_Comm comms[threads];
     MPI_File files[threads];
@@ -137,7 +137,7 @@ inline void run(void (*wait)(Batch&)) {
     }
     std::vector<std::thread> running;
     for (int t = 0; t < (multiple ? threads : 1); ++t) {
-        running.emplace_back([=, &comms, &files] { use(comms[t], files[t], t, cycles, wait); });
+        running.emplace_back([=, &comms, &files] { use(comms[t], files[t], t, rounds, wait); });
         if (!multiple) running.back().join();
     }
     for (auto& thread : running) {

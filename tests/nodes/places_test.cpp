@@ -23,7 +23,7 @@ struct Place {
     unsigned long memory = 0;  ///< The lowest inode of what Sluice shares; 0: nothing.
 };
 
-/// All ranks of a node map the same ones: its window, and the bells of all of them.
+/// All ranks of a node map the same ones: its window, and the doorbells of all of them.
 std::set<unsigned long> mapped_memories() {
     std::set<unsigned long> found;
     std::ifstream maps("/proc/self/maps");

@@ -5,7 +5,7 @@
 //   there_and_back   half of the way out and back
 //   both_ways        a message each, at the same time
 //   unattended       one way, to a receiver that looks from a sender that does not
-#include "../unit/common_bells.hpp"
+#include "../unit/common_doorbells.hpp"
 #include "transport/node_network.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 using namespace sluice;
 
 struct Common {
-    BellWord bells[2];
+    DoorbellWord doorbells[2];
     NodeNetwork::Address addresses[2];
     std::atomic<int> arrived, taken;
 };
@@ -40,8 +40,8 @@ public:
     Pair(std::byte* memory, Common& common, Rank self)
         : common_(common),
           self_(self),
-          bells_(common.bells),
-          network_(memory, self, 2, bells_) {
+          doorbells_(common.doorbells),
+          network_(memory, self, 2, doorbells_) {
         cpu_set_t core;  // Each has a core of its own.
         CPU_ZERO(&core);
         CPU_SET(static_cast<std::size_t>(self), &core);
@@ -92,7 +92,7 @@ private:
     Common& common_;
     Rank self_;
     int expected_ = 0;
-    CommonBells bells_;
+    CommonDoorbells doorbells_;
     NodeNetwork network_;
     std::vector<std::byte> outgoing_ = std::vector<std::byte>(bytes_max, std::byte{1});
     std::vector<std::byte> incoming_ = std::vector<std::byte>(bytes_max, std::byte{2});

@@ -156,7 +156,7 @@ TEST(Applications, madbench_reads_a_matrix_before_it_writes_its_result) {
     }
 }
 
-TEST(Applications, s3asim_streams_through_a_database_that_no_cache_holds) {
+TEST(Applications, s3asim_queues_through_a_database_that_no_cache_holds) {
     auto const steps = steps_of(small("s3asim"), 1, 4);
     ASSERT_EQ(steps.size(), 2u);
     EXPECT_TRUE(steps[0].prepares);

@@ -13,8 +13,8 @@
 namespace sluice {
 namespace {
 
+using testing::OperationQueue;
 using testing::RankMemory;
-using testing::Stream;
 
 constexpr Bytes element = 8;
 constexpr CollectiveKind kinds[] = {
@@ -116,9 +116,9 @@ public:
     }
 
 private:
-    static void put(Stream& stream, Bytes at, Elements const& elements) {
+    static void put(OperationQueue& queue, Bytes at, Elements const& elements) {
         if (!elements.empty()) {
-            std::memcpy(stream.data() + at, elements.data(), elements.size() * element);
+            std::memcpy(queue.data() + at, elements.data(), elements.size() * element);
         }
     }
 
@@ -145,7 +145,7 @@ private:
         return result;
     }
 
-    [[nodiscard]] Stream expected(Rank self, Stream output) {
+    [[nodiscard]] OperationQueue expected(Rank self, OperationQueue output) {
         switch (case_.call.kind) {
         case CollectiveKind::reduce:
             if (self == case_.call.root) put(output, 0, folded(0, case_.ranks));

@@ -64,7 +64,7 @@ int expect_all_sound(CallShape c) {
 }
 
 /// As many messages as pairs of ranks: fewer of these.
-bool all_meet(CollectiveKind kind) {
+bool all_at_barrier(CollectiveKind kind) {
     switch (kind) {
     case CollectiveKind::allgather:
     case CollectiveKind::allgatherv:
@@ -96,7 +96,7 @@ TEST_P(EveryKind, OfUpTo64Ranks) {
 }
 
 TEST_P(EveryKind, OfManyRanks) {
-    bool const many_messages = all_meet(GetParam());
+    bool const many_messages = all_at_barrier(GetParam());
     CallShape c{.kind = GetParam(), .block = 33, .seed = 5};
     c.ranks = many_messages ? most_ranks / 4 : most_ranks;
     c.root = testing::has_root(c.kind) ? c.ranks / 3 : 0;

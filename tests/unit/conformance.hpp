@@ -19,13 +19,13 @@ namespace sluice::conformance {
 class OrderedFaults final : public Faults {
 public:
     struct Orders {
-        Bytes most = endless;             ///< Bytes of one request.
-        int interruptions = 0;            ///< EINTR before each success.
-        int fail_at = -1;                 ///< Number of the request that fails.
-        long result = 0;                  ///< What it gives.
-        int fail_times = 1;               ///< So many one after the other.
-        int bypass_error = 0;             ///< Of requests past the page cache.
-        bool refuse_open_bypass = false;  ///< So that the file is never opened this way.
+        Bytes most = endless;                ///< Bytes of one request.
+        int interruptions = 0;               ///< EINTR before each success.
+        int fail_at = -1;                    ///< Number of the request that fails.
+        long result = 0;                     ///< What it gives.
+        int fail_times = 1;                  ///< So many one after the other.
+        int direct_io_error = 0;             ///< Of requests past the page cache.
+        bool refuse_open_direct_io = false;  ///< So that the file is never opened this way.
         bool refuse_fallocate = false;
     };
     void set(Orders const& orders) {
@@ -40,8 +40,8 @@ public:
 
     long meet(Request const& request) override {
         std::lock_guard const lock(mutex_);
-        if (request.bypass) ++bypassed_;
-        if (request.bypass && orders_.bypass_error != 0) return -orders_.bypass_error;
+        if (request.direct_io) ++bypassed_;
+        if (request.direct_io && orders_.direct_io_error != 0) return -orders_.direct_io_error;
         if (interrupted_ < orders_.interruptions) {
             ++interrupted_;
             return -EINTR;
@@ -54,7 +54,7 @@ public:
     }
     int refusal(Ability ability) override {
         std::lock_guard const lock(mutex_);
-        bool refused = orders_.refuse_open_bypass;
+        bool refused = orders_.refuse_open_direct_io;
         if (ability == Ability::fallocate) refused = orders_.refuse_fallocate;
         return refused ? EOPNOTSUPP : 0;
     }
@@ -77,7 +77,7 @@ struct Subject {
 };
 
 /// Waits for transfers as a rank does: the file rings, perhaps a little after this is gone.
-class Bell {
+class Doorbell {
 public:
     [[nodiscard]] std::function<void()> ringer() {
         return [shared = shared_] {
@@ -134,7 +134,7 @@ public:
 
     void reopen(AccessMode mode) {
         file_.reset();
-        file_ = subject_.open(path_, mode, bell_.ringer());
+        file_ = subject_.open(path_, mode, doorbell_.ringer());
     }
     void is(bool condition, std::string const& what) {
         if (!condition) subject_.fail(what + " does not hold");
@@ -146,7 +146,7 @@ public:
     }
 
     void start(Transfer& transfer) { file_->start(transfer); }
-    void finish(Transfer& transfer) { bell_.wait_for(transfer); }
+    void finish(Transfer& transfer) { doorbell_.wait_for(transfer); }
     void transfer(Transfer& what) {
         start(what);
         finish(what);
@@ -171,7 +171,7 @@ public:
     [[nodiscard]] StoredFile& file() { return *file_; }
     [[nodiscard]] std::string const& path() const { return path_; }
     [[nodiscard]] Subject& subject() { return subject_; }
-    [[nodiscard]] Bell& bell() { return bell_; }
+    [[nodiscard]] Doorbell& doorbell() { return doorbell_; }
 
 private:
     template <typename T> static std::string text(T const& value) {
@@ -183,7 +183,7 @@ private:
 
     Subject& subject_;
     std::string path_;
-    Bell bell_;  // Outlives the file, which rings it.
+    Doorbell doorbell_;  // Outlives the file, which rings it.
     std::unique_ptr<StoredFile> file_;
 };
 

@@ -106,13 +106,13 @@ inline void behind_the_end(Subject& subject) {
 }
 
 inline void missing_file(Subject& subject) {
-    Bell bell;
-    auto const file = subject.open(subject.folder + "/none", AccessMode::both, bell.ringer());
+    Doorbell doorbell;
+    auto const file = subject.open(subject.folder + "/none", AccessMode::both, doorbell.ringer());
     Buffer memory(10);
     for (int attempt = 0; attempt < 2; ++attempt) {
         ListTransfer read(Direction::read, {{0, memory.data(), 10}});
         file->start(read);
-        bell.wait_for(read);
+        doorbell.wait_for(read);
         if (read.status != Status::no_such_file || read.bytes != 0) {
             subject.fail("a missing file is not told");
         }
@@ -162,7 +162,7 @@ inline void several_handles(Subject& subject) {
     std::vector<std::unique_ptr<StoredFile>> files;
     std::vector<Buffer> memories;
     for (std::size_t h = 0; h < handles; ++h) {
-        files.push_back(subject.open(tester.path(), AccessMode::both, tester.bell().ringer()));
+        files.push_back(subject.open(tester.path(), AccessMode::both, tester.doorbell().ringer()));
         memories.push_back(pattern(memory_bytes, static_cast<int>(60 * h)));
     }
     for (Offset shift = 0; shift < 3000; shift += 1000) {

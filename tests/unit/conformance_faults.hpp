@@ -125,11 +125,11 @@ inline void a_read_fails(Subject& subject) {
 
 /// A file system that takes the flag and refuses the requests: no error, and it is asked once.
 /// Buffer that no device reaches: no error either, and the next requests may be of other memory.
-inline void bypass_fails(Subject& subject) {
-    constexpr OrderedFaults::Orders ways[] = {{.bypass_error = EINVAL},
-                                              {.bypass_error = EOPNOTSUPP},
-                                              {.bypass_error = EFAULT},
-                                              {.refuse_open_bypass = true}};
+inline void direct_io_fails(Subject& subject) {
+    constexpr OrderedFaults::Orders ways[] = {{.direct_io_error = EINVAL},
+                                              {.direct_io_error = EOPNOTSUPP},
+                                              {.direct_io_error = EFAULT},
+                                              {.refuse_open_direct_io = true}};
     for (auto const& way : ways) {
         Buffer model = pattern(50'000);
         Ordered const ordered(subject, way);  // Before the file is opened.
@@ -141,7 +141,7 @@ inline void bypass_fails(Subject& subject) {
         int const asked = subject.faults->bypassed();
         tester.is(asked <= 1, "each batch is asked for once");
         tester.write(segments);
-        tester.equal(subject.faults->bypassed(), way.bypass_error == EFAULT ? 2 * asked : asked,
+        tester.equal(subject.faults->bypassed(), way.direct_io_error == EFAULT ? 2 * asked : asked,
                      "requests past the page cache");
         write_model(model, segments);
         tester.holds(model);
@@ -163,7 +163,7 @@ inline std::vector<Case> const& fault_cases() {
         {"the_nth_request_fails", the_nth_request_fails},
         {"nothing_is_moved_for_a_while", nothing_is_moved_for_a_while},
         {"a_read_fails", a_read_fails},
-        {"bypass_fails", bypass_fails},
+        {"bypass_fails", direct_io_fails},
         {"fallocate_is_refused", fallocate_is_refused},
     };
     return all;

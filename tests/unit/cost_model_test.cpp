@@ -87,7 +87,7 @@ MachineProfile drawn_machine() {
     m.copy_piece = drawn(1e-9, 1e-7);
     m.plan_piece = drawn(1e-9, 1e-7);
     m.operation = drawn(1e-6, 1e-3);
-    m.cycle = drawn(1e-6, 1e-4);
+    m.round = drawn(1e-6, 1e-4);
     for (auto const way : {0U, 1U}) {
         double const start = drawn(1e-6, 1e-3), byte = drawn(1e-10, 1e-7);
         m.sequential[way] = drawn_costs(start, byte);
@@ -179,7 +179,7 @@ RC_GTEST_PROP(cost_model, grows_with_each_cost, ()) {
     double* const costs[] = {&dearer.between.start, &dearer.between.byte, &dearer.queue,
                              &dearer.copy_byte,     &dearer.copy_piece,   &dearer.plan_piece,
                              &dearer.wake,          &dearer.operation,    &dearer.operation_nodes,
-                             &dearer.exchange,      &dearer.cycle};
+                             &dearer.exchange,      &dearer.round};
     *costs[*rc::gen::inRange<std::size_t>(0, std::size(costs))] *= 3;
     for (auto const& [candidate, estimate] : price_all(work, machine, drawn_freedom(work)))
         RC_ASSERT(price(candidate, work, dearer).total >= 0.9999 * estimate.total);
@@ -293,7 +293,7 @@ TEST(candidates, leave_a_choice) {
 TEST(candidates, what_is_as_good_is_the_simpler) {
     MachineProfile machine = cases::machine_with("nvm");
     for (auto const way : {0U, 1U}) machine.random[way] = machine.sequential[way];
-    machine.copy_byte = machine.copy_piece = machine.cycle = machine.wake = machine.exchange = 0;
+    machine.copy_byte = machine.copy_piece = machine.round = machine.wake = machine.exchange = 0;
     Workload const work = cases::work_of(Shape::contiguous, Direction::write, 1, 4);
     EXPECT_EQ(choose(work, machine, cases::freedom_of(work)).candidate, Candidate{});
 }

@@ -8,10 +8,10 @@
 namespace sluice {
 namespace {
 
-TEST(direct_rule, sends_what_no_exchange_could_speed_up) {
+TEST(independent_rule, sends_what_no_exchange_could_speed_up) {
     MachineProfile const nvm = cases::machine_with("nvm"), hdd = cases::machine_with("hdd");
-    auto const of_nvm = direct_rule(nvm, Direction::write, 4);
-    auto const of_hdd = direct_rule(hdd, Direction::write, 4);
+    auto const of_nvm = independent_rule(nvm, Direction::write, 4);
+    auto const of_hdd = independent_rule(hdd, Direction::write, 4);
     EXPECT_LE(of_nvm.contiguous_bytes, 256 << 10);
     EXPECT_LE(of_nvm.piece_bytes, 1 << 20);
     EXPECT_GT(of_hdd.piece_bytes, of_nvm.piece_bytes);
@@ -19,15 +19,15 @@ TEST(direct_rule, sends_what_no_exchange_could_speed_up) {
     EXPECT_LE(of_hdd.contiguous_bytes, 4 << 20);
 }
 
-TEST(direct_rule, sends_nothing_where_clients_disturb_each_other) {
+TEST(independent_rule, sends_nothing_where_clients_disturb_each_other) {
     MachineProfile machine = cases::machine_with("hdd");
     for (auto& depth : machine.sequential[0].depths) {
         for (auto& point : depth.one.points)
             if (depth.clients > 1) point.seconds *= 2;
     }
-    EXPECT_EQ(direct_rule(machine, Direction::write, 4).contiguous_bytes, endless);
-    EXPECT_LT(direct_rule(machine, Direction::read, 4).contiguous_bytes, endless);
-    EXPECT_LT(direct_rule(machine, Direction::write, 1).contiguous_bytes, endless);
+    EXPECT_EQ(independent_rule(machine, Direction::write, 4).contiguous_bytes, endless);
+    EXPECT_LT(independent_rule(machine, Direction::read, 4).contiguous_bytes, endless);
+    EXPECT_LT(independent_rule(machine, Direction::write, 1).contiguous_bytes, endless);
 }
 
 /// Reading a gap of this length along costs as much as asking once more.

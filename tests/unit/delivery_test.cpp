@@ -118,7 +118,7 @@ TEST(Claim, SurvivesAMessageAndDamageIsNoticed) {
     for (int attempt = 0; attempt < 500; ++attempt) {
         Claim claim;
         claim.scale = 1 + static_cast<std::uint32_t>(random() % 1000);
-        claim.cycle_bytes = static_cast<Bytes>(random() >> 20);
+        claim.round_bytes = static_cast<Bytes>(random() >> 20);
         auto const bits = attempt % 5 == 0 ? 0 : random() % 300;
         for (std::uint64_t i = 0; i < bits; ++i) {
             claim.add(static_cast<std::int64_t>(random() % Claim::bit_count));
@@ -136,7 +136,7 @@ TEST(Claim, SurvivesAMessageAndDamageIsNoticed) {
     }
 }
 
-TEST(Claim, KnowsItsFirstAndLastCycle) {
+TEST(Claim, KnowsItsFirstAndLastRound) {
     Claim claim;
     EXPECT_TRUE(claim.empty());
     claim.scale = 3;

@@ -69,14 +69,14 @@ TEST_F(DescriptorTest, FilesAreHeldWhateverBecomesOfTheirNames) {
         if (!why_not(engine).empty()) continue;
         auto const path = made("file", Buffer(8192));
         EngineParts parts(engine);
-        conformance::Bell bell;
-        PosixFile file(path, AccessMode::both, parts.way(), bell.ringer());
+        conformance::Doorbell doorbell;
+        PosixFile file(path, AccessMode::both, parts.way(), doorbell.ringer());
         std::filesystem::rename(path, path + ".moved");
         made("file", Buffer(8192));
         conformance::Place memory(8192, std::byte{9});
         ListTransfer write(Direction::write, {{0, memory.data(), 8192}});
         file.start(write);
-        bell.wait_for(write);
+        doorbell.wait_for(write);
         EXPECT_EQ(write.status, Status::ok) << engine.name();
         EXPECT_EQ(file.sync(), Status::ok);
         EXPECT_EQ(conformance::content_of(path), Buffer(8192)) << engine.name();

@@ -47,7 +47,7 @@ constexpr Domains all_divisions[] = {Domains::even, Domains::cyclic, Domains::ba
 std::vector<int> windows_over(Drawn const& d) {
     std::vector<int> times(static_cast<std::size_t>(d.span.end));
     for (Span const& domain : d.domains) {
-        for (std::int64_t c = 0; c < d.cutting.cycle_count(domain); ++c) {
+        for (std::int64_t c = 0; c < d.cutting.round_count(domain); ++c) {
             Window const window = d.cutting.window(domain, c);
             Bytes bytes = 0;
             for (std::int64_t i = 0; i < window.part_count; ++i) {
@@ -84,7 +84,7 @@ RC_GTEST_PROP(Domains, AStripeBelongsToItsNumberModuloTheCount, ()) {
     RC_ASSERT(static_cast<std::int64_t>(d.domains.size()) == d.count);
     for (std::int64_t a = 0; a < d.count; ++a) {
         Span const domain = d.domains[static_cast<std::size_t>(a)];
-        for (std::int64_t c = 0; c < d.cutting.cycle_count(domain); ++c) {
+        for (std::int64_t c = 0; c < d.cutting.round_count(domain); ++c) {
             Window const window = d.cutting.window(domain, c);
             for (std::int64_t i = 0; i < window.part_count; ++i) {
                 Span const part = window.part(i);
@@ -99,9 +99,9 @@ RC_GTEST_PROP(Domains, AWindowHoldsAsManyStripesAsFit, ()) {
     Drawn const d = draw(Domains::cyclic);
     auto const fit = std::max<std::int64_t>(1, d.cutting.window_bytes / d.unit);
     for (Span const& domain : d.domains) {
-        auto const cycles = d.cutting.cycle_count(domain);
+        auto const rounds = d.cutting.round_count(domain);
         if (d.unit > d.cutting.window_bytes) continue;
-        for (std::int64_t c = 0; c + 1 < cycles; ++c) {
+        for (std::int64_t c = 0; c + 1 < rounds; ++c) {
             RC_ASSERT(d.cutting.window(domain, c).part_count == fit);
         }
     }
@@ -206,8 +206,8 @@ Summary summary_of(Span span) {
     s.span = span;
     s.bytes = span.bytes();
     s.interleaved = 1;
-    s.slot_bytes = Bytes{1} << 20;
-    s.slot_count = 4;
+    s.cb_buffer_bytes = Bytes{1} << 20;
+    s.cb_buffer_count = 4;
     return s;
 }
 
@@ -267,8 +267,8 @@ TEST(Division, ItsTextSaysIt) {
     all.hints.domains = Domains::cyclic;
     std::string const text = describe(make_plan(all, four_ranks(), {4}));
     EXPECT_NE(text.find("stripes of 4096 bytes in turn"), std::string::npos) << text;
-    EXPECT_NE(text.find("aggregator 0: [8192, 36864) in 1 cycles"), std::string::npos) << text;
-    EXPECT_NE(text.find("aggregator 1: [4096, 32768) in 1 cycles"), std::string::npos) << text;
+    EXPECT_NE(text.find("aggregator 0: [8192, 36864) in 1 rounds"), std::string::npos) << text;
+    EXPECT_NE(text.find("aggregator 1: [4096, 32768) in 1 rounds"), std::string::npos) << text;
 }
 
 }  // namespace

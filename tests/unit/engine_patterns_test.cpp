@@ -82,16 +82,17 @@ protected:
     }
     std::unique_ptr<PosixFile> open_file(Buffer const& content) {
         path_ = conformance::make_file(folder_.path() + "/file", content);
-        return std::make_unique<PosixFile>(path_, AccessMode::both, parts_.way(), bell_.ringer());
+        return std::make_unique<PosixFile>(path_, AccessMode::both, parts_.way(),
+                                           doorbell_.ringer());
     }
     void finish(Transfer& transfer) {
-        bell_.wait_for(transfer);
+        doorbell_.wait_for(transfer);
         EXPECT_EQ(transfer.status, Status::ok);
     }
 
     TestFolder folder_;
     std::string path_;
-    conformance::Bell bell_;
+    conformance::Doorbell doorbell_;
     EngineParts parts_{GetParam()};
 };
 
@@ -125,53 +126,55 @@ TEST_P(EnginePatterns, give_the_same_file) {
     }
 }
 
-/// The slots of one aggregator, as a rank maps them.
-struct Slots {
-    Slots() : memory(NodeWindow::bytes_needed(shape)), window(memory.data(), shape) {
-        std::memset(memory.data(), 0, NodeWindow::bytes_needed(shape));
+/// The collective buffers of one aggregator, as a rank maps them.
+struct CbBuffers {
+    CbBuffers() : memory(SharedRegion::bytes_needed(shape)), window(memory.data(), shape) {
+        std::memset(memory.data(), 0, SharedRegion::bytes_needed(shape));
     }
-    WindowShape shape{.local_count = 1, .aggregator_count = 1, .slot_bytes_max = window_bytes};
+    RegionShape shape{.local_count = 1, .aggregator_count = 1, .cb_buffer_bytes_max = window_bytes};
     conformance::Place memory;
-    NodeWindow window;
+    SharedRegion window;
 };
 
-/// Puts the pieces that lie in the window into a slot, as the ranks do.
-Slot filled(Slots& slots, std::int64_t cycle, Span window, std::vector<Segment> const& pieces) {
-    Slot slot = slots.window.slot(0, cycle, window.bytes(), patterns::word_bytes);
-    slot.coverage.clear();
-    std::memset(slot.data, 0xee, static_cast<std::size_t>(window.bytes()));
+/// Puts the pieces that lie in the window into a collective buffer, as the ranks do.
+CbBuffer filled(CbBuffers& cb_buffers, std::int64_t round, Span window,
+                std::vector<Segment> const& pieces) {
+    CbBuffer cb_buffer =
+        cb_buffers.window.cb_buffer(0, round, window.bytes(), patterns::word_bytes);
+    cb_buffer.coverage.clear();
+    std::memset(cb_buffer.data, 0xee, static_cast<std::size_t>(window.bytes()));
     for (Segment const& piece : pieces) {
         Span const part = clip(window, {piece.file_offset, piece.file_offset + piece.length});
         if (part.empty()) continue;
         Offset const at = part.begin - window.begin;
-        slot.coverage.mark(Run{at, part.bytes(), 0, 1});
-        std::memcpy(slot.data + at, piece.memory + (part.begin - piece.file_offset),
+        cb_buffer.coverage.mark(Run{at, part.bytes(), 0, 1});
+        std::memcpy(cb_buffer.data + at, piece.memory + (part.begin - piece.file_offset),
                     static_cast<std::size_t>(part.bytes()));
     }
-    return slot;
+    return cb_buffer;
 }
 
 TEST_P(EnginePatterns, windows_give_the_same_file_and_need_no_bounce) {
-    bool const bypass = GetParam().page_cache == PageCache::bypass;
+    bool const direct_io = GetParam().page_cache == PageCache::direct_io;
     for (auto const& name : patterns::pattern_names()) {
         SCOPED_TRACE(name);
         Access access(name, 1000);
         auto const file = open_file(access.before());
         auto const pieces = access.pieces();
-        Slots slots;
-        std::int64_t cycle = 0;
+        CbBuffers cb_buffers;
+        std::int64_t round = 0;
         for (Offset at = 0; at < access.end(); at += window_bytes) {
             Span const span{at, std::min(at + window_bytes, access.end())};
-            Slot const slot = filled(slots, cycle++ % 4, span, pieces);
-            SlotTransfer write(Direction::write, slot, Window(span), 0);
+            CbBuffer const cb_buffer = filled(cb_buffers, round++ % 4, span, pieces);
+            CbBufferTransfer write(Direction::write, cb_buffer, Window(span), 0);
             file->start(write);
             finish(write);
         }
         EXPECT_TRUE(conformance::content_of(path_) == access.after());
-        auto const tally = file->bypass_tally();
+        auto const tally = file->direct_io_tally();
         EXPECT_EQ(tally.bounced, 0) << "windows begin at pages, in memory as in the file";
         bool const granted = tally.bypassed + tally.cached > 0;
-        EXPECT_TRUE(bypass || !granted);
+        EXPECT_TRUE(direct_io || !granted);
         if (granted && name == "strided") {
             EXPECT_GT(tally.bypassed, 0);
             EXPECT_LE(tally.cached, 2) << "the first and the last page of the span";

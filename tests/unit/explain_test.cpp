@@ -3,7 +3,7 @@
 #include "tools/explain/text.hpp"
 
 #include "cost_model_cases.hpp"
-#include "file/plan/cycle_input.hpp"
+#include "file/plan/round_input.hpp"
 #include "schedule/schedule_check.hpp"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(explain, agrees_with_the_simulation) {
     }
 }
 
-/// The cycles of all ranks, as explain tells them, fit together.
+/// The rounds of all ranks, as explain tells them, fit together.
 TEST(explain, tells_steps_that_fit_together) {
     for (Question const& question : some_questions()) {
         Subject const subject(question);
@@ -98,23 +98,23 @@ TEST(explain, tells_steps_that_fit_together) {
             Schedule whole;
             for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
                 std::int64_t taken = 0;
-                for (std::int64_t c = 0; c < plan.cycle_count(a); ++c) {
-                    auto input = cycle_input(subject.topology(), rank, plan, claims, a, c);
+                for (std::int64_t c = 0; c < plan.round_count(a); ++c) {
+                    auto input = round_input(subject.topology(), rank, plan, claims, a, c);
                     input.taken_before = taken;
                     taken += std::ssize(input.sources);
-                    auto const cycle = make_cycle(subject.topology(), rank, plan, input);
+                    auto const round = make_round(subject.topology(), rank, plan, input);
                     auto const before = static_cast<std::uint32_t>(whole.ops.size());
-                    for (Op const& op : cycle.ops) {
+                    for (Op const& op : round.ops) {
                         std::vector<std::uint32_t> after;
                         for (std::uint32_t e = 0; e < op.edge_count; ++e)
-                            after.push_back(before + cycle.edges[op.first_edge + e]);
+                            after.push_back(before + round.edges[op.first_edge + e]);
                         whole.add(op, after);
                     }
                 }
             }
             all.push_back(std::move(whole));
         }
-        EXPECT_EQ(first_fault(all, subject.topology(), plan.slot_count), "")
+        EXPECT_EQ(first_fault(all, subject.topology(), plan.cb_buffer_count), "")
             << question.scenario.pattern.name;
     }
 }

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-using Made = std::shared_ptr<Recipe const>;
+using Made = std::shared_ptr<TypeTree const>;
 using Data = std::vector<std::byte>;
 
 /// A form, with the bytes that an element has in memory and in external32.
@@ -28,24 +28,24 @@ constexpr Element elements[] = {
     {ElementForm::value_2_and_int, 6, 6}, {ElementForm::value_8_and_int, 12, 12},
     {ElementForm::long_and_int, 12, 8}};
 
-Made recipe_of(Element const& element) {
-    Recipe r;
+Made type_tree_of(Element const& element) {
+    TypeTree r;
     r.size = element.packed;
     r.form = element.form;
     r.seal();
-    return std::make_shared<Recipe const>(std::move(r));
+    return std::make_shared<TypeTree const>(std::move(r));
 }
 
 Made made(Maker maker, std::vector<int> ints, std::vector<std::int64_t> places,
           std::vector<Made> parts, std::vector<std::uint32_t> which = {}) {
-    Recipe r;
+    TypeTree r;
     r.maker = maker;
     r.ints = std::move(ints);
     r.places = std::move(places);
     r.parts = std::move(parts);
     r.which = std::move(which);
     r.seal();
-    return std::make_shared<Recipe const>(std::move(r));
+    return std::make_shared<TypeTree const>(std::move(r));
 }
 
 template <class T> Data memory_of(std::vector<T> const& values) {
@@ -55,7 +55,7 @@ template <class T> Data memory_of(std::vector<T> const& values) {
 }
 
 std::string external_of(Element const& element, Data const& packed) {
-    External32 const conversion(recipe_of(element));
+    External32 const conversion(type_tree_of(element));
     auto const count = static_cast<std::int64_t>(packed.size()) / element.packed;
     Data external(static_cast<std::size_t>(count * element.external));
     EXPECT_TRUE(conversion.from_memory(packed.data(), count, external.data()));
@@ -90,7 +90,7 @@ TEST(External32, LongsAndWideCharactersAreShorter) {
 }
 
 TEST(External32, NumbersThatDoNotFitAreTold) {
-    External32 const conversion(recipe_of({ElementForm::long_integer, 8, 4}));
+    External32 const conversion(type_tree_of({ElementForm::long_integer, 8, 4}));
     Data external(4);
     EXPECT_FALSE(conversion.from_memory(memory_of<long>({1L << 40}).data(), 1, external.data()));
     EXPECT_FALSE(conversion.from_memory(memory_of<long>({1L << 31}).data(), 1, external.data()));
@@ -106,14 +106,15 @@ TEST(External32, LongDoublesHave128Bits) {
 }
 
 TEST(External32, UnknownElementsAreTold) {
-    EXPECT_FALSE(External32(recipe_of({ElementForm::unknown, 4, 4})).is_known());
-    auto const inside = made(Maker::contiguous, {3}, {}, {recipe_of({ElementForm::unknown, 4, 4})});
+    EXPECT_FALSE(External32(type_tree_of({ElementForm::unknown, 4, 4})).is_known());
+    auto const inside =
+        made(Maker::contiguous, {3}, {}, {type_tree_of({ElementForm::unknown, 4, 4})});
     EXPECT_FALSE(External32(inside).is_known());
 }
 
 /// A datatype, and its elements in order.
 struct Drawn {
-    Made recipe;
+    Made type_tree;
     std::vector<Element> list;
 };
 
@@ -129,17 +130,17 @@ Drawn draw(int depth) {
     if (kind == 0) {
         Element const element =
             *rc::gen::elementOf(std::vector<Element>(std::begin(elements), std::end(elements)));
-        return {recipe_of(element), {element}};
+        return {type_tree_of(element), {element}};
     }
     Drawn const part = draw(depth - 1);
     switch (kind) {
     case 1:
-        return {made(Maker::contiguous, {count}, {}, {part.recipe}), repeated(part.list, count)};
+        return {made(Maker::contiguous, {count}, {}, {part.type_tree}), repeated(part.list, count)};
     case 2:
-        return {made(Maker::vector, {count, length, 5}, {}, {part.recipe}),
+        return {made(Maker::vector, {count, length, 5}, {}, {part.type_tree}),
                 repeated(part.list, count * length)};
     case 3:
-        return {made(Maker::hindexed, {2, count, length}, {100, 0}, {part.recipe}),
+        return {made(Maker::hindexed, {2, count, length}, {100, 0}, {part.type_tree}),
                 repeated(part.list, count + length)};
     default: {
         Drawn const other = draw(depth - 1);
@@ -147,7 +148,7 @@ Drawn draw(int depth) {
         for (auto const& element : repeated(other.list, length)) list.push_back(element);
         for (auto const& element : part.list) list.push_back(element);
         return {made(Maker::structure, {3, count, length, 1}, {0, 1000, 2000},
-                     {part.recipe, other.recipe}, {0, 1, 0}),
+                     {part.type_tree, other.type_tree}, {0, 1, 0}),
                 list};
     }
     }
@@ -181,17 +182,17 @@ Data draw_numbers(std::vector<Element> const& list) {
     return packed;
 }
 
-bool is_plain(Made const& recipe) { return External32(recipe).is_plain(); }
+bool is_plain(Made const& type_tree) { return External32(type_tree).is_plain(); }
 
 TEST(External32, PlainLiesAsInMemory) {
     for (Element const& element : elements) {
         bool const is_pair = element.form == ElementForm::value_2_and_int ||
                              element.form == ElementForm::value_8_and_int;
-        EXPECT_EQ(is_plain(recipe_of(element)), element.packed == element.external && !is_pair);
+        EXPECT_EQ(is_plain(type_tree_of(element)), element.packed == element.external && !is_pair);
     }
-    EXPECT_FALSE(is_plain(recipe_of({ElementForm::long_double, sizeof(long double), 16})));
-    Made const number = recipe_of({ElementForm::number_4, 4, 4});
-    Made const long_integer = recipe_of({ElementForm::long_integer, 8, 4});
+    EXPECT_FALSE(is_plain(type_tree_of({ElementForm::long_double, sizeof(long double), 16})));
+    Made const number = type_tree_of({ElementForm::number_4, 4, 4});
+    Made const long_integer = type_tree_of({ElementForm::long_integer, 8, 4});
     EXPECT_TRUE(is_plain(made(Maker::contiguous, {3}, {}, {number})));
     EXPECT_FALSE(is_plain(made(Maker::contiguous, {3}, {}, {long_integer})));
     EXPECT_FALSE(is_plain(made(Maker::structure, {1, 1}, {0}, {number})));
@@ -199,7 +200,7 @@ TEST(External32, PlainLiesAsInMemory) {
 
 RC_GTEST_PROP(External32, ConvertsWhatIsWhole, ()) {
     Drawn const drawn = draw(3);
-    External32 const conversion(drawn.recipe);
+    External32 const conversion(drawn.type_tree);
     int const instances = *rc::gen::inRange(0, 4);
     auto const list = repeated(drawn.list, instances);
     RC_ASSERT(conversion.bytes() == total(drawn.list, &Element::external));

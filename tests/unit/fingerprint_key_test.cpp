@@ -142,7 +142,7 @@ std::vector<Span> pieces_of(std::string_view counts) {
 }
 
 /// What all ranks together want, each piece by a rank of its own.
-Summary survey_of(std::vector<Span> const& pieces, FingerprintKey const& with) {
+Summary summary_exchange_of(std::vector<Span> const& pieces, FingerprintKey const& with) {
     Summary all;
     for (Span const piece : pieces) {
         Request r;
@@ -159,13 +159,13 @@ TEST(FingerprintKey, APatternMadeForOneIsRejectedByOthers) {
     FingerprintKey const known(deceived);
     EXPECT_TRUE(is_generator(deceived));
     EXPECT_EQ(of(pieces, known), fingerprint(span, known));  // It can be done, so r is secret.
-    EXPECT_TRUE(is_covered(survey_of(pieces, known), &known));
+    EXPECT_TRUE(is_covered(summary_exchange_of(pieces, known), &known));
     for (int i = 0; i < 100; ++i) {
         FingerprintKey const drawn(draw_generator(SystemRandom()).value());
-        EXPECT_FALSE(is_covered(survey_of(pieces, drawn), &drawn));
+        EXPECT_FALSE(is_covered(summary_exchange_of(pieces, drawn), &drawn));
     }
     FingerprintKey const other(draw_generator(SystemRandom()).value());
-    EXPECT_TRUE(is_covered(survey_of(pieces_of(std::string(118, '1')), other), &other));
+    EXPECT_TRUE(is_covered(summary_exchange_of(pieces_of(std::string(118, '1')), other), &other));
 }
 
 /// The powers of i are four, so with it only offsets modulo 4 count.
@@ -175,15 +175,15 @@ TEST(FingerprintKey, TheNumberOfBytesIsComparedToo) {
         moved{{0, 4}, {4, 8}, {4, 8}, {12, 16}};
     for (auto const& pieces : {twice, missing}) {
         EXPECT_EQ(of(pieces, weak), fingerprint(Span{0, 12}, weak));
-        EXPECT_FALSE(is_covered(survey_of(pieces, weak), &weak));
+        EXPECT_FALSE(is_covered(summary_exchange_of(pieces, weak), &weak));
     }
-    EXPECT_TRUE(is_covered(survey_of(moved, weak), &weak));
-    EXPECT_FALSE(is_covered(survey_of(moved, key()), &key()));
+    EXPECT_TRUE(is_covered(summary_exchange_of(moved, weak), &weak));
+    EXPECT_FALSE(is_covered(summary_exchange_of(moved, key()), &key()));
 }
 
 TEST(FingerprintKey, WithoutOneNothingIsProved) {
     std::vector<Span> const pieces{{0, 8}, {8, 16}};
-    EXPECT_FALSE(is_covered(survey_of(pieces, key()), nullptr));
+    EXPECT_FALSE(is_covered(summary_exchange_of(pieces, key()), nullptr));
     Request r;
     r.bytes = 8;
     EXPECT_EQ(summarise(r).unproven, 1);

@@ -71,7 +71,7 @@ Summary node_of_turns(Rank ranks, Offset begin, Bytes piece, Bytes row, std::int
         all = r == 0 ? mine : merge(all, mine);
     }
     close_node(all);
-    all.slot_bytes = mebibyte, all.slot_count = 4;
+    all.cb_buffer_bytes = mebibyte, all.cb_buffer_count = 4;
     return all;
 }
 
@@ -130,7 +130,7 @@ TEST(Groups, APlanIsMadeOfTheRecordsOfItsNode) {
     auto const topology = topology_of(8, 4);
     std::vector<Summary> records(4);
     Summary all;
-    all.operation = 1, all.bytes = 1, all.slot_bytes = mebibyte, all.interleaved = 1;
+    all.operation = 1, all.bytes = 1, all.cb_buffer_bytes = mebibyte, all.interleaved = 1;
     all.hints.domains = Domains::groups, all.hints.aggregator_count = 4;
     for (std::size_t r = 0; r < 4; ++r) {
         Offset const begin = static_cast<Offset>(r) * 100 * page;
@@ -148,7 +148,7 @@ TEST(Groups, APlanIsMadeOfTheRecordsOfItsNode) {
         EXPECT_EQ(plan.wanted(plan.aggregator_count() - 1).end, all.span.end);
         for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
             EXPECT_EQ(topology.node_of(aggregator(topology, plan, a)), 1);
-            EXPECT_EQ(carrier(topology, plan, 1, a), aggregator(topology, plan, a));
+            EXPECT_EQ(local_aggregator(topology, plan, 1, a), aggregator(topology, plan, a));
         }
         Plan const further = shifted(plan, page);
         EXPECT_EQ(further.wanted(0).begin, plan.wanted(0).begin + page);

@@ -73,9 +73,9 @@ TEST(Hints, StorageIsRead) {
               StorageEngine::threads);
     EXPECT_EQ(ReadHints(Table{{"sluice_storage", "uring"}}).hints.storage, StorageEngine::uring);
     EXPECT_EQ(ReadHints(Table{{"sluice_page_cache", "drop"}}).hints.page_cache, PageCache::drop);
-    auto const direct = ReadHints(Table{{"sluice_storage", "direct"}}).hints;
-    EXPECT_EQ(direct.storage, StorageEngine::threads);
-    EXPECT_EQ(direct.page_cache, PageCache::bypass);
+    auto const independent = ReadHints(Table{{"sluice_storage", "direct"}}).hints;
+    EXPECT_EQ(independent.storage, StorageEngine::threads);
+    EXPECT_EQ(independent.page_cache, PageCache::direct_io);
 }
 
 TEST(Hints, PosixAioIsServedByThreadsWithOneWarning) {

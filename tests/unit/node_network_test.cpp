@@ -2,7 +2,7 @@
 // thread sanitizer) and between processes, with copies from process to process and without.
 #include "node_ranks.hpp"
 
-#include "transport/node_lane.hpp"
+#include "transport/node_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -258,7 +258,7 @@ TEST(NodeNetwork, moves_a_message_from_both_ends) {
 /// does not leave before the sender was told.
 TEST(NodeNetwork, tells_the_sender_before_a_large_message_is_done) {
     auto const program = [](NodeRank const& rank) -> std::string {
-        auto const all_but_one = LaneShape::of(rank.ranks).cells - 1;
+        auto const all_but_one = QueueShape::of(rank.ranks).cells - 1;
         Content const sent = content(1, 1'000'000);
         Content room(sent.size()), nothing;
         if (rank.self == 1) {

@@ -1,7 +1,7 @@
 // Ranks of a node for tests of its messages: threads that share memory, or processes; and random
 // traffic among them, of which every rank knows all from a seed.
 #pragma once
-#include "common_bells.hpp"
+#include "common_doorbells.hpp"
 #include "transport/node_network.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline constexpr Rank ranks_max = 8;
 
 /// What all ranks of a test see.
 struct Common {
-    BellWord bells[ranks_max];
+    DoorbellWord doorbells[ranks_max];
     NodeNetwork::Address addresses[ranks_max];
     std::atomic<int> arrived, flag;
 };
@@ -39,12 +39,12 @@ struct NodeRank {
     /// Looks until it is so; sleeps when nothing moves.
     void until(std::function<bool()> const& so) const {
         for (int idle = 0; !so();) {
-            std::uint32_t const seen = common.bells[self].rings.load();
+            std::uint32_t const seen = common.doorbells[self].rings.load();
             idle = network.progress() ? 0 : idle + 1;
             if (idle < 100 || network.must_look_again()) {
                 if (idle) sched_yield();
             } else if (!so()) {
-                sleep_on(common.bells[self], seen, seconds_asleep);
+                sleep_on(common.doorbells[self], seen, seconds_asleep);
             }
         }
     }
@@ -83,8 +83,8 @@ inline std::string on_threads(Rank ranks, bool copies, RankProgram const& progra
     std::vector<std::thread> threads;
     for (Rank self = 0; self < ranks; ++self) {
         threads.emplace_back([&, self] {
-            CommonBells bells(common.bells);
-            NodeNetwork network(memory->data(), self, ranks, bells);
+            CommonDoorbells doorbells(common.doorbells);
+            NodeNetwork network(memory->data(), self, ranks, doorbells);
             faults[static_cast<std::size_t>(self)] =
                 run_rank(network, common, self, ranks, copies, program);
             NodeRank{network, common, self, ranks}.meet();
@@ -136,8 +136,8 @@ private:
     int run(Rank self, bool copies, RankProgram const& program) {
         auto memory = SharedMemory::attach(memory_->name(), bytes());
         if (!memory) return 2;
-        CommonBells bells(common_->bells);
-        NodeNetwork network(std::move(*memory), self, ranks_, bells);
+        CommonDoorbells doorbells(common_->doorbells);
+        NodeNetwork network(std::move(*memory), self, ranks_, doorbells);
         std::string const fault = run_rank(network, *common_, self, ranks_, copies, program);
         if (!fault.empty()) std::fprintf(stderr, "rank %d: %s\n", self, fault.c_str());
         return fault.empty() ? 0 : 1;

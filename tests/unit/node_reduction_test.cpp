@@ -1,6 +1,6 @@
 // Reductions over the ranks of a node, which are threads here, against the largest of words that
 // everybody can work out.
-#include "common_bells.hpp"
+#include "common_doorbells.hpp"
 #include "transport/node_reduction.hpp"
 
 #include <gtest/gtest.h>
@@ -34,16 +34,16 @@ Words largest_of(int number, Rank ranks) {
 }
 
 /// Sleeps for so long that a ring that is missing would be noticed.
-void wait_for(NodeReduction& reduction, BellWord& bell) {
+void wait_for(NodeReduction& reduction, DoorbellWord& doorbell) {
     for (;;) {
-        std::uint32_t const seen = bell.rings.load();
+        std::uint32_t const seen = doorbell.rings.load();
         if (reduction.finished()) return;
-        sleep_on(bell, seen, 30);
+        sleep_on(doorbell, seen, 30);
     }
 }
 
 struct Node {
-    explicit Node(Rank count) : ranks(count), bells(static_cast<std::size_t>(count)) {
+    explicit Node(Rank count) : ranks(count), doorbells(static_cast<std::size_t>(count)) {
         memory.resize(NodeReduction::bytes_needed(ranks) / sizeof(Line));
     }
     std::byte* at() { return reinterpret_cast<std::byte*>(memory.data()); }
@@ -52,20 +52,20 @@ struct Node {
         std::byte bytes[64]{};
     };
     Rank ranks;
-    std::vector<BellWord> bells;
+    std::vector<DoorbellWord> doorbells;
     std::vector<Line> memory;
 };
 
 /// How many of its results were wrong. Before some of them the rank dawdles.
 int wrong_results(Node& node, Rank self, int count) {
-    CommonBells bells(node.bells.data());
-    NodeReduction reduction(node.at(), self, node.ranks, bells);
+    CommonDoorbells doorbells(node.doorbells.data());
+    NodeReduction reduction(node.at(), self, node.ranks, doorbells);
     std::mt19937 random(static_cast<unsigned>(self));
     int wrong = 0;
     for (int number = 0; number < count; ++number) {
         if (random() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
         reduction.begin(words_of(number, self));
-        wait_for(reduction, node.bells[static_cast<std::size_t>(self)]);
+        wait_for(reduction, node.doorbells[static_cast<std::size_t>(self)]);
         wrong += reduction.largest() != largest_of(number, node.ranks);
     }
     return wrong;
@@ -87,9 +87,9 @@ TEST(NodeReduction, AllRanksHaveTheLargestOfEachWord) {
 TEST(NodeReduction, EachRankIsWaitedFor) {
     constexpr Rank ranks = 3;
     Node node(ranks);
-    CommonBells bells(node.bells.data());
+    CommonDoorbells doorbells(node.doorbells.data());
     std::vector<NodeReduction> all;
-    for (Rank self = 0; self < ranks; ++self) all.emplace_back(node.at(), self, ranks, bells);
+    for (Rank self = 0; self < ranks; ++self) all.emplace_back(node.at(), self, ranks, doorbells);
     for (int number = 0; number < 6; ++number) {
         for (Rank late = 0; late < ranks; ++late) {
             Rank const self = (number + late) % ranks;

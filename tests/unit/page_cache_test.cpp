@@ -13,14 +13,14 @@ namespace {
 constexpr Bytes mebibyte = Bytes{1} << 20;
 constexpr Bytes file_bytes = 32 * mebibyte;
 
-TEST(Bypass, whole_units_go_past_the_cache) {
+TEST(DirectIo, whole_units_go_past_the_cache) {
     constexpr Bytes unit = 16;
     for (Offset offset = 0; offset < 40; ++offset) {
         for (Bytes bytes = 1; bytes < 60; ++bytes) {
             Front const front = front_of(offset, bytes, unit);
             ASSERT_GT(front.bytes, 0);
             ASSERT_LE(front.bytes, bytes);
-            if (front.bypass) {
+            if (front.direct_io) {
                 ASSERT_EQ(offset % unit + front.bytes % unit, 0);
                 ASSERT_LT(bytes - front.bytes, unit) << "only the rest of a unit is left";
             } else {  // No whole unit is in it.
@@ -67,12 +67,13 @@ protected:
         for (Offset at = 0; at < file_bytes; at += mebibyte) {
             ListTransfer one(way, {{at, memory_->data() + at, mebibyte}});
             file.start(one);
-            bell_.wait_for(one);
+            doorbell_.wait_for(one);
             EXPECT_EQ(one.status, Status::ok);
         }
     }
     [[nodiscard]] std::unique_ptr<PosixFile> open_file() {
-        return std::make_unique<PosixFile>(path_, AccessMode::both, parts_.way(), bell_.ringer());
+        return std::make_unique<PosixFile>(path_, AccessMode::both, parts_.way(),
+                                           doorbell_.ringer());
     }
     /// Nearly all, as the system may want some pages itself; or at most so many.
     void expect_kept(Bytes kept, Bytes most) const {
@@ -88,7 +89,7 @@ protected:
     std::string path_;
     Buffer const content_ = pattern(file_bytes);
     std::unique_ptr<conformance::Place> memory_;
-    conformance::Bell bell_;
+    conformance::Doorbell doorbell_;
     EngineParts parts_{GetParam()};
 };
 
@@ -130,11 +131,11 @@ INSTANTIATE_TEST_SUITE_P(all, PagesOf, ::testing::ValuesIn(all_engines()),
 
 /// Bytes written through one way are seen by the other at once, in both directions, in one page and
 /// in neighbouring ones.
-TEST(Bypass, both_ways_see_the_same_bytes) {
+TEST(DirectIo, both_ways_see_the_same_bytes) {
     TestFolder const folder;
     auto const path = conformance::make_file(folder.path() + "/file", pattern(1 << 20));
     WorkerPool pool(0);
-    PosixFile bypassing(path, AccessMode::both, {.pool = pool, .page_cache = PageCache::bypass},
+    PosixFile bypassing(path, AccessMode::both, {.pool = pool, .page_cache = PageCache::direct_io},
                         [] {});
     PosixFile keeping(path, AccessMode::both, {.pool = pool}, [] {});
     Buffer model = pattern(1 << 20);

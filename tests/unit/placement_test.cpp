@@ -61,9 +61,9 @@ TEST(Placement, AnAggregatorIsWhereTheListSays) {
     EXPECT_EQ(placed.aggregator_count_max(), 3);
     EXPECT_EQ(placed.aggregator(0), 5);
     EXPECT_EQ(placed.aggregator(2), 1);
-    EXPECT_EQ(placed.carrier(2, 0, 0), 5);  // On its own node the aggregator itself.
-    EXPECT_EQ(placed.carrier(0, 1, 0), 0);
-    EXPECT_EQ(placed.carrier(0, 2, 0), 1);
+    EXPECT_EQ(placed.local_aggregator(2, 0, 0), 5);  // On its own node the aggregator itself.
+    EXPECT_EQ(placed.local_aggregator(0, 1, 0), 0);
+    EXPECT_EQ(placed.local_aggregator(0, 2, 0), 1);
     EXPECT_EQ(placed.node_of(3), plain.node_of(3));
     EXPECT_EQ(plain.aggregator_count_max(), 6);
 }

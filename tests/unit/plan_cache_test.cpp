@@ -13,7 +13,7 @@ constexpr Rank ranks = 4;
 constexpr Bytes piece = 256, rows = 40, tile = piece * ranks;
 constexpr Offset page = 4096;
 
-/// The same pattern again and again, on one stream.
+/// The same pattern again and again, on one operation queue.
 class Checkpoints {
 public:
     Checkpoints(Rank per_node, std::uint64_t seed) : world_({ranks, per_node, 4096, 2}, seed) {

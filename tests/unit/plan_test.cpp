@@ -38,8 +38,8 @@ Summary draw_summary() {
     s.span.begin = s.span.begin / unit * unit;
     s.span.end = (s.span.end + unit - 1) / unit * unit;
     s.alignment = static_cast<std::uint64_t>(s.span.begin | s.span.end | unit);
-    s.slot_bytes = *rc::gen::inRange<Bytes>(page, 1 << 22);
-    s.slot_count = *rc::gen::inRange(1, 5);
+    s.cb_buffer_bytes = *rc::gen::inRange<Bytes>(page, 1 << 22);
+    s.cb_buffer_count = *rc::gen::inRange(1, 5);
     s.hints = draw_hints();
     s.hints.write = s.hints.read = Strategy::two_phase;
     return s;
@@ -76,26 +76,26 @@ RC_GTEST_PROP(Plan, WindowsTileEachDomain, ()) {
     for (std::int32_t a = 0; a < d.plan.aggregator_count(); ++a) {
         Span const domain = d.plan.domains[static_cast<std::size_t>(a)];
         Offset reached = domain.begin;
-        auto const cycles = d.plan.cycle_count(a);
-        for (std::int64_t c : {std::int64_t{0}, cycles / 2, cycles - 1}) {
+        auto const rounds = d.plan.round_count(a);
+        for (std::int64_t c : {std::int64_t{0}, rounds / 2, rounds - 1}) {
             Span const window = d.plan.window(a, c).part(0);
             RC_ASSERT(window.begin == domain.begin + c * d.plan.window_bytes);
             RC_ASSERT(!window.empty());
             RC_ASSERT(window.bytes() <= d.plan.window_bytes);
-            RC_ASSERT(c + 1 == cycles || window.bytes() == d.plan.window_bytes);
+            RC_ASSERT(c + 1 == rounds || window.bytes() == d.plan.window_bytes);
             reached = window.end;
         }
         RC_ASSERT(reached == domain.end);
     }
-    RC_ASSERT(d.plan.cycle_count(d.plan.aggregator_count()) == 0);
+    RC_ASSERT(d.plan.round_count(d.plan.aggregator_count()) == 0);
 }
 
-RC_GTEST_PROP(Plan, AWindowFitsIntoASlot, ()) {
+RC_GTEST_PROP(Plan, AWindowFitsIntoACbBuffer, ()) {
     Drawn const d;
     RC_ASSERT(d.plan.window_bytes >= page);
-    RC_ASSERT(d.plan.window_bytes <= d.all.slot_bytes);
+    RC_ASSERT(d.plan.window_bytes <= d.all.cb_buffer_bytes);
     RC_ASSERT(d.plan.window_bytes % page == 0);
-    RC_ASSERT(d.plan.slot_count == d.all.slot_count);
+    RC_ASSERT(d.plan.cb_buffer_count == d.all.cb_buffer_count);
 }
 
 RC_GTEST_PROP(Plan, TheGranuleDividesAllOffsets, ()) {
@@ -137,8 +137,8 @@ Request draw_request() {
 Summary draw_rank_summary() {
     Summary s = summarise(draw_request());
     s.status = static_cast<Status>(*rc::gen::inRange(0, 8));
-    s.slot_bytes = *rc::gen::inRange<Bytes>(0, 1 << 20);
-    s.slot_count = *rc::gen::inRange(1, 9);
+    s.cb_buffer_bytes = *rc::gen::inRange<Bytes>(0, 1 << 20);
+    s.cb_buffer_count = *rc::gen::inRange(1, 9);
     s.end_of_file = *rc::gen::inRange<Offset>(0, 9999);
     s.pending = *rc::gen::arbitrary<bool>();
     return s;
@@ -180,8 +180,8 @@ RC_GTEST_PROP(Summary, MergedItAddsUpAndTakesTheWorst, ()) {
         bytes += s.bytes;
         mixed |= s.operation != all.front().operation;
         RC_ASSERT(s.span.empty() || clip(s.span, one.span) == s.span);
-        RC_ASSERT(one.slot_bytes <= s.slot_bytes);
-        RC_ASSERT(one.slot_count <= s.slot_count);
+        RC_ASSERT(one.cb_buffer_bytes <= s.cb_buffer_bytes);
+        RC_ASSERT(one.cb_buffer_count <= s.cb_buffer_count);
         RC_ASSERT(one.end_of_file <= s.end_of_file);
         RC_ASSERT(agreed(one.status, s.status) == one.status);
         RC_ASSERT((one.alignment & s.alignment) == s.alignment);
@@ -222,14 +222,14 @@ TEST(Summary, AHigherRankThatBeginsBeforeALowerEndsInterleaves) {
 TEST(Plan, HintsDecideTheStrategy) {
     Topology const topology = topology_of(4, 2);
     Summary all = merge(contiguous_part(0, 100), contiguous_part(50, 120));
-    all.slot_bytes = 1 << 20, all.slot_count = 4;
+    all.cb_buffer_bytes = 1 << 20, all.cb_buffer_count = 4;
     EXPECT_EQ(make_plan(all, topology, {}).strategy, Strategy::two_phase);
     all.hints.write = Strategy::independent;
     EXPECT_EQ(make_plan(all, topology, {}).strategy, Strategy::independent);
     EXPECT_TRUE(make_plan(all, topology, {}).domains.empty());
     all.operation = 2;  // The hint for writes says nothing about reads.
     EXPECT_EQ(make_plan(all, topology, {}).strategy, Strategy::two_phase);
-    all.slot_bytes = page - 1;
+    all.cb_buffer_bytes = page - 1;
     EXPECT_EQ(make_plan(all, topology, {}).strategy, Strategy::independent);
 }
 
@@ -241,7 +241,7 @@ TEST(Plan, NothingToExchangeNeedsNoAggregator) {
 
 TEST(Plan, ASmallFileIsServedByOneAggregatorUnlessAHintAsks) {
     Summary all = merge(contiguous_part(0, 9000), contiguous_part(50, 90'000));
-    all.slot_bytes = 1 << 20;
+    all.cb_buffer_bytes = 1 << 20;
     EXPECT_EQ(make_plan(all, topology_of(8, 2), {4}).aggregator_count(), 1);
     all.hints.aggregator_count = 3;
     EXPECT_EQ(make_plan(all, topology_of(8, 2), {4}).aggregator_count(), 3);
@@ -250,11 +250,11 @@ TEST(Plan, ASmallFileIsServedByOneAggregatorUnlessAHintAsks) {
 
 TEST(Plan, ItsTextNamesEveryDomain) {
     Summary all = merge(contiguous_part(0, 9000), contiguous_part(50, 90'000));
-    all.slot_bytes = 1 << 16, all.slot_count = 4;
+    all.cb_buffer_bytes = 1 << 16, all.cb_buffer_count = 4;
     all.hints.aggregator_count = 2;
     std::string const text = describe(make_plan(all, topology_of(8, 2), {4}));
     EXPECT_NE(text.find("write two-phase: ranks interleave in the file"), std::string::npos);
-    EXPECT_NE(text.find("aggregator 1: [45056, 90000) in 1 cycles"), std::string::npos);
+    EXPECT_NE(text.find("aggregator 1: [45056, 90000) in 1 rounds"), std::string::npos);
 }
 
 }  // namespace

@@ -22,15 +22,15 @@ void for_each_small_world(std::function<void(WholeWorld&, std::string const&)> c
     for (Rank ranks = 1; ranks <= 4; ++ranks) {
         for (Rank const per_node : {1, 2, 4}) {
             for (std::int32_t aggregators = 1; aggregators <= std::min(ranks, 3); ++aggregators) {
-                for (std::int64_t const cycles : {1, 2, 5}) {
+                for (std::int64_t const rounds : {1, 2, 5}) {
                     for (unsigned idle = 0; idle + 1 < 1u << ranks; ++idle) {
                         for (auto const way : {Direction::write, Direction::read}) {
                             auto world =
-                                interleaved_world(ranks, per_node, aggregators, cycles, way, idle);
+                                interleaved_world(ranks, per_node, aggregators, rounds, way, idle);
                             std::ostringstream name;
                             name << describe(way) << ", " << ranks << " ranks, " << per_node
-                                 << " a node, " << aggregators << " aggregators, " << cycles
-                                 << " cycles, idle " << idle;
+                                 << " a node, " << aggregators << " aggregators, " << rounds
+                                 << " rounds, idle " << idle;
                             check(world, name.str());
                         }
                     }
@@ -45,7 +45,7 @@ TEST(Schedule, EverySmallWorldIsSound) {
     for_each_small_world([&](WholeWorld& world, std::string const& name) {
         auto const all = world.all_schedules();
         for (Schedule const& one : all) EXPECT_EQ(first_fault(one), "") << name;
-        EXPECT_EQ(first_fault(all, world.topology(), world.plan().slot_count), "") << name;
+        EXPECT_EQ(first_fault(all, world.topology(), world.plan().cb_buffer_count), "") << name;
         ++worlds;
     });
     EXPECT_GT(worlds, 300);
@@ -54,10 +54,10 @@ TEST(Schedule, EverySmallWorldIsSound) {
 /// Runs all ranks' schedules with counters and mailboxes only; returns what is left undone.
 class DryRun {
 public:
-    DryRun(std::vector<Schedule> const& all, Topology const& topology, std::int32_t slot_count)
+    DryRun(std::vector<Schedule> const& all, Topology const& topology, std::int32_t cb_buffer_count)
         : all_(all),
           topology_(topology),
-          slot_count_(slot_count) {}
+          cb_buffer_count_(cb_buffer_count) {}
 
     std::string run(std::mt19937& random) {
         std::vector<std::vector<bool>> done;
@@ -87,9 +87,9 @@ private:
         Node const node = topology_.node_of(static_cast<Rank>(rank));
         switch (op.counter) {
         case CounterKind::turn:
-            return {node, op.counter, {}, op.aggregator, op.cycle % slot_count_};
+            return {node, op.counter, {}, op.aggregator, op.round % cb_buffer_count_};
         case CounterKind::posted:
-            return {node, op.counter, {}, op.aggregator, op.cycle};
+            return {node, op.counter, {}, op.aggregator, op.round};
         case CounterKind::collected:
         case CounterKind::taken:
         case CounterKind::answered:
@@ -97,7 +97,7 @@ private:
         default:
             break;
         }
-        return {node, op.counter, op.channel, 0, op.cycle};
+        return {node, op.counter, op.channel, 0, op.round};
     }
     bool run_rank(std::size_t rank, std::vector<bool>& done) {
         bool moved = false;
@@ -118,10 +118,10 @@ private:
         if (op.kind == OpKind::notify) counters_[counter_of(op, rank)] += op.value;
         if (op.kind == OpKind::await) return counters_[counter_of(op, rank)] >= op.value;
         if (op.kind == OpKind::send) {
-            ++mail_[{self, op.peer, op.channel, op.aggregator, op.cycle}];
+            ++mail_[{self, op.peer, op.channel, op.aggregator, op.round}];
         }
         if (op.kind != OpKind::recv) return true;
-        auto& waiting = mail_[{op.peer, self, op.channel, op.aggregator, op.cycle}];
+        auto& waiting = mail_[{op.peer, self, op.channel, op.aggregator, op.round}];
         if (waiting == 0) return false;
         --waiting;
         return true;
@@ -129,7 +129,7 @@ private:
 
     std::vector<Schedule> const& all_;
     Topology const& topology_;
-    std::int32_t slot_count_;
+    std::int32_t cb_buffer_count_;
     std::map<Counter, std::int64_t> counters_;
     std::map<Mail, std::int64_t> mail_;
 };
@@ -138,7 +138,7 @@ TEST(Schedule, EverySmallWorldComesToItsEndInAnyOrderOfRanks) {
     std::mt19937 random(5);
     for_each_small_world([&](WholeWorld& world, std::string const& name) {
         auto const all = world.all_schedules();
-        DryRun dry(all, world.topology(), world.plan().slot_count);
+        DryRun dry(all, world.topology(), world.plan().cb_buffer_count);
         EXPECT_EQ(dry.run(random), "") << name;
     });
 }
@@ -157,12 +157,13 @@ void remove(Op& op) {
     op.value = 0;
 }
 
-/// The last turn of each slot frees it for a next operation: nobody in this one waits for it.
+/// The last turn of each collective buffer frees it for a next operation: nobody in this one waits
+/// for it.
 bool somebody_waits_for(Op const& notify, std::vector<Schedule> const& all) {
     for (Schedule const& s : all) {
         for (Op const& op : s.ops) {
             if (op.kind == OpKind::await && op.counter == notify.counter && op.value > 0 &&
-                op.aggregator == notify.aggregator && op.cycle >= notify.cycle) {
+                op.aggregator == notify.aggregator && op.round >= notify.round) {
                 return true;
             }
         }
@@ -170,7 +171,7 @@ bool somebody_waits_for(Op const& notify, std::vector<Schedule> const& all) {
     return false;
 }
 
-/// Writes of 5 cycles over 2 slots on 2 nodes; reads of the same.
+/// Writes of 5 rounds over 2 collective buffers on 2 nodes; reads of the same.
 std::vector<WholeWorld> worlds_to_damage() {
     std::vector<WholeWorld> worlds;
     for (auto const way : {Direction::write, Direction::read}) {
@@ -219,10 +220,10 @@ TEST(Schedule, EveryDeliveryIsSoundAndComesToItsEnd) {
                 for (unsigned const idle : {0u, 2u, 5u}) {
                     auto world = interleaved_world(ranks, per_node, 2, 5, way, idle, hints);
                     auto const all = world.all_schedules();
-                    auto const slots = world.plan().slot_count;
-                    EXPECT_EQ(first_fault(all, world.topology(), slots), "")
+                    auto const cb_buffers = world.plan().cb_buffer_count;
+                    EXPECT_EQ(first_fault(all, world.topology(), cb_buffers), "")
                         << describe(world.plan());
-                    DryRun dry(all, world.topology(), slots);
+                    DryRun dry(all, world.topology(), cb_buffers);
                     EXPECT_EQ(dry.run(random), "") << describe(world.plan());
                 }
             }
@@ -233,23 +234,24 @@ TEST(Schedule, EveryDeliveryIsSoundAndComesToItsEnd) {
 TEST(Schedule, AMissingMessageOrPostIsNamed) {
     for (WholeWorld& world : worlds_to_damage()) {
         auto const sound = world.all_schedules();
-        auto const slots = world.plan().slot_count;
+        auto const cb_buffers = world.plan().cb_buffer_count;
         for (std::size_t r = 0; r < sound.size(); ++r) {
             for (std::size_t i = 0; i < sound[r].ops.size(); ++i) {
                 Op const& op = sound[r].ops[i];
-                bool const over_cycles =
+                bool const over_rounds =
                     op.kind == OpKind::notify && op.counter != CounterKind::posted &&
                     op.counter != CounterKind::arrived && op.counter != CounterKind::announced &&
                     op.counter != CounterKind::claimed;
-                // Turns and messages are counted over all cycles: the last ones free a slot for
-                // the next operation, or nobody waits for them, so that one too few is not seen.
-                if (!is_seen(op) || over_cycles ||
+                // Turns and messages are counted over all rounds: the last ones free a collective
+                // buffer for the next operation, or nobody waits for them, so that one too few is
+                // not seen.
+                if (!is_seen(op) || over_rounds ||
                     !(op.kind != OpKind::notify || somebody_waits_for(op, sound))) {
                     continue;
                 }
                 auto damaged = sound;
                 remove(damaged[r].ops[i]);
-                EXPECT_NE(first_fault(damaged, world.topology(), slots), "")
+                EXPECT_NE(first_fault(damaged, world.topology(), cb_buffers), "")
                     << "rank " << r << " without: " << describe(op);
             }
         }
@@ -270,7 +272,7 @@ TEST(Schedule, AnAlteredMessageIsNamed) {
                 op.peer = (op.peer + 1) % world.topology().rank_count();
                 break;
             case 1:
-                op.cycle += 1;
+                op.round += 1;
                 break;
             case 2:
                 op.channel = op.channel == Channel::data ? Channel::want : Channel::data;
@@ -278,7 +280,7 @@ TEST(Schedule, AnAlteredMessageIsNamed) {
             default:
                 op.aggregator += 1;
             }
-            EXPECT_NE(first_fault(damaged, world.topology(), world.plan().slot_count), "")
+            EXPECT_NE(first_fault(damaged, world.topology(), world.plan().cb_buffer_count), "")
                 << describe(op);
         }
     }
@@ -291,7 +293,7 @@ TEST(Schedule, AnAwaitThatAsksForMoreThanThereIsIsNamed) {
             for (Op& op : s.ops) {
                 if (op.kind != OpKind::await) continue;
                 op.value += 1000;
-                EXPECT_NE(first_fault(damaged, world.topology(), world.plan().slot_count), "");
+                EXPECT_NE(first_fault(damaged, world.topology(), world.plan().cb_buffer_count), "");
                 op.value -= 1000;
             }
         }
@@ -316,7 +318,7 @@ TEST(Schedule, FaultsOfOneRankAreNamed) {
     EXPECT_NE(with(OpKind::recv, [](Op& op) { op.target = Memory::none; }), "");
     EXPECT_NE(with(OpKind::recv, [](Op& op) { op.peer = -1; }), "");
     EXPECT_NE(with(OpKind::write, [](Op& op) { op.source = Memory::none; }), "");
-    EXPECT_NE(with(OpKind::clear, [](Op& op) { op.target = Memory::slot; }), "");
+    EXPECT_NE(with(OpKind::clear, [](Op& op) { op.target = Memory::cb_buffer; }), "");
     EXPECT_NE(with(OpKind::notify, [](Op& op) { op.value = -1; }), "");
     EXPECT_NE(with(OpKind::notify, [](Op& op) { op.edge_count = 1 << 20; }), "");
     Schedule forward = sound;
@@ -345,7 +347,7 @@ TEST(Schedule, TheDigestIsStableAndTellsEveryFieldApart) {
     changed([](Schedule& s) { s.ops[3].counter = CounterKind::claimed; });
     changed([](Schedule& s) { s.ops[3].channel = Channel::answer; });
     changed([](Schedule& s) { s.ops[3].aggregator += 1; });
-    changed([](Schedule& s) { s.ops[3].cycle += 1; });
+    changed([](Schedule& s) { s.ops[3].round += 1; });
     changed([](Schedule& s) { s.ops[3].value += 1; });
     changed([](Schedule& s) { s.ops[3].peer += 1; });
     changed([](Schedule& s) { s.edges.back() -= 1; });
@@ -373,10 +375,10 @@ TEST(Schedule, ItsTextIsTheGoldenOne) {
 }
 
 TEST(Schedule, TheReductionUsesNoMessagesOnOneNode) {
-    for (Op const& op : make_reduction(topology_of(4, 4), 2, Channel::survey, 3).ops) {
+    for (Op const& op : make_reduction(topology_of(4, 4), 2, Channel::summary_exchange, 3).ops) {
         EXPECT_NE(op.kind, OpKind::send);
         EXPECT_NE(op.kind, OpKind::recv);
-        EXPECT_EQ(op.cycle, 3);
+        EXPECT_EQ(op.round, 3);
     }
 }
 

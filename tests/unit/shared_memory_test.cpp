@@ -1,6 +1,6 @@
 // Memory of a node as its peers find it: by number, or by a descriptor that was handed over.
 // tests/old runs the same on systems that refuse it in part.
-#include "system/handover.hpp"
+#include "system/fd_passing.hpp"
 #include "system/shared_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -73,8 +73,8 @@ TEST(SharedMemory, has_private_parts) {
     EXPECT_EQ(moved.data()[7], std::byte{1});
 }
 
-TEST(Handover, brings_descriptors_in_their_order) {
-    Handover const sender, receiver;
+TEST(FdPassing, brings_descriptors_in_their_order) {
+    FdPassing const sender, receiver;
     auto const one = SharedMemory::create(bytes), other = SharedMemory::create(bytes);
     ASSERT_TRUE(one && other);
     EXPECT_TRUE(receiver.receive().empty());
@@ -89,8 +89,8 @@ TEST(Handover, brings_descriptors_in_their_order) {
     EXPECT_EQ(adopted->data()[1], std::byte{5});
 }
 
-TEST(Handover, reaches_itself_and_nobody_without_an_address) {
-    Handover const own;
+TEST(FdPassing, reaches_itself_and_nobody_without_an_address) {
+    FdPassing const own;
     int const descriptor[]{0};
     EXPECT_FALSE(own.send({}, descriptor));
     ASSERT_TRUE(own.send(own.address(), descriptor));

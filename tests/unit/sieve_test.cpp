@@ -15,7 +15,7 @@ protected:
         if (auto const why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
     }
     TestFolder folder_;
-    conformance::Bell bell_;  // Outlives those whose threads ring it.
+    conformance::Doorbell doorbell_;  // Outlives those whose threads ring it.
     EngineParts parts_{GetParam()};
 };
 
@@ -44,13 +44,13 @@ TEST_P(Sieve, BringsWhatAReadWithoutBrings) {
     auto const contents = pattern(60'000);
     auto const path = conformance::make_file(folder_.path() + "/file", contents);
     rc::check([&] {
-        PosixFile file(path, AccessMode::read, parts_.way(), bell_.ringer());
+        PosixFile file(path, AccessMode::read, parts_.way(), doorbell_.ringer());
         Request const request = drawn_request();
         Buffer memory(static_cast<std::size_t>(request.bytes), std::byte{77});
         auto const gap = *rc::gen::element<Bytes>(1, 50, 200, 4096);
         UserTransfer read(request, memory.data(), gap);
         file.start(read);
-        bell_.wait_for(read);
+        doorbell_.wait_for(read);
         RC_ASSERT(read.status == Status::ok);
         auto const size = static_cast<Offset>(contents.size());
         Bytes const there = bytes_before(request, size);

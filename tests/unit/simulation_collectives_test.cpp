@@ -15,25 +15,25 @@ using namespace testing;
 using simulated::World;
 using simulated::WorldShape;
 
-/// A stream in memory: bytes together, or three of every five.
+/// A operation queue in memory: bytes together, or three of every five.
 struct Memory8 {
-    Memory8(ByteString const& stream, bool scattered) : bytes(stream), holes(scattered) {
+    Memory8(ByteString const& queue, bool scattered) : bytes(queue), holes(scattered) {
         if (!holes) return;
         layout = std::make_shared<Layout>(Sections({Run{0, 3, 0, 1}}), 5);
-        bytes.assign((stream.size() + 2) / 3 * 5, std::byte{0xee});
+        bytes.assign((queue.size() + 2) / 3 * 5, std::byte{0xee});
         Blocks there;
-        bind(there, static_cast<Bytes>(stream.size()));
-        there.unpack(0, stream);
+        bind(there, static_cast<Bytes>(queue.size()));
+        there.unpack(0, queue);
     }
     void bind(Blocks& blocks, Bytes size) { blocks.add(bytes.data(), size, layout); }
-    [[nodiscard]] ByteString stream(std::size_t size) {
+    [[nodiscard]] ByteString queue(std::size_t size) {
         Blocks here;
         bind(here, static_cast<Bytes>(size));
         ByteString all(size);
         here.pack(0, all);
         return all;
     }
-    /// Nobody touched what is not in the stream.
+    /// Nobody touched what is not in the operation queue.
     [[nodiscard]] bool holes_are_left() const {
         for (std::size_t i = 0; holes && i < bytes.size(); ++i) {
             if (i % 5 > 2 && bytes[i] != std::byte{0xee}) return false;
@@ -107,11 +107,11 @@ void run(std::uint64_t seed, Rank ranks, int calls) {
             ASSERT_TRUE(under.states[r]->complete());
             ASSERT_EQ(under.states[r]->status(), Status::ok);
             RankCase const& part = under.what.parts[r];
-            auto const got = under.outputs[r]->stream(part.output.size());
+            auto const got = under.outputs[r]->queue(part.output.size());
             ASSERT_TRUE(std::equal(got.begin(), got.begin() + part.compared, part.expected.begin()))
                 << describe(under) << " rank " << r;
             ASSERT_TRUE(under.outputs[r]->holes_are_left());
-            ASSERT_EQ(under.inputs[r]->stream(part.input.size()), part.input) << "input changed";
+            ASSERT_EQ(under.inputs[r]->queue(part.input.size()), part.input) << "input changed";
         }
     }
 }

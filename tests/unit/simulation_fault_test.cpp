@@ -17,10 +17,10 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Every rank makes the call; returns the operations by rank.
 Operations call_all(World& world, std::vector<Part>& parts, Strategy strategy,
-                    std::int32_t stream = 0) {
+                    std::int32_t queue = 0) {
     Operations all;
     for (std::size_t r = 0; r < parts.size(); ++r) {
-        all.push_back(world.call(static_cast<Rank>(r), stream, call_of(parts[r], strategy)));
+        all.push_back(world.call(static_cast<Rank>(r), queue, call_of(parts[r], strategy)));
     }
     return all;
 }
@@ -78,7 +78,7 @@ void expect_holes_untouched(World& world, std::vector<Part> const& parts) {
 
 std::vector<Part> parts_with_holes(World& world) {
     auto parts = parts_of(world, fault_ranks, 2);
-    for (Rank r = 0; r < fault_ranks; ++r) {  // Enough bytes for several cycles.
+    for (Rank r = 0; r < fault_ranks; ++r) {  // Enough bytes for several rounds.
         Part& part = parts[index(r)];
         part.request.bytes = 900 + 10 * r;
         part.memory.clear();
@@ -87,8 +87,8 @@ std::vector<Part> parts_with_holes(World& world) {
     return parts;
 }
 
-/// A write (or read) whose N-th storage call fails, then a clean one on the same stream. Returns
-/// the number of storage calls of the first.
+/// A write (or read) whose N-th storage call fails, then a clean one on the same operation queue.
+/// Returns the number of storage calls of the first.
 std::int64_t fail_once(Direction way, Strategy strategy, Fault const& fault) {
     World world(fault_shape(), 3);
     auto& file = world.file(0);
@@ -102,7 +102,7 @@ std::int64_t fail_once(Direction way, Strategy strategy, Fault const& fault) {
     expect_status(first, fault.at >= 0 ? fault.status : Status::ok);
     expect_holes_untouched(world, parts);
 
-    file.fail_at = -1;  // What comes later on the same stream works.
+    file.fail_at = -1;  // What comes later on the same operation queue works.
     auto again = parts_with_holes(world);
     auto const second = call_all(world, again, strategy);
     EXPECT_EQ(world.run(), "");
@@ -210,7 +210,7 @@ TEST(SimulatedFault, HintsThatDifferDoNoHarm) {
     for (Part const& part : parts) model_write(model, part);
     auto const& file = world.file(0).bytes;
     for (std::size_t i = 5; i < model.size(); ++i) ASSERT_EQ(file[i], model[i]) << i;
-    EXPECT_EQ(all[0]->survey().hints_differ, 1);
+    EXPECT_EQ(all[0]->summary_exchange().hints_differ, 1);
 }
 
 // ---- Ends of files -----------------------------------------------------------------------------
@@ -281,7 +281,7 @@ TEST(SimulatedFault, RanksWithNothing) {
 }
 
 /// Some ranks' parts are one piece and go straight to the file; the others' are exchanged.
-TEST(SimulatedFault, DirectAndInterleavedRanksTogether) {
+TEST(SimulatedFault, IndependentAndInterleavedRanksTogether) {
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
         World world(fault_shape(), seed);
         world.file(0).short_counts = seed % 2 == 0;
@@ -311,10 +311,10 @@ TEST(SimulatedFault, DirectAndInterleavedRanksTogether) {
 // ---- Order -------------------------------------------------------------------------------------
 
 /// Eight operations on each of two files; each rank alternates between the files in its own way.
-TEST(SimulatedFault, TwoStreamsStartedInDifferentOrders) {
+TEST(SimulatedFault, TwoOperationQueuesStartedInDifferentOrders) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         WorldShape shape = fault_shape();
-        shape.stream_count = 2;
+        shape.queue_count = 2;
         World world(shape, seed);
         std::vector<std::vector<Part>> parts[2];
         std::vector<std::byte> model[2];

@@ -29,7 +29,7 @@ Experiment experiment_of(std::string const& pattern, Delivery delivery, Directio
     e.machine.set_ranks(ranks);
     e.hints.write = e.hints.read = Strategy::two_phase;
     e.hints.aggregator_count = 8;
-    e.hints.window_bytes = e.slot_bytes_max = Bytes{32} << 10;
+    e.hints.window_bytes = e.cb_buffer_bytes_max = Bytes{32} << 10;
     e.hints.metadata = e.hints.data = delivery;
     e.request = [spec, way](Rank rank) { return patterns::make_request(spec, rank, ranks, way); };
     return e;

@@ -38,16 +38,16 @@ public:
         : time_(seed),
           mail_(ranks, *this),
           model_(one_port(ranks)),
-          lanes_(index(receivers)) {
+          cursors_(index(receivers)) {
         Topology const topology = one_rank_a_node(ranks);
         model_.attach(time_, mail_);
         for (Rank a = 0; a < receivers; ++a) {
-            Lane& lane = lanes_[index(a)];
+            Cursor& cursor = cursors_[index(a)];
             for (Rank sender = 0; sender < ranks; ++sender) {
-                lane.senders.push_back(sender);
+                cursor.senders.push_back(sender);
                 post(mail_.send(sender, a, 0, {}, true), true);
             }
-            sort_by_delivery(lane.senders, delivery, topology, a, receivers);
+            sort_by_delivery(cursor.senders, delivery, topology, a, receivers);
         }
         for (Rank a = 0; a < receivers; ++a) ask(a);
         EXPECT_TRUE(time_.run(1 << 24));
@@ -55,11 +55,11 @@ public:
 
     /// When a receiver had `messages` of its messages.
     [[nodiscard]] double end(std::int32_t receiver, std::size_t messages) const {
-        return lanes_[index(receiver)].ends[messages - 1];
+        return cursors_[index(receiver)].ends[messages - 1];
     }
 
 private:
-    struct Lane {
+    struct Cursor {
         std::vector<Rank> senders;
         std::size_t asked = 0;
         LetterId current = 0;
@@ -71,24 +71,25 @@ private:
         model_.posted(id);
     }
     void ask(Rank receiver) {
-        Lane& lane = lanes_[index(receiver)];
-        if (lane.asked == lane.senders.size()) return;
-        lane.current = mail_.recv(lane.senders[lane.asked++], receiver, 0, {});
-        post(lane.current, false);
+        Cursor& cursor = cursors_[index(receiver)];
+        if (cursor.asked == cursor.senders.size()) return;
+        cursor.current = mail_.recv(cursor.senders[cursor.asked++], receiver, 0, {});
+        post(cursor.current, false);
     }
     void wake(Rank rank) override {
-        if (index(rank) >= lanes_.size()) return;
-        Lane& lane = lanes_[index(rank)];
+        if (index(rank) >= cursors_.size()) return;
+        Cursor& cursor = cursors_[index(rank)];
         Bytes bytes = 0;
-        if (lane.ends.size() == lane.asked || !mail_.recv_finished(lane.current, bytes)) return;
-        lane.ends.push_back(time_.now());
+        if (cursor.ends.size() == cursor.asked || !mail_.recv_finished(cursor.current, bytes))
+            return;
+        cursor.ends.push_back(time_.now());
         ask(rank);
     }
 
     Time time_;
     Mail mail_;
     MachineModel model_;
-    std::vector<Lane> lanes_;
+    std::vector<Cursor> cursors_;
 };
 
 struct Estimate {

@@ -159,7 +159,7 @@ TEST(Simulation, EveryByteByGroups) {
     }
 }
 
-/// Nodes count the cycles by groups apart; the messages of operations before, between and behind
+/// Nodes count the rounds by groups apart; the messages of operations before, between and behind
 /// them must still find each other.
 TEST(Simulation, OperationsByGroupsAmongOthers) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {

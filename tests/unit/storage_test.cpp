@@ -21,12 +21,12 @@ protected:
     }
     Status transfer(PosixFile& file, ListTransfer& what) {
         file.start(what);
-        bell_.wait_for(what);
+        doorbell_.wait_for(what);
         return what.status;
     }
 
     TestFolder folder_;
-    conformance::Bell bell_;  // Outlives those whose threads ring it.
+    conformance::Doorbell doorbell_;  // Outlives those whose threads ring it.
     EngineParts parts_{GetParam()};
 };
 
@@ -37,7 +37,7 @@ TEST_P(PosixFileTest, NoPermission) {
     auto const path = made(10);
     chmod(path.c_str(), 0);
     if (access(path.c_str(), R_OK) == 0) GTEST_SKIP() << "the superuser may read everything";
-    PosixFile file(path, AccessMode::read, parts_.way(), bell_.ringer());
+    PosixFile file(path, AccessMode::read, parts_.way(), doorbell_.ringer());
     Buffer memory(10);
     ListTransfer read(Direction::read, {{0, memory.data(), 10}});
     EXPECT_EQ(transfer(file, read), Status::access);
@@ -46,7 +46,7 @@ TEST_P(PosixFileTest, NoPermission) {
 /// The first transfer opens the file and goes another way: the second one is like all others.
 TEST_P(PosixFileTest, AFullDevice) {
     if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full here";
-    PosixFile file("/dev/full", AccessMode::write, parts_.way(), bell_.ringer());
+    PosixFile file("/dev/full", AccessMode::write, parts_.way(), doorbell_.ringer());
     auto memory = pattern(100'000);
     for (int i = 0; i < 3; ++i) {
         ListTransfer write(Direction::write, pieces_of(memory, 10, 1));
@@ -66,7 +66,7 @@ TEST_P(PosixFileTest, WritesUpToALimit) {
     auto memory = pattern(4'000'000);
     auto const path = made(10);
     {
-        PosixFile file(path, AccessMode::both, parts_.way(), bell_.ringer());
+        PosixFile file(path, AccessMode::both, parts_.way(), doorbell_.ringer());
         setrlimit(RLIMIT_FSIZE, &limit);
         ListTransfer write(Direction::write,
                            {{0, memory.data(), static_cast<Bytes>(memory.size())}});
@@ -96,7 +96,7 @@ TEST_P(PosixFileTest, ShortCounts) {
         }
         close(fd);
     });
-    PosixFile file(path, AccessMode::read, parts_.way(), bell_.ringer());
+    PosixFile file(path, AccessMode::read, parts_.way(), doorbell_.ringer());
     Buffer memory(1000);
     ListTransfer read(Direction::read, {{0, memory.data(), 1000}});
     EXPECT_EQ(transfer(file, read), Status::ok);

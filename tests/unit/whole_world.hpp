@@ -2,8 +2,8 @@
 // the claims are joined here instead of being sent.
 #pragma once
 #include "file/plan/schedule_claims.hpp"
-#include "file/plan/schedule_cycle.hpp"
 #include "file/plan/schedule_reduction.hpp"
+#include "file/plan/schedule_round.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/schedule_check.hpp"
 
@@ -60,16 +60,16 @@ public:
         return plans_[static_cast<std::size_t>(topology_.node_of(rank))];
     }
 
-    /// By rank: survey, claims, all cycles, agreement.
+    /// By rank: exchange of summaries, claims, all rounds, agreement.
     [[nodiscard]] std::vector<Schedule> all_schedules() {
         std::vector<Schedule> all(static_cast<std::size_t>(topology_.rank_count()));
         for (Rank r = 0; r < topology_.rank_count(); ++r) {
             Schedule& mine = all[static_cast<std::size_t>(r)];
-            append(mine, make_reduction(topology_, r, Channel::survey, 0));
+            append(mine, make_reduction(topology_, r, Channel::summary_exchange, 0));
             append(mine, make_claims_exchange(topology_, r, plan(r), 0));
             for (std::int32_t a = 0; a < plan(r).aggregator_count(); ++a) {
-                for (std::int64_t c = 0; c < plan(r).cycle_count(a); ++c) {
-                    append(mine, make_cycle(topology_, r, plan(r), cycle_input(r, a, c)));
+                for (std::int64_t c = 0; c < plan(r).round_count(a); ++c) {
+                    append(mine, make_round(topology_, r, plan(r), round_input(r, a, c)));
                 }
             }
             append(mine, make_reduction(topology_, r, Channel::agreement, 0));
@@ -77,19 +77,19 @@ public:
         return all;
     }
 
-    /// Call in the order of cycles: it counts the messages of each aggregator.
-    [[nodiscard]] CycleInput cycle_input(Rank self, std::int32_t a, std::int64_t cycle) {
+    /// Call in the order of rounds: it counts the messages of each aggregator.
+    [[nodiscard]] RoundInput round_input(Rank self, std::int32_t a, std::int64_t round) {
         Plan const& own = plan(self);
-        CycleInput input;
+        RoundInput input;
         input.aggregator = a;
-        input.cycle = input.stream_cycle = cycle;
-        input.contributes = claim(self, a).contains(cycle);
+        input.round = input.queue_round = round;
+        input.contributes = claim(self, a).contains(round);
         input.answer_bytes = own.window_bytes;
         Node const node = topology_.node_of(self);
-        if (carrier(topology_, own, node, a) != self) return input;
-        input.node_claims = node_claim(node, a).contains(cycle);
+        if (local_aggregator(topology_, own, node, a) != self) return input;
+        input.node_claims = node_claim(node, a).contains(round);
         for (Rank r = 0; r < topology_.rank_count(); ++r) {
-            if (topology_.node_of(r) == node && claim(r, a).contains(cycle)) {
+            if (topology_.node_of(r) == node && claim(r, a).contains(round)) {
                 ++input.local_claimants;
             }
         }
@@ -99,10 +99,10 @@ public:
             if (other == node) continue;
             for (Rank l = 0; own.one_layer() && l < topology_.local_count(other); ++l) {
                 Rank const rank = topology_.rank_at(other, l);
-                if (claim(rank, a).contains(cycle)) sources.push_back(rank);
+                if (claim(rank, a).contains(round)) sources.push_back(rank);
             }
-            if (!own.one_layer() && node_claim(other, a).contains(cycle)) {
-                sources.push_back(carrier(topology_, own, other, a));
+            if (!own.one_layer() && node_claim(other, a).contains(round)) {
+                sources.push_back(local_aggregator(topology_, own, other, a));
             }
         }
         sort_by_delivery(sources, own.data, topology_, a, own.aggregator_count());
@@ -130,9 +130,9 @@ private:
     std::map<std::int32_t, std::int64_t> taken_;  ///< By aggregator: messages so far.
 };
 
-/// An interleaved operation of `cycles` windows an aggregator; ranks in `idle` want nothing.
+/// An interleaved operation of `rounds` windows an aggregator; ranks in `idle` want nothing.
 inline WholeWorld interleaved_world(Rank ranks, Rank per_node, std::int32_t aggregators,
-                                    std::int64_t cycles, Direction way, unsigned idle = 0,
+                                    std::int64_t rounds, Direction way, unsigned idle = 0,
                                     Hints const& hints = {}) {
     auto topology = topology_of(ranks, per_node);
     PlanLimits limits;
@@ -143,13 +143,13 @@ inline WholeWorld interleaved_world(Rank ranks, Rank per_node, std::int32_t aggr
     std::vector<Summary> records;
     Summary all;
     for (Rank r = 0; r < ranks; ++r) {
-        requests.push_back(interleaved_request(r, ranks, piece, aggregators * cycles, way));
+        requests.push_back(interleaved_request(r, ranks, piece, aggregators * rounds, way));
         if (idle >> r & 1) requests.back().bytes = 0;
         Summary const mine = summarise(requests.back(), {0, limits.key.get()});
         all = r == 0 ? mine : merge(all, mine);
         records.push_back(mine);
     }
-    all.slot_bytes = page, all.slot_count = 2;
+    all.cb_buffer_bytes = page, all.cb_buffer_count = 2;
     all.hints = hints;
     all.hints.aggregator_count = aggregators;
     all.hints.write = all.hints.read = Strategy::two_phase;

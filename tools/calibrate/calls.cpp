@@ -147,7 +147,7 @@ void measure_near(Job const& job, std::string const& folder, double seconds,
         double const own =
             of_rank_0(job.rank == 0 ? write_seconds(scratch.path(), file.stretch()) : 0);
         profile.exchange = std::max(0.0, line.start - profile.operation);
-        profile.cycle = std::max(0.0, line.each - own);
+        profile.round = std::max(0.0, line.each - own);
     }
     if (ranks != MPI_COMM_NULL) MPI_Comm_free(&ranks);
 }

@@ -20,7 +20,7 @@ public:
     double time(Point const& point, Bytes file_bytes, std::int64_t requests);
 
     /// How the requests went, where the page cache is to be bypassed.
-    [[nodiscard]] BypassTally bypass_tally() { return file_.bypass_tally(); }
+    [[nodiscard]] DirectIoTally direct_io_tally() { return file_.direct_io_tally(); }
 
 private:
     struct Free {

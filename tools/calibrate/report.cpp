@@ -119,7 +119,7 @@ void print_report(Job const& job, StorageFacts const& facts, MachineProfile cons
     print_messages("between nodes", profile.between, !job.one_node());
     std::printf("a copy %.0f MB/s; a call %.1f us, an exchange %.1f us more, a window %.1f us\n",
                 1 / profile.copy_byte / mega, profile.operation / micro, profile.exchange / micro,
-                profile.cycle / micro);
+                profile.round / micro);
     print_storage(profile);
     if (is_in_memory(job)) {
         std::printf("\nThe files of %s are in memory: so are these numbers.\n",

@@ -5,7 +5,7 @@
 #include "file/plan/claims.hpp"
 #include "file/run/movement.hpp"
 #include "tools/calibrate/calibrate.hpp"
-#include "transport/bell.hpp"
+#include "transport/doorbell.hpp"
 
 #include <ctime>
 #include <functional>
@@ -38,27 +38,27 @@ double seconds_of(std::function<void()> const& action, double seconds) {
 }
 
 /// Pieces of these lengths on average, in no order that could be foretold; as a view of a file.
-std::shared_ptr<Recipe const> scattered(Bytes length, std::int64_t count) {
+std::shared_ptr<TypeTree const> scattered(Bytes length, std::int64_t count) {
     std::uint64_t state = 1;              // The same pieces each time.
     auto const about = [&](Bytes mean) {  // Never 0: pieces do not touch.
         state = state * 6364136223846793005U + 1442695040888963407U;
         return static_cast<Bytes>((state >> 33) % static_cast<std::uint64_t>(2 * mean - 1)) + 1;
     };
-    Recipe element, recipe;
+    TypeTree element, type_tree;
     element.size = 1;
     element.seal();
-    recipe.maker = Maker::hindexed;
-    recipe.parts.push_back(std::make_shared<Recipe const>(std::move(element)));
-    recipe.counts.resize(static_cast<std::size_t>(2 * count + 1), count);
+    type_tree.maker = Maker::hindexed;
+    type_tree.parts.push_back(std::make_shared<TypeTree const>(std::move(element)));
+    type_tree.counts.resize(static_cast<std::size_t>(2 * count + 1), count);
     Offset at = 0;
     for (std::int64_t i = 1; i <= count; ++i) {
         Bytes const bytes = about(length);
-        recipe.counts[static_cast<std::size_t>(i)] = bytes;
-        recipe.counts[static_cast<std::size_t>(count + i)] = at;
+        type_tree.counts[static_cast<std::size_t>(i)] = bytes;
+        type_tree.counts[static_cast<std::size_t>(count + i)] = at;
         at += bytes + about(length);
     }
-    recipe.seal();
-    return std::make_shared<Recipe const>(std::move(recipe));
+    type_tree.seal();
+    return std::make_shared<TypeTree const>(std::move(type_tree));
 }
 
 Request request_of(std::shared_ptr<Layout const> const& view, Bytes bytes) {
@@ -79,7 +79,7 @@ public:
             [&] {
                 for (Offset at = span.begin; at < span.end; at += window_bytes) {
                     Span const window{at, std::min(span.end, at + window_bytes)};
-                    place(request, user_.data(), window, slot_, false);
+                    place(request, user_.data(), window, cb_buffer_, false);
                 }
             },
             seconds);
@@ -91,7 +91,7 @@ private:
     std::vector<std::uint64_t> words_ =
         std::vector<std::uint64_t>(Coverage::words_for(window_bytes, 1));
     std::atomic<std::int64_t> limit_{endless};
-    Slot slot_{data_.data(), Coverage(words_, 1, window_bytes), &limit_};
+    CbBuffer cb_buffer_{data_.data(), Coverage(words_, 1, window_bytes), &limit_};
 };
 
 double median_of_ranks(Job const& job, double value) {
@@ -124,17 +124,17 @@ double copy_piece_of(Filling& filling, double copy_byte, double seconds) {
 /// From a datatype's pieces to claims.
 double plan_piece_of(double seconds) {
     constexpr std::int64_t pieces = 1 << 15;
-    auto const recipe = scattered(64, pieces);
+    auto const type_tree = scattered(64, pieces);
     Topology const topology({0, 0});
     auto const key = FingerprintKey::of_seed(1);
     double const took = seconds_of(
         [&] {
-            auto const view = flatten(*recipe);
+            auto const view = flatten(*type_tree);
             Request const request = request_of(view, view->tile_bytes());
             Summary all = summarise(request, {0, key.get()});
             all.hints.write = Strategy::two_phase;
             all.operation = 1;
-            all.slot_bytes = window_bytes;
+            all.cb_buffer_bytes = window_bytes;
             PlanLimits limits;
             limits.aggregator_count = 2;
             limits.key = key;
@@ -173,7 +173,7 @@ public:
         double const begin = bench::now();
         bool const first = job_.rank == 0;
         if (!first && job_.rank != other_) return bench::max_over_ranks(0);
-        BellWord &own = bell(first ? 0 : 1), &peer = bell(first ? 1 : 0);
+        DoorbellWord &own = doorbell(first ? 0 : 1), &peer = doorbell(first ? 1 : 0);
         for (int i = 0; i < repeats; ++i) {
             if (first) ring(peer);
             await(own, ++rings_);
@@ -183,13 +183,13 @@ public:
     }
 
 private:
-    [[nodiscard]] BellWord& bell(int which) const {
-        return reinterpret_cast<BellWord*>(memory_.data())[which];
+    [[nodiscard]] DoorbellWord& doorbell(int which) const {
+        return reinterpret_cast<DoorbellWord*>(memory_.data())[which];
     }
-    static void await(BellWord& bell, std::uint32_t rings) {
+    static void await(DoorbellWord& doorbell, std::uint32_t rings) {
         constexpr double nap_most = 0.1;
-        for (std::uint32_t seen = 0; (seen = bell.rings.load()) != rings;)
-            sleep_on(bell, seen, nap_most);
+        for (std::uint32_t seen = 0; (seen = doorbell.rings.load()) != rings;)
+            sleep_on(doorbell, seen, nap_most);
     }
 
     Job const& job_;

@@ -12,7 +12,7 @@ Candidate by_rules(Subject const& subject) {
     Question question = subject.question();
     question.machine = nullptr;
     Subject const unmeasured(std::move(question));
-    return decide(unmeasured.survey(), unmeasured.topology(), unmeasured.limits()).way;
+    return decide(unmeasured.summary_exchange(), unmeasured.topology(), unmeasured.limits()).way;
 }
 
 std::string row_of(Priced const& one, char const* note) {
@@ -50,15 +50,16 @@ std::string prices_text(Subject const& subject) {
     MachineProfile const& machine = *subject.limits().machine;
     std::string text = "\nCandidates, and what they would take on the machine of the profile";
     text += machine.is_measured() ? " (" + machine.measured + ")\n" : "\n";
-    auto const decision = decide(subject.survey(), subject.topology(), subject.limits());
+    auto const decision = decide(subject.summary_exchange(), subject.topology(), subject.limits());
     constexpr char const* head = "  total, ms  planning  messages    copies   storage\n";
-    if (subject.survey().bytes == 0)
+    if (subject.summary_exchange().bytes == 0)
         return text + head + row_of({decision.way, decision.estimate}, "") +
                "  There is nothing to choose: every rank's part goes straight to the file.\n";
-    Workload const work = workload_of(subject.survey(), subject.topology(),
+    Workload const work = workload_of(subject.summary_exchange(), subject.topology(),
                                       subject.limits().cores_a_node, subject.limits().key.get());
-    auto const all = price_all(work, machine,
-                               freedom_of(subject.survey(), subject.topology(), subject.limits()));
+    auto const all =
+        price_all(work, machine,
+                  freedom_of(subject.summary_exchange(), subject.topology(), subject.limits()));
     text += head;
     text += rows_of(all, decision.way, static_cast<std::size_t>(subject.question().lines));
     text +=

@@ -16,8 +16,8 @@ public:
     Teller(Schedule const& schedule, Topology const& topology, Plan const& plan)
         : topology_(topology),
           plan_(plan),
-          uses_slot_(std::any_of(schedule.ops.begin(), schedule.ops.end(), [](Op const& op) {
-              return op.source == Memory::slot || op.target == Memory::slot ||
+          uses_cb_buffer_(std::any_of(schedule.ops.begin(), schedule.ops.end(), [](Op const& op) {
+              return op.source == Memory::cb_buffer || op.target == Memory::cb_buffer ||
                      op.target == Memory::coverage;
           })) {}
 
@@ -36,11 +36,11 @@ public:
             return "receives " + content(op.channel) + " of " + who(op.peer) + ", at most " +
                    bytes_text(static_cast<double>(op.value));
         case OpKind::write:
-            return "writes the slot's bytes to the file, and no others";
+            return "writes the collective buffer's bytes to the file, and no others";
         case OpKind::read:
-            return "reads the window into the slot";
+            return "reads the window into the collective buffer";
         case OpKind::clear:
-            return "clears the marks of the slot, for its next cycle";
+            return "clears the marks of the collective buffer, for its next round";
         case OpKind::merge:
         case OpKind::reduce:
             break;
@@ -61,10 +61,12 @@ private:
         std::string const value = std::to_string(op.value);
         switch (op.counter) {
         case CounterKind::turn:
-            if (op.value % 2 != 0) return "waits until the window's bytes are in the slot";
-            if (!uses_slot_) return "passes the slot by: nothing of its node goes through it";
-            return op.value == 0 ? "takes the slot, which nobody has used yet"
-                                 : "waits until the slot is free of an earlier cycle";
+            if (op.value % 2 != 0)
+                return "waits until the window's bytes are in the collective buffer";
+            if (!uses_cb_buffer_)
+                return "passes the collective buffer by: nothing of its node goes through it";
+            return op.value == 0 ? "takes the collective buffer, which nobody has used yet"
+                                 : "waits until the collective buffer is free of an earlier round";
         case CounterKind::posted:
             if (op.value == 0) return "waits for no rank of its node: none has bytes here";
             return "waits for the posts of its node's ranks, " + value + " in all";
@@ -79,30 +81,33 @@ private:
         if (op.counter != CounterKind::turn) return "counts a message as dealt with";
         bool const there = plan_.direction == Direction::read && op.value == 1 && !told_;
         told_ = true;
-        return there ? "tells its node that the bytes are in the slot" : "sets the slot free";
+        return there ? "tells its node that the bytes are in the collective buffer"
+                     : "sets the collective buffer free";
     }
     [[nodiscard]] std::string copy(Op const& op) const {
         using enum Memory;
         bool const writes = plan_.direction == Direction::write;
-        if (op.source == user && op.target == slot)
-            return "copies its bytes of the window from the program's memory into the slot";
+        if (op.source == user && op.target == cb_buffer)
+            return "copies its bytes of the window from the program's memory into the collective "
+                   "buffer";
         if (op.source == user && op.target == coverage)
-            return "marks in the slot which bytes it wants";
+            return "marks in the collective buffer which bytes it wants";
         if (op.source == user && op.target == message)
             return writes ? "packs its bytes of the window into a message"
                           : "lists in a message which bytes it wants";
-        if (op.source == slot && op.target == message)
+        if (op.source == cb_buffer && op.target == message)
             return "packs its node's bytes into a message";
         if (op.source == coverage) return "lists in a message which bytes its node wants";
         if (op.source == want) return "packs the bytes that " + who(op.peer) + " wants";
         if (op.target == want) return "notes which bytes " + who(op.peer) + " wants";
-        if (op.target == slot) return "unpacks the message of " + who(op.peer) + " into the slot";
+        if (op.target == cb_buffer)
+            return "unpacks the message of " + who(op.peer) + " into the collective buffer";
         return "copies its bytes of the window into the program's memory";
     }
 
     Topology const& topology_;
     Plan const& plan_;
-    bool uses_slot_;
+    bool uses_cb_buffer_;
     bool told_ = false;
 };
 

@@ -1,7 +1,7 @@
-// Survey, plan and claims of all ranks, one rank after the other. See subject.hpp.
+// Exchange of summaries, plan and claims of all ranks, one rank after the other. See subject.hpp.
 #include "tools/explain/subject.hpp"
 
-#include "file/plan/direct.hpp"
+#include "file/plan/independent.hpp"
 #include "file/plan/staging.hpp"
 #include "schedule/port.hpp"
 
@@ -32,18 +32,18 @@ Subject::Subject(Question question)
     auto const& machine = question_.scenario.machine;
     limits_ = {aggregators_usual(topology_, machine.ranks_per_node), simulated::costs_of(machine),
                machine.ranks_per_node, question_.machine, FingerprintKey::of_seed(1)};
-    survey_all();
-    Decision const decision = decide(survey_, topology_, limits_);
-    plan_ = make_plan(decision, survey_, topology_, limits_);
+    summary_exchange_all();
+    Decision const decision = decide(summary_exchange_, topology_, limits_);
+    plan_ = make_plan(decision, summary_exchange_, topology_, limits_);
     if (plan_.needs_groups()) {
-        divide_by_groups(plan_, survey_, topology_, node_, records_, decision.way.aggregators,
-                         limits_.key.get());
+        divide_by_groups(plan_, summary_exchange_, topology_, node_, records_,
+                         decision.way.aggregators, limits_.key.get());
     }
     if (plan_.needs_weights()) {
         Weights weights;
         for (Rank r = 0; r < topology_.rank_count(); ++r)
-            weights += weigh(exchanged(r), survey_.span);
-        plan_ = make_plan(decision, survey_, topology_, limits_, &weights);
+            weights += weigh(exchanged(r), summary_exchange_.span);
+        plan_ = make_plan(decision, summary_exchange_, topology_, limits_, &weights);
     }
     if (plan_.strategy == Strategy::two_phase) claim_all();
 }
@@ -53,15 +53,15 @@ Request Subject::request_of(Rank rank) const {
     return patterns::make_request(s.pattern, rank, topology_.rank_count(), s.direction);
 }
 
-bool Subject::goes_direct(Request const& request) const {
-    auto const rule =
-        direct_rule(limits_, request.direction, topology_.rank_count(), direct_piece_bytes_usual);
-    return wants_direct(request, question_.scenario.hints, rule);
+bool Subject::goes_independently(Request const& request) const {
+    auto const rule = independent_rule(limits_, request.direction, topology_.rank_count(),
+                                       independent_piece_bytes_usual);
+    return wants_independent(request, question_.scenario.hints, rule);
 }
 
 Request Subject::exchanged(Rank rank) const {
     Request request = request_of(rank);
-    return goes_direct(request) ? nothing(request.direction) : request;
+    return goes_independently(request) ? nothing(request.direction) : request;
 }
 
 Bytes Subject::wanted_window_bytes() const noexcept {
@@ -74,25 +74,26 @@ Summary Subject::summary_of(Request const& request, Rank rank) {
     widen(pieces_, pieces, rank == 0);
     all_bytes_ += request.bytes;
     all_pieces_ += pieces;
-    bool const direct = goes_direct(request);
-    if (direct) ++direct_ranks_;
+    bool const independent = goes_independently(request);
+    if (independent) ++independent_ranks_;
     if (request.bytes == 0) ++empty_ranks_;
-    Request const& exchanged = direct ? nothing(request.direction) : request;
+    Request const& exchanged = independent ? nothing(request.direction) : request;
     Scope scope = scope_of(question_.scenario.hints, topology_, limits_);
     scope.key =
         limits_.key.get();  // Who reads this wants to know of holes also where nodes do not ask.
     Summary summary = summarise(exchanged, scope);
-    if (direct) summary.direct = load_of(request);
+    if (independent) summary.independent = load_of(request);
     return summary;
 }
 
-void Subject::survey_all() {
+void Subject::summary_exchange_all() {
     Hints const& hints = question_.scenario.hints;
     std::int32_t const usual =
         aggregators_usual(topology_, question_.scenario.machine.ranks_per_node);
     std::int32_t const most = std::min(hints.aggregator_count > 0 ? hints.aggregator_count : usual,
                                        topology_.aggregator_count_max());
-    Bytes const slot = slot_bytes_within(question_.memory_bytes, most, wanted_window_bytes());
+    Bytes const cb_buffer =
+        cb_buffer_bytes_within(question_.memory_bytes, most, wanted_window_bytes());
     for (Node node = 0; node < topology_.node_count(); ++node) {
         Summary all;
         for (Rank local = 0; local < topology_.local_count(node); ++local) {
@@ -100,13 +101,13 @@ void Subject::survey_all() {
             Summary one = summary_of(request_of(rank), rank);
             one.hints = hints;
             one.waiting = question_.blocking ? 1 : 0;
-            one.slot_bytes = slot;
-            one.slot_count = slots_per_aggregator;
+            one.cb_buffer_bytes = cb_buffer;
+            one.cb_buffer_count = cb_buffers_per_aggregator;
             if (node == node_) records_.push_back(one);
             all = local == 0 ? one : merge(all, one);
         }
         close_node(all);
-        survey_ = node == 0 ? all : merge(survey_, all);
+        summary_exchange_ = node == 0 ? all : merge(summary_exchange_, all);
     }
 }
 
@@ -123,7 +124,7 @@ Bytes Subject::bytes_for(Request const& request, std::int32_t aggregator) const 
     Bytes const most = positions_in(request, plan_.domains[index(aggregator)]).bytes();
     if (plan_.stripe_bytes == 0 || most == 0) return most;
     Bytes bytes = 0;
-    for (std::int64_t c = 0; c < plan_.cycle_count(aggregator); ++c)
+    for (std::int64_t c = 0; c < plan_.round_count(aggregator); ++c)
         bytes += bytes_in(request, plan_.window(aggregator, c));
     return bytes;
 }
@@ -157,7 +158,7 @@ std::vector<Source> Subject::sources(std::int32_t aggregator) const {
         if (claim.empty()) continue;
         auto const number = static_cast<Rank>(s);
         Rank const rank =
-            plan_.one_layer() ? number : carrier(topology_, plan_, number, aggregator);
+            plan_.one_layer() ? number : local_aggregator(topology_, plan_, number, aggregator);
         order.push_back(rank);
         claim_of[rank] = &claim;
     }
@@ -173,12 +174,12 @@ Traffic Subject::traffic(std::int32_t aggregator) const {
     traffic.senders = static_cast<Rank>(all.size());
     for (Source const& source : all)
         traffic.most_each =
-            std::max(traffic.most_each, std::min(source.claim.cycle_bytes, plan_.window_bytes));
-    for (std::int64_t c = 0; c < plan_.cycle_count(aggregator); ++c) {
+            std::max(traffic.most_each, std::min(source.claim.round_bytes, plan_.window_bytes));
+    for (std::int64_t c = 0; c < plan_.round_count(aggregator); ++c) {
         auto const now = std::count_if(
             all.begin(), all.end(), [&](Source const& source) { return source.claim.contains(c); });
         traffic.messages += now;
-        traffic.most_in_a_cycle = std::max<std::int64_t>(traffic.most_in_a_cycle, now);
+        traffic.most_in_a_round = std::max<std::int64_t>(traffic.most_in_a_round, now);
     }
     return traffic;
 }

@@ -10,7 +10,7 @@ struct Question {
     Scenario scenario;
     Bytes memory_bytes = Bytes{256} << 20;          ///< Staging memory of a node: SLUICE_MEMORY.
     Rank rank = -1;                                 ///< Whose steps are told; -1: two that differ.
-    std::int64_t cycles = 1;                        ///< Of each of them.
+    std::int64_t rounds = 1;                        ///< Of each of them.
     std::int32_t lines = 16;                        ///< Of a list, at most.
     bool blocking = true;                           ///< Callers wait for the call.
     std::shared_ptr<MachineProfile const> machine;  ///< Null: as where nobody measured.
@@ -25,7 +25,7 @@ struct Between {
 struct Traffic {
     Rank near = 0;     ///< Ranks of its own node that take part.
     Rank senders = 0;  ///< Of other nodes.
-    std::int64_t messages = 0, most_in_a_cycle = 0;
+    std::int64_t messages = 0, most_in_a_round = 0;
     Bytes bytes = 0;      ///< Of data.
     Bytes most_each = 0;  ///< Of data in one message, at most.
 };
@@ -37,7 +37,7 @@ public:
 
     [[nodiscard]] Question const& question() const noexcept { return question_; }
     [[nodiscard]] Topology const& topology() const noexcept { return topology_; }
-    [[nodiscard]] Summary const& survey() const noexcept { return survey_; }
+    [[nodiscard]] Summary const& summary_exchange() const noexcept { return summary_exchange_; }
     [[nodiscard]] PlanLimits const& limits() const noexcept { return limits_; }
     /// By groups: as the node of the asked rank has it.
     [[nodiscard]] Plan const& plan() const noexcept { return plan_; }
@@ -48,7 +48,7 @@ public:
     [[nodiscard]] Between pieces() const noexcept { return pieces_; }
     [[nodiscard]] Bytes all_bytes() const noexcept { return all_bytes_; }
     [[nodiscard]] std::int64_t all_pieces() const noexcept { return all_pieces_; }
-    [[nodiscard]] Rank direct_ranks() const noexcept { return direct_ranks_; }
+    [[nodiscard]] Rank independent_ranks() const noexcept { return independent_ranks_; }
     [[nodiscard]] Rank empty_ranks() const noexcept { return empty_ranks_; }
     [[nodiscard]] Bytes wanted_window_bytes() const noexcept;
 
@@ -62,9 +62,9 @@ public:
 
 private:
     [[nodiscard]] Request request_of(Rank rank) const;
-    [[nodiscard]] bool goes_direct(Request const& request) const;
+    [[nodiscard]] bool goes_independently(Request const& request) const;
     [[nodiscard]] Request exchanged(Rank rank) const;
-    void survey_all();
+    void summary_exchange_all();
     void weigh_all();
     void claim_all();
     [[nodiscard]] Summary summary_of(Request const& request, Rank rank);
@@ -77,12 +77,12 @@ private:
     PlanLimits limits_;
     Node node_;                     ///< Whose groups are told.
     std::vector<Summary> records_;  ///< Of its ranks.
-    Summary survey_;
+    Summary summary_exchange_;
     Plan plan_;
     Between bytes_, pieces_;
     Bytes all_bytes_ = 0;
     std::int64_t all_pieces_ = 0;
-    Rank direct_ranks_ = 0, empty_ranks_ = 0;
+    Rank independent_ranks_ = 0, empty_ranks_ = 0;
     std::vector<Claim> claims_;     ///< [aggregator][node, or rank with one layer], joined.
     std::vector<Traffic> traffic_;  ///< By aggregator; bytes and near ranks.
 };

@@ -1,7 +1,7 @@
 // Sections of the explanation, each from the numbers of the subject. See text.hpp.
 #include "tools/explain/text.hpp"
 
-#include "file/plan/cycle_input.hpp"
+#include "file/plan/round_input.hpp"
 #include "file/plan/schedule_claims.hpp"
 #include "file/plan/schedule_reduction.hpp"
 #include "file/plan/staging.hpp"
@@ -48,7 +48,7 @@ std::string pieces_text(Between all) {
 }
 
 std::string holes_text(Subject const& subject) {
-    Summary const& all = subject.survey();
+    Summary const& all = subject.summary_exchange();
     Bytes const span = all.span.bytes();
     if (all.bytes > span) return "Some bytes are wanted more than once.";
     if (is_covered(all, subject.limits().key.get()))
@@ -74,15 +74,15 @@ std::string pattern_text(Subject const& subject) {
         text += say("  %s nothing.", (counted(subject.empty_ranks(), "rank") +
                                       (subject.empty_ranks() == 1 ? " has" : " have"))
                                          .c_str());
-    if (subject.direct_ranks() > 0)
+    if (subject.independent_ranks() > 0)
         text += say("  %s to transfer its part without an exchange: it is one piece of the file, "
                     "its pieces are long, or a hint asks for it.",
-                    (subject.direct_ranks() == machine.ranks()
+                    (subject.independent_ranks() == machine.ranks()
                          ? std::string("Every rank is")
-                         : counted(subject.direct_ranks(), "rank") +
-                               (subject.direct_ranks() == 1 ? " is" : " are"))
+                         : counted(subject.independent_ranks(), "rank") +
+                               (subject.independent_ranks() == 1 ? " is" : " are"))
                         .c_str());
-    Summary const& all = subject.survey();
+    Summary const& all = subject.summary_exchange();
     if (all.bytes == 0) return text;
     text += say("  Their span, from the first byte to the last, is offsets %lld to %lld: %s. %s",
                 static_cast<long long>(all.span.begin), static_cast<long long>(all.span.end),
@@ -135,7 +135,8 @@ std::string layers_text(Plan const& plan) {
         text += "    With one layer each rank of another node sends for itself.\n";
     if (any(Layers::two))
         text += say("    With two layers the ranks of a node put their bytes together in its "
-                    "memory, and one of them, the carrier, sends them in one message. Carriers "
+                    "memory, and one of them, the local aggregator, sends them in one message. "
+                    "Local aggregators "
                     "are %s.",
                     plan.local_aggregators == 0
                         ? "all ranks of the node in turn, from one aggregator to the next"
@@ -168,7 +169,7 @@ std::string division_text(Plan const& plan) {
 
 std::string groups_text(Subject const& subject) {
     Plan const& plan = subject.plan();
-    Summary const& all = subject.survey();
+    Summary const& all = subject.summary_exchange();
     std::string text;
     if (all.stretches > 0)
         text += say("  The ranks of a node together want stretches of about %s.",
@@ -191,8 +192,8 @@ std::string decision_text(Subject const& subject) {
                 "with them.",
                 plan.reason, counted(plan.aggregator_count(), "aggregator").c_str(), way);
     text += say("  Their domains are %s. A domain is gone through window by window, each at most "
-                "%s: a cycle. %d cycles of an aggregator may be under way at once.",
-                division_text(plan).c_str(), size(plan.window_bytes).c_str(), plan.slot_count);
+                "%s: a round. %d rounds of an aggregator may be under way at once.",
+                division_text(plan).c_str(), size(plan.window_bytes).c_str(), plan.cb_buffer_count);
     if (plan.window_bytes < subject.wanted_window_bytes())
         text += say("  The window would be %s, but for the staging memory of %s a node.",
                     size(subject.wanted_window_bytes()).c_str(),
@@ -203,9 +204,9 @@ std::string decision_text(Subject const& subject) {
     if (subject.topology().node_count() == 1)
         return text + "  With one node there are no messages: ranks meet in shared memory.\n";
     if (plan.metadata == plan.data) {
-        text += delivery_text("Claims (who has bytes in which cycles) and data", plan.data);
+        text += delivery_text("Claims (who has bytes in which rounds) and data", plan.data);
     } else {
-        text += delivery_text("Claims (who has bytes in which cycles)", plan.metadata);
+        text += delivery_text("Claims (who has bytes in which rounds)", plan.metadata);
         text += delivery_text("Data", plan.data);
     }
     text += layers_text(plan);
@@ -219,7 +220,7 @@ std::string domains_text(Subject const& subject) {
     Topology const& topology = subject.topology();
     std::string text =
         "\nAggregators, and what they exchange with other nodes\n"
-        "    no.    rank  node           from             to  cycles  senders  messages      bytes"
+        "    no.    rank  node           from             to  rounds  senders  messages      bytes"
         "  a message, at most\n";
     for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
         if (a == subject.question().lines) {
@@ -232,7 +233,7 @@ std::string domains_text(Subject const& subject) {
         text += line("  %5d %7d %5d %14lld %14lld %7lld %8d %9lld %10s  %s", a, rank,
                      topology.node_of(rank), static_cast<long long>(domain.begin),
                      static_cast<long long>(domain.end),
-                     static_cast<long long>(plan.cycle_count(a)), traffic.senders,
+                     static_cast<long long>(plan.round_count(a)), traffic.senders,
                      static_cast<long long>(traffic.messages), size(traffic.bytes).c_str(),
                      traffic.senders > 0 ? size(traffic.most_each).c_str() : "-");
     }
@@ -252,41 +253,41 @@ std::string order_of_messages(Subject const& subject) {
         if (sources.size() > shown) list += " and " + number(std::ssize(sources) - 8) + " more";
         if (shown > 0) text += say("  Aggregator %d takes them from %s.", a, list.c_str());
     }
-    return text.empty() ? text : "\nOrder of the messages in a cycle\n" + text;
+    return text.empty() ? text : "\nOrder of the messages in a round\n" + text;
 }
 
-/// A cycle of an aggregator in which the rank has something to do.
-bool concerns(CycleInput const& input, bool owns) {
+/// A round of an aggregator in which the rank has something to do.
+bool concerns(RoundInput const& input, bool owns) {
     return input.contributes || input.node_claims || (owns && !input.sources.empty());
 }
 
-/// `only`: the aggregator whose cycles are told; -1: all.
+/// `only`: the aggregator whose rounds are told; -1: all.
 std::string steps_of(Subject const& subject, Rank rank, std::int32_t only) {
     Plan const& plan = subject.plan();
     Topology const& topology = subject.topology();
     auto const claims = subject.claims_of(rank);
     std::string text;
     std::int64_t told = 0;
-    for (std::int64_t c = 0, last = 1; c < last && told < subject.question().cycles; ++c) {
+    for (std::int64_t c = 0, last = 1; c < last && told < subject.question().rounds; ++c) {
         auto const order = send_order(plan.data, topology, rank, plan.aggregator_count());
         for (std::int32_t const a : order) {
-            last = std::max(last, plan.cycle_count(a));
+            last = std::max(last, plan.round_count(a));
             bool const wanted = only < 0 || a == only;
-            if (c >= plan.cycle_count(a) || told == subject.question().cycles || !wanted) continue;
-            auto const input = cycle_input(topology, rank, plan, claims, a, c);
+            if (c >= plan.round_count(a) || told == subject.question().rounds || !wanted) continue;
+            auto const input = round_input(topology, rank, plan, claims, a, c);
             bool const owns = subject.aggregator(a) == rank;
             if (!concerns(input, owns)) continue;
-            bool const carries = !owns &&
-                                 carrier(topology, plan, topology.node_of(rank), a) == rank &&
-                                 !(plan.one_layer() && topology.node_of(subject.aggregator(a)) !=
-                                                           topology.node_of(rank));
+            bool const carries =
+                !owns && local_aggregator(topology, plan, topology.node_of(rank), a) == rank &&
+                !(plan.one_layer() &&
+                  topology.node_of(subject.aggregator(a)) != topology.node_of(rank));
             ++told;
-            text += line("\nRank %d (node %d) in cycle %lld of aggregator %d%s", rank,
+            text += line("\nRank %d (node %d) in round %lld of aggregator %d%s", rank,
                          topology.node_of(rank), static_cast<long long>(c), a,
                          owns      ? ", which it is itself"
-                         : carries ? ", whose carrier it is on its node"
+                         : carries ? ", whose local aggregator it is on its node"
                                    : "");
-            text += steps_text(make_cycle(topology, rank, plan, input), topology, plan);
+            text += steps_text(make_round(topology, rank, plan, input), topology, plan);
         }
     }
     return text.empty() ? line("\nRank %d has nothing to do in the exchange.", rank) : text;
@@ -309,30 +310,30 @@ std::string all_steps(Subject const& subject) {
 
 std::string totals_text(Subject const& subject) {
     Plan const& plan = subject.plan();
-    std::int64_t messages = 0, most = 0, cycles = 0;
+    std::int64_t messages = 0, most = 0, rounds = 0;
     Bytes bytes = 0;
     for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
         Traffic const traffic = subject.traffic(a);
         messages += traffic.messages;
-        most = std::max(most, traffic.most_in_a_cycle);
+        most = std::max(most, traffic.most_in_a_round);
         bytes += traffic.bytes;
-        cycles += plan.cycle_count(a);
+        rounds += plan.round_count(a);
     }
     std::string text = "\nIn all\n";
     bool const writes = plan.direction == Direction::write;
-    text += say("  %s, each with at most %s of the file.", counted(cycles, "cycle").c_str(),
+    text += say("  %s, each with at most %s of the file.", counted(rounds, "round").c_str(),
                 size(plan.window_bytes).c_str());
     if (subject.topology().node_count() > 1 && !plan.is_grouped()) {
         text +=
             say("  Between nodes: %s with claims, once; %s with data%s, %s in all, %s on "
-                "average. An aggregator takes up to %lld in one cycle.",
+                "average. An aggregator takes up to %lld in one round.",
                 counted(subject.claim_messages(), "message").c_str(), number(messages).c_str(),
                 writes ? "" : " and as many that ask for it", size(bytes).c_str(),
                 size(messages > 0 ? bytes / messages : 0).c_str(), static_cast<long long>(most));
     }
     text += say("  Staging memory of each node: at most %s, in %s.",
                 size(staging_bytes(plan.aggregator_count(), plan.window_bytes)).c_str(),
-                counted(plan.aggregator_count() * plan.slot_count, "slot").c_str());
+                counted(plan.aggregator_count() * plan.cb_buffer_count, "collective buffer").c_str());
     return text;
 }
 

@@ -20,7 +20,7 @@ struct PartName {
 };
 
 constexpr PartName part_names[] = {
-    {&simulated::Parts::metadata, "metadata", "survey and claims"},
+    {&simulated::Parts::metadata, "metadata", "exchange of summaries and claims"},
     {&simulated::Parts::data, "data", "messages of the exchange"},
     {&simulated::Parts::storage, "storage", "transfers to or from the file"},
     {&simulated::Parts::both, "both", "messages and transfers at once"},

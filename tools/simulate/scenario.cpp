@@ -125,7 +125,8 @@ simulated::Experiment experiment_of(Scenario const& scenario) {
     experiment.hints = scenario.hints;
     experiment.seed = scenario.seed;
     experiment.checked = scenario.checked;
-    if (scenario.hints.window_bytes > 0) experiment.slot_bytes_max = scenario.hints.window_bytes;
+    if (scenario.hints.window_bytes > 0)
+        experiment.cb_buffer_bytes_max = scenario.hints.window_bytes;
     experiment.request = [pattern = scenario.pattern, ranks = scenario.machine.ranks(),
                           way = scenario.direction](Rank rank) {
         return patterns::make_request(pattern, rank, ranks, way);

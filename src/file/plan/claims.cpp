@@ -1,4 +1,4 @@
-// From a request and the plan to sets of cycles. Pure.
+// From a request and the plan to sets of rounds. Pure.
 #include "file/plan/claims.hpp"
 
 #include <bit>
@@ -12,11 +12,11 @@ bool has(Claim const& claim, std::int64_t bit) noexcept {
     return (claim.bits[bit / 64] >> bit % 64 & 1) != 0;
 }
 
-/// Stripes that are looked at one by one before a block of cycles is taken as a whole.
+/// Stripes that are looked at one by one before a block of rounds is taken as a whole.
 constexpr std::int64_t stripes_looked_at = 16;
 
-/// An upper bound of the bytes wanted in one of the cycles [first, last]: none where it is 0.
-Bytes bytes_in_cycles(Request const& request, Plan const& plan, std::int32_t a, std::int64_t first,
+/// An upper bound of the bytes wanted in one of the rounds [first, last]: none where it is 0.
+Bytes bytes_in_rounds(Request const& request, Plan const& plan, std::int32_t a, std::int64_t first,
                       std::int64_t last) {
     Window const begin = plan.window(a, first);
     Bytes const all = positions_in(request, {begin.begin, plan.window(a, last).end}).bytes();
@@ -33,17 +33,17 @@ Bytes bytes_in_cycles(Request const& request, Plan const& plan, std::int32_t a, 
 
 Claim claim_of(Request const& request, Plan const& plan, std::int32_t a) {
     Claim claim;
-    std::int64_t const cycles = plan.cycle_count(a);
-    std::int64_t const scale = (cycles + Claim::bit_count - 1) / Claim::bit_count;
+    std::int64_t const rounds = plan.round_count(a);
+    std::int64_t const scale = (rounds + Claim::bit_count - 1) / Claim::bit_count;
     claim.scale = static_cast<std::uint32_t>(std::max<std::int64_t>(scale, 1));
     Span const domain = plan.domains[static_cast<std::size_t>(a)];
     if (positions_in(request, domain).empty()) return claim;
-    for (std::int64_t first = 0, bit = 0; first < cycles; first += claim.scale, ++bit) {
-        std::int64_t const last = std::min(first + claim.scale, cycles) - 1;
-        Bytes const bytes = bytes_in_cycles(request, plan, a, first, last);
+    for (std::int64_t first = 0, bit = 0; first < rounds; first += claim.scale, ++bit) {
+        std::int64_t const last = std::min(first + claim.scale, rounds) - 1;
+        Bytes const bytes = bytes_in_rounds(request, plan, a, first, last);
         if (bytes <= 0) continue;
         claim.add(bit);
-        claim.cycle_bytes = std::max(claim.cycle_bytes, bytes);
+        claim.round_bytes = std::max(claim.round_bytes, bytes);
     }
     return claim;
 }
@@ -79,13 +79,13 @@ std::vector<Claim> make_claims(Request const& request, Plan const& plan, Rank lo
 Claim join(Claim const& a, Claim const& b) noexcept {
     Claim both = a.scale < b.scale ? b : a;  // One that contains nothing may have any scale.
     for (std::int64_t w = 0; w < words; ++w) both.bits[w] = a.bits[w] | b.bits[w];
-    both.cycle_bytes = a.cycle_bytes + b.cycle_bytes;
+    both.round_bytes = a.round_bytes + b.round_bytes;
     return both;
 }
 
 void encode(Claim const& claim, ByteBuffer& to) {
     put_number(to, claim.scale);
-    put_number(to, static_cast<std::uint64_t>(claim.cycle_bytes));
+    put_number(to, static_cast<std::uint64_t>(claim.round_bytes));
     std::int64_t at = 0;
     for (std::int64_t bit = 0; bit < Claim::bit_count;) {
         if (!has(claim, bit)) {
@@ -107,7 +107,7 @@ std::optional<Claim> decode_claim(std::span<std::byte const> from, std::size_t& 
     if (!get_number(from, at, scale) || !get_number(from, at, bytes)) return std::nullopt;
     if (scale == 0 || scale > UINT32_MAX || bytes >> 62 != 0) return std::nullopt;
     claim.scale = static_cast<std::uint32_t>(scale);
-    claim.cycle_bytes = static_cast<Bytes>(bytes);
+    claim.round_bytes = static_cast<Bytes>(bytes);
     for (;;) {
         if (!get_number(from, at, length)) return std::nullopt;
         if (length == 0) return claim;

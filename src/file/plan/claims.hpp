@@ -1,6 +1,6 @@
-// Who takes part in which cycles: for each aggregator a set of cycles, of a rank or of several, and
-// how many bytes one cycle may bring. Pure. 48 bytes, whatever the pattern; fewer in a message.
-// Which bytes are wanted travels with each cycle as a coverage. Next stage: schedule/schedule.hpp.
+// Who takes part in which rounds: for each aggregator a set of rounds, of a rank or of several, and
+// how many bytes one round may bring. Pure. 48 bytes, whatever the pattern; fewer in a message.
+// Which bytes are wanted travels with each round as a coverage. Next stage: schedule/schedule.hpp.
 #pragma once
 #include "base/bytes.hpp"
 #include "file/plan/plan.hpp"
@@ -9,24 +9,24 @@
 
 namespace sluice {
 
-/// Some cycles of one aggregator. In a long domain one bit stands for several cycles: then the
-/// claim may contain cycles in which nothing is wanted. Trivially copyable: it lies in shared
+/// Some rounds of one aggregator. In a long domain one bit stands for several rounds: then the
+/// claim may contain rounds in which nothing is wanted. Trivially copyable: it lies in shared
 /// memory.
 struct Claim {
     static constexpr std::int64_t bit_count = 256;
 
     std::uint64_t bits[bit_count / 64]{};
-    Bytes cycle_bytes = 0;     ///< Wanted in one cycle, at most.
-    std::uint32_t scale = 1;   ///< Cycles that a bit stands for.
+    Bytes round_bytes = 0;     ///< Wanted in one round, at most.
+    std::uint32_t scale = 1;   ///< Rounds that a bit stands for.
     std::uint32_t unused = 0;  ///< Keeps the record free of unnamed bytes.
 
-    [[nodiscard]] bool contains(std::int64_t cycle) const noexcept {
-        auto const bit = static_cast<std::uint64_t>(cycle) / scale;
+    [[nodiscard]] bool contains(std::int64_t round) const noexcept {
+        auto const bit = static_cast<std::uint64_t>(round) / scale;
         return bit < bit_count && (bits[bit / 64] >> bit % 64 & 1) != 0;
     }
     void add(std::int64_t bit) noexcept { bits[bit / 64] |= std::uint64_t{1} << bit % 64; }
     [[nodiscard]] bool empty() const noexcept;
-    /// The first cycle, and the one behind the last, which may lie behind the domain's end.
+    /// The first round, and the one behind the last, which may lie behind the domain's end.
     [[nodiscard]] std::int64_t first() const noexcept;
     [[nodiscard]] std::int64_t end() const noexcept;
     bool operator==(Claim const&) const = default;
@@ -36,10 +36,10 @@ struct Claim {
 /// serve it. At most Claim::bit_count searches of the view for each.
 [[nodiscard]] std::vector<Claim> make_claims(Request const& request, Plan const& plan, Rank local);
 
-/// Cycles of either; `cycle_bytes` of both together. Of the same aggregator.
+/// Rounds of either; `round_bytes` of both together. Of the same aggregator.
 [[nodiscard]] Claim join(Claim const& a, Claim const& b) noexcept;
 
-/// Runs of cycles that are claimed, as numbers: 8 bytes or so where they are in a row.
+/// Runs of rounds that are claimed, as numbers: 8 bytes or so where they are in a row.
 void encode(Claim const& claim, ByteBuffer& to);
 inline constexpr std::size_t encoded_claim_bytes_max = 24 + 2 * Claim::bit_count;
 

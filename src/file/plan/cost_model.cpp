@@ -18,7 +18,7 @@ constexpr double near_lengths = 8;
 /// Of the way from equal shares to all bytes in one, where nobody knows where the bytes are.
 constexpr double unevenness = 0.1;
 constexpr double weight_shares = 64;     ///< Bytes are known for each: file/plan/weights.hpp.
-constexpr double empty_cycle = 1.0 / 3;  ///< Of a cycle's cost, where nobody wants anything.
+constexpr double empty_round = 1.0 / 3;  ///< Of a round's cost, where nobody wants anything.
 constexpr double messages_at_once = 16;
 constexpr double storage_threads = 2;  ///< They serve what nobody waits for.
 
@@ -167,13 +167,13 @@ Share share_of(Candidate const& c, Workload const& w) noexcept {
     s.on_node = std::ceil(s.aggregators / w.nodes);
     double const sharing = s.grouped ? s.on_node : s.aggregators;
     double const window = std::max(4096.0, static_cast<double>(c.window_bytes));
-    double const cycles = std::ceil(shared_span(w, s.grouped) / sharing / window);
+    double const rounds = std::ceil(shared_span(w, s.grouped) / sharing / window);
     double const slow = excess(c.domains, s.aggregators, density);
     double const bytes = std::min(w.bytes, w.bytes / s.aggregators * slow);
     double const pieces = std::max(1.0, w.pieces * bytes / w.bytes);
     double const apart = w.stretches > 0 ? std::min(pieces, w.stretches) : pieces;
-    s.windows = std::max(1.0, std::min(cycles, std::ceil(apart + bytes / window)));
-    s.empty_windows = std::max(0.0, cycles - s.windows);
+    s.windows = std::max(1.0, std::min(rounds, std::ceil(apart + bytes / window)));
+    s.empty_windows = std::max(0.0, rounds - s.windows);
     s.bytes = bytes / s.windows;
     s.pieces = pieces / s.windows;
     set_requests(s, w, merged_stretches(w, s.grouped), static_cast<double>(c.sieve_bytes));
@@ -181,7 +181,7 @@ Share share_of(Candidate const& c, Workload const& w) noexcept {
 }
 
 /// Seconds of what happens for one window of each aggregator at the same time.
-struct PerCycle {
+struct PerRound {
     double copies = 0;     ///< Of all ranks of a node, side by side on its cores.
     double own = 0;        ///< Of the aggregator's own rank.
     double packing = 0;    ///< At the sender of a message.
@@ -189,7 +189,7 @@ struct PerCycle {
     double receiving = 0;  ///< By the aggregator.
 };
 
-void set_copies(PerCycle& r, Share const& s, Workload const& w, MachineProfile const& m) noexcept {
+void set_copies(PerRound& r, Share const& s, Workload const& w, MachineProfile const& m) noexcept {
     double const piece = m.copy_piece * (w.covered && w.nodes <= 1 ? 1 : 2);  // Marked, too.
     auto const seconds = [&](double bytes, double pieces) {
         return bytes * m.copy_byte + pieces * piece;
@@ -216,7 +216,7 @@ double ranks_in_window(Share const& s, Workload const& w, Candidate const& c) no
     return std::clamp(scaled > counted ? scaled : few, 1.0, w.ranks);
 }
 
-void set_messages(PerCycle& r, Share const& s, Candidate const& c, Workload const& w,
+void set_messages(PerRound& r, Share const& s, Candidate const& c, Workload const& w,
                   MachineProfile const& m) noexcept {
     if (w.nodes <= 1 || s.grouped) return;
     double const away = (w.nodes - 1) / w.nodes, bytes = s.bytes * away;
@@ -248,7 +248,7 @@ double storage_seconds(Share const& s, Workload const& w, MachineProfile const& 
 double planning_seconds(Candidate const& c, Share const& s, Workload const& w,
                         MachineProfile const& m) noexcept {
     double seconds =
-        call_seconds(w, m) + w.pieces_most * m.plan_piece + s.empty_windows * m.cycle * empty_cycle;
+        call_seconds(w, m) + w.pieces_most * m.plan_piece + s.empty_windows * m.round * empty_round;
     if (w.repeats) return seconds;
     seconds += m.exchange;
     if (w.nodes > 1 && !s.grouped) seconds += (w.nodes - 1) * m.between.start;
@@ -258,7 +258,7 @@ double planning_seconds(Candidate const& c, Share const& s, Workload const& w,
 
 Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& m) noexcept {
     Share const s = share_of(c, w);
-    PerCycle r;
+    PerRound r;
     set_copies(r, s, w, m);
     set_messages(r, s, c, w, m);
     double const messages = r.packing + r.link + r.receiving;
@@ -269,23 +269,23 @@ Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& 
     double const first = storage_seconds(s, w, m, s.aggregators) + finding;
     double const threads = w.blocking ? 1 : std::min(storage_threads, s.windows);
     double const full = storage_seconds(s, w, m, s.aggregators * threads) / threads;
-    double pace = std::max({r.copies + r.packing, r.link, r.own + r.receiving, full + m.cycle});
+    double pace = std::max({r.copies + r.packing, r.link, r.own + r.receiving, full + m.round});
     double storage = full;
     if (w.blocking) {
         // A caller that waits serves the file itself, and does nothing else meanwhile; so not all
         // aggregators have a request under way at any time, and each of these is faster.
-        double const between = m.cycle + r.own + r.link + r.receiving;
+        double const between = m.round + r.own + r.link + r.receiving;
         double const clients = 1 + (s.aggregators - 1) * full / (full + between);
         double const eased = storage_seconds(s, w, m, clients);
-        if (eased + between > full + m.cycle) storage = eased;  // Else the storage is the limit.
+        if (eased + between > full + m.round) storage = eased;  // Else the storage is the limit.
         pace = std::max(pace, eased + between);
     }
     Estimate e;
     e.planning = planning_seconds(c, s, w, m);
     e.messages = s.windows * messages;
-    e.copies = s.windows * (r.copies + m.cycle);
+    e.copies = s.windows * (r.copies + m.round);
     e.storage = first + (s.windows - 1) * storage;
-    e.total = e.planning + r.copies + messages + m.cycle + first + (s.windows - 1) * pace;
+    e.total = e.planning + r.copies + messages + m.round + first + (s.windows - 1) * pace;
     return e;
 }
 
@@ -309,7 +309,7 @@ Workload workload_of(Summary const& all, Topology const& topology, std::int32_t 
     w.interleaved = all.interleaved != 0;
     w.cores_a_node = cores_a_node;
     w.blocking = all.waiting != 0;
-    w.repeats = all.recall.is_one();
+    w.repeats = all.plan_lookup.is_one();
     return w;
 }
 

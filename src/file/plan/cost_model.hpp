@@ -1,6 +1,6 @@
 // What would this collective call cost, done in that way? The model of "Exploring the Impact of
 // NVM on MPI Collective I/O" (equations 1-5), with what the paper names as its limits: messages
-// within and between nodes apart, the slowest aggregator counts, cycles overlap, requests have a
+// within and between nodes apart, the slowest aggregator counts, rounds overlap, requests have a
 // price beside their bytes, planning takes time. docs/model.md has the notation. Pure; equal on all
 // ranks, as all it is given is. Called by file/plan/plan.hpp and tools.
 #pragma once
@@ -14,7 +14,8 @@
 
 namespace sluice {
 
-/// What all ranks want, as the survey tells it; of the bytes that no rank moved by itself already.
+/// What all ranks want, as the exchange of summaries tells it; of the bytes that no rank moved by
+/// itself already.
 struct Workload {
     Direction direction = Direction::write;
     double ranks = 1, nodes = 1;  ///< Of the communicator.
@@ -48,12 +49,13 @@ struct Candidate {
 };
 
 /// Seconds of the slowest rank, by component. Exchange and storage overlap where there are several
-/// cycles, so the sum of the parts may be more than the total.
+/// rounds, so the sum of the parts may be more than the total.
 struct Estimate {
-    double planning = 0;  ///< Flattening, survey, claims, agreement: T_other.
+    double planning = 0;  ///< Flattening, exchange of summaries, claims, agreement: T_other.
     double messages = 0;  ///< T_comm between nodes.
-    double copies = 0;    ///< T_comm within a node: to slots and back, and waiting for each other.
-    double storage = 0;   ///< T_IO.
+    double copies =
+        0;  ///< T_comm within a node: to collective buffers and back, and waiting for each other.
+    double storage = 0;  ///< T_IO.
     double total = 0;
     bool operator==(Estimate const&) const = default;
 };
@@ -84,12 +86,12 @@ struct Freedom {
 
 /// When a rank sends its bytes straight to the file, before it asks the others: no plan could be
 /// faster. From a measured profile.
-struct DirectRule {
+struct IndependentRule {
     Bytes contiguous_bytes = 0;  ///< Requests of one piece, from this size on.
     Bytes piece_bytes = 0;       ///< Requests of several: their mean piece, from this size on.
 };
-[[nodiscard]] DirectRule direct_rule(MachineProfile const& machine, Direction direction,
-                                     Rank ranks) noexcept;
+[[nodiscard]] IndependentRule independent_rule(MachineProfile const& machine, Direction direction,
+                                               Rank ranks) noexcept;
 
 /// Gaps between wanted bytes of up to this length are better read along than skipped.
 [[nodiscard]] Bytes sieve_bytes(MachineProfile const& machine, Rank clients) noexcept;

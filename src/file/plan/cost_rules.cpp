@@ -50,7 +50,8 @@ std::string size_text(Bytes bytes) {
 
 }  // namespace
 
-DirectRule direct_rule(MachineProfile const& machine, Direction direction, Rank ranks) noexcept {
+IndependentRule independent_rule(MachineProfile const& machine, Direction direction,
+                                 Rank ranks) noexcept {
     auto const &sequential = machine.sequential[index(direction)],
                &random = machine.random[index(direction)];
     double const clients = std::max<Rank>(1, ranks);
@@ -58,10 +59,10 @@ DirectRule direct_rule(MachineProfile const& machine, Direction direction, Rank 
     auto const as_fast = [&](RequestCosts const& costs, double bytes) {
         return costs.seconds(bytes, clients) <= nothing_much * best * bytes * clients;
     };
-    DirectRule rule;
+    IndependentRule rule;
     // Requests of one piece also gain what the exchange would have cost: one window at least.
     rule.contiguous_bytes = from_which([&](double bytes) {
-        double const window = machine.cycle + 2 * machine.wake;
+        double const window = machine.round + 2 * machine.wake;
         double const saved = machine.exchange + window + bytes * machine.copy_byte;
         return as_fast(sequential, bytes) ||
                sequential.seconds(bytes, clients) <= saved + best * bytes * clients;

@@ -8,7 +8,7 @@ constexpr Bytes domain_bytes_min = 256 * 1024;  ///< Below this a second aggrega
 /// Stretches of a node that are as long as this on average go to the file without a detour over
 /// another node; half of what a single rank's pieces need for it, as a message costs more than a
 /// copy.
-constexpr Bytes apart_bytes_min = 256 * 1024;
+constexpr Bytes groups_bytes_min = 256 * 1024;
 constexpr Bytes cyclic_stripe_bytes_max = Bytes{1} << 32;  ///< No file system has longer ones.
 
 Bytes round_up(Bytes value, Bytes unit) noexcept { return (value + unit - 1) / unit * unit; }
@@ -28,7 +28,7 @@ bool is_sparse(Summary const& all, std::int64_t count) noexcept {
 }
 
 /// Each node can have aggregators of its own, and it is known what they would meet.
-bool can_go_apart(Summary const& all, Topology const& topology) noexcept {
+bool can_use_groups(Summary const& all, Topology const& topology) noexcept {
     std::int32_t const aggregators = all.hints.aggregator_count, nodes = topology.node_count();
     bool const free = !topology.is_placed() && (aggregators == 0 || aggregators >= nodes);
     bool const known = all.unsketched == 0 && all.stretches > 0;
@@ -36,8 +36,8 @@ bool can_go_apart(Summary const& all, Topology const& topology) noexcept {
 }
 
 /// The nodes' parts are long stretches: an exchange between them would gain nothing.
-bool should_go_apart(Summary const& all, Topology const& topology) noexcept {
-    return can_go_apart(all, topology) && all.bytes / all.stretches >= apart_bytes_min;
+bool should_use_groups(Summary const& all, Topology const& topology) noexcept {
+    return can_use_groups(all, topology) && all.bytes / all.stretches >= groups_bytes_min;
 }
 
 /// The span has more than one stripe.
@@ -55,7 +55,7 @@ Domains division(Summary const& all, Topology const& topology, std::int64_t coun
     bool const striped = is_striped(all);
     if (hints.domains == Domains::groups) return Domains::groups;
     bool const decides = hints.domains == Domains::automatic && !has_several_servers(hints);
-    if (decides && should_go_apart(all, topology)) return Domains::groups;
+    if (decides && should_use_groups(all, topology)) return Domains::groups;
     if (count == 1 || hints.domains == Domains::even) return Domains::even;
     if (hints.domains == Domains::balanced) return Domains::balanced;
     if (hints.domains == Domains::cyclic) return striped ? Domains::cyclic : Domains::even;
@@ -71,7 +71,7 @@ Strategy hinted(Summary const& all) noexcept {
 char const* forced(Summary const& all, Strategy& strategy) noexcept {
     strategy = Strategy::independent;
     if (all.bytes == 0) return "every rank's part is contiguous and large enough by itself";
-    if (all.slot_bytes < stripe_bytes_default) return "no memory for staging";
+    if (all.cb_buffer_bytes < stripe_bytes_default) return "no memory for staging";
     strategy = hinted(all);
     return strategy == Strategy::automatic ? nullptr : "a hint asks for it";
 }
@@ -87,7 +87,7 @@ Decision by_rules(Summary const& all, Topology const& topology, PlanLimits const
     if (way.strategy == Strategy::independent) return decision;
     way.aggregators = static_cast<std::int32_t>(domain_count(all, topology, limits));
     way.window_bytes =
-        fitting_window(wished_window_bytes(all.hints, {}), all.hints, all.slot_bytes);
+        fitting_window(wished_window_bytes(all.hints, {}), all.hints, all.cb_buffer_bytes);
     way.domains = division(all, topology, way.aggregators);
     way.layers = all.hints.data.layers;
     way.sieve_bytes = all.operation == 1 ? 0 : gap_bytes_default;
@@ -95,9 +95,9 @@ Decision by_rules(Summary const& all, Topology const& topology, PlanLimits const
 }
 
 /// What ranks move for themselves, beside what they leave to the exchange.
-Estimate price_direct(Summary const& all, Topology const& topology, PlanLimits const& limits) {
+Estimate price_independent(Summary const& all, Topology const& topology, PlanLimits const& limits) {
     Workload work = workload_of(all, topology, limits.cores_a_node, limits.key.get());
-    Load const& load = all.direct;
+    Load const& load = all.independent;
     work.bytes = static_cast<double>(load.bytes);
     work.pieces = static_cast<double>(load.pieces);
     work.bytes_most = static_cast<double>(load.bytes_most);
@@ -119,13 +119,13 @@ Decision by_model(Summary const& all, Topology const& topology, PlanLimits const
         decision.way = best.candidate;
         decision.estimate = best.estimate;
     }
-    if (all.direct.bytes == 0) return decision;
-    Estimate const direct = price_direct(all, topology, limits);
+    if (all.independent.bytes == 0) return decision;
+    Estimate const independent = price_independent(all, topology, limits);
     Estimate& estimate = decision.estimate;
-    // The survey is one, and the device serves one after the other.
-    estimate.total += all.bytes > 0 ? direct.storage : direct.total;
-    estimate.storage += direct.storage;
-    if (all.bytes == 0) estimate.planning = direct.planning;
+    // The exchange of summaries is one, and the device serves one after the other.
+    estimate.total += all.bytes > 0 ? independent.storage : independent.total;
+    estimate.storage += independent.storage;
+    if (all.bytes == 0) estimate.planning = independent.planning;
     return decision;
 }
 
@@ -162,7 +162,7 @@ Scope scope_of(Hints const& hints, Topology const& topology, PlanLimits const& l
 }
 
 Freedom freedom_of(Summary const& all, Topology const& topology, PlanLimits const& limits) {
-    Freedom freedom{all.hints, 1, 0, can_go_apart(all, topology)};
+    Freedom freedom{all.hints, 1, 0, can_use_groups(all, topology)};
     Domains& domains = freedom.hints.domains;
     if (domains == Domains::automatic && has_several_servers(all.hints)) domains = Domains::cyclic;
     if (domains == Domains::cyclic && !is_striped(all)) domains = Domains::even;
@@ -170,7 +170,7 @@ Freedom freedom_of(Summary const& all, Topology const& topology, PlanLimits cons
         all.hints.aggregator_count > 0 ? all.hints.aggregator_count : limits.aggregator_count;
     freedom.aggregators_most = static_cast<std::int32_t>(
         std::clamp<std::int64_t>(wanted, 1, topology.aggregator_count_max()));
-    if (all.slot_bytes >= stripe_bytes_default) freedom.window_most = all.slot_bytes;
+    if (all.cb_buffer_bytes >= stripe_bytes_default) freedom.window_most = all.cb_buffer_bytes;
     return freedom;
 }
 

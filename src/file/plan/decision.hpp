@@ -41,7 +41,7 @@ struct Decision {
 [[nodiscard]] Freedom freedom_of(Summary const& all, Topology const& topology,
                                  PlanLimits const& limits);
 
-/// What the survey is to find out.
+/// What the exchange of summaries is to find out.
 [[nodiscard]] Scope scope_of(Hints const& hints, Topology const& topology,
                              PlanLimits const& limits) noexcept;
 

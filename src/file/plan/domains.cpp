@@ -40,7 +40,7 @@ std::int64_t Cutting::windows_a_stripe() const noexcept {
     return (stripe_bytes + window_bytes - 1) / window_bytes;
 }
 
-std::int64_t Cutting::cycle_count(Span domain) const noexcept {
+std::int64_t Cutting::round_count(Span domain) const noexcept {
     if (domain.empty()) return 0;
     if (stripe_bytes == 0) return (domain.bytes() + window_bytes - 1) / window_bytes;
     std::int64_t const whole = (domain.bytes() - 1) / row_bytes;  // Stripes before the last.
@@ -49,19 +49,19 @@ std::int64_t Cutting::cycle_count(Span domain) const noexcept {
     return whole * windows_a_stripe() + (last + window_bytes - 1) / window_bytes;
 }
 
-Window Cutting::window(Span domain, std::int64_t cycle) const noexcept {
+Window Cutting::window(Span domain, std::int64_t round) const noexcept {
     if (stripe_bytes == 0) {
-        Offset const begin = domain.begin + cycle * window_bytes;
+        Offset const begin = domain.begin + round * window_bytes;
         return Span{begin, std::min(begin + window_bytes, domain.end)};
     }
     if (stripe_bytes > window_bytes) {
-        Offset const stripe = domain.begin + cycle / windows_a_stripe() * row_bytes;
-        Offset const begin = stripe + cycle % windows_a_stripe() * window_bytes;
+        Offset const stripe = domain.begin + round / windows_a_stripe() * row_bytes;
+        Offset const begin = stripe + round % windows_a_stripe() * window_bytes;
         Offset const end = std::min(stripe + stripe_bytes, domain.end);
         return Span{begin, std::min(begin + window_bytes, end)};
     }
     std::int64_t const stripes = (domain.bytes() + row_bytes - 1) / row_bytes;
-    std::int64_t const first = cycle * stripes_a_window();
+    std::int64_t const first = round * stripes_a_window();
     std::int64_t const count = std::min(stripes_a_window(), stripes - first);
     return {domain.begin + first * row_bytes, stripe_bytes, row_bytes, count, domain.end};
 }

@@ -19,8 +19,8 @@ enum class Domains : std::uint8_t {
 
 char const* describe(Domains domains) noexcept;
 
-/// The part of a domain that one cycle moves: one stretch of the file, or several of equal length
-/// and distance. In a slot these parts lie one behind the other.
+/// The part of a domain that one round moves: one stretch of the file, or several of equal length
+/// and distance. In a collective buffer these parts lie one behind the other.
 struct Window {
     Offset begin = 0, end = 0;  ///< Of the first part, of the last part.
     Bytes part_bytes = 0;       ///< Of each; the last one may be shorter.
@@ -44,7 +44,7 @@ struct Window {
         Offset const at = begin + i * stride;
         return {at, std::min(at + part_bytes, end)};
     }
-    /// Where a part begins in a slot.
+    /// Where a part begins in a collective buffer.
     [[nodiscard]] constexpr Bytes place(std::int64_t i) const noexcept { return i * part_bytes; }
     [[nodiscard]] constexpr Bytes bytes() const noexcept {
         return place(part_count - 1) + part(part_count - 1).bytes();
@@ -61,9 +61,9 @@ struct Cutting {
     Bytes stripe_bytes = 0;  ///< Cyclic domains are stripes; 0: a domain is one stretch.
     Bytes row_bytes = 0;     ///< From one stripe of an aggregator to its next.
 
-    [[nodiscard]] std::int64_t cycle_count(Span domain) const noexcept;
+    [[nodiscard]] std::int64_t round_count(Span domain) const noexcept;
     /// As many whole stripes as fit, or a part of one.
-    [[nodiscard]] Window window(Span domain, std::int64_t cycle) const noexcept;
+    [[nodiscard]] Window window(Span domain, std::int64_t round) const noexcept;
 
 private:
     [[nodiscard]] std::int64_t stripes_a_window() const noexcept;

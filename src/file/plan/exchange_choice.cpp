@@ -47,7 +47,8 @@ double window_seconds(Traffic const& traffic, Layers layers, Throttle throttle,
     double const messages = gathered ? traffic.nodes : traffic.ranks;
     double const waiting =
         throttle.messages > 0 ? std::min<double>(messages, throttle.messages) : messages;
-    // A rank packs what it sends; a carrier what its whole node does, after all have placed it.
+    // A rank packs what it sends; a local aggregator what its whole node does, after all have
+    // placed it.
     double const packed = traffic.bytes / std::max(1.0, traffic.nodes);
     double const packing = (gathered ? packed + traffic.own_copy : traffic.own_copy);
     double const gathering = packing * costs.copy_byte + (gathered ? costs.wake : 0);

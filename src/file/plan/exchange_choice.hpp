@@ -1,5 +1,5 @@
-// Which kernels bring the bytes from node to node, from what the survey told and what messages cost
-// on this machine. Pure; equal on all ranks. Called by make_plan().
+// Which kernels bring the bytes from node to node, from what the exchange of summaries told and
+// what messages cost on this machine. Pure; equal on all ranks. Called by make_plan().
 #pragma once
 #include "base/topology.hpp"
 #include "file/plan/summary.hpp"
@@ -16,7 +16,7 @@ struct Costs {
     bool operator==(Costs const&) const = default;
 };
 
-/// The exchange of one window at one aggregator, as the survey lets expect it.
+/// The exchange of one window at one aggregator, as the exchange of summaries lets expect it.
 struct Traffic {
     double ranks = 0;     ///< Of other nodes, with bytes in the window.
     double nodes = 0;     ///< Other nodes, with bytes in it: a guess between one and all.

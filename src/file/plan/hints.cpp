@@ -12,7 +12,7 @@ constexpr Knob hints[] = {
     {"sluice_storage", "auto",
      "threads, uring, mpi or direct: who moves the bytes (only when it is opened)"},
     {"sluice_page_cache", "keep",
-     "drop: nothing stays in the page cache; bypass: direct I/O (only when it is opened)"},
+     "drop: nothing stays in the page cache; direct I/O: direct I/O (only when it is opened)"},
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
     {"cb_config_list", "*:*", "hosts of aggregators: host:n,...,*:n (only when it is opened)"},
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
@@ -73,9 +73,9 @@ Strategy strategy_of(int place) noexcept {
 
 /// `direct`: storage threads past the page cache.
 void set_engine(FileHints& h, int place) noexcept {
-    bool const direct = place == static_cast<int>(engines.size()) - 1;
-    h.storage = direct ? StorageEngine::threads : static_cast<StorageEngine>(place);
-    if (direct) h.page_cache = PageCache::bypass;
+    bool const independent = place == static_cast<int>(engines.size()) - 1;
+    h.storage = independent ? StorageEngine::threads : static_cast<StorageEngine>(place);
+    if (independent) h.page_cache = PageCache::direct_io;
 }
 
 /// Reads the hint sluice_exchange, then the old ones, each of which sets a part of it. One

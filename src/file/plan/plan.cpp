@@ -1,4 +1,4 @@
-// From the merged summary to domains, windows and cycles. Pure.
+// From the merged summary to domains, windows and rounds. Pure.
 #include "file/plan/plan.hpp"
 
 #include <bit>
@@ -27,13 +27,13 @@ void divide(Plan& plan, Summary const& all, std::int64_t count, Weights const* w
 
 }  // namespace
 
-std::int64_t Plan::cycle_count(std::int32_t a) const noexcept {
+std::int64_t Plan::round_count(std::int32_t a) const noexcept {
     if (a >= aggregator_count()) return 0;
-    return cutting().cycle_count(domains[static_cast<std::size_t>(a)]);
+    return cutting().round_count(domains[static_cast<std::size_t>(a)]);
 }
 
-Window Plan::window(std::int32_t a, std::int64_t cycle) const noexcept {
-    return cutting().window(domains[static_cast<std::size_t>(a)], cycle);
+Window Plan::window(std::int32_t a, std::int64_t round) const noexcept {
+    return cutting().window(domains[static_cast<std::size_t>(a)], round);
 }
 
 Plan make_plan(Decision const& decision, Summary const& all, Topology const& topology,
@@ -46,7 +46,7 @@ Plan make_plan(Decision const& decision, Summary const& all, Topology const& top
     if (plan.direction == Direction::read) plan.sieve_bytes = way.sieve_bytes;
     if (plan.strategy != Strategy::two_phase) return plan;
     plan.window_bytes = way.window_bytes;
-    plan.slot_count = std::max(1, all.slot_count);
+    plan.cb_buffer_count = std::max(1, all.cb_buffer_count);
     plan.span = all.span;
     // Nodes exchange what they cover, so there a coverage is needed in any case.
     plan.covered = topology.node_count() == 1 && is_covered(all, limits.key.get());
@@ -96,8 +96,8 @@ std::string describe(Plan const& plan) {
     if (plan.strategy != Strategy::two_phase) return text + " independent: " + plan.reason;
     text += " two-phase: " + std::string(plan.reason) + "; ";
     text += std::to_string(plan.aggregator_count()) + " aggregators, windows of " +
-            std::to_string(plan.window_bytes) + " bytes, " + std::to_string(plan.slot_count) +
-            " slots, " +
+            std::to_string(plan.window_bytes) + " bytes, " + std::to_string(plan.cb_buffer_count) +
+            " collective buffers, " +
             (plan.covered ? "all covered" : "granule " + std::to_string(plan.granule_bytes));
     if (plan.division == Domains::cyclic) {
         text += ", stripes of " + std::to_string(plan.stripe_bytes) + " bytes in turn";
@@ -115,8 +115,8 @@ std::string describe(Plan const& plan) {
     for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {
         Span const& domain = plan.domains[static_cast<std::size_t>(a)];
         text += "\n  aggregator " + std::to_string(a) + ": [" + std::to_string(domain.begin) +
-                ", " + std::to_string(domain.end) + ") in " + std::to_string(plan.cycle_count(a)) +
-                " cycles";
+                ", " + std::to_string(domain.end) + ") in " + std::to_string(plan.round_count(a)) +
+                " rounds";
     }
     return text;
 }

@@ -1,6 +1,6 @@
 // The collective decision: who serves which bytes of the file, in which windows, in how many
-// cycles. A pure function of what all ranks agreed on, so every rank makes the same plan without
-// asking. Next stage: file/plan/claims.hpp (which cycles concern whom), then schedule/schedule.hpp.
+// rounds. A pure function of what all ranks agreed on, so every rank makes the same plan without
+// asking. Next stage: file/plan/claims.hpp (which rounds concern whom), then schedule/schedule.hpp.
 #pragma once
 #include "file/plan/decision.hpp"
 #include "file/plan/groups.hpp"
@@ -15,11 +15,11 @@ namespace sluice {
 struct Plan {
     Direction direction = Direction::write;
     Strategy strategy = Strategy::independent;
-    Bytes window_bytes = 0;       ///< Of the file, in one cycle of one aggregator.
-    Bytes sieve_bytes = 0;        ///< Gaps of up to this length are read along.
-    Bytes granule_bytes = 1;      ///< What one bit of a coverage stands for.
-    std::int32_t slot_count = 1;  ///< Windows of one aggregator that are under way at once.
-    Span span;                    ///< From the first to the last byte wanted.
+    Bytes window_bytes = 0;            ///< Of the file, in one round of one aggregator.
+    Bytes sieve_bytes = 0;             ///< Gaps of up to this length are read along.
+    Bytes granule_bytes = 1;           ///< What one bit of a coverage stands for.
+    std::int32_t cb_buffer_count = 1;  ///< Windows of one aggregator that are under way at once.
+    Span span;                         ///< From the first to the last byte wanted.
     bool covered = false;  ///< Each byte of the span is wanted exactly once: nothing is marked.
     Domains division = Domains::even;  ///< How the span is divided.
     Bytes stripe_bytes = 0;            ///< Of cyclic domains; 0: a domain is one stretch.
@@ -39,10 +39,10 @@ struct Plan {
     [[nodiscard]] Cutting cutting() const noexcept {
         return {window_bytes, stripe_bytes, stripe_bytes * aggregator_count()};
     }
-    [[nodiscard]] std::int64_t cycle_count(std::int32_t aggregator) const noexcept;
-    /// Each rank of another node sends for itself; else its node's carrier does.
+    [[nodiscard]] std::int64_t round_count(std::int32_t aggregator) const noexcept;
+    /// Each rank of another node sends for itself; else its node's local aggregator does.
     [[nodiscard]] bool one_layer() const noexcept { return data.layers == Layers::one; }
-    [[nodiscard]] Window window(std::int32_t aggregator, std::int64_t cycle) const noexcept;
+    [[nodiscard]] Window window(std::int32_t aggregator, std::int64_t round) const noexcept;
     /// Its domains depend on the weights of all ranks, which were not known yet.
     [[nodiscard]] bool needs_weights() const noexcept {
         return strategy == Strategy::two_phase && domains.empty() && division != Domains::groups;
@@ -74,10 +74,10 @@ struct Plan {
 }
 
 /// The rank that carries a node's bytes to and from aggregator `a`.
-[[nodiscard]] inline Rank carrier(Topology const& topology, Plan const& plan, Node node,
-                                  std::int32_t a) noexcept {
+[[nodiscard]] inline Rank local_aggregator(Topology const& topology, Plan const& plan, Node node,
+                                           std::int32_t a) noexcept {
     if (plan.is_grouped()) return aggregator(topology, plan, a);
-    return topology.carrier(node, a, plan.local_aggregators);
+    return topology.local_aggregator(node, a, plan.local_aggregators);
 }
 
 /// `all` is the merged summary of all ranks, `weights` those of all ranks over its span. Without
@@ -88,7 +88,7 @@ struct Plan {
                              Weights const* weights = nullptr);
 
 /// Completes a plan that needs groups, for one node: `records` are those that its ranks brought to
-/// the survey, in their order on the node. Equal on all ranks of the node.
+/// the exchange of summaries, in their order on the node. Equal on all ranks of the node.
 /// `aggregators` are those that were decided on, of all nodes.
 void divide_by_groups(Plan& plan, Summary const& all, Topology const& topology, Node node,
                       std::span<Summary const> records, std::int32_t aggregators,

@@ -12,7 +12,7 @@ bool same_layout(std::weak_ptr<Layout const> const& a, std::weak_ptr<Layout cons
 
 }  // namespace
 
-Footprint::Footprint(Request const& r) : filetype_(r.view.filetype), bytes_(r.bytes) {
+PlanKey::PlanKey(Request const& r) : filetype_(r.view.filetype), bytes_(r.bytes) {
     Layout const& layout = *r.view.filetype;
     place_ = r.view.displacement;
     if (layout.is_contiguous()) {
@@ -23,22 +23,22 @@ Footprint::Footprint(Request const& r) : filetype_(r.view.filetype), bytes_(r.by
     place_ += r.position / layout.tile_bytes() * layout.tile_extent();
 }
 
-bool Footprint::same_as(Footprint const& other) const noexcept {
+bool PlanKey::same_as(PlanKey const& other) const noexcept {
     return bytes_ == other.bytes_ && position_ == other.position_ &&
            same_layout(filetype_, other.filetype_);
 }
 
-Recall PlanCache::recall(Request const& request) const {
-    if (request.bytes <= 0) return Recall::of_any();
-    Footprint const footprint(request);
+PlanLookup PlanCache::plan_lookup(Request const& request) const {
+    if (request.bytes <= 0) return PlanLookup::of_any();
+    PlanKey const plan_key(request);
     for (Entry const& entry : entries_) {
-        if (!footprint.same_as(entry.footprint)) continue;
-        return Recall::of(entry.operation, footprint.place() - entry.footprint.place());
+        if (!plan_key.same_as(entry.plan_key)) continue;
+        return PlanLookup::of(entry.operation, plan_key.place() - entry.plan_key.place());
     }
     return {};
 }
 
-std::shared_ptr<Claims> PlanCache::find(Recall const& all, Plan const& plan) {
+std::shared_ptr<Claims> PlanCache::find(PlanLookup const& all, Plan const& plan) {
     if (!all.is_one()) return nullptr;
     auto const found = std::find_if(entries_.begin(), entries_.end(), [&](Entry const& entry) {
         return entry.operation == all.operation;
@@ -48,7 +48,7 @@ std::shared_ptr<Claims> PlanCache::find(Recall const& all, Plan const& plan) {
     return entries_.front().claims;
 }
 
-std::optional<std::vector<Span>> PlanCache::domains(Recall const& all, Plan open) const {
+std::optional<std::vector<Span>> PlanCache::domains(PlanLookup const& all, Plan open) const {
     for (Entry const& entry : entries_) {
         if (entry.operation != all.operation || all.distance != 0) continue;
         open.domains = entry.plan.domains;
@@ -59,8 +59,8 @@ std::optional<std::vector<Span>> PlanCache::domains(Recall const& all, Plan open
 
 void PlanCache::store(std::int64_t operation, Request const& request, Plan const& plan,
                       std::shared_ptr<Claims> claims) {
-    Footprint const footprint = request.bytes > 0 ? Footprint(request) : Footprint();
-    entries_.insert(entries_.begin(), {operation, footprint, plan, std::move(claims)});
+    PlanKey const plan_key = request.bytes > 0 ? PlanKey(request) : PlanKey();
+    entries_.insert(entries_.begin(), {operation, plan_key, plan, std::move(claims)});
     if (entries_.size() > entries_at_most) entries_.pop_back();
 }
 

@@ -1,7 +1,8 @@
 // Plans that were used before, with the claims of all ranks: an operation of the same pattern needs
 // no exchange of claims. Relocatable: the same pattern at another offset, or in the next file of
-// the stream, is found too, as far as its domains move along as a whole. Equal on all ranks, but
-// for the shapes: what is stored, found and dropped depends on the merged survey only. Pure.
+// the operation queue, is found too, as far as its domains move along as a whole. Equal on all
+// ranks, but for the shapes: what is stored, found and dropped depends on the merged exchange of
+// summaries only. Pure.
 #pragma once
 #include "file/plan/sources.hpp"
 
@@ -11,22 +12,23 @@ namespace sluice {
 
 /// What all that take part in an exchange claim, as far as this rank must know.
 struct Claims {
-    bool complete = false;                  ///< Others' are known too.
-    std::vector<Claim> own;                 ///< By aggregator.
-    std::vector<std::vector<Claim>> local;  ///< [aggregator][rank of the node]; carriers only.
+    bool complete = false;   ///< Others' are known too.
+    std::vector<Claim> own;  ///< By aggregator.
+    std::vector<std::vector<Claim>>
+        local;                    ///< [aggregator][rank of the node]; local aggregators only.
     std::vector<Source> sources;  ///< Aggregators only, in the order of delivery. 56 bytes each:
                                   ///< with one layer that many for each rank of other nodes.
 };
 
-/// A request without its place: two requests of one footprint differ by a shift in the file.
-class Footprint {
+/// A request without its place: two requests of one plan key differ by a shift in the file.
+class PlanKey {
 public:
-    Footprint() = default;
-    explicit Footprint(Request const& request);
+    PlanKey() = default;
+    explicit PlanKey(Request const& request);
 
     [[nodiscard]] Offset place() const noexcept { return place_; }
     /// Holds no layout alive: one that is gone is like nothing.
-    [[nodiscard]] bool same_as(Footprint const& other) const noexcept;
+    [[nodiscard]] bool same_as(PlanKey const& other) const noexcept;
 
 private:
     std::weak_ptr<Layout const> filetype_;
@@ -37,26 +39,26 @@ private:
 
 class PlanCache {
 public:
-    /// What this rank remembers of a request, for the survey.
-    [[nodiscard]] Recall recall(Request const& request) const;
+    /// What this rank remembers of a request, for the exchange of summaries.
+    [[nodiscard]] PlanLookup plan_lookup(Request const& request) const;
 
     /// The claims of a plan, where all ranks remember the same one at the same distance.
     /// Maybe not complete yet. What is found is kept longest.
-    [[nodiscard]] std::shared_ptr<Claims> find(Recall const& all, Plan const& plan);
+    [[nodiscard]] std::shared_ptr<Claims> find(PlanLookup const& all, Plan const& plan);
 
     /// The domains of the plan that all ranks remember, where it is the same as `open` but for them
     /// and lies at the same place.
-    [[nodiscard]] std::optional<std::vector<Span>> domains(Recall const& all, Plan open) const;
+    [[nodiscard]] std::optional<std::vector<Span>> domains(PlanLookup const& all, Plan open) const;
 
-    /// `operation` is the stream's number of it. All ranks store the same operations, in the order
-    /// in which they plan them.
+    /// `operation` is the operation queue's number of it. All ranks store the same operations, in
+    /// the order in which they plan them.
     void store(std::int64_t operation, Request const& request, Plan const& plan,
                std::shared_ptr<Claims> claims);
 
 private:
     struct Entry {
         std::int64_t operation;
-        Footprint footprint;
+        PlanKey plan_key;
         Plan plan;
         std::shared_ptr<Claims> claims;
     };

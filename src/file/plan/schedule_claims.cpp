@@ -19,7 +19,7 @@ public:
           base_{.source = Memory::claims,
                 .target = Memory::claims,
                 .channel = Channel::claims,
-                .cycle = operation} {}
+                .round = operation} {}
 
     Schedule build() {
         Op op = base_;
@@ -31,7 +31,7 @@ public:
         for (std::int32_t const a :
              send_order(plan_.metadata, topology_, self_, plan_.aggregator_count())) {
             Rank const aggregator = sluice::aggregator(topology_, plan_, a);
-            bool const carries = carrier(topology_, plan_, node_, a) == self_;
+            bool const carries = local_aggregator(topology_, plan_, node_, a) == self_;
             if (carries) await_locals();
             if (aggregator == self_) {
                 collect(a);
@@ -84,7 +84,7 @@ private:
         std::vector<Rank> all;
         for (Node node = 0; node < topology_.node_count(); ++node) {
             if (node == node_ || plan_.is_grouped()) continue;
-            if (!one_layer()) all.push_back(carrier(topology_, plan_, node, a));
+            if (!one_layer()) all.push_back(local_aggregator(topology_, plan_, node, a));
             for (Rank l = 0; one_layer() && l < topology_.local_count(node); ++l) {
                 all.push_back(topology_.rank_at(node, l));
             }

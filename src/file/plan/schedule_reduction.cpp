@@ -43,7 +43,7 @@ Schedule make_reduction(Topology const& topology, Rank self, Channel channel,
     Schedule s;
     Node const node = topology.node_of(self);
     std::int64_t const locals = topology.local_count(node);
-    Op base{.channel = channel, .cycle = operation};
+    Op base{.channel = channel, .round = operation};
     auto const op = [&](OpKind kind, Memory source, Memory target) {
         Op made = base;
         made.kind = kind, made.source = source, made.target = target;

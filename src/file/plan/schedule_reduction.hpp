@@ -5,8 +5,8 @@
 namespace sluice {
 
 /// Reduces one summary of each rank to one of all, on every rank: over the node's board, then along
-/// a binomial tree of node leaders. `operation` is the stream's number of the operation.
-/// For Channel::survey and Channel::agreement.
+/// a binomial tree of node leaders. `operation` is the operation queue's number of the operation.
+/// For Channel::exchange of summaries and Channel::agreement.
 [[nodiscard]] Schedule make_reduction(Topology const& topology, Rank self, Channel channel,
                                       std::int64_t operation);
 

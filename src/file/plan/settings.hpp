@@ -58,7 +58,7 @@ struct Settings {
     bool collectives = false;         ///< MPI's nonblocking collectives are served, too.
     bool chain = false;               ///< Calls go on to the next preloaded library.
     Bytes memory_bytes = 0;           ///< Staging memory of this node for one communicator.
-    Bytes cache_bytes = 0;            ///< Layouts that are kept by recipe, of a process.
+    Bytes cache_bytes = 0;            ///< Layouts that are kept by type tree, of a process.
     std::int32_t ranks_per_node = 0;  ///< Pretended; 0: as the machine is.
     bool shared_memory = true;
     std::int64_t view_pieces = 0;  ///< Views of more pieces are not given to the MPI.

@@ -2,8 +2,9 @@
 // rank adds +1 where a piece begins and -1 where one ends to a few counters, chosen and signed by a
 // hash of the offset. Where one rank's piece ends and another's begins both vanish, so the sum over
 // the ranks holds the borders of their stretches only, and its squares add up to about their number
-// (Alon, Matias, Szegedy 1996; Charikar, Chen, Farach-Colton 2002). Pure. Next stage: the survey
-// adds the sketches of a node's ranks; file/plan/plan.hpp asks whether its nodes can go apart.
+// (Alon, Matias, Szegedy 1996; Charikar, Chen, Farach-Colton 2002). Pure. Next stage: the exchange
+// of summaries adds the sketches of a node's ranks; file/plan/plan.hpp asks whether its nodes can
+// go apart.
 #pragma once
 #include "base/request.hpp"
 

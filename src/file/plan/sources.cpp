@@ -8,7 +8,7 @@ namespace {
 std::vector<Rank> claimants(Rank sender, Topology const& topology, Plan const& plan,
                             std::int32_t a) {
     Node const node = topology.node_of(sender);
-    if (!plan.one_layer()) return {carrier(topology, plan, node, a)};
+    if (!plan.one_layer()) return {local_aggregator(topology, plan, node, a)};
     if (plan.metadata.layers == Layers::one) return {sender};
     std::vector<Rank> all;
     for (Rank l = 0; l < topology.local_count(node); ++l) all.push_back(topology.rank_at(node, l));

@@ -6,7 +6,7 @@
 
 namespace sluice {
 
-/// One rank of another node, or its node's carrier.
+/// One rank of another node, or its node's local aggregator.
 struct Source {
     Rank rank = 0;
     Claim claim;

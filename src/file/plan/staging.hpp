@@ -7,31 +7,34 @@
 
 namespace sluice {
 
-/// Windows of one aggregator that are under way at once. The same for all streams and nodes: slot =
-/// cycle mod slot_count is part of the protocol.
-inline constexpr std::int32_t slots_per_aggregator = 4;
-inline constexpr std::int64_t slot_bytes_most = std::int64_t{4} << 20, slot_bytes_least = 4096;
+/// Windows of one aggregator that are under way at once. The same for all operation queues and
+/// nodes: collective buffer = round mod cb_buffer_count is part of the protocol.
+inline constexpr std::int32_t cb_buffers_per_aggregator = 4;
+inline constexpr std::int64_t cb_buffer_bytes_most = std::int64_t{4} << 20,
+                              cb_buffer_bytes_least = 4096;
 /// Without a hint no node has more; nor more than a rank has cores.
 inline constexpr std::int32_t aggregators_a_node = 4;
 
-/// What all slots of so many aggregators take on each node, with their coverages.
+/// What all collective buffers of so many aggregators take on each node, with their coverages.
 [[nodiscard]] constexpr std::int64_t staging_bytes(std::int32_t aggregators,
-                                                   std::int64_t slot_bytes) noexcept {
-    return std::int64_t{aggregators} * slots_per_aggregator * (slot_bytes + slot_bytes / 8);
+                                                   std::int64_t cb_buffer_bytes) noexcept {
+    return std::int64_t{aggregators} * cb_buffers_per_aggregator *
+           (cb_buffer_bytes + cb_buffer_bytes / 8);
 }
 
-/// The next size to try where a slot is too large; 0 behind the least.
-[[nodiscard]] constexpr std::int64_t smaller_slot(std::int64_t slot_bytes) noexcept {
-    return slot_bytes / 2 / slot_bytes_least * slot_bytes_least;
+/// The next size to try where a collective buffer is too large; 0 behind the least.
+[[nodiscard]] constexpr std::int64_t smaller_cb_buffer(std::int64_t cb_buffer_bytes) noexcept {
+    return cb_buffer_bytes / 2 / cb_buffer_bytes_least * cb_buffer_bytes_least;
 }
 
-/// The largest slot up to `wish` for which `memory` is enough; the least one in any case.
+/// The largest collective buffer up to `wish` for which `memory` is enough; the least one in any
+/// case.
 [[nodiscard]] constexpr std::int64_t
-slot_bytes_within(std::int64_t memory, std::int32_t aggregators, std::int64_t wish) noexcept {
-    std::int64_t bytes = std::clamp(wish, slot_bytes_least, slot_bytes_most);
-    bytes = bytes / slot_bytes_least * slot_bytes_least;
-    while (bytes > slot_bytes_least && staging_bytes(aggregators, bytes) > memory)
-        bytes = smaller_slot(bytes);
+cb_buffer_bytes_within(std::int64_t memory, std::int32_t aggregators, std::int64_t wish) noexcept {
+    std::int64_t bytes = std::clamp(wish, cb_buffer_bytes_least, cb_buffer_bytes_most);
+    bytes = bytes / cb_buffer_bytes_least * cb_buffer_bytes_least;
+    while (bytes > cb_buffer_bytes_least && staging_bytes(aggregators, bytes) > memory)
+        bytes = smaller_cb_buffer(bytes);
     return bytes;
 }
 

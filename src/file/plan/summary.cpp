@@ -17,9 +17,9 @@ Load join(Load const& a, Load const& b) noexcept {
 
 }  // namespace
 
-Recall agreed(Recall a, Recall b) noexcept {
-    if (a == b || b.operation == Recall::any) return a;
-    return a.operation == Recall::any ? b : Recall{};
+PlanLookup agreed(PlanLookup a, PlanLookup b) noexcept {
+    if (a == b || b.operation == PlanLookup::any) return a;
+    return a.operation == PlanLookup::any ? b : PlanLookup{};
 }
 
 Load load_of(Request const& request) noexcept {
@@ -57,18 +57,18 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.pieces = lower.pieces + higher.pieces;
     s.bytes_most = std::max(lower.bytes_most, higher.bytes_most);
     s.pieces_most = std::max(lower.pieces_most, higher.pieces_most);
-    s.direct = join(lower.direct, higher.direct);
+    s.independent = join(lower.independent, higher.independent);
     s.touched = lower.touched + higher.touched;
     s.stretches = lower.stretches + higher.stretches;
     s.sketch += higher.sketch;
     s.alignment = lower.alignment | higher.alignment;
     s.fingerprint = lower.fingerprint + higher.fingerprint;
-    s.recall = agreed(lower.recall, higher.recall);
+    s.plan_lookup = agreed(lower.plan_lookup, higher.plan_lookup);
     s.unproven = lower.unproven | higher.unproven;
     s.unsketched = lower.unsketched | higher.unsketched;
     s.end_of_file = std::min(lower.end_of_file, higher.end_of_file);
-    s.slot_bytes = std::min(lower.slot_bytes, higher.slot_bytes);
-    s.slot_count = std::min(lower.slot_count, higher.slot_count);
+    s.cb_buffer_bytes = std::min(lower.cb_buffer_bytes, higher.cb_buffer_bytes);
+    s.cb_buffer_count = std::min(lower.cb_buffer_count, higher.cb_buffer_count);
     s.status = agreed(lower.status, higher.status);
     if (lower.operation != higher.operation) s.status = agreed(s.status, Status::mismatch);
     s.interleaved = lower.interleaved | higher.interleaved | (meets ? 1 : 0);

@@ -1,6 +1,6 @@
-// The survey: what all ranks want, as one record of fixed size. Each rank makes one from its
-// request; records are merged in rank order, and the result is the same everywhere. No list of all
-// ranks' spans exists anywhere. Pure. Next stage: file/plan/plan.hpp.
+// The exchange of summaries: what all ranks want, as one record of fixed size. Each rank makes one
+// from its request; records are merged in rank order, and the result is the same everywhere. No
+// list of all ranks' spans exists anywhere. Pure. Next stage: file/plan/plan.hpp.
 #pragma once
 #include "base/fingerprint.hpp"
 #include "base/request.hpp"
@@ -31,23 +31,24 @@ struct Hints {
     bool operator==(Hints const&) const = default;
 };
 
-/// Which earlier operation of the stream a rank's request repeats, and how far away in the file.
-struct Recall {
+/// Which earlier operation of the operation queue a rank's request repeats, and how far away in the
+/// file.
+struct PlanLookup {
     static constexpr std::int64_t none = -1, any = -2;
 
     std::int64_t operation = none;  ///< `any`: wants no exchange, so fits all.
     Offset distance = 0;
 
-    static Recall of(std::int64_t operation, Offset distance) noexcept {
+    static PlanLookup of(std::int64_t operation, Offset distance) noexcept {
         return {operation, distance};
     }
-    static Recall of_any() noexcept { return {any, 0}; }
+    static PlanLookup of_any() noexcept { return {any, 0}; }
     [[nodiscard]] bool is_one() const noexcept { return operation >= 0; }
-    bool operator==(Recall const&) const = default;
+    bool operator==(PlanLookup const&) const = default;
 };
 
-/// What both recall; none where they differ. Associative.
-[[nodiscard]] Recall agreed(Recall a, Recall b) noexcept;
+/// What both plan lookup; none where they differ. Associative.
+[[nodiscard]] PlanLookup agreed(PlanLookup a, PlanLookup b) noexcept;
 
 /// Bytes that ranks move each for themselves.
 struct Load {
@@ -69,16 +70,17 @@ struct Summary {
     Bytes bytes_most = 0;      ///< Of the rank with the most.
     std::int64_t pieces_most = 0;
     std::int64_t stretches = 0;   ///< That the ranks of a node want together; of all nodes.
-    Load direct;                  ///< What went or goes straight to the file.
+    Load independent;             ///< What went or goes straight to the file.
     std::uint64_t alignment = 0;  ///< See Layout::alignment_bits().
     // Of the exchanged bytes, where the scope asks for them.
     Fingerprint fingerprint;
     Sketch sketch;                 ///< Until the ranks of a node are merged: see close_node().
-    Recall recall;                 ///< See file/plan/plan_cache.hpp.
+    PlanLookup plan_lookup;        ///< See file/plan/plan_cache.hpp.
     Offset end_of_file = endless;  ///< Where a read found the file to end, if it did.
     Hints hints;
-    Bytes slot_bytes = endless;  ///< Staging memory that every node has for one slot.
-    std::int32_t slot_count = 1 << 20;
+    Bytes cb_buffer_bytes =
+        endless;  ///< Staging memory that every node has for one collective buffer.
+    std::int32_t cb_buffer_count = 1 << 20;
     Status status = Status::ok;
     std::uint32_t operation = 0;  ///< Direction and kind of call; equal on all ranks.
     std::uint32_t ranks = 1;

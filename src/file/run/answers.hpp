@@ -8,24 +8,25 @@
 
 namespace sluice {
 
-/// Of one stream on one rank: each rank may send its bytes straight without the others' consent.
-/// Any thread may ask, one notes.
+/// Of one operation queue on one rank: each rank may send its bytes straight without the others'
+/// consent. Any thread may ask, one notes.
 class Answers {
 public:
     /// As circumstances change, some operations ask again.
-    [[nodiscard]] bool known_to_go_straight(Request const& request,
-                                            std::int64_t operation) const noexcept {
+    [[nodiscard]] bool known_to_be_independent(Request const& request,
+                                               std::int64_t operation) const noexcept {
         if (request.bytes == 0 || operation % asked_again == 0) return false;
-        Bytes const known = straight_[index(request)].load(std::memory_order_relaxed);
+        Bytes const known = independent_bytes_[index(request)].load(std::memory_order_relaxed);
         return request.bytes == known && piece_count(request) == 1;
     }
     void note(Request const& request, Strategy answer) noexcept {
         if (request.bytes == 0 || piece_count(request) > 1) return;
         bool const alone = answer == Strategy::independent;
-        straight_[index(request)].store(alone ? request.bytes : 0, std::memory_order_relaxed);
+        independent_bytes_[index(request)].store(alone ? request.bytes : 0,
+                                                 std::memory_order_relaxed);
     }
     void forget() noexcept {
-        for (auto& length : straight_) length = 0;
+        for (auto& length : independent_bytes_) length = 0;
     }
 
 private:
@@ -34,7 +35,7 @@ private:
     static std::size_t index(Request const& r) noexcept {
         return static_cast<std::size_t>(r.direction);
     }
-    std::array<std::atomic<Bytes>, 2> straight_{};  ///< Length of such requests; 0: none.
+    std::array<std::atomic<Bytes>, 2> independent_bytes_{};  ///< Length of such requests; 0: none.
 };
 
 }  // namespace sluice

@@ -8,19 +8,19 @@
 namespace sluice {
 namespace {
 
-/// Tags of different streams, channels and cycles under way differ. MPI grants tags up to 32767 at
-/// least: 128 streams x 7 channels x 16 cycles fit.
-constexpr int channels = 7, cycles_apart = 16;
+/// Tags of different operation queues, channels and rounds under way differ. MPI grants tags up to
+/// 32767 at least: 128 operation queues x 7 channels x 16 rounds fit.
+constexpr int channels = 7, rounds_apart = 16;
 
 bool is_summary(Op const& op) noexcept {
-    return op.channel == Channel::survey || op.channel == Channel::agreement;
+    return op.channel == Channel::summary_exchange || op.channel == Channel::agreement;
 }
 
 /// Messages of reductions have memory of their own.
 bool reduces(Op const& op) noexcept { return is_summary(op) || op.channel == Channel::weights; }
 
 /// Others are numbered by the operation.
-bool is_of_cycle(Op const& op) noexcept {
+bool is_of_round(Op const& op) noexcept {
     return op.channel == Channel::data || op.channel == Channel::want ||
            op.channel == Channel::answer;
 }
@@ -45,7 +45,7 @@ bool Effects::start(Op const& op, Effect& effect) {
         merge(op);
         return true;
     case OpKind::clear:
-        slot(op).coverage.clear();
+        cb_buffer(op).coverage.clear();
         return true;
     case OpKind::send:
     case OpKind::recv:
@@ -69,7 +69,7 @@ bool Effects::finish(Op const& op, Effect& effect) {
         effect.transfer.reset();
         return true;
     }
-    if (!site_.network->finished(effect.message)) return false;
+    if (!execution_context_.network->finished(effect.message)) return false;
     finish_message(op, effect.message);
     return true;
 }
@@ -78,10 +78,11 @@ Counter& Effects::counter(Op const& op) const noexcept {
     if (op.counter == CounterKind::collected) return state_.collected;
     if (op.counter == CounterKind::taken) return state_.taken;
     if (op.counter == CounterKind::answered) return state_.answered;
-    return site_.window.counter(op.counter, op.channel, op.aggregator, op.cycle);
+    return execution_context_.window.counter(op.counter, op.channel, op.aggregator, op.round);
 }
 
-/// Counters of boards have grown by earlier operations; those of slots are counted over the stream.
+/// Counters of boards have grown by earlier operations; those of collective buffers are counted
+/// over the operation queue.
 std::int64_t Effects::base(Op const& op) const noexcept {
     std::int64_t const uses = state_.arrivals_before[boards_of(op.channel)];
     switch (op.counter) {
@@ -91,13 +92,14 @@ std::int64_t Effects::base(Op const& op) const noexcept {
     case CounterKind::answered:
         return 0;
     case CounterKind::posted:
-        return site_.window.settled(op.aggregator, op.cycle).load(std::memory_order_relaxed);
+        return execution_context_.window.settled(op.aggregator, op.round)
+            .load(std::memory_order_relaxed);
     case CounterKind::arrived:
-        return uses * site_.local_count();
+        return uses * execution_context_.local_count();
     case CounterKind::announced:
         return uses;
     case CounterKind::claimed:
-        return state_.claims_before * site_.local_count();
+        return state_.claims_before * execution_context_.local_count();
     }
     return 0;
 }
@@ -106,7 +108,7 @@ bool Effects::await(Op const& op) {
     Counter& c = counter(op);
     std::int64_t const needed = base(op) + op.value;
     if (c.value.load(std::memory_order_acquire) >= needed) return true;
-    std::uint64_t const own = std::uint64_t{1} << (site_.local() % 64);
+    std::uint64_t const own = std::uint64_t{1} << (execution_context_.local() % 64);
     if (op.counter != CounterKind::turn) c.wanted.store(needed, std::memory_order_relaxed);
     if (!(c.waiters.load(std::memory_order_relaxed) & own)) {
         c.waiters.fetch_or(own, std::memory_order_seq_cst);
@@ -123,44 +125,44 @@ void Effects::notify(Op const& op) {
     ring_ranks(c.waiters.exchange(0, std::memory_order_seq_cst));
 }
 
-/// All contributions to a cycle are there when its carrier ends it: with an even turn.
+/// All contributions to a round are there when its local aggregator ends it: with an even turn.
 void Effects::settle(Op const& op, std::int64_t turn) {
     if ((turn + op.value) % 2 != 0) return;
     Counter const& posted =
-        site_.window.counter(CounterKind::posted, op.channel, op.aggregator, op.cycle);
-    site_.window.settled(op.aggregator, op.cycle)
+        execution_context_.window.counter(CounterKind::posted, op.channel, op.aggregator, op.round);
+    execution_context_.window.settled(op.aggregator, op.round)
         .store(posted.value.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 /// Whoever still waits after a ring has itself marked again.
 void Effects::ring_ranks(std::uint64_t waiters) {
-    for (Rank local = 0; local < site_.local_count(); ++local) {
+    for (Rank local = 0; local < execution_context_.local_count(); ++local) {
         bool const waits = (waiters >> (local % 64) & 1) != 0;
-        if (waits && local != site_.local()) site_.bells->ring(local);
+        if (waits && local != execution_context_.local()) execution_context_.doorbells->ring(local);
     }
 }
 
-Slot Effects::slot(Op const& op) const noexcept {
-    return site_.window.slot(op.aggregator, op.cycle, state_.plan.window_bytes,
-                             state_.plan.granule_bytes);
+CbBuffer Effects::cb_buffer(Op const& op) const noexcept {
+    return execution_context_.window.cb_buffer(op.aggregator, op.round, state_.plan.window_bytes,
+                                               state_.plan.granule_bytes);
 }
 
 void Effects::copy(Op const& op) {
-    Rank const local = site_.local();
+    Rank const local = execution_context_.local();
     if (op.channel == Channel::claims) {
         copy_claims(op);
     } else if (op.channel == Channel::weights) {
-        state_.weighing->copy(op, site_.window);
+        state_.weighing->copy(op, execution_context_.window);
     } else if (op.target == Memory::board) {
-        site_.window.record(op.channel, op.cycle, local) = state_.records[0];
+        execution_context_.window.record(op.channel, op.round, local) = state_.records[0];
     } else if (op.target == Memory::announcement) {
-        site_.window.announcement(op.channel, op.cycle) = state_.records[0];
+        execution_context_.window.announcement(op.channel, op.round) = state_.records[0];
     } else if (op.source == Memory::announcement) {
-        state_.records[0] = site_.window.announcement(op.channel, op.cycle);
+        state_.records[0] = execution_context_.window.announcement(op.channel, op.round);
     } else {
-        double const begin = site_.clock->now();
+        double const begin = execution_context_.clock->now();
         copy_data(op);
-        state_.tally.copies += site_.clock->now() - begin;
+        state_.tally.copies += execution_context_.clock->now() - begin;
     }
 }
 
@@ -180,7 +182,7 @@ void Effects::copy_data(Op const& op) {
 
 /// What a copy of bytes keeps the processor busy with, while its message is there.
 void Effects::tell_work(Op const& op) {
-    if (!site_.work) return;
+    if (!execution_context_.work) return;
     bool const message = op.source == Memory::message || op.target == Memory::message;
     auto bytes = message ? static_cast<Bytes>(state_.messages[MessageKey(op)].size()) : 0;
     std::int64_t pieces = 0;
@@ -194,29 +196,30 @@ void Effects::tell_work(Op const& op) {
             if (copies) bytes += part.bytes();
         }
     }
-    site_.work->done(bytes, pieces);
+    execution_context_.work->done(bytes, pieces);
 }
 
 void Effects::copy_user(Op const& op) {
     Request const& request = state_.exchanged();
     Window const window = state_.window(op);
-    if (op.target == Memory::slot) {
-        place(request, state_.user, window, slot(op), !state_.plan.covered);
+    if (op.target == Memory::cb_buffer) {
+        place(request, state_.user, window, cb_buffer(op), !state_.plan.covered);
     } else if (op.target == Memory::coverage) {
-        mark(request, window, slot(op).coverage);
+        mark(request, window, cb_buffer(op).coverage);
     } else {
-        take(request, state_.user, window, slot(op));
+        take(request, state_.user, window, cb_buffer(op));
     }
 }
 
 /// The rank's own go to the board; a message holds its sender's own, or those of its node's ranks,
-/// joined where they share a slot.
+/// joined where they share a collective buffer.
 void Effects::copy_claims(Op const& op) {
     auto const a = static_cast<std::size_t>(op.aggregator);
     if (op.target == Memory::claims && op.source == Memory::user) {
         auto const& own = state_.claims->own;
         for (std::size_t i = 0; i < own.size(); ++i) {
-            site_.window.claim(op.cycle, site_.local(), static_cast<std::int32_t>(i)) = own[i];
+            execution_context_.window.claim(op.round, execution_context_.local(),
+                                            static_cast<std::int32_t>(i)) = own[i];
         }
         return;
     }
@@ -231,8 +234,8 @@ void Effects::copy_claims(Op const& op) {
         return;
     }
     Claim joined;
-    for (Rank local = 0; local < site_.local_count(); ++local) {
-        Claim const& claim = site_.window.claim(op.cycle, local, op.aggregator);
+    for (Rank local = 0; local < execution_context_.local_count(); ++local) {
+        Claim const& claim = execution_context_.window.claim(op.round, local, op.aggregator);
         if (state_.plan.one_layer()) encode(claim, message);
         joined = join(joined, claim);
     }
@@ -242,13 +245,13 @@ void Effects::copy_claims(Op const& op) {
 void Effects::pack(Op const& op) {
     ByteBuffer& message = state_.messages[MessageKey(op)];
     Plan const& plan = state_.plan;
-    if (op.source == Memory::slot) {
-        pack_written(slot(op), message);
+    if (op.source == Memory::cb_buffer) {
+        pack_written(cb_buffer(op), message);
     } else if (op.source == Memory::coverage) {
-        pack_wanted(slot(op), message);
+        pack_wanted(cb_buffer(op), message);
     } else if (op.source == Memory::want) {
         auto const want = state_.wants.extract(MessageKey(op));
-        pack_answer(slot(op), want.mapped(), plan.window_bytes, message);
+        pack_answer(cb_buffer(op), want.mapped(), plan.window_bytes, message);
     } else if (plan.direction == Direction::write) {
         pack_own_written(state_.exchanged(), state_.user, state_.window(op), plan.window_bytes,
                          plan.granule_bytes, message);
@@ -263,37 +266,38 @@ bool Effects::unpack(Op const& op) {
     MessageKey const key(op);
     if (op.target == Memory::want) {
         auto const want = state_.wants.insert_or_assign(key, state_.messages.take(key)).first;
-        return unpack_wanted(want->second, slot(op));
+        return unpack_wanted(want->second, cb_buffer(op));
     }
     ByteBuffer const& message = state_.messages[key];
     if (op.target == Memory::user) {
         return unpack_own_answer(state_.exchanged(), state_.user, state_.window(op), message);
     }
     if (state_.plan.direction == Direction::write) {
-        return unpack_written(message, slot(op), state_.plan.window_bytes);
+        return unpack_written(message, cb_buffer(op), state_.plan.window_bytes);
     }
-    return unpack_answer(message, slot(op));
+    return unpack_answer(message, cb_buffer(op));
 }
 
 void Effects::merge(Op const& op) {
-    if (op.channel == Channel::weights) return state_.weighing->merge(op, site_.window);
+    if (op.channel == Channel::weights)
+        return state_.weighing->merge(op, execution_context_.window);
     Summary& all = state_.records[0];
     if (op.source == Memory::record) {
         all = sluice::merge(all, state_.records[1]);
         return;
     }
-    all = site_.window.record(op.channel, op.cycle, 0);
-    for (Rank local = 1; local < site_.local_count(); ++local) {
-        all = sluice::merge(all, site_.window.record(op.channel, op.cycle, local));
+    all = execution_context_.window.record(op.channel, op.round, 0);
+    for (Rank local = 1; local < execution_context_.local_count(); ++local) {
+        all = sluice::merge(all, execution_context_.window.record(op.channel, op.round, local));
     }
-    if (op.channel == Channel::survey) close_node(all);
+    if (op.channel == Channel::summary_exchange) close_node(all);
 }
 
 int Effects::tag(Op const& op) const noexcept {
     int const channel = static_cast<int>(op.channel);
-    std::int64_t const number = is_of_cycle(op) ? state_.shared_cycle(op) : op.cycle;
-    return (site_.stream * channels + channel) * cycles_apart +
-           static_cast<int>(number % cycles_apart);
+    std::int64_t const number = is_of_round(op) ? state_.shared_round(op) : op.round;
+    return (execution_context_.queue * channels + channel) * rounds_apart +
+           static_cast<int>(number % rounds_apart);
 }
 
 std::span<std::byte> Effects::message_memory(Op const& op) {
@@ -308,19 +312,20 @@ std::span<std::byte> Effects::message_memory(Op const& op) {
 
 void Effects::start_message(Op const& op, Effect& effect) {
     auto const memory = message_memory(op);
-    if (!reduces(op)) state_.messages_under_way.begin(site_.clock->now());
+    if (!reduces(op)) state_.messages_under_way.begin(execution_context_.clock->now());
     if (op.kind == OpKind::recv) {
-        effect.message = site_.network->start_recv(op.peer, tag(op), memory);
+        effect.message = execution_context_.network->start_recv(op.peer, tag(op), memory);
         return;
     }
-    effect.message = site_.network->start_send(op.peer, tag(op), memory, op.synchronous != 0);
+    effect.message =
+        execution_context_.network->start_send(op.peer, tag(op), memory, op.synchronous != 0);
     state_.tally.messages_sent += 1;
     state_.tally.bytes_sent += static_cast<Bytes>(memory.size());
 }
 
 void Effects::finish_message(Op const& op, Message const& message) {
     if (message.failed) state_.fail(Status::other);
-    if (!reduces(op)) state_.messages_under_way.end(site_.clock->now());
+    if (!reduces(op)) state_.messages_under_way.end(execution_context_.clock->now());
     if (op.channel == Channel::weights) return;
     if (is_summary(op)) {
         // Of what did not come nothing is known but that it failed.
@@ -333,11 +338,12 @@ void Effects::finish_message(Op const& op, Message const& message) {
     }
 }
 
-std::unique_ptr<Transfer> Effects::slot_transfer(Op const& op, Direction way) const {
+std::unique_ptr<Transfer> Effects::cb_buffer_transfer(Op const& op, Direction way) const {
     Window const window = state_.window(op);
     if (!state_.plan.covered)
-        return std::make_unique<SlotTransfer>(way, slot(op), window, state_.plan.sieve_bytes);
-    return std::make_unique<WholeTransfer>(way, slot(op).data, window,
+        return std::make_unique<CbBufferTransfer>(way, cb_buffer(op), window,
+                                                  state_.plan.sieve_bytes);
+    return std::make_unique<WholeTransfer>(way, cb_buffer(op).data, window,
                                            state_.plan.wanted(op.aggregator));
 }
 
@@ -348,9 +354,9 @@ void Effects::start_transfer(Op const& op, Effect& effect) {
         effect.transfer =
             std::make_unique<UserTransfer>(state_.request, state_.user, state_.plan.sieve_bytes);
     } else {
-        effect.transfer = slot_transfer(op, way);
+        effect.transfer = cb_buffer_transfer(op, way);
     }
-    state_.transfers.begin(site_.clock->now());
+    state_.transfers.begin(execution_context_.clock->now());
     // A hand-over to a storage thread costs more than a short transfer, and a caller that waits has
     // nothing better to do.
     if (state_.caller_transfers)
@@ -359,18 +365,18 @@ void Effects::start_transfer(Op const& op, Effect& effect) {
         storage_.start(*effect.transfer);
 }
 
-/// After an error cycles flow on, but the file is left alone, and readers get nothing.
+/// After an error rounds flow on, but the file is left alone, and readers get nothing.
 bool Effects::skip_transfer(Op const& op) {
-    if (op.target == Memory::slot) slot(op).limit->store(0, std::memory_order_relaxed);
+    if (op.target == Memory::cb_buffer) cb_buffer(op).limit->store(0, std::memory_order_relaxed);
     return true;
 }
 
 void Effects::finish_transfer(Op const& op, Transfer const& transfer) {
     state_.fail(transfer.status);
-    state_.transfers.end(site_.clock->now());
+    state_.transfers.end(execution_context_.clock->now());
     Memory const memory = op.kind == OpKind::write ? op.source : op.target;
     if (memory == Memory::user) {
-        state_.direct_bytes += static_cast<UserTransfer const&>(transfer).wanted_bytes();
+        state_.independent_bytes += static_cast<UserTransfer const&>(transfer).wanted_bytes();
         return;
     }
     if (op.kind == OpKind::write) return;
@@ -379,7 +385,7 @@ void Effects::finish_transfer(Op const& op, Transfer const& transfer) {
         return;
     }
     state_.end_of_file = std::min(state_.end_of_file, transfer.end_of_file);
-    slot(op).limit->store(transfer.end_of_file, std::memory_order_relaxed);
+    cb_buffer(op).limit->store(transfer.end_of_file, std::memory_order_relaxed);
 }
 
 std::string Effects::standing(Op const& op) const {

@@ -1,16 +1,16 @@
 // What each op of a schedule does: looks its roles of memory up in the operation's state and calls
-// the ports. Never blocks. schedule/activity.hpp says when.
+// the ports. Never blocks. schedule/running schedule.hpp says when.
 #pragma once
 #include "file/run/exchange.hpp"
-#include "file/run/site.hpp"
-#include "schedule/activity.hpp"
+#include "file/run/execution_context.hpp"
+#include "schedule/schedule_run.hpp"
 
 namespace sluice {
 
 class Effects final : public Actions {
 public:
-    Effects(Site& site, Storage& storage, ExchangeState& state) noexcept
-        : site_(site),
+    Effects(ExecutionContext& execution_context, Storage& storage, ExchangeState& state) noexcept
+        : execution_context_(execution_context),
           storage_(storage),
           state_(state) {}
 
@@ -34,17 +34,17 @@ private:
     void start_message(Op const& op, Effect& effect);
     void finish_message(Op const& op, Message const& message);
     bool skip_transfer(Op const& op);
-    [[nodiscard]] std::unique_ptr<Transfer> slot_transfer(Op const& op, Direction way) const;
+    [[nodiscard]] std::unique_ptr<Transfer> cb_buffer_transfer(Op const& op, Direction way) const;
     void start_transfer(Op const& op, Effect& effect);
     void finish_transfer(Op const& op, Transfer const& transfer);
 
     [[nodiscard]] Counter& counter(Op const& op) const noexcept;
     [[nodiscard]] std::int64_t base(Op const& op) const noexcept;
-    [[nodiscard]] Slot slot(Op const& op) const noexcept;
+    [[nodiscard]] CbBuffer cb_buffer(Op const& op) const noexcept;
     [[nodiscard]] std::span<std::byte> message_memory(Op const& op);
     [[nodiscard]] int tag(Op const& op) const noexcept;
 
-    Site& site_;
+    ExecutionContext& execution_context_;
     Storage& storage_;
     ExchangeState& state_;
 };

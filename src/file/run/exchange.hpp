@@ -15,7 +15,7 @@
 namespace sluice {
 
 /// Transfers that wait for the thread of a blocking call. Any thread may put and take.
-class HandOver {
+class TransferQueue {
 public:
     void put(Transfer* transfer) {
         std::lock_guard const lock(mutex_);
@@ -34,7 +34,7 @@ public:
 
 private:
     std::mutex mutex_;
-    std::vector<Transfer*> waiting_;  ///< A few: one for each slot at most.
+    std::vector<Transfer*> waiting_;  ///< A few: one for each collective buffer at most.
     std::atomic<bool> any_{false};
 };
 
@@ -42,13 +42,13 @@ private:
 struct MessageKey {
     bool claims = false;
     std::int32_t aggregator = 0;
-    std::int64_t cycle = 0;
+    std::int64_t round = 0;
     Rank peer = -1;
 
     explicit MessageKey(Op const& op) noexcept
         : claims(op.channel == Channel::claims),
           aggregator(op.aggregator),
-          cycle(op.cycle),
+          round(op.round),
           peer(op.peer) {}
     auto operator<=>(MessageKey const&) const = default;
 };
@@ -67,7 +67,7 @@ public:
     /// The memory is used again, while it was not much.
     void drop(MessageKey const& key) {
         auto node = all_.extract(key);
-        if (!node.empty() && spare_.size() < 2 * slots_per_aggregator) {
+        if (!node.empty() && spare_.size() < 2 * cb_buffers_per_aggregator) {
             spare_.push_back(std::move(node.mapped()));
         }
     }
@@ -79,16 +79,16 @@ private:
 };
 
 struct ExchangeState {
-    std::int64_t operation = 0;  ///< Number in the stream.
+    std::int64_t operation = 0;  ///< Number in the operation queue.
     Request request;
-    bool direct = false;  ///< It goes straight between user memory and the file.
+    bool independent = false;  ///< It goes straight between user memory and the file.
     std::byte* user = nullptr;
     Summary records[2];  ///< Memory::record: own, and one that came from another node.
     std::unique_ptr<Weighing> weighing;  ///< In the stage of weights.
     Plan plan;
     std::shared_ptr<Claims> claims;  ///< Of others once the claims are exchanged.
-    // In the stream, by aggregator: on this node, and as all nodes count them.
-    std::vector<std::int64_t> first_cycle, first_shared_cycle;
+    // In the operation queue, by aggregator: on this node, and as all nodes count them.
+    std::vector<std::int64_t> first_round, first_shared_round;
     Messages messages;
     ClaimMessages claims_received;  ///< Until all are there.
     std::map<MessageKey, ByteBuffer> wants;
@@ -96,25 +96,26 @@ struct ExchangeState {
     Status status = Status::ok;                ///< What this rank met; stops its storage ops.
     Offset end_of_file = endless;              ///< Where this rank's reads found the file to end.
     bool caller_transfers = false;  ///< A blocking call: its thread serves the file itself.
-    HandOver for_caller;
+    TransferQueue for_caller;
     Tally tally;
     Busy transfers, messages_under_way;
-    Bytes direct_bytes = 0;             ///< Transferred straight from or to user memory.
-    std::int64_t arrivals_before[3]{};  ///< Earlier uses of boards: survey, agreement, weights.
+    Bytes independent_bytes = 0;  ///< Transferred straight from or to user memory.
+    std::int64_t arrivals_before
+        [3]{};  ///< Earlier uses of boards: exchange of summaries, agreement, weights.
     std::int64_t claims_before = 0;
 
     [[nodiscard]] Window window(Op const& op) const noexcept {
         auto const a = static_cast<std::size_t>(op.aggregator);
-        return plan.window(op.aggregator, op.cycle - first_cycle[a]);
+        return plan.window(op.aggregator, op.round - first_round[a]);
     }
-    /// The number of the op's cycle by which nodes know it.
-    [[nodiscard]] std::int64_t shared_cycle(Op const& op) const noexcept {
+    /// The number of the op's round by which nodes know it.
+    [[nodiscard]] std::int64_t shared_round(Op const& op) const noexcept {
         auto const a = static_cast<std::size_t>(op.aggregator);
-        return op.cycle - first_cycle[a] + first_shared_cycle[a];
+        return op.round - first_round[a] + first_shared_round[a];
     }
-    /// What goes through slots.
+    /// What goes through collective buffers.
     [[nodiscard]] Request const& exchanged() const {
-        return direct ? nothing(request.direction) : request;
+        return independent ? nothing(request.direction) : request;
     }
     void fail(Status what) noexcept { status = agreed(status, what); }
 };

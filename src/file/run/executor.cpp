@@ -9,9 +9,9 @@ void Executor::admit(Schedule schedule, std::int32_t id) {
 
 bool Executor::progress(std::vector<std::int32_t>& completed) {
     bool moved = false;
-    for (auto& admitted : admitted_) moved |= admitted->activity.advance(effects_);
+    for (auto& admitted : admitted_) moved |= admitted->schedule_run.advance(effects_);
     std::erase_if(admitted_, [&](auto const& admitted) {
-        if (!admitted->activity.done()) return false;
+        if (!admitted->schedule_run.done()) return false;
         completed.push_back(admitted->id);
         moved = true;
         return true;
@@ -21,7 +21,7 @@ bool Executor::progress(std::vector<std::int32_t>& completed) {
 
 std::string Executor::waits_for() const {
     for (auto const& admitted : admitted_) {
-        if (auto text = admitted->activity.waits_for(effects_); !text.empty()) return text;
+        if (auto text = admitted->schedule_run.waits_for(effects_); !text.empty()) return text;
     }
     return {};
 }

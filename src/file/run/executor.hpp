@@ -7,8 +7,8 @@ namespace sluice {
 
 class Executor {
 public:
-    Executor(Site& site, Storage& storage, ExchangeState& state) noexcept
-        : effects_(site, storage, state) {}
+    Executor(ExecutionContext& execution_context, Storage& storage, ExchangeState& state) noexcept
+        : effects_(execution_context, storage, state) {}
 
     /// `id` comes back from progress() when all ops are complete.
     void admit(Schedule schedule, std::int32_t id = -1);
@@ -23,11 +23,11 @@ public:
 private:
     struct Admitted {
         Admitted(Schedule schedule, std::int32_t its_id) : id(its_id), graph(std::move(schedule)) {
-            activity.begin(graph);
+            schedule_run.begin(graph);
         }
         std::int32_t id;
         Graph graph;
-        Activity activity;
+        ScheduleRun schedule_run;
     };
 
     Effects effects_;

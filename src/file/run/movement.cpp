@@ -21,8 +21,8 @@ Part part_in(Request const& request, Span window) noexcept {
             p.bytes()};
 }
 
-/// From an offset in the view to a place in the slot, in part `i` of the window.
-Offset slot_shift(Request const& request, Window const& window, std::int64_t i) noexcept {
+/// From an offset in the view to a place in the collective buffer, in part `i` of the window.
+Offset cb_buffer_shift(Request const& request, Window const& window, std::int64_t i) noexcept {
     return request.view.displacement - window.part(i).begin + window.place(i);
 }
 
@@ -64,7 +64,7 @@ bool spread_covered(Coverage const& coverage, std::span<std::byte const> from, s
 void mark(Request const& request, Window const& window, Coverage coverage) noexcept {
     for (std::int64_t i = 0; i < window.part_count; ++i) {
         auto [file, memory, bytes] = part_in(request, window.part(i));
-        Offset const shift = slot_shift(request, window, i);
+        Offset const shift = cb_buffer_shift(request, window, i);
         while (bytes > 0) {
             Pieces pieces = file.pieces(bytes);
             file.advance(pieces);
@@ -75,66 +75,67 @@ void mark(Request const& request, Window const& window, Coverage coverage) noexc
     }
 }
 
-void place(Request const& request, std::byte const* user, Window const& window, Slot const& slot,
-           bool marks) noexcept {
+void place(Request const& request, std::byte const* user, Window const& window,
+           CbBuffer const& cb_buffer, bool marks) noexcept {
     for (std::int64_t i = 0; i < window.part_count; ++i) {
         auto const [file, memory, bytes] = part_in(request, window.part(i));
-        copy(file, slot.data + slot_shift(request, window, i), memory, user, bytes);
+        copy(file, cb_buffer.data + cb_buffer_shift(request, window, i), memory, user, bytes);
     }
-    if (marks) mark(request, window, slot.coverage);
+    if (marks) mark(request, window, cb_buffer.coverage);
 }
 
 void take(Request const& request, std::byte* user, Window const& window,
-          Slot const& slot) noexcept {
-    Offset const limit = slot.limit->load(std::memory_order_relaxed);
+          CbBuffer const& cb_buffer) noexcept {
+    Offset const limit = cb_buffer.limit->load(std::memory_order_relaxed);
     for (std::int64_t i = 0; i < window.part_count; ++i) {
         Span const there = clip(window.part(i), {window.begin, limit});
         auto const [file, memory, bytes] = part_in(request, there);
-        copy(memory, user, file, slot.data + slot_shift(request, window, i), bytes);
+        copy(memory, user, file, cb_buffer.data + cb_buffer_shift(request, window, i), bytes);
     }
 }
 
-void pack_written(Slot const& slot, ByteBuffer& message) {
+void pack_written(CbBuffer const& cb_buffer, ByteBuffer& message) {
     message.clear();
-    slot.coverage.encode(message);
-    append_covered(slot.coverage, slot.data, message);
+    cb_buffer.coverage.encode(message);
+    append_covered(cb_buffer.coverage, cb_buffer.data, message);
 }
 
-void pack_wanted(Slot const& slot, ByteBuffer& message) {
+void pack_wanted(CbBuffer const& cb_buffer, ByteBuffer& message) {
     message.clear();
-    slot.coverage.encode(message);
+    cb_buffer.coverage.encode(message);
 }
 
-void pack_answer(Slot const& slot, std::span<std::byte const> wanted, Bytes window_bytes,
+void pack_answer(CbBuffer const& cb_buffer, std::span<std::byte const> wanted, Bytes window_bytes,
                  ByteBuffer& message) {
-    Scratch scratch(window_bytes, slot.coverage.granule_bytes());
+    Scratch scratch(window_bytes, cb_buffer.coverage.granule_bytes());
     scratch.coverage().decode_and_mark(wanted);
-    std::int64_t const limit = slot.limit->load(std::memory_order_relaxed);
+    std::int64_t const limit = cb_buffer.limit->load(std::memory_order_relaxed);
     message.resize(sizeof limit);
     std::memcpy(message.data(), &limit, sizeof limit);
-    append_covered(scratch.coverage(), slot.data, message);
+    append_covered(scratch.coverage(), cb_buffer.data, message);
 }
 
-bool unpack_written(std::span<std::byte const> message, Slot const& slot, Bytes window_bytes) {
-    Scratch scratch(window_bytes, slot.coverage.granule_bytes());
+bool unpack_written(std::span<std::byte const> message, CbBuffer const& cb_buffer,
+                    Bytes window_bytes) {
+    Scratch scratch(window_bytes, cb_buffer.coverage.granule_bytes());
     auto const used = scratch.coverage().decode_and_mark(message);
     if (!used) return false;
-    Coverage marks = slot.coverage;
+    Coverage marks = cb_buffer.coverage;
     marks.mark(scratch.coverage());
-    return spread_covered(scratch.coverage(), message.subspan(*used), slot.data);
+    return spread_covered(scratch.coverage(), message.subspan(*used), cb_buffer.data);
 }
 
-bool unpack_wanted(std::span<std::byte const> message, Slot const& slot) {
-    Coverage marks = slot.coverage;
+bool unpack_wanted(std::span<std::byte const> message, CbBuffer const& cb_buffer) {
+    Coverage marks = cb_buffer.coverage;
     return marks.decode_and_mark(message).has_value();
 }
 
-bool unpack_answer(std::span<std::byte const> message, Slot const& slot) {
+bool unpack_answer(std::span<std::byte const> message, CbBuffer const& cb_buffer) {
     std::int64_t limit = 0;
     if (message.size() < sizeof limit) return false;
     std::memcpy(&limit, message.data(), sizeof limit);
-    slot.limit->store(limit, std::memory_order_relaxed);
-    return spread_covered(slot.coverage, message.subspan(sizeof limit), slot.data);
+    cb_buffer.limit->store(limit, std::memory_order_relaxed);
+    return spread_covered(cb_buffer.coverage, message.subspan(sizeof limit), cb_buffer.data);
 }
 
 void pack_own_wanted(Request const& request, Window const& window, Bytes window_bytes,

@@ -1,27 +1,29 @@
-// The byte movements of an exchange: between user memory, slots and messages. Everything a `copy`
-// op can mean. Touches only memory that it is given; no waiting, no communication. Message of a
-// write: coverage, then the covered bytes. Of a want: coverage. Of a read's answer: where the file
-// ended, then the covered bytes of the coverage that was asked for.
+// The byte movements of an exchange: between user memory, collective buffers and messages.
+// Everything a `copy` op can mean. Touches only memory that it is given; no waiting, no
+// communication. Message of a write: coverage, then the covered bytes. Of a want: coverage. Of a
+// read's answer: where the file ended, then the covered bytes of the coverage that was asked for.
 #pragma once
 #include "base/copy.hpp"
-#include "file/run/window.hpp"
+#include "file/run/shared_region.hpp"
 
 namespace sluice {
 
-/// The request's bytes that lie in the window, from user memory into the slot; `marks`: they are
-/// marked too, as is needed where the window may have holes.
-void place(Request const& request, std::byte const* user, Window const& window, Slot const& slot,
-           bool marks) noexcept;
+/// The request's bytes that lie in the window, from user memory into the collective buffer;
+/// `marks`: they are marked too, as is needed where the window may have holes.
+void place(Request const& request, std::byte const* user, Window const& window,
+           CbBuffer const& cb_buffer, bool marks) noexcept;
 
 /// Marks the request's bytes that lie in the window.
 void mark(Request const& request, Window const& window, Coverage coverage) noexcept;
 
-/// The request's bytes that lie in the window and before the slot's limit, into user memory.
-void take(Request const& request, std::byte* user, Window const& window, Slot const& slot) noexcept;
+/// The request's bytes that lie in the window and before the collective buffer's limit, into user
+/// memory.
+void take(Request const& request, std::byte* user, Window const& window,
+          CbBuffer const& cb_buffer) noexcept;
 
-void pack_written(Slot const& slot, ByteBuffer& message);
-void pack_wanted(Slot const& slot, ByteBuffer& message);
-void pack_answer(Slot const& slot, std::span<std::byte const> wanted, Bytes window_bytes,
+void pack_written(CbBuffer const& cb_buffer, ByteBuffer& message);
+void pack_wanted(CbBuffer const& cb_buffer, ByteBuffer& message);
+void pack_answer(CbBuffer const& cb_buffer, std::span<std::byte const> wanted, Bytes window_bytes,
                  ByteBuffer& message);
 
 /// The same messages straight from user memory: a write's data, and what a read wants.
@@ -30,10 +32,12 @@ void pack_own_written(Request const& request, std::byte const* user, Window cons
 void pack_own_wanted(Request const& request, Window const& window, Bytes window_bytes,
                      Bytes granule_bytes, ByteBuffer& message);
 
-/// These return false when the message is damaged; the slot then holds only part of it.
-bool unpack_written(std::span<std::byte const> message, Slot const& slot, Bytes window_bytes);
-bool unpack_wanted(std::span<std::byte const> message, Slot const& slot);
-bool unpack_answer(std::span<std::byte const> message, Slot const& slot);
+/// These return false when the message is damaged; the collective buffer then holds only part of
+/// it.
+bool unpack_written(std::span<std::byte const> message, CbBuffer const& cb_buffer,
+                    Bytes window_bytes);
+bool unpack_wanted(std::span<std::byte const> message, CbBuffer const& cb_buffer);
+bool unpack_answer(std::span<std::byte const> message, CbBuffer const& cb_buffer);
 /// An answer straight into user memory.
 bool unpack_own_answer(Request const& request, std::byte* user, Window const& window,
                        std::span<std::byte const> message);

@@ -1,8 +1,8 @@
 // The four stages. See operation.hpp.
 #include "file/run/operation.hpp"
 
-#include "file/plan/cycle_input.hpp"
-#include "file/plan/direct.hpp"
+#include "file/plan/independent.hpp"
+#include "file/plan/round_input.hpp"
 #include "file/plan/schedule_claims.hpp"
 #include "file/plan/schedule_reduction.hpp"
 #include "file/run/transfers.hpp"
@@ -12,59 +12,63 @@
 namespace sluice {
 namespace {
 
-// Ids of admitted schedules: lanes are numbered from 0.
-constexpr std::int32_t id_control = -1, id_direct = -2;
+// Ids of admitted schedules: cursors are numbered from 0.
+constexpr std::int32_t id_control = -1, id_independent = -2;
 
-constexpr std::size_t boards_survey = 0, boards_agreement = 1, boards_claims = 2,
+constexpr std::size_t boards_summary_exchange = 0, boards_agreement = 1, boards_claims = 2,
                       boards_weights = 3;
 
 std::size_t index(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-Operation::Operation(Site& site, StreamState& stream, Call call, std::int64_t number)
-    : site_(site),
-      stream_(stream),
+Operation::Operation(ExecutionContext& execution_context, QueueState& queue, Call call,
+                     std::int64_t number)
+    : execution_context_(execution_context),
+      queue_(queue),
       call_(std::move(call)),
-      executor_(site, *call_.storage, state_) {
+      executor_(execution_context, *call_.storage, state_) {
     state_.operation = number;
     state_.request = std::move(call_.request);
     state_.user = call_.user;
     state_.status = call_.status;
     state_.caller_transfers = call_.may_block;
     if (call_.status != Status::ok) state_.request.bytes = 0;
-    if (!call_.find_memory) state_.direct = wants_direct();
-    started_ = site_.clock->now();
+    if (!call_.find_memory) state_.independent = wants_independent();
+    started_ = execution_context_.clock->now();
 }
 
-bool Operation::wants_direct() const {
+bool Operation::wants_independent() const {
     Request const& r = state_.request;
-    auto const rule = direct_rule(site_.limits, r.direction, site_.topology->rank_count(),
-                                  call_.storage->direct_piece_bytes(r.direction));
-    if (sluice::wants_direct(r, call_.hints, rule)) return true;
+    auto const rule = independent_rule(execution_context_.limits, r.direction,
+                                       execution_context_.topology->rank_count(),
+                                       call_.storage->independent_piece_bytes(r.direction));
+    if (sluice::wants_independent(r, call_.hints, rule)) return true;
     bool const write = r.direction == Direction::write;
     bool const free = (write ? call_.hints.write : call_.hints.read) == Strategy::automatic;
-    return site_.limits.machine && free && stream_.answers.known_to_go_straight(r, number());
+    return execution_context_.limits.machine && free &&
+           queue_.answers.known_to_be_independent(r, number());
 }
 
 Summary Operation::own_summary() const {
-    Summary s = summarise(state_.exchanged(), scope_of(call_.hints, *site_.topology, site_.limits));
-    if (state_.direct) s.direct = load_of(state_.request);
-    s.recall = stream_.plans.recall(state_.exchanged());
+    Summary s = summarise(state_.exchanged(), scope_of(call_.hints, *execution_context_.topology,
+                                                       execution_context_.limits));
+    if (state_.independent) s.independent = load_of(state_.request);
+    s.plan_lookup = queue_.plans.plan_lookup(state_.exchanged());
     s.hints = call_.hints;
     s.status = state_.status;
     s.end_of_file = state_.end_of_file;
-    if (state_.direct) s.pending = !direct_done_;
+    if (state_.independent) s.pending = !independent_done_;
     s.waiting = call_.may_block;
-    if (site_.leads()) {
+    if (execution_context_.leads()) {
         Hints const& h = call_.hints;
-        auto const wish = wished_window_bytes(h, site_.limits);
-        auto const many =
-            h.aggregator_count > 0 ? h.aggregator_count : site_.limits.aggregator_count;
-        auto const slots = std::min(std::max<std::int32_t>(many, h.group_count),
-                                    site_.window.shape().aggregator_count);
-        s.slot_bytes = site_.reserve(slots, wish);
-        s.slot_count = slots_per_aggregator;
+        auto const wish = wished_window_bytes(h, execution_context_.limits);
+        auto const many = h.aggregator_count > 0 ? h.aggregator_count
+                                                 : execution_context_.limits.aggregator_count;
+        auto const cb_buffers = std::min(std::max<std::int32_t>(many, h.group_count),
+                                         execution_context_.window.shape().aggregator_count);
+        s.cb_buffer_bytes = execution_context_.reserve(cb_buffers, wish);
+        s.cb_buffer_count = cb_buffers_per_aggregator;
     }
     return s;
 }
@@ -82,24 +86,25 @@ void Operation::take_memory(std::shared_ptr<Layout const> memory) {
 void Operation::start() {
     if (call_.find_memory) {
         take_memory(std::exchange(call_.find_memory, nullptr)());
-        state_.direct = wants_direct();
+        state_.independent = wants_independent();
     }
-    enter(Stage::survey);
-    start_survey();
-    if (state_.direct && !direct_done_) start_direct();
+    enter(Stage::summary_exchange);
+    start_summary_exchange();
+    if (state_.independent && !independent_done_) start_independent();
 }
 
-void Operation::start_direct() {
-    state_.direct = true;
-    executor_.admit(make_direct(state_.request.direction), id_direct);
+void Operation::start_independent() {
+    state_.independent = true;
+    executor_.admit(make_independent(state_.request.direction), id_independent);
 }
 
-void Operation::start_survey() {
+void Operation::start_summary_exchange() {
     auto const board = index(state_.operation % board_count);
-    state_.arrivals_before[0] = stream_.board_uses[boards_survey][board]++;
+    state_.arrivals_before[0] = queue_.board_uses[boards_summary_exchange][board]++;
     state_.records[0] = own_summary();
     control_left_ = 1;
-    executor_.admit(make_reduction(*site_.topology, site_.self, Channel::survey, state_.operation),
+    executor_.admit(make_reduction(*execution_context_.topology, execution_context_.self,
+                                   Channel::summary_exchange, state_.operation),
                     id_control);
 }
 
@@ -111,16 +116,16 @@ bool Operation::progress(Ahead& ahead) {
         for (std::int32_t const id : completed_) {
             if (id == id_control)
                 --control_left_;
-            else if (id == id_direct)
-                direct_done_ = true;
+            else if (id == id_independent)
+                independent_done_ = true;
             else
-                --lanes_[index(id)].active;
+                --cursors_[index(id)].active;
         }
         again |= step(ahead);
         moved |= again;
     }
     ahead.planned = planned();
-    for (std::size_t a = 0; a < lanes_.size(); ++a) {
+    for (std::size_t a = 0; a < cursors_.size(); ++a) {
         if (!generated(a)) ahead.generating[a] = true;
     }
     return moved;
@@ -128,10 +133,10 @@ bool Operation::progress(Ahead& ahead) {
 
 /// The time since the last stage began is that stage's.
 void Operation::enter(Stage next) {
-    double const now = site_.clock->now();
+    double const now = execution_context_.clock->now();
     Tally& tally = state_.tally;
-    if (stage_ == Stage::survey) tally.survey += now - started_;
-    if (stage_ == Stage::weights) tally.survey += now - entered_;
+    if (stage_ == Stage::summary_exchange) tally.summary_exchange += now - started_;
+    if (stage_ == Stage::weights) tally.summary_exchange += now - entered_;
     if (stage_ == Stage::claims) tally.claims += now - entered_;
     if (stage_ == Stage::exchange) tally.exchange += now - entered_;
     if (stage_ == Stage::agreement) tally.agreement += now - entered_;
@@ -142,21 +147,21 @@ void Operation::enter(Stage next) {
 /// Enters the next stage when the current one is done; true when anything happened.
 bool Operation::step(Ahead const& ahead) {
     switch (stage_) {
-    case Stage::survey:
-        return control_left_ == 0 && end_survey(ahead);
+    case Stage::summary_exchange:
+        return control_left_ == 0 && end_summary_exchange(ahead);
     case Stage::weights:
         if (control_left_ > 0) return false;
         end_weighing();
         return true;
     case Stage::claims:
         if (control_left_ > 0 || (reused_plan_ && !state_.claims->complete))
-            return admit_cycles(ahead);
+            return admit_rounds(ahead);
         end_claims();
         return true;
     case Stage::exchange: {
-        bool const moved = admit_cycles(ahead);
+        bool const moved = admit_rounds(ahead);
         if (moved || !executor_.idle()) return moved;
-        for (std::size_t a = 0; a < lanes_.size(); ++a) {
+        for (std::size_t a = 0; a < cursors_.size(); ++a) {
             if (!generated(a)) return false;
         }
         start_agreement();
@@ -173,29 +178,30 @@ bool Operation::step(Ahead const& ahead) {
     return false;
 }
 
-bool Operation::end_survey(Ahead const& ahead) {
-    if (!ahead.planned) return false;  // Cycle numbers go on in the stream's order.
-    survey_ = state_.records[0];
-    decision_ = decide(survey_, *site_.topology, site_.limits);
-    if (decision_.free && !state_.direct) {
-        stream_.answers.note(state_.request, decision_.way.strategy);
+bool Operation::end_summary_exchange(Ahead const& ahead) {
+    if (!ahead.planned) return false;  // Round numbers go on in the operation queue's order.
+    summary_exchange_ = state_.records[0];
+    decision_ = decide(summary_exchange_, *execution_context_.topology, execution_context_.limits);
+    if (decision_.free && !state_.independent) {
+        queue_.answers.note(state_.request, decision_.way.strategy);
     }
-    state_.plan = make_plan(decision_, survey_, *site_.topology, site_.limits);
-    bool const failed = survey_.status != Status::ok;
-    if (survey_.pending == 0 && (survey_.bytes == 0 || failed)) {
+    state_.plan = make_plan(decision_, summary_exchange_, *execution_context_.topology,
+                            execution_context_.limits);
+    bool const failed = summary_exchange_.status != Status::ok;
+    if (summary_exchange_.pending == 0 && (summary_exchange_.bytes == 0 || failed)) {
         finish();
         return true;
     }
     if (failed) {
         state_.plan.strategy = Strategy::independent;
         state_.plan.domains.clear();
-    } else if (state_.plan.strategy == Strategy::independent && !state_.direct &&
+    } else if (state_.plan.strategy == Strategy::independent && !state_.independent &&
                state_.request.bytes > 0) {
-        start_direct();
+        start_independent();
     }
     if (state_.plan.needs_groups()) divide_by_groups();
     if (state_.plan.needs_weights()) {
-        if (auto known = stream_.plans.domains(survey_.recall, state_.plan)) {
+        if (auto known = queue_.plans.domains(summary_exchange_.plan_lookup, state_.plan)) {
             state_.plan.domains = std::move(*known);
         } else {
             start_weighing();
@@ -209,31 +215,34 @@ bool Operation::end_survey(Ahead const& ahead) {
 /// From the records of the node's ranks, which are still on the board.
 void Operation::divide_by_groups() {
     std::vector<Summary> records;
-    for (Rank local = 0; local < site_.local_count(); ++local) {
-        records.push_back(site_.window.record(Channel::survey, state_.operation, local));
+    for (Rank local = 0; local < execution_context_.local_count(); ++local) {
+        records.push_back(
+            execution_context_.window.record(Channel::summary_exchange, state_.operation, local));
     }
-    sluice::divide_by_groups(state_.plan, survey_, *site_.topology, site_.node(), records,
-                             decision_.way.aggregators, site_.limits.key.get());
+    sluice::divide_by_groups(state_.plan, summary_exchange_, *execution_context_.topology,
+                             execution_context_.node(), records, decision_.way.aggregators,
+                             execution_context_.limits.key.get());
 }
 
-/// Where in the span the bytes are, which the survey does not tell.
+/// Where in the span the bytes are, which the exchange of summaries does not tell.
 void Operation::start_weighing() {
     enter(Stage::weights);
     auto const board = index(state_.operation % board_count);
-    state_.arrivals_before[2] = stream_.board_uses[boards_weights][board]++;
+    state_.arrivals_before[2] = queue_.board_uses[boards_weights][board]++;
     state_.weighing = std::make_unique<Weighing>();
-    state_.weighing->all = weigh(state_.exchanged(), survey_.span);
-    if (!stream_.weighed.empty()) state_.weighing->sums_before = stream_.weighed[board];
+    state_.weighing->all = weigh(state_.exchanged(), summary_exchange_.span);
+    if (!queue_.weighed.empty()) state_.weighing->sums_before = queue_.weighed[board];
     control_left_ = 1;
-    executor_.admit(make_reduction(*site_.topology, site_.self, Channel::weights, state_.operation),
+    executor_.admit(make_reduction(*execution_context_.topology, execution_context_.self,
+                                   Channel::weights, state_.operation),
                     id_control);
 }
 
 void Operation::end_weighing() {
-    stream_.weighed.resize(index(board_count));
-    stream_.weighed[index(state_.operation % board_count)] = state_.weighing->sums;
-    state_.plan =
-        make_plan(decision_, survey_, *site_.topology, site_.limits, &state_.weighing->all);
+    queue_.weighed.resize(index(board_count));
+    queue_.weighed[index(state_.operation % board_count)] = state_.weighing->sums;
+    state_.plan = make_plan(decision_, summary_exchange_, *execution_context_.topology,
+                            execution_context_.limits, &state_.weighing->all);
     state_.weighing.reset();
     start_work();
 }
@@ -243,9 +252,10 @@ void Operation::start_work() {
     enter(state_.plan.strategy == Strategy::two_phase ? Stage::claims : Stage::exchange);
 }
 
-/// All ranks decide alike: from the survey, and from plans that they stored together.
+/// All ranks decide alike: from the exchange of summaries, and from plans that they stored
+/// together.
 bool Operation::reuse_claims() {
-    state_.claims = stream_.plans.find(survey_.recall, state_.plan);
+    state_.claims = queue_.plans.find(summary_exchange_.plan_lookup, state_.plan);
     reused_plan_ = state_.claims != nullptr;
     if (reused_plan_) start_exchange();
     return reused_plan_;
@@ -253,16 +263,16 @@ bool Operation::reuse_claims() {
 
 void Operation::start_claims() {
     auto const board = index(state_.operation % board_count);
-    state_.claims_before = stream_.board_uses[boards_claims][board]++;
+    state_.claims_before = queue_.board_uses[boards_claims][board]++;
     state_.claims = std::make_shared<Claims>();
-    stream_.plans.store(state_.operation, state_.exchanged(), state_.plan, state_.claims);
-    state_.claims->own = make_claims(state_.exchanged(), state_.plan, site_.local());
+    queue_.plans.store(state_.operation, state_.exchanged(), state_.plan, state_.claims);
+    state_.claims->own = make_claims(state_.exchanged(), state_.plan, execution_context_.local());
     state_.claims->local.resize(index(state_.plan.aggregator_count()));
     start_exchange();
     control_left_ = 1;
-    executor_.admit(
-        make_claims_exchange(*site_.topology, site_.self, state_.plan, state_.operation),
-        id_control);
+    executor_.admit(make_claims_exchange(*execution_context_.topology, execution_context_.self,
+                                         state_.plan, state_.operation),
+                    id_control);
 }
 
 /// Claims are kept off the board, which others will use again.
@@ -270,78 +280,84 @@ void Operation::end_claims() {
     enter(Stage::exchange);
     if (reused_plan_) return;
     Claims& claims = *state_.claims;
-    for (std::size_t a = 0; a < lanes_.size(); ++a) {
-        if (!lanes_[a].carries) continue;
-        for (Rank local = 0; local < site_.local_count(); ++local) {
-            claims.local[a].push_back(
-                site_.window.claim(state_.operation, local, static_cast<std::int32_t>(a)));
+    for (std::size_t a = 0; a < cursors_.size(); ++a) {
+        if (!cursors_[a].carries) continue;
+        for (Rank local = 0; local < execution_context_.local_count(); ++local) {
+            claims.local[a].push_back(execution_context_.window.claim(
+                state_.operation, local, static_cast<std::int32_t>(a)));
         }
     }
     claims.complete = true;
     auto const own =
-        std::find_if(lanes_.begin(), lanes_.end(), [](auto& lane) { return lane.owns; });
-    if (own == lanes_.end()) return;
-    auto sources = sources_of(std::exchange(state_.claims_received, {}), *site_.topology,
-                              state_.plan, static_cast<std::int32_t>(own - lanes_.begin()));
+        std::find_if(cursors_.begin(), cursors_.end(), [](auto& cursor) { return cursor.owns; });
+    if (own == cursors_.end()) return;
+    auto sources =
+        sources_of(std::exchange(state_.claims_received, {}), *execution_context_.topology,
+                   state_.plan, static_cast<std::int32_t>(own - cursors_.begin()));
     if (sources) claims.sources = std::move(*sources);
     if (!sources) state_.fail(Status::other);
 }
 
-/// Cycle numbers are taken now, in the stream's order, whatever happens later.
+/// Round numbers are taken now, in the operation queue's order, whatever happens later.
 void Operation::start_exchange() {
     Plan const& plan = state_.plan;
-    site_.open_slots(plan.aggregator_count(), plan.window_bytes);
-    lanes_.resize(plan.domains.size());
-    lane_order_ = send_order(plan.data, *site_.topology, site_.self, plan.aggregator_count());
-    for (std::size_t a = 0; a < lanes_.size(); ++a) {
+    execution_context_.open_cb_buffers(plan.aggregator_count(), plan.window_bytes);
+    cursors_.resize(plan.domains.size());
+    cursor_order_ = send_order(plan.data, *execution_context_.topology, execution_context_.self,
+                               plan.aggregator_count());
+    for (std::size_t a = 0; a < cursors_.size(); ++a) {
         auto const aggregator = static_cast<std::int32_t>(a);
-        Lane& lane = lanes_[a];
-        std::int64_t const cycles = plan.cycle_count(aggregator);
-        state_.first_cycle.push_back(stream_.next_cycle[a]);
-        state_.first_shared_cycle.push_back(stream_.next_shared_cycle[a]);
-        stream_.next_cycle[a] += cycles;
-        if (!plan.is_grouped()) stream_.next_shared_cycle[a] += cycles;
-        lane.owns = sluice::aggregator(*site_.topology, plan, aggregator) == site_.self;
-        lane.carries = carrier(*site_.topology, plan, site_.node(), aggregator) == site_.self;
+        Cursor& cursor = cursors_[a];
+        std::int64_t const rounds = plan.round_count(aggregator);
+        state_.first_round.push_back(queue_.next_round[a]);
+        state_.first_shared_round.push_back(queue_.next_shared_round[a]);
+        queue_.next_round[a] += rounds;
+        if (!plan.is_grouped()) queue_.next_shared_round[a] += rounds;
+        cursor.owns = sluice::aggregator(*execution_context_.topology, plan, aggregator) ==
+                      execution_context_.self;
+        cursor.carries =
+            local_aggregator(*execution_context_.topology, plan, execution_context_.node(),
+                             aggregator) == execution_context_.self;
         Claim const& claim = state_.claims->own[a];
-        lane.next = lane.carries ? 0 : claim.first();
-        lane.end = lane.carries ? cycles : std::min(claim.end(), cycles);
+        cursor.next = cursor.carries ? 0 : claim.first();
+        cursor.end = cursor.carries ? rounds : std::min(claim.end(), rounds);
     }
 }
 
 bool Operation::generated(std::size_t a) const noexcept {
-    return a >= lanes_.size() || lanes_[a].next >= lanes_[a].end;
+    return a >= cursors_.size() || cursors_[a].next >= cursors_[a].end;
 }
 
-bool Operation::admit_cycles(Ahead const& ahead) {
+bool Operation::admit_rounds(Ahead const& ahead) {
     bool moved = false;
-    for (std::int32_t const aggregator : lane_order_) {
+    for (std::int32_t const aggregator : cursor_order_) {
         auto const a = index(aggregator);
-        if (lanes_[a].carries && stage_ == Stage::claims) continue;  // Others' are not known yet.
+        if (cursors_[a].carries && stage_ == Stage::claims) continue;  // Others' are not known yet.
         if (ahead.generating[a]) continue;
-        while (!generated(a) && lanes_[a].active < state_.plan.slot_count) {
+        while (!generated(a) && cursors_[a].active < state_.plan.cb_buffer_count) {
             moved |= admit_next(aggregator);
         }
     }
     return moved;
 }
 
-CycleInput Operation::cycle_input(std::int32_t aggregator, std::int64_t cycle) const {
+RoundInput Operation::round_input(std::int32_t aggregator, std::int64_t round) const {
     auto const a = index(aggregator);
-    auto input = sluice::cycle_input(*site_.topology, site_.self, state_.plan, *state_.claims,
-                                     aggregator, cycle);
-    input.stream_cycle = state_.first_cycle[a] + cycle;
-    input.taken_before = lanes_[a].taken;
+    auto input = sluice::round_input(*execution_context_.topology, execution_context_.self,
+                                     state_.plan, *state_.claims, aggregator, round);
+    input.queue_round = state_.first_round[a] + round;
+    input.taken_before = cursors_[a].taken;
     return input;
 }
 
 bool Operation::admit_next(std::int32_t aggregator) {
-    Lane& lane = lanes_[index(aggregator)];
-    auto const input = cycle_input(aggregator, lane.next++);
-    lane.taken += static_cast<std::int64_t>(input.sources.size());
-    Schedule schedule = make_cycle(*site_.topology, site_.self, state_.plan, input);
+    Cursor& cursor = cursors_[index(aggregator)];
+    auto const input = round_input(aggregator, cursor.next++);
+    cursor.taken += static_cast<std::int64_t>(input.sources.size());
+    Schedule schedule =
+        make_round(*execution_context_.topology, execution_context_.self, state_.plan, input);
     if (schedule.ops.empty()) return true;
-    ++lane.active;
+    ++cursor.active;
     executor_.admit(std::move(schedule), aggregator);
     return true;
 }
@@ -349,28 +365,28 @@ bool Operation::admit_next(std::int32_t aggregator) {
 void Operation::start_agreement() {
     enter(Stage::agreement);
     auto const board = index(state_.operation % board_count);
-    state_.arrivals_before[1] = stream_.board_uses[boards_agreement][board]++;
+    state_.arrivals_before[1] = queue_.board_uses[boards_agreement][board]++;
     Summary outcome;
-    outcome.operation = survey_.operation;
+    outcome.operation = summary_exchange_.operation;
     outcome.hints = call_.hints;
-    outcome.status = agreed(state_.status, survey_.status);
+    outcome.status = agreed(state_.status, summary_exchange_.status);
     outcome.end_of_file = state_.end_of_file;
     state_.records[0] = outcome;
     control_left_ = 1;
-    executor_.admit(
-        make_reduction(*site_.topology, site_.self, Channel::agreement, state_.operation),
-        id_control);
+    executor_.admit(make_reduction(*execution_context_.topology, execution_context_.self,
+                                   Channel::agreement, state_.operation),
+                    id_control);
 }
 
 void Operation::finish() {
     Summary const& outcome = state_.records[0];
     result_ = outcome.status;
     if (result_ == Status::ok) {
-        bool const cut = state_.request.direction == Direction::read && !state_.direct &&
+        bool const cut = state_.request.direction == Direction::read && !state_.independent &&
                          outcome.end_of_file < endless;
-        bytes_ = state_.direct ? state_.direct_bytes
-                 : cut         ? bytes_before(state_.request, outcome.end_of_file)
-                               : state_.request.bytes;
+        bytes_ = state_.independent ? state_.independent_bytes
+                 : cut              ? bytes_before(state_.request, outcome.end_of_file)
+                                    : state_.request.bytes;
     }
     enter(Stage::complete);
     ended_ = entered_;

@@ -1,8 +1,8 @@
-// One collective call: survey -> claims -> exchange -> agreement. Each stage is a small schedule,
-// made by a pure function from what the stage before brought; this file only strings them together.
-// Blocking, nonblocking, split and simulated calls are all this class.
+// One collective call: exchange of summaries -> claims -> exchange -> agreement. Each stage is a
+// small schedule, made by a pure function from what the stage before brought; this file only
+// strings them together. Blocking, nonblocking, split and simulated calls are all this class.
 #pragma once
-#include "file/plan/cycle_input.hpp"
+#include "file/plan/round_input.hpp"
 #include "file/run/answers.hpp"
 #include "file/run/executor.hpp"
 
@@ -10,7 +10,15 @@
 
 namespace sluice {
 
-enum class Stage : std::uint8_t { waiting, survey, weights, claims, exchange, agreement, complete };
+enum class Stage : std::uint8_t {
+    waiting,
+    summary_exchange,
+    weights,
+    claims,
+    exchange,
+    agreement,
+    complete
+};
 
 char const* describe(Stage stage) noexcept;
 
@@ -27,36 +35,39 @@ struct Call {
     std::function<std::shared_ptr<Layout const>()> find_memory;
 };
 
-/// Progress of the stream's cycles, carried from one operation to the next. Equal on all ranks, but
-/// for what belongs to the node.
-struct StreamState {
-    std::vector<std::int64_t> next_cycle;         ///< By aggregator, on this node.
-    std::vector<std::int64_t> next_shared_cycle;  ///< The same without cycles by groups.
+/// Progress of the operation queue's rounds, carried from one operation to the next. Equal on all
+/// ranks, but for what belongs to the node.
+struct QueueState {
+    std::vector<std::int64_t> next_round;         ///< By aggregator, on this node.
+    std::vector<std::int64_t> next_shared_round;  ///< The same without rounds by groups.
     PlanCache plans;
-    std::int64_t board_uses[4][board_count]{};  ///< Surveys, agreements, claims, weights.
-    std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
+    std::int64_t
+        board_uses[4][board_count]{};  ///< Exchanges of summaries, agreements, claims, weights.
+    std::vector<Weights> weighed;      ///< Of boards, when they were used last; empty: never.
     Answers answers;
 };
 
-/// What the operations ahead in the stream still have to do first, on this rank.
+/// What the operations ahead in the operation queue still have to do first, on this rank.
 struct Ahead {
     bool planned = true;
-    std::vector<bool> generating;  ///< By aggregator: cycles that were not admitted yet.
+    std::vector<bool> generating;  ///< By aggregator: rounds that were not admitted yet.
 };
 
 class Operation {
 public:
-    Operation(Site& site, StreamState& stream, Call call, std::int64_t number);
+    Operation(ExecutionContext& execution_context, QueueState& queue, Call call,
+              std::int64_t number);
 
     /// Begins: the rank posts what it wants. Nothing else happens before progress().
     void start();
 
-    /// Moves on as far as it can without waiting; true when anything moved. Plans and cycles of the
+    /// Moves on as far as it can without waiting; true when anything moved. Plans and rounds of the
     /// operations ahead come first; adds its own to `ahead`.
     bool progress(Ahead& ahead);
 
     /// Moves a short part of a blocking call at once, in the calling thread, before the operation
-    /// is appended: the survey then tells the outcome, and nothing is left to agree on.
+    /// is appended: the exchange of summaries then tells the outcome, and nothing is left to agree
+    /// on.
     void run_early();
 
     /// In a blocking call the calling thread reads and writes the file: does the next transfer that
@@ -81,7 +92,7 @@ public:
     [[nodiscard]] Status status() const noexcept { return result_; }  ///< The same on all ranks.
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }  ///< Of this rank, transferred.
     /// The same once may_release_caller() is true.
-    [[nodiscard]] Bytes direct_bytes() const noexcept { return state_.direct_bytes; }
+    [[nodiscard]] Bytes independent_bytes() const noexcept { return state_.independent_bytes; }
 
     [[nodiscard]] Stage stage() const noexcept { return stage_; }
     [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
@@ -89,7 +100,7 @@ public:
     [[nodiscard]] bool reused_plan() const noexcept { return reused_plan_; }
     /// What was decided, and what it was expected to cost.
     [[nodiscard]] Decision const& decision() const noexcept { return decision_; }
-    [[nodiscard]] Summary const& survey() const noexcept { return survey_; }
+    [[nodiscard]] Summary const& summary_exchange() const noexcept { return summary_exchange_; }
     [[nodiscard]] std::int64_t number() const noexcept { return state_.operation; }
     [[nodiscard]] double started() const noexcept { return started_; }  ///< When it was called.
     [[nodiscard]] double ended() const noexcept { return ended_; }
@@ -98,7 +109,7 @@ public:
     [[nodiscard]] std::string describe() const;
 
 private:
-    struct Lane {  ///< One aggregator's cycles, as far as they concern this rank.
+    struct Cursor {  ///< One aggregator's rounds, as far as they concern this rank.
         std::int64_t next = 0, end = 0;
         std::int32_t active = 0;
         bool carries = false;    ///< This rank carries for its node.
@@ -106,13 +117,13 @@ private:
         std::int64_t taken = 0;  ///< Messages that were asked for.
     };
 
-    [[nodiscard]] bool wants_direct() const;
+    [[nodiscard]] bool wants_independent() const;
     [[nodiscard]] Summary own_summary() const;
     void take_memory(std::shared_ptr<Layout const> memory);
     bool step(Ahead const& ahead);
     void enter(Stage next);
-    void start_survey();
-    bool end_survey(Ahead const& ahead);
+    void start_summary_exchange();
+    bool end_summary_exchange(Ahead const& ahead);
     void divide_by_groups();
     void start_weighing();
     void end_weighing();
@@ -121,29 +132,29 @@ private:
     void start_claims();
     void end_claims();
     void start_exchange();
-    bool admit_cycles(Ahead const& ahead);
+    bool admit_rounds(Ahead const& ahead);
     bool admit_next(std::int32_t aggregator);
     void start_agreement();
     void finish();
-    void start_direct();
+    void start_independent();
     [[nodiscard]] bool planned() const noexcept { return stage_ >= Stage::claims; }
     [[nodiscard]] bool generated(std::size_t aggregator) const noexcept;
-    [[nodiscard]] CycleInput cycle_input(std::int32_t aggregator, std::int64_t cycle) const;
+    [[nodiscard]] RoundInput round_input(std::int32_t aggregator, std::int64_t round) const;
 
-    Site& site_;
-    StreamState& stream_;
+    ExecutionContext& execution_context_;
+    QueueState& queue_;
     Call call_;
     ExchangeState state_;
     Executor executor_;
     Stage stage_ = Stage::waiting;
-    Summary survey_;
+    Summary summary_exchange_;
     Decision decision_;
     bool reused_plan_ = false;
-    bool direct_done_ = false;
-    bool ran_early_ = false;                ///< Before the survey, by run_early().
-    std::vector<Lane> lanes_;               ///< By aggregator.
-    std::vector<std::int32_t> lane_order_;  ///< In which cycles are admitted.
-    std::vector<std::int32_t> completed_;   ///< Scratch for the executor's answers.
+    bool independent_done_ = false;
+    bool ran_early_ = false;                  ///< Before the exchange of summaries, by run_early().
+    std::vector<Cursor> cursors_;             ///< By aggregator.
+    std::vector<std::int32_t> cursor_order_;  ///< In which rounds are admitted.
+    std::vector<std::int32_t> completed_;     ///< Scratch for the executor's answers.
     std::int32_t control_left_ = 0;  ///< Schedules of the current stage, without direct ones.
     Status result_ = Status::ok;
     Bytes bytes_ = 0;

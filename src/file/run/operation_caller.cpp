@@ -11,21 +11,22 @@ namespace sluice {
 constexpr Bytes inline_bytes = 256 * 1024;
 
 void Operation::run_early() {
-    if (!state_.direct || !call_.may_block || state_.request.bytes > inline_bytes) return;
+    if (!state_.independent || !call_.may_block || state_.request.bytes > inline_bytes) return;
     UserTransfer transfer(state_.request, state_.user);
     call_.storage->run(transfer);
     state_.fail(transfer.status);
-    state_.direct_bytes = transfer.bytes;
-    direct_done_ = ran_early_ = true;
+    state_.independent_bytes = transfer.bytes;
+    independent_done_ = ran_early_ = true;
 }
 
-/// A short transfer that ran early is over before the survey begins, so its caller waits for no
-/// other rank's bytes where the survey brings the outcome of all.
+/// A short transfer that ran early is over before the exchange of summaries begins, so its caller
+/// waits for no other rank's bytes where the exchange of summaries brings the outcome of all.
 bool Operation::may_release_caller() const noexcept {
-    bool const moved = state_.direct && direct_done_ && (planned() || !ran_early_);
+    bool const moved = state_.independent && independent_done_ && (planned() || !ran_early_);
     bool const brings_nothing = state_.request.bytes == 0 && planned();
-    bool const serves = stage_ != Stage::agreement &&
-                        std::ranges::any_of(lanes_, [](Lane const& lane) { return lane.carries; });
+    bool const serves =
+        stage_ != Stage::agreement &&
+        std::ranges::any_of(cursors_, [](Cursor const& cursor) { return cursor.carries; });
     if (stage_ == Stage::waiting || state_.status != Status::ok) return false;
     return !state_.request.atomic && !serves && (moved || brings_nothing);
 }

@@ -7,8 +7,8 @@ char const* describe(Stage stage) noexcept {
     switch (stage) {
     case Stage::waiting:
         return "waiting for earlier operations";
-    case Stage::survey:
-        return "survey";
+    case Stage::summary_exchange:
+        return "exchange of summaries";
     case Stage::weights:
         return "weights";
     case Stage::claims:
@@ -28,9 +28,9 @@ std::string Operation::describe() const {
                        sluice::describe(state_.request.direction) + " of " +
                        std::to_string(state_.request.bytes) + " bytes), stage " +
                        sluice::describe(stage_);
-    for (std::size_t a = 0; a < lanes_.size(); ++a) {
-        text += ", aggregator " + std::to_string(a) + ": cycle " + std::to_string(lanes_[a].next) +
-                " of " + std::to_string(lanes_[a].end);
+    for (std::size_t a = 0; a < cursors_.size(); ++a) {
+        text += ", aggregator " + std::to_string(a) + ": round " +
+                std::to_string(cursors_[a].next) + " of " + std::to_string(cursors_[a].end);
     }
     std::string const waits = executor_.waits_for();
     return waits.empty() ? text : text + ", " + waits;

@@ -1,5 +1,5 @@
 // Where the time of operations went on one rank, and what it sent to other nodes. Times are seconds
-// on the site's clock.
+// on the execution context's clock.
 #pragma once
 #include "base/layout.hpp"
 
@@ -22,16 +22,16 @@ private:
 };
 
 struct Tally {
-    // The stages, one after the other; survey from when the call was made.
-    double survey = 0, claims = 0, exchange = 0, agreement = 0;
-    double copies = 0;     ///< Between user memory, slots and messages.
+    // The stages, one after the other; exchange of summaries from when the call was made.
+    double summary_exchange = 0, claims = 0, exchange = 0, agreement = 0;
+    double copies = 0;     ///< Between user memory, collective buffers and messages.
     double transfers = 0;  ///< A transfer to or from the file was under way.
     double messages = 0;   ///< A message with data was under way, or its receive was open.
     std::int64_t messages_sent = 0;
     Bytes bytes_sent = 0;
 
     Tally& operator+=(Tally const& other) noexcept {
-        survey += other.survey, claims += other.claims;
+        summary_exchange += other.summary_exchange, claims += other.claims;
         exchange += other.exchange, agreement += other.agreement;
         copies += other.copies, transfers += other.transfers, messages += other.messages;
         messages_sent += other.messages_sent, bytes_sent += other.bytes_sent;

@@ -14,40 +14,40 @@ Layout const& or_contiguous(Layout const& layout) noexcept {
 
 }  // namespace
 
-SlotTransfer::SlotTransfer(Direction way, Slot const& slot, Window const& window,
-                           Bytes gap_bytes) noexcept
+CbBufferTransfer::CbBufferTransfer(Direction way, CbBuffer const& cb_buffer, Window const& window,
+                                   Bytes gap_bytes) noexcept
     : Transfer(way),
-      slot_(slot),
+      cb_buffer_(cb_buffer),
       window_(window),
       gap_bytes_(gap_bytes) {}
 
 /// The next marked bytes, cut at the end of the part: the next part lies elsewhere in the file.
-std::optional<Span> SlotTransfer::stretch_in_part() {
-    auto const stretch = slot_.coverage.next(at_);
+std::optional<Span> CbBufferTransfer::stretch_in_part() {
+    auto const stretch = cb_buffer_.coverage.next(at_);
     if (!stretch || window_.part_count == 1) return stretch;
     part_ = stretch->begin / window_.part_bytes;
     return clip(*stretch, {stretch->begin, window_.place(part_ + 1)});
 }
 
-std::optional<Segment> SlotTransfer::next() {
+std::optional<Segment> CbBufferTransfer::next() {
     auto const stretch = stretch_in_part();
     if (!stretch) return std::nullopt;
     at_ = stretch->end;
     Offset const end = window_.place(part_ + 1);
     while (direction == Direction::read) {
-        auto const following = slot_.coverage.next(at_);
+        auto const following = cb_buffer_.coverage.next(at_);
         if (!following || following->begin - at_ > gap_bytes_) break;
         if (following->begin >= end) break;
         at_ = std::min(following->end, end);
     }
     Offset const begin = window_.part(part_).begin + (stretch->begin - window_.place(part_));
-    return Segment{begin, slot_.data + stretch->begin, at_ - stretch->begin};
+    return Segment{begin, cb_buffer_.data + stretch->begin, at_ - stretch->begin};
 }
 
-WholeTransfer::WholeTransfer(Direction way, std::byte* slot, Window const& window,
+WholeTransfer::WholeTransfer(Direction way, std::byte* cb_buffer, Window const& window,
                              Span span) noexcept
     : Transfer(way),
-      slot_(slot),
+      cb_buffer_(cb_buffer),
       window_(window),
       span_(span) {}
 
@@ -55,7 +55,7 @@ std::optional<Segment> WholeTransfer::next() {
     while (part_ < window_.part_count) {
         Span const part = window_.part(part_);
         Span const wanted = clip(part, span_);
-        std::byte* const from = slot_ + window_.place(part_++) + (wanted.begin - part.begin);
+        std::byte* const from = cb_buffer_ + window_.place(part_++) + (wanted.begin - part.begin);
         if (!wanted.empty()) return Segment{wanted.begin, from, wanted.bytes()};
     }
     return std::nullopt;

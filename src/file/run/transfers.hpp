@@ -1,36 +1,37 @@
-// What storage is asked to do: a slot's marked bytes, or a request's bytes straight from user
-// memory.
+// What storage is asked to do: a collective buffer's marked bytes, or a request's bytes straight
+// from user memory.
 #pragma once
 #include "file/run/movement.hpp"
 #include "schedule/port.hpp"
 
 namespace sluice {
 
-/// Exactly the marked bytes of a slot. When reading, small gaps between them are read too: that is
-/// cheaper than many requests, and changes nothing outside of the slot.
-class SlotTransfer final : public Transfer {
+/// Exactly the marked bytes of a collective buffer. When reading, small gaps between them are read
+/// too: that is cheaper than many requests, and changes nothing outside of the collective buffer.
+class CbBufferTransfer final : public Transfer {
 public:
-    SlotTransfer(Direction way, Slot const& slot, Window const& window, Bytes gap_bytes) noexcept;
+    CbBufferTransfer(Direction way, CbBuffer const& cb_buffer, Window const& window,
+                     Bytes gap_bytes) noexcept;
     std::optional<Segment> next() override;
 
 private:
     std::optional<Span> stretch_in_part();
 
-    Slot slot_;
+    CbBuffer cb_buffer_;
     Window window_;
     Bytes gap_bytes_;        ///< Gaps of up to this length are read.
     std::int64_t part_ = 0;  ///< The part of the window that `at_` lies in.
-    Offset at_ = 0;          ///< In the slot.
+    Offset at_ = 0;          ///< In the collective buffer.
 };
 
 /// All bytes of a window that lie in `span`: for windows whose coverage is known without marks.
 class WholeTransfer final : public Transfer {
 public:
-    WholeTransfer(Direction way, std::byte* slot, Window const& window, Span span) noexcept;
+    WholeTransfer(Direction way, std::byte* cb_buffer, Window const& window, Span span) noexcept;
     std::optional<Segment> next() override;
 
 private:
-    std::byte* slot_;
+    std::byte* cb_buffer_;
     Window window_;
     Span span_;
     std::int64_t part_ = 0;

@@ -3,25 +3,25 @@
 
 namespace sluice {
 
-void Weighing::copy(Op const& op, NodeWindow const& window) noexcept {
+void Weighing::copy(Op const& op, SharedRegion const& window) noexcept {
     if (op.target == Memory::board) {
-        auto const board = window.weighed(op.cycle);
+        auto const board = window.weighed(op.round);
         for (std::size_t i = 0; i < board.size(); ++i) {
             if (all.bytes[i] != 0) board[i].fetch_add(all.bytes[i], std::memory_order_relaxed);
         }
     } else if (op.target == Memory::announcement) {
-        window.announced_weights(op.cycle) = all;
+        window.announced_weights(op.round) = all;
     } else {
-        all = window.announced_weights(op.cycle);
+        all = window.announced_weights(op.round);
     }
 }
 
-void Weighing::merge(Op const& op, NodeWindow const& window) noexcept {
+void Weighing::merge(Op const& op, SharedRegion const& window) noexcept {
     if (op.source == Memory::record) {
         all += came;
         return;
     }
-    auto const board = window.weighed(op.cycle);
+    auto const board = window.weighed(op.round);
     for (std::size_t i = 0; i < board.size(); ++i) {
         sums.bytes[i] = board[i].load(std::memory_order_relaxed);
     }

@@ -107,7 +107,7 @@ int begin(Arguments const& arguments, MPI_Comm communicator, sluice_request* req
         return error;
     }
     PreparedCollective prepared;
-    prepared.context = Context::of(communicator);
+    prepared.context = CommunicatorCollectives::of(communicator);
     if (!prepared.context) {
         int const code = gather_in_mpi(arguments, communicator);
         if (code == MPI_SUCCESS) *request = completed_own();
@@ -116,7 +116,8 @@ int begin(Arguments const& arguments, MPI_Comm communicator, sluice_request* req
     auto results = std::make_shared<Results>();
     results->arguments = arguments;
     results->is_root = is_root;
-    Context& context = *prepared.context;  // Is kept until the operation is complete.
+    CommunicatorCollectives& context =
+        *prepared.context;  // Is kept until the operation is complete.
     auto sizes = gather_of_sizes(*results, static_cast<std::size_t>(context.ranks()));
     auto const next = [results, &context](CollectiveState& state) {
         auto data = gather_of_data(*results, state);

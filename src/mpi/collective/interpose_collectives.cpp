@@ -4,7 +4,7 @@
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/collective/started_collective.hpp"
 #include "mpi/guard.hpp"
-#include "mpi/next.hpp"
+#include "mpi/pmpi.hpp"
 #include "mpi/start/interposition.hpp"
 
 namespace {
@@ -36,7 +36,7 @@ int guarded_serve(sluice::CollectiveArguments const& arguments, MPI_Request* req
 
 #define SLUICE_INTERPOSED(NAME, PARAMETERS, ARGUMENTS, WHAT)                                       \
     int NAME(SLUICE_UNWRAPPED PARAMETERS, MPI_Request* request) {                                  \
-        auto const pass = [&] { return SLUICE_NEXT(NAME)(SLUICE_UNWRAPPED ARGUMENTS, request); };  \
+        auto const pass = [&] { return SLUICE_PMPI(NAME)(SLUICE_UNWRAPPED ARGUMENTS, request); };  \
         return sluice::settings().collectives ? guarded_serve(WHAT, request, pass) : pass();       \
     }
 #define SLUICE_WITH_INT(NAME, PARAMETERS, ARGUMENTS, WHAT)                                         \

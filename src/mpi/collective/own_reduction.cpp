@@ -4,7 +4,7 @@
 #include "collective/blocks.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/named_types.hpp"
-#include "mpi/next.hpp"
+#include "mpi/pmpi.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -184,20 +184,20 @@ std::shared_ptr<Reduction const> make_reduction(MPI_Op op, MPI_Datatype type) {
 }
 
 int free_op(MPI_Op* op) {
-    if (!needed_ops().free_later(*op)) return SLUICE_NEXT(MPI_Op_free)(op);
+    if (!needed_ops().free_later(*op)) return SLUICE_PMPI(MPI_Op_free)(op);
     *op = MPI_OP_NULL;
     return MPI_SUCCESS;
 }
 
 int free_type(MPI_Datatype* type) {
-    if (!needed_types().free_later(*type)) return SLUICE_NEXT(MPI_Type_free)(type);
+    if (!needed_types().free_later(*type)) return SLUICE_PMPI(MPI_Type_free)(type);
     *type = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
 }
 
 void free_what_was_needed() {
-    for (MPI_Op op : needed_ops().take_left()) SLUICE_NEXT(MPI_Op_free)(&op);
-    for (MPI_Datatype type : needed_types().take_left()) SLUICE_NEXT(MPI_Type_free)(&type);
+    for (MPI_Op op : needed_ops().take_left()) SLUICE_PMPI(MPI_Op_free)(&op);
+    for (MPI_Datatype type : needed_types().take_left()) SLUICE_PMPI(MPI_Type_free)(&type);
 }
 
 }  // namespace sluice

@@ -26,9 +26,9 @@ void serve_others(PreparedCollective prepared) {
 }  // namespace
 
 int prepare(CollectiveArguments const& arguments, PreparedCollective& into, Starts starts) {
-    into.context = Context::of(arguments.communicator);
+    into.context = CommunicatorCollectives::of(arguments.communicator);
     if (!into.context) return MPI_SUCCESS;
-    Context& context = *into.context;
+    CommunicatorCollectives& context = *into.context;
     CollectiveCall call;
     Captured const done = capture(arguments, context.communicator(), context.team(), context.self(),
                                   context.ranks(), call, into.stage.buffers);

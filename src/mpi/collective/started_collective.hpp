@@ -2,14 +2,14 @@
 // interposed functions and those of sluice.h share.
 #pragma once
 #include "mpi/collective/collective_arguments.hpp"
-#include "mpi/collective/context.hpp"
+#include "mpi/collective/communicator_collectives.hpp"
 #include "mpi/progress/requests.hpp"
 
 namespace sluice {
 
 /// A collective that can be started, any number of times.
 struct PreparedCollective {
-    std::shared_ptr<Context> context;  ///< Null: the MPI has to serve it.
+    std::shared_ptr<CommunicatorCollectives> context;  ///< Null: the MPI has to serve it.
     CollectiveStage stage;
 };
 
@@ -17,8 +17,9 @@ struct PreparedCollective {
 enum class Starts { now, later };
 
 /// Returns an error class, after the communicator's handler. Where it is the first use of a
-/// communicator, Context::of() may be collective. With buffers that share memory and Starts::now
-/// the call goes on without the program, on copies, so that ranks whose buffers are right end.
+/// communicator, CommunicatorCollectives::of() may be collective. With buffers that share memory
+/// and Starts::now the call goes on without the program, on copies, so that ranks whose buffers are
+/// right end.
 int prepare(CollectiveArguments const& arguments, PreparedCollective& into, Starts starts);
 
 class StartedCollective final : public Started {
@@ -31,10 +32,10 @@ public:
     void poke() const override { context_->poke(); }
     [[nodiscard]] Bytes bytes() const override { return 0; }
     int raise() const override;
-    [[nodiscard]] Context const& context() const noexcept { return *context_; }
+    [[nodiscard]] CommunicatorCollectives const& context() const noexcept { return *context_; }
 
 private:
-    std::shared_ptr<Context> context_;
+    std::shared_ptr<CommunicatorCollectives> context_;
     std::shared_ptr<Reduction const> reduction_;  ///< Ends in a thread of the program.
     std::shared_ptr<CollectiveState> state_;
 };

@@ -1,6 +1,6 @@
 // The memory that the ranks of a node share, and how they come to it.
 #pragma once
-#include "file/run/window.hpp"
+#include "file/run/shared_region.hpp"
 #include "system/shared_memory.hpp"
 
 #include <mpi.h>
@@ -8,25 +8,27 @@
 namespace sluice {
 
 struct NodeMemory {
-    SharedMemory windows;  ///< One after the other, one for each stream; then a tail. Unmapped.
-    std::vector<SharedMemory> bells;  ///< By local index; one page each.
-    std::size_t streams = 0;          ///< Fewer than wished for where the system sets limits.
-    std::size_t tail_at = 0;          ///< Behind the windows.
+    SharedMemory
+        windows;  ///< One after the other, one for each operation queue; then a tail. Unmapped.
+    std::vector<SharedMemory> doorbells;  ///< By local index; one page each.
+    std::size_t queues = 0;               ///< Fewer than wished for where the system sets limits.
+    std::size_t tail_at = 0;              ///< Behind the windows.
 };
 
 /// So many at least, and whole pages, however large the system's are.
 [[nodiscard]] std::size_t page_bytes(std::size_t bytes) noexcept;
 
-/// From one stream's window to the next.
-[[nodiscard]] std::size_t stream_bytes(WindowShape const& shape) noexcept;
+/// From one operation queue's window to the next.
+[[nodiscard]] std::size_t queue_bytes(RegionShape const& shape) noexcept;
 
-/// The leader makes the memory, all attach it and each other's bells: by /proc, else handed over
-/// through sockets. All or none. Collective over `node`. A process's bell comes as `bell`.
-std::optional<NodeMemory> share_node_memory(MPI_Comm node, SharedMemory const& bell,
-                                            WindowShape const& shape, std::size_t streams_wished,
+/// The leader makes the memory, all attach it and each other's doorbells: by /proc, else handed
+/// over through sockets. All or none. Collective over `node`. A process's doorbell comes as
+/// `doorbell`.
+std::optional<NodeMemory> share_node_memory(MPI_Comm node, SharedMemory const& doorbell,
+                                            RegionShape const& shape, std::size_t queues_wished,
                                             std::size_t tail_bytes);
 
 /// For a rank that is a node of its own.
-NodeMemory own_node_memory(std::size_t streams_wished);
+NodeMemory own_node_memory(std::size_t queues_wished);
 
 }  // namespace sluice

@@ -16,7 +16,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t streams_at_most = 128;  ///< Files of a communicator open at once.
+constexpr std::size_t queues_at_most = 128;  ///< Files of a communicator open at once.
 
 std::atomic<bool> multiple_granted{false};
 
@@ -166,41 +166,42 @@ bool Team::set_up() {
     }
     limits_.aggregator_count = aggregators_usual(*topology, least[0]);
     limits_.cores_a_node = least[0];
-    shape_ = {topology->local_count(own_node), topology->aggregator_count_max(), slot_bytes_most};
+    shape_ = {topology->local_count(own_node), topology->aggregator_count_max(),
+              cb_buffer_bytes_most};
     if (alone || !shared) {
         shape_.local_count = 1;
-        take_memory(own_node_memory(streams_at_most));
+        take_memory(own_node_memory(queues_at_most));
     }
     memory_left_ = settings().memory_bytes;
     Progress::instance().allow_spinning(own_cores && settings().ranks_per_node == 0);
-    return agree_on_streams();
+    return agree_on_queues();
 }
 
 /// All ranks have as many as the one with the fewest, so that they run out at the same file. None
 /// has any where one has no addresses for the first.
-bool Team::agree_on_streams() {
-    auto first = map_stream();
+bool Team::agree_on_queues() {
+    auto first = map_queue();
     bool const complete = first && make_reduction();
-    auto const mine = static_cast<std::uint64_t>(complete ? streams_ : 0);
+    auto const mine = static_cast<std::uint64_t>(complete ? queues_ : 0);
     std::uint64_t least = 0;
     PMPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, communicator);
-    streams_ = static_cast<std::size_t>(least);
-    if (streams_ == 0) {
+    queues_ = static_cast<std::size_t>(least);
+    if (queues_ == 0) {
         warn("no memory for staging, or no addresses for it (ulimit -v, -l): the MPI serves files");
         return false;
     }
-    if (streams_ < streams_at_most) {
-        note("the system's limits leave room for " + std::to_string(streams_) +
+    if (queues_ < queues_at_most) {
+        note("the system's limits leave room for " + std::to_string(queues_) +
              " open files of a communicator");
     }
-    add_stream(std::move(*first));
+    add_queue(std::move(*first));
     return true;
 }
 
 void Team::take_memory(NodeMemory memory) {
     memory_ = std::move(memory.windows);
-    bells_ = std::make_unique<NodeBells>(std::move(memory.bells));
-    streams_ = memory.streams;
+    doorbells_ = std::make_unique<NodeDoorbells>(std::move(memory.doorbells));
+    queues_ = memory.queues;
     tail_at_ = memory.tail_at;
 }
 
@@ -212,19 +213,20 @@ bool Team::make_reduction() {
     if (!memory || !memory->reserve({0, length})) return false;
     reduction_memory_ = std::move(*memory);
     reduction = std::make_unique<NodeReduction>(
-        reduction_memory_.data(), topology->local_index(self), shape_.local_count, *bells_);
+        reduction_memory_.data(), topology->local_index(self), shape_.local_count, *doorbells_);
     return true;
 }
 
 bool Team::share_memory(MPI_Comm node) {
     // The shape needs the whole communicator's size, but only counts of it.
-    WindowShape shape;
+    RegionShape shape;
     shape.local_count = size_in(node);
     shape.aggregator_count = std::min(size_in(communicator), 64);
-    shape.slot_bytes_max = slot_bytes_most;
-    auto shared = share_node_memory(node, Progress::instance().bell_page(), shape, streams_at_most,
-                                    page_bytes(NodeReduction::bytes_needed(shape.local_count)) +
-                                        NodeNetwork::bytes_needed(shape.local_count));
+    shape.cb_buffer_bytes_max = cb_buffer_bytes_most;
+    auto shared =
+        share_node_memory(node, Progress::instance().doorbell_page(), shape, queues_at_most,
+                          page_bytes(NodeReduction::bytes_needed(shape.local_count)) +
+                              NodeNetwork::bytes_needed(shape.local_count));
     if (!shared) return false;
     take_memory(std::move(*shared));
     return true;
@@ -240,116 +242,123 @@ std::span<std::byte> Team::back_messages() {
     return {messages_memory_.data(), bytes};
 }
 
-StreamPlace* Team::take_stream(std::vector<Rank> const& aggregators) {
-    StreamPlace* const place = unused_stream();
+QueuePlace* Team::take_queue(std::vector<Rank> const& aggregators) {
+    QueuePlace* const place = unused_queue();
     if (!place) return nullptr;
     place->used = true;
     if (place->aggregators != aggregators) place_aggregators(*place, aggregators);
     return place;
 }
 
-StreamPlace* Team::unused_stream() {
+QueuePlace* Team::unused_queue() {
     auto const unused = std::find_if(places_.begin(), places_.end(),
                                      [](auto const& place) { return !place->used; });
     if (unused != places_.end()) return unused->get();
-    if (places_.size() == streams_) return nullptr;
-    auto memory = map_stream();
+    if (places_.size() == queues_) return nullptr;
+    auto memory = map_queue();
     if (!all_agree(memory.has_value(), communicator)) {
-        streams_ = places_.size();
+        queues_ = places_.size();
         return nullptr;
     }
-    add_stream(std::move(*memory));
+    add_queue(std::move(*memory));
     return places_.back().get();
 }
 
-/// Counters and boards are used before slots are reserved. Where pages can be refused one by one
-/// the node's leader, who made the file, reserves them here, and all agree that it did.
-std::optional<Mapping> Team::map_stream() const {
-    auto const begin = static_cast<Offset>(places_.size() * stream_bytes(shape_));
-    auto const length = static_cast<Offset>(NodeWindow::bytes_needed(shape_));
-    Span const control = NodeWindow::control(shape_);
+/// Counters and boards are used before collective buffers are reserved. Where pages can be refused
+/// one by one the node's leader, who made the file, reserves them here, and all agree that it did.
+std::optional<Mapping> Team::map_queue() const {
+    auto const begin = static_cast<Offset>(places_.size() * queue_bytes(shape_));
+    auto const length = static_cast<Offset>(SharedRegion::bytes_needed(shape_));
+    Span const control = SharedRegion::control(shape_);
     auto memory = memory_.part({begin, begin + length});
     bool const reserves = memory_.is_in_file();
     if (memory && !(reserves ? memory->reserve(control) : memory->open(control))) memory.reset();
     return memory;
 }
 
-/// No operation is under way in a stream that no file uses. Its plans were made for others.
-void Team::place_aggregators(StreamPlace& place, std::vector<Rank> const& aggregators) const {
+/// No operation is under way in a operation queue that no file uses. Its plans were made for
+/// others.
+void Team::place_aggregators(QueuePlace& place, std::vector<Rank> const& aggregators) const {
     place.aggregators = aggregators;
-    place.site.topology = topology.get();
-    place.site.limits = limits_;
+    place.execution_context.topology = topology.get();
+    place.execution_context.limits = limits_;
     place.placed.reset();
-    place.stream->forget();
+    place.queue->forget();
     if (aggregators.empty()) return;
     place.placed = std::make_unique<Topology const>(topology->with_aggregators(aggregators));
-    place.site.topology = place.placed.get();
-    place.site.limits.aggregator_count = place.placed->aggregator_count_max();
+    place.execution_context.topology = place.placed.get();
+    place.execution_context.limits.aggregator_count = place.placed->aggregator_count_max();
 }
 
 /// Plans that it remembers were made for another machine.
-void StreamPlace::set_machine(std::shared_ptr<MachineProfile const> const& machine) {
-    if (site.limits.machine == machine) return;
-    site.limits.machine = machine;
-    site.limits.costs = machine ? costs_of(*machine) : Costs{};
-    stream->forget();
+void QueuePlace::set_machine(std::shared_ptr<MachineProfile const> const& machine) {
+    if (execution_context.limits.machine == machine) return;
+    execution_context.limits.machine = machine;
+    execution_context.limits.costs = machine ? costs_of(*machine) : Costs{};
+    queue->forget();
 }
 
-void Team::add_stream(Mapping memory) {
-    auto place = std::make_unique<StreamPlace>();
+void Team::add_queue(Mapping memory) {
+    auto place = std::make_unique<QueuePlace>();
     auto const index = places_.size();
     place->memory = std::move(memory);
-    Site& site = place->site;
-    site.topology = topology.get();
-    site.self = self;
-    site.stream = static_cast<std::int32_t>(index);
-    site.window = NodeWindow(place->memory.data(), shape_);
-    site.bells = bells_.get();
-    site.network = &network;
-    site.clock = &clock_;
-    site.limits = limits_;
-    site.reserve = [this, raw = place.get()](std::int32_t aggregators, Bytes slot_bytes) {
-        return reserve(*raw, aggregators, slot_bytes);
+    ExecutionContext& execution_context = place->execution_context;
+    execution_context.topology = topology.get();
+    execution_context.self = self;
+    execution_context.queue = static_cast<std::int32_t>(index);
+    execution_context.window = SharedRegion(place->memory.data(), shape_);
+    execution_context.doorbells = doorbells_.get();
+    execution_context.network = &network;
+    execution_context.clock = &clock_;
+    execution_context.limits = limits_;
+    execution_context.reserve = [this, raw = place.get()](std::int32_t aggregators,
+                                                          Bytes cb_buffer_bytes) {
+        return reserve(*raw, aggregators, cb_buffer_bytes);
     };
-    site.open_slots = [this, raw = place.get()](std::int32_t aggregators, Bytes slot_bytes) {
-        open_slots(*raw, aggregators, slot_bytes);
+    execution_context.open_cb_buffers = [this, raw = place.get()](std::int32_t aggregators,
+                                                                  Bytes cb_buffer_bytes) {
+        open_cb_buffers(*raw, aggregators, cb_buffer_bytes);
     };
-    place->stream = std::make_unique<Stream>(site);
+    place->queue = std::make_unique<OperationQueue>(execution_context);
     places_.push_back(std::move(place));
 }
 
 /// Fewer bytes when the node's share is used up; none when the system has no memory.
-Bytes Team::reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes) {
+Bytes Team::reserve(QueuePlace& place, std::int32_t aggregators, Bytes cb_buffer_bytes) {
     auto const many = std::max(aggregators, place.reserved_aggregators);
-    Bytes bytes = std::clamp(slot_bytes, slot_bytes_least, slot_bytes_most);
-    bytes = std::max(bytes / slot_bytes_least * slot_bytes_least, place.reserved_slot_bytes);
-    if (many == place.reserved_aggregators && bytes == place.reserved_slot_bytes) return bytes;
-    Bytes const paid = staging_bytes(place.reserved_aggregators, place.reserved_slot_bytes);
-    for (; bytes >= slot_bytes_least; bytes = smaller_slot(bytes)) {
+    Bytes bytes = std::clamp(cb_buffer_bytes, cb_buffer_bytes_least, cb_buffer_bytes_most);
+    bytes = std::max(bytes / cb_buffer_bytes_least * cb_buffer_bytes_least,
+                     place.reserved_cb_buffer_bytes);
+    if (many == place.reserved_aggregators && bytes == place.reserved_cb_buffer_bytes) return bytes;
+    Bytes const paid = staging_bytes(place.reserved_aggregators, place.reserved_cb_buffer_bytes);
+    for (; bytes >= cb_buffer_bytes_least; bytes = smaller_cb_buffer(bytes)) {
         Bytes const cost = staging_bytes(many, bytes) - paid;
-        if (cost > memory_left_ && bytes > slot_bytes_least) continue;
+        if (cost > memory_left_ && bytes > cb_buffer_bytes_least) continue;
         if (!back(place, many, bytes)) continue;
         memory_left_ = std::max<Bytes>(0, memory_left_ - cost);
-        place.reserved_slot_bytes = bytes;
+        place.reserved_cb_buffer_bytes = bytes;
         place.reserved_aggregators = many;
         return bytes;
     }
     return 0;
 }
 
-bool Team::back(StreamPlace const& place, std::int32_t aggregators, Bytes slot_bytes) const {
+bool Team::back(QueuePlace const& place, std::int32_t aggregators, Bytes cb_buffer_bytes) const {
     auto const reserve = [&](Span const& range) { return place.memory.reserve(range); };
-    return reserve(NodeWindow::control(shape_)) &&
-           std::ranges::all_of(NodeWindow::stretches(shape_, aggregators, slot_bytes), reserve);
+    return reserve(SharedRegion::control(shape_)) &&
+           std::ranges::all_of(SharedRegion::stretches(shape_, aggregators, cb_buffer_bytes),
+                               reserve);
 }
 
 /// Of memory that the leader has reserved, so it is there: see Mapping::open().
-void Team::open_slots(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes) const {
-    if (aggregators <= place.open_aggregators && slot_bytes <= place.open_slot_bytes) return;
+void Team::open_cb_buffers(QueuePlace& place, std::int32_t aggregators,
+                           Bytes cb_buffer_bytes) const {
+    if (aggregators <= place.open_aggregators && cb_buffer_bytes <= place.open_cb_buffer_bytes)
+        return;
     place.open_aggregators = std::max(aggregators, place.open_aggregators);
-    place.open_slot_bytes = std::max(slot_bytes, place.open_slot_bytes);
+    place.open_cb_buffer_bytes = std::max(cb_buffer_bytes, place.open_cb_buffer_bytes);
     for (Span const& range :
-         NodeWindow::stretches(shape_, place.open_aggregators, place.open_slot_bytes)) {
+         SharedRegion::stretches(shape_, place.open_aggregators, place.open_cb_buffer_bytes)) {
         if (!place.memory.open(range)) warn("the system gives no access to reserved memory");
     }
 }

@@ -1,8 +1,9 @@
 // The ranks of a communicator, set up once: a communicator of our own, the topology, the memory and
-// the bells of the node, and a number of streams. Kept as an attribute of the user's communicator;
-// when that is freed, for the next one of the same ranks: libraries duplicate one for each file.
+// the doorbells of the node, and a number of operation queues. Kept as an attribute of the user's
+// communicator; when that is freed, for the next one of the same ranks: libraries duplicate one for
+// each file.
 #pragma once
-#include "file/run/stream.hpp"
+#include "file/run/operation_queue.hpp"
 #include "mpi/communicator/node_memory.hpp"
 #include "mpi/communicator/profile.hpp"
 #include "mpi/progress/progress.hpp"
@@ -14,17 +15,19 @@
 
 namespace sluice {
 
-/// A stream and where it runs. Files use them one after another; its cycles go on counting.
-struct StreamPlace {
-    Mapping memory;  ///< Of the stream's window; slots are opened when they are used.
-    Site site;
-    std::unique_ptr<Stream> stream;
+/// A operation queue and where it runs. Files use them one after another; its rounds go on
+/// counting.
+struct QueuePlace {
+    Mapping memory;  ///< Of the operation queue's window; collective buffers are opened when they
+                     ///< are used.
+    ExecutionContext execution_context;
+    std::unique_ptr<OperationQueue> queue;
     bool used = false;
     std::vector<Rank> aggregators;           ///< Where a user placed them; else empty.
     std::unique_ptr<Topology const> placed;  ///< With these aggregators.
-    Bytes reserved_slot_bytes = 0;           ///< On a node's leader: backed by memory.
+    Bytes reserved_cb_buffer_bytes = 0;      ///< On a node's leader: backed by memory.
     std::int32_t reserved_aggregators = 0;
-    Bytes open_slot_bytes = 0;  ///< Of slots that this rank may touch.
+    Bytes open_cb_buffer_bytes = 0;  ///< Of collective buffers that this rank may touch.
     std::int32_t open_aggregators = 0;
 
     /// The next file is on this machine; null: on one that nobody measured. Only while unused.
@@ -48,15 +51,15 @@ public:
     Team(Team const&) = delete;
     Team& operator=(Team const&) = delete;
 
-    /// The lowest stream that no open file uses: the same everywhere as long as files are opened
-    /// and closed in the same order on all ranks, which several threads of a rank may break. Null,
-    /// on all ranks, when there are too many.
-    /// `aggregators`: see file/plan/placement.hpp; empty: as the library does it. Collective.
-    StreamPlace* take_stream(std::vector<Rank> const& aggregators);
+    /// The lowest operation queue that no open file uses: the same everywhere as long as files are
+    /// opened and closed in the same order on all ranks, which several threads of a rank may break.
+    /// Null, on all ranks, when there are too many. `aggregators`: see file/plan/placement.hpp;
+    /// empty: as the library does it. Collective.
+    QueuePlace* take_queue(std::vector<Rank> const& aggregators);
 
     /// Memory for a NodeNetwork between the node's ranks, backed; empty where there is none.
     [[nodiscard]] std::span<std::byte> back_messages();
-    [[nodiscard]] Bells& bells() const noexcept { return *bells_; }
+    [[nodiscard]] Doorbells& doorbells() const noexcept { return *doorbells_; }
     [[nodiscard]] std::int32_t cores_a_node() const noexcept { return limits_.cores_a_node; }
 
     std::unique_ptr<Topology> topology;
@@ -66,8 +69,8 @@ public:
     KnownProfiles profiles;  ///< The same on all ranks.
     /// Of all ranks; null where they are on several nodes.
     std::unique_ptr<NodeReduction> reduction;
-    /// Between the node's ranks, once a fabric wants them. It stays with the memory that it uses,
-    /// also when the team is revived.
+    /// Between the node's ranks, once a endpoints wants them. It stays with the memory that it
+    /// uses, also when the team is revived.
     std::unique_ptr<NodeNetwork> messages;
 
 private:
@@ -76,30 +79,31 @@ private:
     void agree_on_name_and_key();
     bool share_memory(MPI_Comm node_communicator);
     void take_memory(NodeMemory memory);
-    bool agree_on_streams();
+    bool agree_on_queues();
     /// False where the system refuses memory that it needs.
     bool make_reduction();
-    StreamPlace* unused_stream();
-    /// Addresses for the next stream, of which the control part is open; nothing where the system
-    /// refuses.
-    [[nodiscard]] std::optional<Mapping> map_stream() const;
-    void add_stream(Mapping memory);
-    void place_aggregators(StreamPlace& place, std::vector<Rank> const& aggregators) const;
-    Bytes reserve(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes);
-    /// Backs the slots with memory; false when the system has none.
-    bool back(StreamPlace const& place, std::int32_t aggregators, Bytes slot_bytes) const;
-    void open_slots(StreamPlace& place, std::int32_t aggregators, Bytes slot_bytes) const;
+    QueuePlace* unused_queue();
+    /// Addresses for the next operation queue, of which the control part is open; nothing where the
+    /// system refuses.
+    [[nodiscard]] std::optional<Mapping> map_queue() const;
+    void add_queue(Mapping memory);
+    void place_aggregators(QueuePlace& place, std::vector<Rank> const& aggregators) const;
+    Bytes reserve(QueuePlace& place, std::int32_t aggregators, Bytes cb_buffer_bytes);
+    /// Backs the collective buffers with memory; false when the system has none.
+    bool back(QueuePlace const& place, std::int32_t aggregators, Bytes cb_buffer_bytes) const;
+    void open_cb_buffers(QueuePlace& place, std::int32_t aggregators, Bytes cb_buffer_bytes) const;
 
     std::uint64_t name_ = 0;  ///< The same on all ranks, and of no other team. Never 0.
     SharedMemory memory_;
-    std::size_t streams_ = 0;  ///< That there is memory for.
-    std::size_t tail_at_ = 0;  ///< In the memory, behind the streams: the reduction, then messages.
+    std::size_t queues_ = 0;  ///< That there is memory for.
+    std::size_t tail_at_ =
+        0;  ///< In the memory, behind the operation queues: the reduction, then messages.
     Mapping reduction_memory_, messages_memory_;
-    std::unique_ptr<NodeBells> bells_;
+    std::unique_ptr<NodeDoorbells> doorbells_;
     SteadyClock clock_;
-    WindowShape shape_;
+    RegionShape shape_;
     PlanLimits limits_;
-    std::vector<std::unique_ptr<StreamPlace>> places_;
+    std::vector<std::unique_ptr<QueuePlace>> places_;
     Bytes memory_left_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // Envelopes and contents. Types made by large-count constructors keep their numbers in an array of
 // their own; others in those of ints and addresses. Each array is filled by the MPI, once, where
-// the recipe keeps it.
+// the type tree keeps it.
 #include "mpi/datatype/capture.hpp"
 
 #include "base/external32.hpp"
@@ -83,17 +83,17 @@ int distribution_of(int word) noexcept {
 }
 
 /// Words of the MPI, in the lists of ints, as this library writes them.
-void translate(Recipe& recipe) {
-    bool const is_array = recipe.maker == Maker::subarray || recipe.maker == Maker::darray;
+void translate(TypeTree& type_tree) {
+    bool const is_array = type_tree.maker == Maker::subarray || type_tree.maker == Maker::darray;
     if (!is_array) return;
-    recipe.c_order = recipe.ints.back() == MPI_ORDER_C;
-    recipe.ints.back() = 0;
-    if (recipe.maker == Maker::subarray) return;
-    auto const n = static_cast<std::size_t>(recipe.ints[2]);
-    std::size_t const words = recipe.counts.empty() ? 3 + n : 3;  // The sizes come before them.
+    type_tree.c_order = type_tree.ints.back() == MPI_ORDER_C;
+    type_tree.ints.back() = 0;
+    if (type_tree.maker == Maker::subarray) return;
+    auto const n = static_cast<std::size_t>(type_tree.ints[2]);
+    std::size_t const words = type_tree.counts.empty() ? 3 + n : 3;  // The sizes come before them.
     for (std::size_t i = words; i < words + n; ++i) {
-        recipe.ints[i] = distribution_of(recipe.ints[i]);
-        int& argument = recipe.ints[i + n];
+        type_tree.ints[i] = distribution_of(type_tree.ints[i]);
+        int& argument = type_tree.ints[i + n];
         if (argument == MPI_DISTRIBUTE_DFLT_DARG) argument = static_cast<int>(default_argument);
     }
 }
@@ -101,8 +101,8 @@ void translate(Recipe& recipe) {
 static_assert(sizeof(MPI_Aint) == sizeof(std::int64_t) &&
               sizeof(MPI_Count) == sizeof(std::int64_t));
 
-/// Lets the MPI fill the recipe's lists. The datatypes have to be freed.
-std::vector<MPI_Datatype> take_contents(MPI_Datatype type, Envelope const& e, Recipe& to) {
+/// Lets the MPI fill the type tree's lists. The datatypes have to be freed.
+std::vector<MPI_Datatype> take_contents(MPI_Datatype type, Envelope const& e, TypeTree& to) {
     to.ints.resize(static_cast<std::size_t>(e.ints));
     to.places.resize(static_cast<std::size_t>(e.addresses));
     to.counts.resize(static_cast<std::size_t>(e.counts));
@@ -124,26 +124,27 @@ class Capture {
 public:
     explicit Capture(Representation representation) noexcept : representation_(representation) {}
 
-    [[nodiscard]] std::shared_ptr<Recipe const> of(MPI_Datatype type) const {
+    [[nodiscard]] std::shared_ptr<TypeTree const> of(MPI_Datatype type) const {
         Envelope const envelope(type);
         auto const maker = maker_of(envelope.combiner);
         if (!maker) return nullptr;
-        auto const recipe = std::make_shared<Recipe>();
-        recipe->maker = *maker;
-        take_bounds(type, *recipe);
+        auto const type_tree = std::make_shared<TypeTree>();
+        type_tree->maker = *maker;
+        take_bounds(type, *type_tree);
         if (*maker == Maker::element) {
-            if (!take_element(type, envelope, *recipe)) return nullptr;
+            if (!take_element(type, envelope, *type_tree)) return nullptr;
         } else {
-            if (!take_parts(take_contents(type, envelope, *recipe), *recipe)) return nullptr;
-            translate(*recipe);
+            if (!take_parts(take_contents(type, envelope, *type_tree), *type_tree)) return nullptr;
+            translate(*type_tree);
         }
-        recipe->seal();
-        return recipe;
+        type_tree->seal();
+        return type_tree;
     }
 
 private:
     /// False where external32 has no such element.
-    [[nodiscard]] bool take_element(MPI_Datatype type, Envelope const& envelope, Recipe& to) const {
+    [[nodiscard]] bool take_element(MPI_Datatype type, Envelope const& envelope,
+                                    TypeTree& to) const {
         to.size = size_of(type);
         to.form = form_of(type, envelope.combiner, to.size);
         if (representation_ == Representation::external32) to.size = external32_bytes(to.form);
@@ -152,17 +153,17 @@ private:
     }
 
     /// In memory the MPI may pad structures; in external32 nothing is padded.
-    void take_bounds(MPI_Datatype type, Recipe& recipe) const {
-        recipe.bounded = representation_ == Representation::native;
-        if (!recipe.bounded) return;
+    void take_bounds(MPI_Datatype type, TypeTree& type_tree) const {
+        type_tree.bounded = representation_ == Representation::native;
+        if (!type_tree.bounded) return;
         MPI_Count lower = 0, extent = 0;
         PMPI_Type_get_extent_x(type, &lower, &extent);
-        recipe.lower = lower, recipe.extent = extent;
+        type_tree.lower = lower, type_tree.extent = extent;
     }
 
     /// Each datatype once, however often it is listed; frees the handles. False where one is not
     /// known.
-    [[nodiscard]] bool take_parts(std::vector<MPI_Datatype> const& types, Recipe& to) const {
+    [[nodiscard]] bool take_parts(std::vector<MPI_Datatype> const& types, TypeTree& to) const {
         std::unordered_map<MPI_Datatype, std::uint32_t> places;
         std::vector<bool> owned;
         to.which.reserve(types.size() > 1 ? types.size() : 0);
@@ -192,7 +193,7 @@ private:
 
 }  // namespace
 
-std::shared_ptr<Recipe const> capture(MPI_Datatype type, Representation representation) {
+std::shared_ptr<TypeTree const> capture(MPI_Datatype type, Representation representation) {
     return Capture(representation).of(type);
 }
 

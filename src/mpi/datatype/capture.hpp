@@ -1,6 +1,6 @@
-// What the MPI knows of a datatype, as a recipe. The only place that takes datatypes apart.
+// What the MPI knows of a datatype, as a type tree. The only place that takes datatypes apart.
 #pragma once
-#include "base/recipe.hpp"
+#include "base/type_tree.hpp"
 
 #include <mpi.h>
 
@@ -9,11 +9,11 @@ namespace sluice {
 /// How the file holds data (MPI-4.1, 14.5). "internal" is native here.
 enum class Representation : std::uint8_t { native, external32 };
 
-/// The recipe of a datatype; null where a constructor is not known, or an element has no form in
+/// The type tree of a datatype; null where a constructor is not known, or an element has no form in
 /// external32. There elements have other lengths, and nothing is padded; displacements in bytes are
 /// taken as they are. Local. The datatype may be freed at once.
-[[nodiscard]] std::shared_ptr<Recipe const> capture(MPI_Datatype type,
-                                                    Representation representation);
+[[nodiscard]] std::shared_ptr<TypeTree const> capture(MPI_Datatype type,
+                                                      Representation representation);
 
 /// Predefined types, those of MPI_Type_create_f90_* among them, may not be freed.
 [[nodiscard]] bool is_predefined(MPI_Datatype type);

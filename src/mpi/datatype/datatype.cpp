@@ -3,7 +3,7 @@
 
 #include "base/flatten.hpp"
 #include "base/layout_cache.hpp"
-#include "base/recipe_bounds.hpp"
+#include "base/type_tree_bounds.hpp"
 #include "mpi/environment.hpp"
 
 #include <array>
@@ -13,7 +13,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t costly_bytes = 64 * 1024;  ///< Of a recipe: some thousand pieces, 50 us.
+constexpr std::size_t costly_bytes = 64 * 1024;  ///< Of a type tree: some thousand pieces, 50 us.
 
 /// What is kept of one datatype, of what was asked for.
 struct Known {
@@ -21,7 +21,7 @@ struct Known {
     std::shared_ptr<External32 const> external32;
 };
 
-/// Layouts by recipe. Locked for a look-up only, not while anything is flattened.
+/// Layouts by type tree. Locked for a look-up only, not while anything is flattened.
 struct Cache {
     std::mutex mutex;
     LayoutCache layouts{settings().cache_bytes};
@@ -121,28 +121,29 @@ std::shared_ptr<Layout const> Shape::layout() {
     if (layout_) return layout_;
     {
         std::lock_guard const looking(cache().mutex);
-        layout_ = cache().layouts.find(*recipe_);
+        layout_ = cache().layouts.find(*type_tree_);
     }
     if (!layout_) {
-        layout_ = sluice::flatten(*recipe_);
+        layout_ = sluice::flatten(*type_tree_);
         std::lock_guard const adding(cache().mutex);
-        layout_ = cache().layouts.add(recipe_, layout_);
+        layout_ = cache().layouts.add(type_tree_, layout_);
     }
-    recipe_.reset();
+    type_tree_.reset();
     ready_.store(true, std::memory_order_release);
     return layout_;
 }
 
 bool Shape::is_costly() const noexcept {
-    return !ready_.load(std::memory_order_acquire) && recipe_bytes_ >= costly_bytes;
+    return !ready_.load(std::memory_order_acquire) && type_tree_bytes_ >= costly_bytes;
 }
 
 std::shared_ptr<Shape> shape_of(MPI_Datatype type, Representation representation) {
     std::lock_guard const lock(kept().mutex);
     auto& shape = known_of(type).shapes[static_cast<std::size_t>(representation)];
     if (shape) return shape;
-    auto recipe = capture(type, representation);
-    if (recipe && is_in_range(*recipe)) keep(shape, std::make_shared<Shape>(std::move(recipe)));
+    auto type_tree = capture(type, representation);
+    if (type_tree && is_in_range(*type_tree))
+        keep(shape, std::make_shared<Shape>(std::move(type_tree)));
     return shape;
 }
 
@@ -155,9 +156,9 @@ std::shared_ptr<External32 const> external32_of(MPI_Datatype type) {
     std::lock_guard const lock(kept().mutex);
     auto& external32 = known_of(type).external32;
     if (external32) return external32;
-    auto recipe = capture(type, Representation::native);
-    if (!recipe || !is_in_range(*recipe)) return nullptr;
-    auto made = std::make_shared<External32 const>(std::move(recipe));
+    auto type_tree = capture(type, Representation::native);
+    if (!type_tree || !is_in_range(*type_tree)) return nullptr;
+    auto made = std::make_shared<External32 const>(std::move(type_tree));
     if (made->is_known()) keep(external32, std::move(made));
     return external32;
 }

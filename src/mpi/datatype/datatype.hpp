@@ -1,5 +1,5 @@
 // Layouts of MPI datatypes, kept: on the datatype itself, as an attribute that its duplicates
-// share, and by recipe, for those that the program makes anew. Safe for several threads.
+// share, and by type tree, for those that the program makes anew. Safe for several threads.
 #pragma once
 #include "base/external32.hpp"
 #include "base/layout.hpp"
@@ -14,9 +14,9 @@ namespace sluice {
 /// The layout of a datatype, or what it is to be made from: the datatype itself is not needed.
 class Shape {
 public:
-    explicit Shape(std::shared_ptr<Recipe const> recipe) noexcept
-        : recipe_bytes_(recipe->bytes()),
-          recipe_(std::move(recipe)) {}
+    explicit Shape(std::shared_ptr<TypeTree const> type_tree) noexcept
+        : type_tree_bytes_(type_tree->bytes()),
+          type_tree_(std::move(type_tree)) {}
 
     /// The layout of one instance, repeated at its extent. Flattens when asked for the first time;
     /// by any thread, without MPI.
@@ -26,9 +26,9 @@ public:
     [[nodiscard]] bool is_costly() const noexcept;
 
 private:
-    std::size_t recipe_bytes_;
+    std::size_t type_tree_bytes_;
     std::mutex mutex_;
-    std::shared_ptr<Recipe const> recipe_;  ///< Until the layout is there.
+    std::shared_ptr<TypeTree const> type_tree_;  ///< Until the layout is there.
     std::shared_ptr<Layout const> layout_;
     std::atomic<bool> ready_{false};
 };

@@ -1,7 +1,7 @@
 // What is known of the MPI's predefined datatypes, in a table that is made once: no call of the MPI
 // asks for it again.
 #pragma once
-#include "base/recipe.hpp"
+#include "base/type_tree.hpp"
 #include "collective/reduction.hpp"
 
 #include <mpi.h>

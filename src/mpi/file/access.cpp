@@ -45,7 +45,7 @@ Status take_position(File const& file, AccessArguments const& a, Request& r) {
     return Status::ok;
 }
 
-bool needs_image(FileView const& view, AccessArguments const& a) {
+bool needs_conversion(FileView const& view, AccessArguments const& a) {
     return view.representation != Representation::native || is_device_memory(a.buffer);
 }
 
@@ -57,8 +57,8 @@ void refuse(Call& call, Status status) {
     call.find_memory = nullptr;
 }
 
-/// Takes the layout of the call's memory. A long list of pieces is left to the helper, as a recipe:
-/// the program goes on meanwhile, and may free the datatype.
+/// Takes the layout of the call's memory. A long list of pieces is left to the helper, as a type
+/// tree: the program goes on meanwhile, and may free the datatype.
 Status take_layout(MPI_Datatype type, Call& call) {
     auto const shape = shape_of(type);
     if (!shape) return Status::unsupported;
@@ -73,14 +73,14 @@ Status take_layout(MPI_Datatype type, Call& call) {
 
 /// Describes the call's memory: the program's own, or an image of it.
 Status describe_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
-                       std::unique_ptr<Image>& image) {
+                       std::unique_ptr<ConversionBuffer>& conversion_buffer) {
     call.user = static_cast<std::byte*>(a.buffer);
-    if (needs_image(view, a)) {
-        image = std::make_unique<Image>(
-            ImageSource{a.buffer, a.count, a.type, view.representation, file.team->communicator});
-        call.user = image->data();
-        call.request.bytes = image->bytes();
-        return a.direction == Direction::write ? image->pack() : Status::ok;
+    if (needs_conversion(view, a)) {
+        conversion_buffer = std::make_unique<ConversionBuffer>(ConversionSource{
+            a.buffer, a.count, a.type, view.representation, file.team->communicator});
+        call.user = conversion_buffer->data();
+        call.request.bytes = conversion_buffer->bytes();
+        return a.direction == Direction::write ? conversion_buffer->pack() : Status::ok;
     }
     call.request.bytes = a.count * size_of(a.type);
     return take_layout(a.type, call);
@@ -88,24 +88,24 @@ Status describe_memory(File const& file, FileView const& view, AccessArguments c
 
 /// Where there is no memory for it the rank takes part without bytes: the others wait for it.
 Status prepare_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
-                      std::unique_ptr<Image>& image) {
+                      std::unique_ptr<ConversionBuffer>& conversion_buffer) {
     try {
-        return describe_memory(file, view, a, call, image);
+        return describe_memory(file, view, a, call, conversion_buffer);
     } catch (std::bad_alloc const&) {
-        image.reset();
+        conversion_buffer.reset();
         return Status::no_memory;
     }
 }
 
 Call make_call(File const& file, FileView const& view, AccessArguments const& a, bool may_block,
-               std::unique_ptr<Image>& image) {
+               std::unique_ptr<ConversionBuffer>& conversion_buffer) {
     Call call;
     call.may_block = may_block;
     call.request.direction = a.direction;
     call.request.view = view;
     call.request.atomic = file.atomic;
     Status status = check(file, view, a);
-    if (status == Status::ok) status = prepare_memory(file, view, a, call, image);
+    if (status == Status::ok) status = prepare_memory(file, view, a, call, conversion_buffer);
     if (status == Status::ok) status = take_position(file, a, call.request);
     if (status != Status::ok) refuse(call, status);
     return call;
@@ -118,7 +118,7 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
     Access access;
     access.file = file;
     access.direction = arguments.direction;
-    Call call = make_call(*file, file->view, arguments, may_block, access.image_);
+    Call call = make_call(*file, file->view, arguments, may_block, access.conversion_buffer_);
     access.operation_ = file->start(std::move(call), !may_block);
     return access;
 }
@@ -127,12 +127,12 @@ Prepared Access::prepare(File const& file, AccessArguments const& arguments) {
     Prepared prepared;
     prepared.arguments = arguments;
     prepared.view = file.view;
-    prepared.converts = needs_image(file.view, arguments);
+    prepared.converts = needs_conversion(file.view, arguments);
     if (prepared.converts) {  // Not now: the image is of the memory as it is at each start.
         prepared.call.status = check(file, file.view, arguments);
         return prepared;
     }
-    std::unique_ptr<Image> none;
+    std::unique_ptr<ConversionBuffer> none;
     prepared.call = make_call(file, file.view, arguments, true, none);
     prepared.call.may_block = false;
     return prepared;
@@ -142,9 +142,9 @@ Access Access::begin(std::shared_ptr<File> const& file, Prepared const& prepared
     Access access;
     access.file = file;
     access.direction = prepared.arguments.direction;
-    Call call = prepared.converts
-                    ? make_call(*file, prepared.view, prepared.arguments, false, access.image_)
-                    : prepared.call;
+    Call call = prepared.converts ? make_call(*file, prepared.view, prepared.arguments, false,
+                                              access.conversion_buffer_)
+                                  : prepared.call;
     call.request.atomic = file->atomic;
     access.operation_ = file->start(std::move(call), true);
     return access;
@@ -155,10 +155,10 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
     Access access;
     access.file = file;
     access.direction = arguments.direction;
-    access.alone_ =
-        std::make_unique<Alone>(make_call(*file, file->view, arguments, true, access.image_));
-    UserTransfer& transfer = access.alone_->transfer;
-    transfer.status = access.alone_->call.status;
+    access.independent_ = std::make_unique<Independent>(
+        make_call(*file, file->view, arguments, true, access.conversion_buffer_));
+    UserTransfer& transfer = access.independent_->transfer;
+    transfer.status = access.independent_->call.status;
     bool const moves = transfer.status == Status::ok;
     if (moves && !waits) {
         file->storage->start(transfer);
@@ -171,7 +171,7 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
 
 bool Access::complete() const noexcept {
     return operation_ ? operation_->complete()
-                      : alone_->transfer.done.load(std::memory_order_acquire);
+                      : independent_->transfer.done.load(std::memory_order_acquire);
 }
 
 void Access::wait() const {
@@ -185,22 +185,25 @@ void Access::wait_for_own_part() { left_behind_ = !file->wait_for_own_part(opera
 void Access::finish() {
     if (finished_) return;
     bool const reads = direction == Direction::read;
-    if (image_ && reads && status() == Status::ok) unpacked_ = image_->unpack(moved());
+    if (conversion_buffer_ && reads && status() == Status::ok)
+        unpacked_ = conversion_buffer_->unpack(moved());
     finished_ = true;
     if (operation_ && !left_behind_) file->completed(*operation_);
 }
 
 Bytes Access::moved() const noexcept {
-    if (left_behind_) return operation_->direct_bytes();
+    if (left_behind_) return operation_->independent_bytes();
     if (operation_) return operation_->bytes();
-    return status() == Status::ok ? alone_->transfer.bytes : 0;
+    return status() == Status::ok ? independent_->transfer.bytes : 0;
 }
 
-Bytes Access::bytes() const { return image_ ? image_->in_memory(moved()) : moved(); }
+Bytes Access::bytes() const {
+    return conversion_buffer_ ? conversion_buffer_->in_memory(moved()) : moved();
+}
 
 Status Access::status() const noexcept {
     if (left_behind_) return unpacked_;
-    return agreed(operation_ ? operation_->status() : alone_->transfer.status, unpacked_);
+    return agreed(operation_ ? operation_->status() : independent_->transfer.status, unpacked_);
 }
 
 Status check_type(Team const& team, MPI_Datatype type) {
@@ -262,14 +265,14 @@ int access_end(std::shared_ptr<File> const& file, Direction direction, MPI_Statu
     return finish_access(*access, status);
 }
 
-int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
-                 MPI_Status* status) {
+int access_independent(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                       MPI_Status* status) {
     Access access = Access::independent(file, arguments, true);
     return finish_access(access, status);
 }
 
-int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
-                 MPI_Request* request) {
+int access_independent(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                       MPI_Request* request) {
     reap(false);
     NewRequest made;
     *request = MPI_REQUEST_NULL;

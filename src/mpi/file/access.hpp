@@ -2,8 +2,8 @@
 // interposed functions share.
 #pragma once
 #include "file/run/transfers.hpp"
+#include "mpi/file/conversion_buffer.hpp"
 #include "mpi/file/file.hpp"
-#include "mpi/file/image.hpp"
 
 namespace sluice {
 
@@ -59,8 +59,8 @@ public:
 
 private:
     /// A transfer between user memory and the file, with the request that it refers to.
-    struct Alone {
-        explicit Alone(Call its_call)
+    struct Independent {
+        explicit Independent(Call its_call)
             : call(std::move(its_call)),
               transfer(call.request, call.user) {}
         Call call;
@@ -68,9 +68,10 @@ private:
     };
     [[nodiscard]] Bytes moved() const noexcept;
 
-    std::shared_ptr<Operation> operation_;  ///< Of a collective access.
-    std::unique_ptr<Alone> alone_;          ///< Of an independent one.
-    std::unique_ptr<Image> image_;          ///< Often none: most bytes need no conversion.
+    std::shared_ptr<Operation> operation_;      ///< Of a collective access.
+    std::unique_ptr<Independent> independent_;  ///< Of an independent one.
+    std::unique_ptr<ConversionBuffer>
+        conversion_buffer_;  ///< Often none: most bytes need no conversion.
     bool finished_ = false;
     Status unpacked_ = Status::ok;  ///< Of what was read, into the program's memory.
     bool left_behind_ = false;      ///< The file accounts for the operation when it ends.
@@ -106,11 +107,11 @@ int access_begin(std::shared_ptr<File> const& file, AccessArguments const& argum
 int access_end(std::shared_ptr<File> const& file, Direction direction, MPI_Status* status);
 
 /// Independent: local, blocks on the device only.
-int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
-                 MPI_Status* status);
+int access_independent(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                       MPI_Status* status);
 /// The same, nonblocking. Bad arguments give no request.
-int access_alone(std::shared_ptr<File> const& file, AccessArguments const& arguments,
-                 MPI_Request* request);
+int access_independent(std::shared_ptr<File> const& file, AccessArguments const& arguments,
+                       MPI_Request* request);
 
 /// ok, or why the datatype cannot be used: null, or not committed.
 [[nodiscard]] Status check_type(Team const& team, MPI_Datatype type);

@@ -48,7 +48,7 @@ Lookup lookup_in(MPI_Info info) {
 
 }  // namespace
 
-File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, StreamPlace& place, OwnFile own,
+File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& place, OwnFile own,
            int its_amode, FileHints its_hints)
     : handle(mpi_handle),
       team(std::move(its_team)),
@@ -64,17 +64,17 @@ File::~File() = default;
 std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.storage = storage.get();
     call.hints = hints.plan;
-    auto operation = place_.stream->make(std::move(call));
+    auto operation = place_.queue->make(std::move(call));
     try {
-        hand_over(operation, background);
+        transfer_queue(operation, background);
     } catch (...) {
-        place_.stream->unmake();
+        place_.queue->unmake();
         throw;
     }
     return operation;
 }
 
-void File::hand_over(std::shared_ptr<Operation> const& operation, bool background) {
+void File::transfer_queue(std::shared_ptr<Operation> const& operation, bool background) {
     operation->run_early();
     {
         std::lock_guard const lock(mutex_);
@@ -84,9 +84,9 @@ void File::hand_over(std::shared_ptr<Operation> const& operation, bool backgroun
         });
         pending_.push_back(operation);
     }
-    Stream& stream = *place_.stream;
+    OperationQueue& queue = *place_.queue;
     Progress::instance().submit(
-        stream, [&stream, operation] { stream.append(operation); }, background);
+        queue, [&queue, operation] { queue.append(operation); }, background);
 }
 
 void File::wait(Operation& operation) {
@@ -181,7 +181,7 @@ void File::set_hints(FileHints next) {
 }
 
 std::vector<std::pair<std::string, std::string>> File::hints_in_force() const {
-    return sluice::hints_in_force(hints, place_.site.limits);
+    return sluice::hints_in_force(hints, place_.execution_context.limits);
 }
 
 void File::blocked(double seconds) {
@@ -209,7 +209,7 @@ void File::completed(Operation const& operation) {
     if (operation.decision().priced) foretell(operation);
     if (settings().log > 1 && !(plan == s.last_plan)) note(name + ": " + describe(plan));
     s.last_plan = plan;
-    if (operation.survey().hints_differ) {
+    if (operation.summary_exchange().hints_differ) {
         warn(name + ": hints differ between ranks; those of rank 0 are used");
     }
 }
@@ -225,7 +225,7 @@ void File::foretell(Operation const& operation) {
     std::snprintf(measured, sizeof measured,
                   "took %.3g ms: stages before the data %.3g, copies %.3g, messages %.3g, "
                   "storage %.3g",
-                  took * 1e3, (tally.survey + tally.claims + tally.agreement) * 1e3,
+                  took * 1e3, (tally.summary_exchange + tally.claims + tally.agreement) * 1e3,
                   tally.copies * 1e3, tally.messages * 1e3, tally.transfers * 1e3);
     say(name + ": operation " + std::to_string(operation.number()) + ": " +
         describe(operation.plan().direction) + " " + describe(operation.decision().way) +
@@ -342,7 +342,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
                : own.has_path ? "not every rank holds the same file, as a warning has said"
                               : "its name has the prefix of a driver that POSIX calls do not reach";
     }
-    StreamPlace* const place = team->take_stream(
+    QueuePlace* const place = team->take_queue(
         agreed.placed ? agreed_aggregators(hints.placement, *team) : std::vector<Rank>{});
     if (!place) {
         warn("too many files of one communicator are open: the MPI serves the rest");

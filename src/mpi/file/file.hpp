@@ -1,5 +1,5 @@
 // Open files: what the library knows of an MPI_File. The MPI keeps its own handle and the
-// individual file pointer; this keeps the view, the hints, the stream and the descriptor.
+// individual file pointer; this keeps the view, the hints, the operation queue and the descriptor.
 #pragma once
 #include "mpi/file/storages.hpp"
 #include "mpi/file/view.hpp"
@@ -35,7 +35,7 @@ struct OwnFile;
 
 class File {
 public:
-    File(MPI_File handle, std::shared_ptr<Team> team, StreamPlace& place, OwnFile own, int amode,
+    File(MPI_File handle, std::shared_ptr<Team> team, QueuePlace& place, OwnFile own, int amode,
          FileHints hints);
     ~File();
 
@@ -60,9 +60,9 @@ public:
     /// Until all operations of this rank on the file are complete. Collective in effect.
     void drain();
 
-    /// Gives the stream to the next file that is opened. All ranks must do this at the same point
-    /// of the program, or they would disagree on who uses which stream.
-    void release_stream() { place_.used = false; }
+    /// Gives the operation queue to the next file that is opened. All ranks must do this at the
+    /// same point of the program, or they would disagree on who uses which operation queue.
+    void release_queue() { place_.used = false; }
 
     /// New values, but for what holds from open to close.
     void set_hints(FileHints next);
@@ -90,12 +90,12 @@ public:
     mutable std::recursive_mutex pointer_mutex;
 
 private:
-    void hand_over(std::shared_ptr<Operation> const& operation, bool background);
+    void transfer_queue(std::shared_ptr<Operation> const& operation, bool background);
     void foretell(Operation const& operation);
     /// Accounts for operations that ended behind their blocking calls, and keeps their errors.
     void account();
 
-    StreamPlace& place_;
+    QueuePlace& place_;
     std::atomic<std::int64_t> passed_{0};
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;

@@ -2,8 +2,8 @@
 // counts. Each hands its arguments on; a file that is not served goes to the MPI.
 #include "mpi/file/access.hpp"
 #include "mpi/guard.hpp"
-#include "mpi/next.hpp"
-#include "mpi/progress/meet.hpp"
+#include "mpi/pmpi.hpp"
+#include "mpi/progress/progress_barrier.hpp"
 
 namespace {
 
@@ -15,7 +15,7 @@ template <class Pass>
 int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
-        sluice::meet(arguments.handle);
+        sluice::progress_barrier(arguments.handle);
         return pass();
     }
     return sluice::guarded(arguments.handle,
@@ -33,7 +33,7 @@ int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& p
 template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
-        sluice::meet(arguments.handle);
+        sluice::progress_barrier(arguments.handle);
         return pass();
     }
     return sluice::guarded(arguments.handle, [&] { return sluice::access_begin(file, arguments); });
@@ -43,7 +43,7 @@ template <class Pass>
 int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
     auto const file = sluice::find_file(handle);
     if (!file || !file->served()) {
-        sluice::meet(handle);
+        sluice::progress_barrier(handle);
         return pass();
     }
     return sluice::guarded(handle, [&] { return sluice::access_end(file, direction, status); });
@@ -55,39 +55,39 @@ int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
 #define SLUICE_BLOCKING(NAME, WAY, BUFFER, COUNT)                                                  \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
         return blocking({fh, WAY, false, 0, const_cast<void*>(buf), count, type}, status,          \
-                        [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, status); });          \
+                        [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, status); });          \
     }
 #define SLUICE_BLOCKING_AT(NAME, WAY, BUFFER, COUNT)                                               \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
              MPI_Status* status) {                                                                 \
         return blocking({fh, WAY, true, offset, const_cast<void*>(buf), count, type}, status,      \
-                        [&] { return SLUICE_NEXT(NAME)(fh, offset, buf, count, type, status); });  \
+                        [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, status); });  \
     }
 #define SLUICE_NONBLOCKING(NAME, WAY, BUFFER, COUNT)                                               \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Request* request) {      \
         return nonblocking({fh, WAY, false, 0, const_cast<void*>(buf), count, type}, request,      \
-                           [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type, request); });      \
+                           [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, request); });      \
     }
 #define SLUICE_NONBLOCKING_AT(NAME, WAY, BUFFER, COUNT)                                            \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
              MPI_Request* request) {                                                               \
         return nonblocking(                                                                        \
             {fh, WAY, true, offset, const_cast<void*>(buf), count, type}, request,                 \
-            [&] { return SLUICE_NEXT(NAME)(fh, offset, buf, count, type, request); });             \
+            [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, request); });             \
     }
 #define SLUICE_BEGIN(NAME, WAY, BUFFER, COUNT)                                                     \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
         return begin({fh, WAY, false, 0, const_cast<void*>(buf), count, type},                     \
-                     [&] { return SLUICE_NEXT(NAME)(fh, buf, count, type); });                     \
+                     [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type); });                     \
     }
 #define SLUICE_BEGIN_AT(NAME, WAY, BUFFER, COUNT)                                                  \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type) {         \
         return begin({fh, WAY, true, offset, const_cast<void*>(buf), count, type},                 \
-                     [&] { return SLUICE_NEXT(NAME)(fh, offset, buf, count, type); });             \
+                     [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type); });             \
     }
 #define SLUICE_END(NAME, WAY, BUFFER)                                                              \
     int NAME(MPI_File fh, BUFFER buf, MPI_Status* status) {                                        \
-        return end(fh, WAY, status, [&] { return SLUICE_NEXT(NAME)(fh, buf, status); });           \
+        return end(fh, WAY, status, [&] { return SLUICE_PMPI(NAME)(fh, buf, status); });           \
     }
 // All functions with a count, for one type of counts.
 #define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \

@@ -5,8 +5,8 @@
 #include "mpi/file/access.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/guard.hpp"
-#include "mpi/next.hpp"
-#include "mpi/progress/meet.hpp"
+#include "mpi/pmpi.hpp"
+#include "mpi/progress/progress_barrier.hpp"
 #include "mpi/progress/requests.hpp"
 #include "mpi/start/interposition.hpp"
 #include "transport/mpi_status.hpp"
@@ -35,20 +35,20 @@ Status flush(File& file) {
 }
 
 /// Before a collective call of the MPI that must see what was written.
-void drain_and_meet(File& file) {
+void drain_and_barrier(File& file) {
     file.drain();
-    meet(file.team->communicator);
+    progress_barrier(file.team->communicator);
 }
-void drain_and_meet(MPI_File handle) {
+void drain_and_barrier(MPI_File handle) {
     if (auto const file = find_file(handle)) file->drain();
-    meet(handle);
+    progress_barrier(handle);
 }
 
 /// Of both what Sluice and what the MPI has written. `code` is what the MPI says.
 Status sync(File& file, int& code) {
     Status const own = flush(file);
-    meet(file.team->communicator);
-    code = SLUICE_NEXT(MPI_File_sync)(file.handle);
+    progress_barrier(file.team->communicator);
+    code = SLUICE_PMPI(MPI_File_sync)(file.handle);
     return own;
 }
 
@@ -61,7 +61,7 @@ Status make_durable(File& file) {
 
 int close(File& file, MPI_File* handle) {
     Status flushed = file.hints.durable ? make_durable(file) : Status::ok;
-    drain_and_meet(file);
+    drain_and_barrier(file);
     flushed = agreed(flushed, file.late_error());
     file.split.reset();
     reap(false);
@@ -69,8 +69,8 @@ int close(File& file, MPI_File* handle) {
     int const error = raise(file.handle, flushed);  // The MPI's file has its handler until now.
     file.storage->release();
     remove_file(*handle);
-    file.release_stream();
-    int const code = SLUICE_NEXT(MPI_File_close)(handle);
+    file.release_queue();
+    int const code = SLUICE_PMPI(MPI_File_close)(handle);
     return code == MPI_SUCCESS ? error : code;
 }
 
@@ -80,7 +80,7 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     bool const writable = (file.amode & MPI_MODE_RDONLY) == 0;
     Status const mine = read_view(*file.team, a, writable, view);
     Status const all = file.agree(mine);
-    meet(file.team->communicator);
+    progress_barrier(file.team->communicator);
     if (all != Status::ok && all != Status::unsupported) return raise(file.handle, all);
     view.known = all == Status::ok;
     if (!view.known) view.owned.reset();  // Another rank cannot read its view: the MPI has all.
@@ -88,7 +88,7 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     StandIn const stand_in(view);
     // Open MPI knows no "internal".
     char const* const for_mpi = view.owned || view.internal ? "native" : a.representation;
-    int const code = SLUICE_NEXT(MPI_File_set_view)(
+    int const code = SLUICE_PMPI(MPI_File_set_view)(
         file.handle, a.displacement, view.owned ? stand_in.type() : a.etype,
         view.owned ? stand_in.type() : a.filetype, for_mpi, ExactHints(own.for_mpi, file).info());
     if (code != MPI_SUCCESS) return code;
@@ -113,7 +113,7 @@ int seek(File const& file, MPI_Offset offset, int whence) {
     MPI_Offset from = 0;
     bool const from_end = whence == MPI_SEEK_END;
     if (!file.served() || (from_end && !file.view.owned))
-        return SLUICE_NEXT(MPI_File_seek)(file.handle, offset, whence);
+        return SLUICE_PMPI(MPI_File_seek)(file.handle, offset, whence);
     if (whence == MPI_SEEK_CUR) PMPI_File_get_position(file.handle, &from);
     if (from_end) {
         MPI_Offset bytes = 0;
@@ -125,7 +125,7 @@ int seek(File const& file, MPI_Offset offset, int whence) {
     bool const too_far = __builtin_add_overflow(from, offset, &place) ||
                          (place > 0 && !byte_offset(file.view, place));
     if (too_far) return raise(file.handle, Status::argument);
-    return SLUICE_NEXT(MPI_File_seek)(file.handle, from_end ? place : offset,
+    return SLUICE_PMPI(MPI_File_seek)(file.handle, from_end ? place : offset,
                                       from_end ? MPI_SEEK_SET : whence);
 }
 
@@ -161,14 +161,14 @@ using sluice::Status;
 extern "C" {
 
 int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) try {
-    sluice::meet(comm);
+    sluice::progress_barrier(comm);
     if (!sluice::may_serve()) {
-        return SLUICE_NEXT(MPI_File_open)(comm, filename, amode, info, fh);
+        return SLUICE_PMPI(MPI_File_open)(comm, filename, amode, info, fh);
     }
     sluice::OwnHints const own(info, sluice::settings().hints);
-    int const code = SLUICE_NEXT(MPI_File_open)(comm, filename, amode, own.for_mpi, fh);
+    int const code = SLUICE_PMPI(MPI_File_open)(comm, filename, amode, own.for_mpi, fh);
     if (code == MPI_SUCCESS) sluice::register_file(comm, filename, amode, own.hints, *fh);
-    if (code == MPI_SUCCESS) sluice::expect_meetings(*fh, comm);
+    if (code == MPI_SUCCESS) sluice::expect_barriers(*fh, comm);
     return code;
 }
 SLUICE_NO_MEMORY(MPI_FILE_NULL)
@@ -176,9 +176,9 @@ SLUICE_NO_MEMORY(MPI_FILE_NULL)
 int MPI_File_close(MPI_File* fh) try {
     auto const file = sluice::find_file(*fh);
     if (file) return sluice::close(*file, fh);
-    sluice::end_meetings(*fh);
+    sluice::end_barriers(*fh);
     sluice::remove_file(*fh);
-    return SLUICE_NEXT(MPI_File_close)(fh);
+    return SLUICE_PMPI(MPI_File_close)(fh);
 }
 SLUICE_NO_MEMORY(*fh)
 
@@ -186,11 +186,11 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
                       char const* datarep, MPI_Info info) try {
     auto const file = sluice::find_file(fh);
     if (!file) {
-        sluice::meet(fh);
+        sluice::progress_barrier(fh);
         // Another handle of the same file may be served.
         std::optional<sluice::ExactHints> exact;
         if (sluice::is_left_by_all(fh)) exact.emplace(info);
-        return SLUICE_NEXT(MPI_File_set_view)(fh, disp, etype, filetype, datarep,
+        return SLUICE_PMPI(MPI_File_set_view)(fh, disp, etype, filetype, datarep,
                                               exact ? exact->info() : info);
     }
     return sluice::set_view(*file, {disp, etype, filetype, datarep}, info);
@@ -201,7 +201,7 @@ int MPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Da
                       char* datarep) try {
     auto const file = sluice::find_file(fh);
     if (file && file->view.owned) return sluice::get_view(*file, disp, etype, filetype, datarep);
-    int const code = SLUICE_NEXT(MPI_File_get_view)(fh, disp, etype, filetype, datarep);
+    int const code = SLUICE_PMPI(MPI_File_get_view)(fh, disp, etype, filetype, datarep);
     if (code == MPI_SUCCESS && file && file->view.internal) std::strcpy(datarep, "internal");
     return code;
 }
@@ -209,7 +209,7 @@ SLUICE_NO_MEMORY(fh)
 
 int MPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset* disp) try {
     auto const file = sluice::find_file(fh);
-    if (!file || !file->view.owned) return SLUICE_NEXT(MPI_File_get_byte_offset)(fh, offset, disp);
+    if (!file || !file->view.owned) return SLUICE_PMPI(MPI_File_get_byte_offset)(fh, offset, disp);
     auto const found = sluice::byte_offset(file->view, offset);
     if (!found) return sluice::raise(fh, Status::argument);
     *disp = *found;
@@ -219,14 +219,14 @@ SLUICE_NO_MEMORY(fh)
 
 int MPI_File_get_type_extent(MPI_File fh, MPI_Datatype type, MPI_Aint* extent) try {
     return sluice::get_type_extent(
-        fh, type, extent, [&] { return SLUICE_NEXT(MPI_File_get_type_extent)(fh, type, extent); });
+        fh, type, extent, [&] { return SLUICE_PMPI(MPI_File_get_type_extent)(fh, type, extent); });
 }
 SLUICE_NO_MEMORY(fh)
 
 #ifdef SLUICE_HAVE_LARGE_COUNT
 int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype type, MPI_Count* extent) try {
     return sluice::get_type_extent(fh, type, extent, [&] {
-        return SLUICE_NEXT(MPI_File_get_type_extent_c)(fh, type, extent);
+        return SLUICE_PMPI(MPI_File_get_type_extent_c)(fh, type, extent);
     });
 }
 SLUICE_NO_MEMORY(fh)
@@ -234,25 +234,25 @@ SLUICE_NO_MEMORY(fh)
 
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
     auto const file = sluice::find_file(fh);
-    if (!file) return SLUICE_NEXT(MPI_File_seek)(fh, offset, whence);
+    if (!file) return SLUICE_PMPI(MPI_File_seek)(fh, offset, whence);
     sluice::PointerLock const lock(*file);
     return sluice::seek(*file, offset, whence);
 }
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) try {
-    sluice::meet(fh);
-    return SLUICE_NEXT(MPI_File_seek_shared)(fh, offset, whence);
+    sluice::progress_barrier(fh);
+    return SLUICE_PMPI(MPI_File_seek_shared)(fh, offset, whence);
 }
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info) try {
     auto const file = sluice::find_file(fh);
-    sluice::meet(fh);
-    if (!file) return SLUICE_NEXT(MPI_File_set_info)(fh, info);
+    sluice::progress_barrier(fh);
+    if (!file) return SLUICE_PMPI(MPI_File_set_info)(fh, info);
     sluice::OwnHints const own(info, file->hints);
     int const code =
-        SLUICE_NEXT(MPI_File_set_info)(fh, sluice::ExactHints(own.for_mpi, *file).info());
+        SLUICE_PMPI(MPI_File_set_info)(fh, sluice::ExactHints(own.for_mpi, *file).info());
     if (code != MPI_SUCCESS) return code;
     file->exact = true;
     file->set_hints(own.hints);
@@ -261,7 +261,7 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_get_info(MPI_File fh, MPI_Info* info) try {
-    int const code = SLUICE_NEXT(MPI_File_get_info)(fh, info);
+    int const code = SLUICE_PMPI(MPI_File_get_info)(fh, info);
     auto const file = sluice::find_file(fh);
     if (!file || code != MPI_SUCCESS) return code;
     for (auto const& [name, value] : file->hints_in_force()) {
@@ -273,25 +273,25 @@ SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_atomicity(MPI_File fh, int flag) try {
     auto const file = sluice::find_file(fh);
-    sluice::drain_and_meet(fh);
-    if (!file) return SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
-    int const code = SLUICE_NEXT(MPI_File_set_atomicity)(fh, flag);
+    sluice::drain_and_barrier(fh);
+    if (!file) return SLUICE_PMPI(MPI_File_set_atomicity)(fh, flag);
+    int const code = SLUICE_PMPI(MPI_File_set_atomicity)(fh, flag);
     if (code == MPI_SUCCESS) file->atomic = flag != 0;
     return code;
 }
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
-    sluice::drain_and_meet(fh);
-    return SLUICE_NEXT(MPI_File_set_size)(fh, size);
+    sluice::drain_and_barrier(fh);
+    return SLUICE_PMPI(MPI_File_set_size)(fh, size);
 }
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size) try {
     auto const file = sluice::find_file(fh);
     if (!file) {
-        sluice::meet(fh);
-        return SLUICE_NEXT(MPI_File_preallocate)(fh, size);
+        sluice::progress_barrier(fh);
+        return SLUICE_PMPI(MPI_File_preallocate)(fh, size);
     }
     return sluice::raise(fh, sluice::preallocate(*file, size));
 }
@@ -300,8 +300,8 @@ SLUICE_NO_MEMORY(fh)
 int MPI_File_sync(MPI_File fh) try {
     auto const file = sluice::find_file(fh);
     if (!file) {
-        sluice::meet(fh);
-        return SLUICE_NEXT(MPI_File_sync)(fh);
+        sluice::progress_barrier(fh);
+        return SLUICE_PMPI(MPI_File_sync)(fh);
     }
     int code = MPI_SUCCESS;
     Status const all = sluice::sync(*file, code);

@@ -17,7 +17,8 @@ std::vector<std::string>& lines() {
 
 /// What is reduced over the ranks of a file.
 struct Most {
-    double blocked, busy, survey, claims, exchange, agreement, copies, transfers, messages, priced;
+    double blocked, busy, summary_exchange, claims, exchange, agreement, copies, transfers,
+        messages, priced;
 };
 struct Total {
     double bytes, helper, storage, messages, message_bytes, passed;
@@ -26,11 +27,12 @@ struct Total {
 /// Of the rank that needed longest for each part.
 std::string parts(Most const& most, Total const& total) {
     char text[512];
-    std::snprintf(text, sizeof text,
-                  "  stages: survey %.3f s, claims %.3f s, exchange %.3f s, agreement %.3f s\n"
-                  "  in these: copies %.3f s, file %.3f s, messages %.3f s\n",
-                  most.survey, most.claims, most.exchange, most.agreement, most.copies,
-                  most.transfers, most.messages);
+    std::snprintf(
+        text, sizeof text,
+        "  stages: exchange of summaries %.3f s, claims %.3f s, exchange %.3f s, agreement %.3f s\n"
+        "  in these: copies %.3f s, file %.3f s, messages %.3f s\n",
+        most.summary_exchange, most.claims, most.exchange, most.agreement, most.copies,
+        most.transfers, most.messages);
     std::string all = text;
     if (total.messages > 0) {
         std::snprintf(text, sizeof text, "  between nodes: %.0f messages, %.1f MiB\n",
@@ -89,8 +91,9 @@ void collect_statistics(File const& file) {
     if (!settings().statistics) return;
     FileStatistics const s = file.statistics();
     Tally const& t = s.tally;
-    Most const mine{s.blocked_seconds, s.busy_seconds, t.survey,    t.claims,   t.exchange,
-                    t.agreement,       t.copies,       t.transfers, t.messages, s.priced.measured};
+    Most const mine{s.blocked_seconds, s.busy_seconds,   t.summary_exchange, t.claims,
+                    t.exchange,        t.agreement,      t.copies,           t.transfers,
+                    t.messages,        s.priced.measured};
     Total const part{static_cast<double>(s.bytes),
                      Progress::instance().helper_seconds(),
                      storage_seconds(),

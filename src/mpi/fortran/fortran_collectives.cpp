@@ -138,8 +138,8 @@ constexpr auto neighbor_alltoallw = MPI_Neighbor_alltoallw;
 // Names as parameters: void* a, void* b, ... Each scan of the result adds one; there are up to 9.
 #define SLUICE_ADDRESSES(...) SLUICE_9_SCANS(SLUICE_ADDRESS(__VA_ARGS__))
 #define SLUICE_ADDRESS(FIRST, ...)                                                                 \
-    void* FIRST __VA_OPT__(, SLUICE_NEXT_ADDRESS SLUICE_NOTHING()()(__VA_ARGS__))
-#define SLUICE_NEXT_ADDRESS() SLUICE_ADDRESS
+    void* FIRST __VA_OPT__(, SLUICE_PMPI_ADDRESS SLUICE_NOTHING()()(__VA_ARGS__))
+#define SLUICE_PMPI_ADDRESS() SLUICE_ADDRESS
 #define SLUICE_NOTHING()
 #define SLUICE_9_SCANS(...) SLUICE_3_SCANS(SLUICE_3_SCANS(SLUICE_3_SCANS(__VA_ARGS__)))
 #define SLUICE_3_SCANS(...) SLUICE_SCAN(SLUICE_SCAN(SLUICE_SCAN(__VA_ARGS__)))

@@ -3,9 +3,9 @@
 // Probes that do not block move operations on once. In the other mode everything here goes straight
 // on.
 #include "mpi/guard.hpp"
-#include "mpi/next.hpp"
+#include "mpi/pmpi.hpp"
 #include "mpi/progress/await.hpp"
-#include "mpi/progress/meet.hpp"
+#include "mpi/progress/progress_barrier.hpp"
 
 #include <vector>
 
@@ -34,7 +34,7 @@ using sluice::started;
 
 #define SLUICE_SEND(NAME, START, COUNT)                                                            \
     int NAME(void const* buf, COUNT count, MPI_Datatype type, int dest, int tag, MPI_Comm comm) {  \
-        if (!needs_callers()) return SLUICE_NEXT(NAME)(buf, count, type, dest, tag, comm);         \
+        if (!needs_callers()) return SLUICE_PMPI(NAME)(buf, count, type, dest, tag, comm);         \
         return started(                                                                            \
             [&](MPI_Request* r) { return START(buf, count, type, dest, tag, comm, r); });          \
     }
@@ -42,7 +42,7 @@ using sluice::started;
     int NAME(void* buf, COUNT count, MPI_Datatype type, int source, int tag, MPI_Comm comm,        \
              MPI_Status* status) {                                                                 \
         if (!needs_callers())                                                                      \
-            return SLUICE_NEXT(NAME)(buf, count, type, source, tag, comm, status);                 \
+            return SLUICE_PMPI(NAME)(buf, count, type, source, tag, comm, status);                 \
         return started(                                                                            \
             [&](MPI_Request* r) { return START(buf, count, type, source, tag, comm, r); },         \
             status);                                                                               \
@@ -50,7 +50,7 @@ using sluice::started;
 #define SLUICE_MRECV(NAME, START, COUNT)                                                           \
     int NAME(void* buf, COUNT count, MPI_Datatype type, MPI_Message* message,                      \
              MPI_Status* status) {                                                                 \
-        if (!needs_callers()) return SLUICE_NEXT(NAME)(buf, count, type, message, status);         \
+        if (!needs_callers()) return SLUICE_PMPI(NAME)(buf, count, type, message, status);         \
         return started([&](MPI_Request* r) { return START(buf, count, type, message, r); },        \
                        status);                                                                    \
     }
@@ -59,7 +59,7 @@ using sluice::started;
              void* recvbuf, COUNT recvcount, MPI_Datatype recvtype, int source, int recvtag,       \
              MPI_Comm comm, MPI_Status* status) {                                                  \
         if (!needs_callers()) {                                                                    \
-            return SLUICE_NEXT(NAME)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,         \
+            return SLUICE_PMPI(NAME)(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,         \
                                      recvcount, recvtype, source, recvtag, comm, status);          \
         }                                                                                          \
         return sluice::sent_and_received(                                                          \
@@ -76,7 +76,7 @@ using sluice::started;
     int NAME(void* buf, COUNT count, MPI_Datatype type, int dest, int sendtag, int source,         \
              int recvtag, MPI_Comm comm, MPI_Status* status) try {                                 \
         if (!needs_callers())                                                                      \
-            return SLUICE_NEXT(NAME)(buf, count, type, dest, sendtag, source, recvtag, comm,       \
+            return SLUICE_PMPI(NAME)(buf, count, type, dest, sendtag, source, recvtag, comm,       \
                                      status);                                                      \
         COUNT size = 0, used = 0;                                                                  \
         int code = SIZE(count, type, comm, &size);                                                 \
@@ -106,8 +106,8 @@ using sluice::started;
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define SLUICE_COLLECTIVE(NAME, PARAMETERS, ARGUMENTS, COMMUNICATOR)                               \
     int NAME PARAMETERS {                                                                          \
-        sluice::meet(COMMUNICATOR);                                                                \
-        return SLUICE_NEXT(NAME) ARGUMENTS;                                                        \
+        sluice::progress_barrier(COMMUNICATOR);                                                    \
+        return SLUICE_PMPI(NAME) ARGUMENTS;                                                        \
     }
 // NOLINTEND(bugprone-macro-parentheses)
 #define SLUICE_COLLECTIVE_COUNTED(SUFFIX, COUNT, PLACE)                                            \
@@ -190,7 +190,7 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
     int code = MPI_SUCCESS;
     auto const ask = [&](int* yes) { return PMPI_Iprobe(source, tag, comm, yes, status); };
     if (needs_callers() && sluice::asked_until_yes(ask, code)) return code;
-    return SLUICE_NEXT(MPI_Probe)(source, tag, comm, status);
+    return SLUICE_PMPI(MPI_Probe)(source, tag, comm, status);
 }
 
 int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
@@ -199,25 +199,25 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Sta
         return PMPI_Improbe(source, tag, comm, yes, message, status);
     };
     if (needs_callers() && sluice::asked_until_yes(ask, code)) return code;
-    return SLUICE_NEXT(MPI_Mprobe)(source, tag, comm, message, status);
+    return SLUICE_PMPI(MPI_Mprobe)(source, tag, comm, message, status);
 }
 
 // These do not block, but programs call them until they find something.
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
     if (needs_callers()) sluice::Progress::instance().nudge();
-    return SLUICE_NEXT(MPI_Iprobe)(source, tag, comm, flag, status);
+    return SLUICE_PMPI(MPI_Iprobe)(source, tag, comm, flag, status);
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                 MPI_Status* status) {
     if (needs_callers()) sluice::Progress::instance().nudge();
-    return SLUICE_NEXT(MPI_Improbe)(source, tag, comm, flag, message, status);
+    return SLUICE_PMPI(MPI_Improbe)(source, tag, comm, flag, message, status);
 }
 
 #ifdef SLUICE_HAVE_PARTITIONS
 int MPI_Parrived(MPI_Request request, int partition, int* flag) {
     if (needs_callers()) sluice::Progress::instance().nudge();
-    return SLUICE_NEXT(MPI_Parrived)(request, partition, flag);
+    return SLUICE_PMPI(MPI_Parrived)(request, partition, flag);
 }
 #endif
 

@@ -1,7 +1,7 @@
 // Mode `calls`: what waits for buffered messages to be delivered. Since MPI 4.1 the MPI can be
 // asked to do so without blocking. Where it cannot, operations stand still in MPI_Buffer_detach
 // until the receivers have come. In the other mode everything here goes straight on.
-#include "mpi/next.hpp"
+#include "mpi/pmpi.hpp"
 #include "mpi/progress/await.hpp"
 
 #ifdef SLUICE_HAVE_BUFFER_FLUSH
@@ -19,7 +19,7 @@ template <class Start> int flushed(Start&& start) {
 #define SLUICE_FLUSHES(NAME, PARAMETERS, ARGUMENTS, FLUSH, ...)                                    \
     int NAME PARAMETERS {                                                                          \
         int const code = flushed([&](MPI_Request* r) { return FLUSH(__VA_ARGS__ r); });            \
-        return code == MPI_SUCCESS ? SLUICE_NEXT(NAME) ARGUMENTS : code;                           \
+        return code == MPI_SUCCESS ? SLUICE_PMPI(NAME) ARGUMENTS : code;                           \
     }
 #define SLUICE_DETACH(SUFFIX, COUNT)                                                               \
     SLUICE_FLUSHES(MPI_Buffer_detach##SUFFIX, (void* buffer, COUNT* size), (buffer, size),         \

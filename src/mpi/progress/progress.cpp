@@ -2,7 +2,7 @@
 #include "mpi/progress/progress.hpp"
 
 #include "mpi/environment.hpp"
-#include "system/quiet_thread.hpp"
+#include "system/library_thread.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -24,7 +24,7 @@ constexpr double long_spin_seconds = 1e-3;
 
 thread_local bool this_is_the_helper = false;
 
-SharedMemory bell_memory() {
+SharedMemory doorbell_memory() {
     if (settings().shared_memory) {
         if (auto shared = SharedMemory::create(4096); shared && shared->reserve({0, 4096})) {
             return std::move(*shared);
@@ -39,9 +39,9 @@ SharedMemory bell_memory() {
 
 /// Ends the job where there is no memory amid an operation: what was begun can neither be
 /// ended nor given up alone, as other ranks take part, and they would wait for ever.
-bool Progress::move(Driven& driven) noexcept {
+bool Progress::move(ProgressHook& progress_hook) noexcept {
     try {
-        return driven.progress();
+        return progress_hook.progress();
     } catch (std::exception const& error) {
         std::fprintf(stderr, "sluice: rank %d cannot go on with an operation: %s\n", world_rank(),
                      error.what());
@@ -56,54 +56,56 @@ Progress& Progress::instance() {
     return *only;
 }
 
-Progress::Progress() : page_(bell_memory()), moved_at_(clock_.now()) { exists_ = true; }
+Progress::Progress() : page_(doorbell_memory()), moved_at_(clock_.now()) { exists_ = true; }
 
-void Progress::submit(Driven& driven, std::function<void()> append, bool background) {
+void Progress::submit(ProgressHook& progress_hook, std::function<void()> append, bool background) {
     {
         std::lock_guard const lock(inbox_mutex_);
-        inbox_.emplace_back(&driven, std::move(append));
+        inbox_.emplace_back(&progress_hook, std::move(append));
         inbox_full_ = true;
     }
     if (!background || settings().progress_in_calls) return;
     start_helper();
-    sluice::ring(helper_bell_);
+    sluice::ring(helper_doorbell_);
     ring();
 }
 
-void Progress::move_begun(Driven& driven, std::unique_lock<std::mutex> lock) {
+void Progress::move_begun(ProgressHook& progress_hook, std::unique_lock<std::mutex> lock) {
     begins_.store(begins_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    bool const moved = move(driven);
+    bool const moved = move(progress_hook);
     if (moved && drivers_ > 0) ring();  // It may be another thread's operation that is complete.
-    if (driven.idle()) return drop(driven);
-    keep(driven);
-    call_helper(driven, std::move(lock));
+    if (progress_hook.idle()) return drop(progress_hook);
+    keep(progress_hook);
+    call_helper(progress_hook, std::move(lock));
 }
 
-void Progress::look_at(Driven& driven) {
-    if (!move(driven)) return;
+void Progress::look_at(ProgressHook& progress_hook) {
+    if (!move(progress_hook)) return;
     if (drivers_ > 1) ring();  // As above.
-    if (driven.idle()) drop(driven);
+    if (progress_hook.idle()) drop(progress_hook);
 }
 
 /// A helper that dozes looks at busy_ after it said that it does no more: one of both sees it. One
-/// that has other things under way may sleep for long: what rings no bell it would see too late.
-void Progress::call_helper(Driven& driven, std::unique_lock<std::mutex> lock) {
+/// that has other things under way may sleep for long: what rings no doorbell it would see too
+/// late.
+void Progress::call_helper(ProgressHook& progress_hook, std::unique_lock<std::mutex> lock) {
     if (dozing_ || settings().progress_in_calls) return;
-    bool const must_look = driven.due() > 0 || driven.must_look_again();
+    bool const must_look = progress_hook.due() > 0 || progress_hook.must_look_again();
     lock.unlock();
     start_helper();
-    sluice::ring(helper_bell_);
+    sluice::ring(helper_doorbell_);
     if (must_look) ring();
 }
 
-void Progress::forget(Driven const& driven) {
+void Progress::forget(ProgressHook const& progress_hook) {
     std::lock_guard const lock(mutex_);
-    drop(driven);
+    drop(progress_hook);
 }
 
-void Progress::keep(Driven& driven) {
-    if (std::find(driven_.begin(), driven_.end(), &driven) == driven_.end()) {
-        driven_.push_back(&driven);
+void Progress::keep(ProgressHook& progress_hook) {
+    if (std::find(progress_hook_.begin(), progress_hook_.end(), &progress_hook) ==
+        progress_hook_.end()) {
+        progress_hook_.push_back(&progress_hook);
     }
     note_busy();
     if (settings().stall_seconds > 0) moved_at_ = clock_.now();
@@ -111,13 +113,13 @@ void Progress::keep(Driven& driven) {
 
 /// Costs a look where nothing changes.
 void Progress::note_busy() {
-    bool const busy = !driven_.empty();
+    bool const busy = !progress_hook_.empty();
     if (busy_.load(std::memory_order_relaxed) != busy) busy_ = busy;
 }
 
-void Progress::drop(Driven const& driven) {
-    if (driven_.empty()) return;
-    std::erase(driven_, &driven);
+void Progress::drop(ProgressHook const& progress_hook) {
+    if (progress_hook_.empty()) return;
+    std::erase(progress_hook_, &progress_hook);
     note_busy();
 }
 
@@ -135,7 +137,7 @@ bool Progress::can_help() {
 /// Without one, operations move on in calls that wait; the next one that is begun tries again.
 bool Progress::has_helper() {
     if (helper_.joinable() || stopping_ || settings().progress_in_calls) return helper_.joinable();
-    helper_ = quiet_thread_if_any("sluice-helper", [this] { help(); });
+    helper_ = library_thread_if_any("sluice-helper", [this] { help(); });
     if (!helper_.joinable()) warn("no helper thread (ulimit -l, -u, -v): progress in waits only");
     return helper_.joinable();
 }
@@ -143,9 +145,9 @@ bool Progress::has_helper() {
 /// It is busy before the inbox is seen empty: else the helper might find nothing to do.
 void Progress::take_inbox() {
     std::lock_guard const lock(inbox_mutex_);
-    for (auto& [driven, append] : inbox_) {
+    for (auto& [progress_hook, append] : inbox_) {
         append();
-        keep(*driven);
+        keep(*progress_hook);
     }
     inbox_.clear();
     inbox_full_ = false;
@@ -154,9 +156,10 @@ void Progress::take_inbox() {
 bool Progress::progress() {
     bool moved = inbox_full_.load(std::memory_order_acquire);
     if (moved) take_inbox();
-    for (Driven* const driven : driven_) moved |= move(*driven);
+    for (ProgressHook* const progress_hook : progress_hook_) moved |= move(*progress_hook);
     if (moved) {
-        std::erase_if(driven_, [](Driven const* driven) { return driven->idle(); });
+        std::erase_if(progress_hook_,
+                      [](ProgressHook const* progress_hook) { return progress_hook->idle(); });
         if (settings().stall_seconds > 0) moved_at_ = clock_.now();
     }
     note_busy();
@@ -164,16 +167,17 @@ bool Progress::progress() {
 }
 
 bool Progress::due() const {
-    return std::any_of(driven_.begin(), driven_.end(),
-                       [](Driven const* driven) { return driven->due() > 0; });
+    return std::any_of(progress_hook_.begin(), progress_hook_.end(),
+                       [](ProgressHook const* progress_hook) { return progress_hook->due() > 0; });
 }
 
 bool Progress::must_look_again() const {
-    return std::any_of(driven_.begin(), driven_.end(),
-                       [](Driven* driven) { return driven->must_look_again(); });
+    return std::any_of(
+        progress_hook_.begin(), progress_hook_.end(),
+        [](ProgressHook* progress_hook) { return progress_hook->must_look_again(); });
 }
 
-/// Messages from other nodes ring no bell: while one is due, look again soon.
+/// Messages from other nodes ring no doorbell: while one is due, look again soon.
 double Progress::nap_seconds(int naps, bool due) const {
     if (!due) return poke_seconds;
     return std::min(poke_seconds, due_seconds * (1 << std::min(naps / naps_alike, 5)));
@@ -209,11 +213,11 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         std::unique_lock<std::mutex>& held;
         ~Leaving() { progress.stop_driving(std::move(held)); }
     } const leaving{*this, lock};
-    Sleeper sleeper(bell());
+    Sleeper sleeper(doorbell());
     int naps = 0;
     double idle_since = 0;  // 0: something moved since.
     for (;;) {
-        std::uint32_t const seen = bell().rings.load(std::memory_order_seq_cst);
+        std::uint32_t const seen = doorbell().rings.load(std::memory_order_seq_cst);
         bool const moved = progress();
         if (moved && drivers_ > 1)
             ring();  // It may be another thread's operation that is complete.
@@ -249,7 +253,7 @@ void Progress::drive(Condition const& done, std::function<void()> const& poke,
         if (released()) break;
         lock.unlock();
         sleeper.sleep(seen, nap_seconds(naps++, asks_mpi));
-        if (bell().rings.load(std::memory_order_relaxed) == seen) poke();
+        if (doorbell().rings.load(std::memory_order_relaxed) == seen) poke();
         lock.lock();
         watch(clock_.now());
     }
@@ -262,7 +266,7 @@ void Progress::stop_driving(std::unique_lock<std::mutex> lock) {
     if (lock) lock.unlock();
     if (!is_last || !work_left || dozing_) return;
     start_helper();
-    sluice::ring(helper_bell_);
+    sluice::ring(helper_doorbell_);
 }
 
 void Progress::nudge() {
@@ -273,16 +277,16 @@ void Progress::nudge() {
 void Progress::help() {
     this_is_the_helper = true;
     int naps = 0;
-    Sleeper sleeper(bell());
+    Sleeper sleeper(doorbell());
     std::uint32_t answered = 0, known_begins = 0;
     double idle_since = 0;  // 0: it was called, or had something to do, since.
     while (!stopping_) {
-        std::uint32_t const called = helper_bell_.rings.load(std::memory_order_seq_cst);
+        std::uint32_t const called = helper_doorbell_.rings.load(std::memory_order_seq_cst);
         if (std::exchange(answered, called) != called) idle_since = 0;
-        std::uint32_t const seen = bell().rings.load(std::memory_order_seq_cst);
+        std::uint32_t const seen = doorbell().rings.load(std::memory_order_seq_cst);
         if (drivers_ > 0 || (!inbox_full_ && !busy_)) {  // in this order: see progress()
             if (idle_since == 0) idle_since = clock_.now();
-            sleeper.withdraw();  // It sleeps on another bell.
+            sleeper.withdraw();  // It sleeps on another doorbell.
             rest(called, idle_since);
             naps = 0;
             continue;
@@ -311,16 +315,16 @@ void Progress::help() {
 void Progress::rest(std::uint32_t called, double idle_since) {
     bool const doze = clock_.now() - idle_since < doze_seconds;
     if (dozing_.exchange(doze) && !doze) return;  // To look once more, see call_helper().
-    sleep_on(helper_bell_, called, doze ? doze_nap_seconds : 3600);
+    sleep_on(helper_doorbell_, called, doze ? doze_nap_seconds : 3600);
 }
 
 void Progress::watch(double now) {
     double const limit = settings().stall_seconds;
     if (limit <= 0 || now - moved_at_ < limit) return;
     moved_at_ = now;
-    for (Driven const* const driven : driven_) {
+    for (ProgressHook const* const progress_hook : progress_hook_) {
         warn("rank " + std::to_string(world_rank()) + " made no progress for " +
-                 std::to_string(static_cast<int>(limit)) + " s: " + driven->describe(),
+                 std::to_string(static_cast<int>(limit)) + " s: " + progress_hook->describe(),
              true);
     }
 }
@@ -338,7 +342,7 @@ void Progress::end_helper() {
     std::lock_guard const lock(helper_mutex_);
     if (!helper_.joinable()) return;
     stopping_ = true;
-    sluice::ring(helper_bell_);
+    sluice::ring(helper_doorbell_);
     ring();
     helper_.join();
     stopping_ = false;  // Another session may follow.

@@ -1,10 +1,10 @@
 // Who moves operations on: the calling thread of a blocking call or a wait, else one helper thread
-// a process, which sleeps on its bell. While a caller drives, the helper stays out of the way.
+// a process, which sleeps on its doorbell. While a caller drives, the helper stays out of the way.
 #pragma once
 #include "mpi/environment.hpp"
-#include "schedule/driven.hpp"
+#include "schedule/progress_hook.hpp"
 #include "system/clock.hpp"
-#include "transport/bell.hpp"
+#include "transport/doorbell.hpp"
 
 #include <functional>
 #include <mutex>
@@ -19,36 +19,38 @@ public:
     /// The one of this process; no thread starts before the first nonblocking operation.
     static Progress& instance();
 
-    /// The page with this process's bell, for peers to attach. Null where shared memory is refused.
-    [[nodiscard]] SharedMemory const& bell_page() const noexcept { return page_; }
+    /// The page with this process's doorbell, for peers to attach. Null where shared memory is
+    /// refused.
+    [[nodiscard]] SharedMemory const& doorbell_page() const noexcept { return page_; }
 
-    /// Rings this process's bell: storage threads do when a transfer ends.
-    void ring() noexcept { sluice::ring(bell()); }
+    /// Rings this process's doorbell: storage threads do when a transfer ends.
+    void ring() noexcept { sluice::ring(doorbell()); }
 
-    /// Something is to be moved on: `append` hands it to `driven`, by whichever thread drives
-    /// next. Never waits for progress that another thread makes. `background`: the helper is to
-    /// move it on.
-    void submit(Driven& driven, std::function<void()> append, bool background);
+    /// Something is to be moved on: `append` hands it to `progress hook`, by whichever thread
+    /// drives next. Never waits for progress that another thread makes. `background`: the helper is
+    /// to move it on.
+    void submit(ProgressHook& progress_hook, std::function<void()> append, bool background);
 
-    /// Before `driven` is gone: nobody looks at it any more. All that it was given is complete.
-    void forget(Driven const& driven);
+    /// Before `progress hook` is gone: nobody looks at it any more. All that it was given is
+    /// complete.
+    void forget(ProgressHook const& progress_hook);
 
     /// As submit(), begun by the calling thread where no other one is driving: often it is complete
     /// then. The helper, where it looks after things anyway, is not woken: it comes soon.
-    template <class Append> void begin(Driven& driven, Append append) {
+    template <class Append> void begin(ProgressHook& progress_hook, Append append) {
         std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock.owns_lock()) return submit(driven, std::move(append), true);
+        if (!lock.owns_lock()) return submit(progress_hook, std::move(append), true);
         append();
-        move_begun(driven, std::move(lock));
+        move_begun(progress_hook, std::move(lock));
     }
 
-    /// Moves `driven` on for some microseconds, where that disturbs nobody: what a wait may be over
-    /// with. Returns done().
-    template <class Done> bool look(Driven& driven, Done done) {
+    /// Moves `progress hook` on for some microseconds, where that disturbs nobody: what a wait may
+    /// be over with. Returns done().
+    template <class Done> bool look(ProgressHook& progress_hook, Done done) {
         std::unique_lock lock(mutex_, std::defer_lock);
         if (!may_spin_ || !lock.try_lock()) return done();
-        ++drivers_;  // A helper that slept on the bell meanwhile would be rung by each message.
-        for (int left = first_looks; left > 0 && !done(); --left) look_at(driven);
+        ++drivers_;  // A helper that slept on the doorbell meanwhile would be rung by each message.
+        for (int left = first_looks; left > 0 && !done(); --left) look_at(progress_hook);
         stop_driving(std::move(lock));
         return done();
     }
@@ -71,10 +73,10 @@ public:
         Condition const& released = [] { return false; });
 
     /// The same where `ask()` calls the MPI, which may call functions of the program's, and these
-    /// any function of MPI: it is called while nothing is locked. No bell tells when its answer
+    /// any function of MPI: it is called while nothing is locked. No doorbell tells when its answer
     /// changes, so sleeps are short.
     void drive_until_mpi(Condition const& ask);
-    /// The same where a bell does tell, but for what `poke` is called for.
+    /// The same where a doorbell does tell, but for what `poke` is called for.
     void drive_until_mpi(Condition const& ask, std::function<void()> const& poke);
 
     /// There is no helper and something is under way: a call that blocks must drive meanwhile.
@@ -105,8 +107,8 @@ private:
         return settings().progress_in_calls && (inbox_full_ || busy_);
     }
     void end_helper();
-    [[nodiscard]] BellWord& bell() const noexcept {
-        return *reinterpret_cast<BellWord*>(page_.data());
+    [[nodiscard]] DoorbellWord& doorbell() const noexcept {
+        return *reinterpret_cast<DoorbellWord*>(page_.data());
     }
     struct Waiting {
         Condition const* ask = nullptr;  ///< Ends the wait as well; called without the mutex.
@@ -115,16 +117,16 @@ private:
     };
     static constexpr int first_looks = 100;  ///< Of a wait: some microseconds.
 
-    static bool move(Driven& driven) noexcept;
+    static bool move(ProgressHook& progress_hook) noexcept;
     bool progress();
     void take_inbox();
-    void move_begun(Driven& driven, std::unique_lock<std::mutex> lock);
-    void keep(Driven& driven);
-    void drop(Driven const& driven);
+    void move_begun(ProgressHook& progress_hook, std::unique_lock<std::mutex> lock);
+    void keep(ProgressHook& progress_hook);
+    void drop(ProgressHook const& progress_hook);
     void note_busy();
-    void look_at(Driven& driven);
+    void look_at(ProgressHook& progress_hook);
     void stop_driving(std::unique_lock<std::mutex> lock);
-    void call_helper(Driven& driven, std::unique_lock<std::mutex> lock);
+    void call_helper(ProgressHook& progress_hook, std::unique_lock<std::mutex> lock);
     [[nodiscard]] bool due() const;
     [[nodiscard]] bool must_look_again() const;
     void help();
@@ -138,11 +140,11 @@ private:
 
     static inline std::atomic<bool> exists_{false};  ///< instance() was called.
     SharedMemory page_;
-    BellWord helper_bell_{};       ///< Rung when the helper has something to do again.
-    std::mutex mutex_;             ///< Held by whoever moves streams on.
-    std::vector<Driven*> driven_;  ///< With something under way.
+    DoorbellWord helper_doorbell_{};            ///< Rung when the helper has something to do again.
+    std::mutex mutex_;                          ///< Held by whoever moves streams on.
+    std::vector<ProgressHook*> progress_hook_;  ///< With something under way.
     std::mutex inbox_mutex_;
-    std::vector<std::pair<Driven*, std::function<void()>>> inbox_;
+    std::vector<std::pair<ProgressHook*, std::function<void()>>> inbox_;
     std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};
     std::atomic<bool> dozing_{false};  ///< The helper looks again soon, without being called.
     std::atomic<int> drivers_{0};

@@ -2,7 +2,7 @@
 #include "mpi/progress/threads.hpp"
 
 #include "mpi/environment.hpp"
-#include "system/quiet_thread.hpp"
+#include "system/library_thread.hpp"
 
 namespace sluice {
 namespace {

@@ -2,17 +2,17 @@
 // thread level that several nodes need; at the end requests are waited for, statistics printed, the
 // helper ended.
 #include "mpi/collective/communicator.hpp"
-#include "mpi/collective/context.hpp"
+#include "mpi/collective/communicator_collectives.hpp"
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/communicator/peers.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/file/statistics.hpp"
-#include "mpi/next.hpp"
-#include "mpi/progress/meet.hpp"
+#include "mpi/pmpi.hpp"
+#include "mpi/progress/progress_barrier.hpp"
 #include "mpi/progress/requests.hpp"
 #include "mpi/progress/threads.hpp"
 #include "mpi/start/built_for.hpp"
-#include "mpi/start/fit.hpp"
+#include "mpi/start/check_abi.hpp"
 #include "mpi/start/interposition.hpp"
 #include "system/launcher.hpp"
 #include "system/shared_memory.hpp"
@@ -39,7 +39,7 @@ bool memory_can_be_shared() {
     constexpr std::size_t windows_of_a_file = std::size_t{64} << 20;  // Of a few ranks.
     if (!settings().shared_memory) return false;
     auto const memory = SharedMemory::create(windows_of_a_file);
-    return memory && memory->reserve({0, 1});  // As the bell of each process is.
+    return memory && memory->reserve({0, 1});  // As the doorbell of each process is.
 }
 
 /// On one node nothing of ours calls MPI from another thread; between nodes the helper does, and
@@ -60,7 +60,7 @@ void keep_from_sieving() {
 
 /// What has to be settled before the MPI begins.
 void before_start() {
-    check_fit();
+    check_abi();
     keep_from_sieving();
     if (calls_arrive()) show_this_process();
 }
@@ -81,7 +81,7 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
         settings().collectives || settings().affinity.way == Affinity::Way::spread;
     bool const all = world != MPI_COMM_NULL && asks_others && all_have_sluice(world);
     settle_threads(all ? world : MPI_COMM_NULL);
-    if (settings().collectives && all) Fabric::set_up_world();
+    if (settings().collectives && all) Endpoints::set_up_world();
     if (world != MPI_COMM_NULL) expect_group_meetings(world);
 }
 
@@ -107,7 +107,7 @@ void finalizing() {
     free_what_was_needed();
     Communicator::forget_all();
     Progress::stop();
-    Context::forget_all();
+    CommunicatorCollectives::forget_all();
     Team::forget_all();
     forget_peers();
     forget_types();
@@ -148,8 +148,8 @@ int MPI_Init(int* argc, char*** argv) {
     sluice::before_start();
     int provided = 0;
     int const code = sluice::needs_multiple()
-                         ? SLUICE_NEXT(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
-                         : SLUICE_NEXT(MPI_Init)(argc, argv);
+                         ? SLUICE_PMPI(MPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                         : SLUICE_PMPI(MPI_Init)(argc, argv);
     if (code == MPI_SUCCESS) sluice::world_initialised();
     return code;
 }
@@ -157,7 +157,7 @@ int MPI_Init(int* argc, char*** argv) {
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
     sluice::before_start();
     int const level = sluice::needs_multiple() ? MPI_THREAD_MULTIPLE : required;
-    int const code = SLUICE_NEXT(MPI_Init_thread)(argc, argv, level, provided);
+    int const code = SLUICE_PMPI(MPI_Init_thread)(argc, argv, level, provided);
     if (code == MPI_SUCCESS) sluice::world_initialised();
     return code;
 }
@@ -165,14 +165,14 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 int MPI_Finalize(void) {
     sluice::finalizing();
     sluice::end_group_meetings();
-    return SLUICE_NEXT(MPI_Finalize)();
+    return SLUICE_PMPI(MPI_Finalize)();
 }
 
 #ifdef SLUICE_HAVE_SESSIONS
 int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
     sluice::before_start();
     MPI_Info asked = sluice::needs_multiple() ? sluice::with_multiple(info) : info;
-    int const code = SLUICE_NEXT(MPI_Session_init)(asked, handler, session);
+    int const code = SLUICE_PMPI(MPI_Session_init)(asked, handler, session);
     if (asked != info) PMPI_Info_free(&asked);
     if (code == MPI_SUCCESS) {
         sluice::initialised(sluice::rank_of_launcher(), sluice::is_multiple(*session),
@@ -183,7 +183,7 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session
 
 int MPI_Session_finalize(MPI_Session* session) {
     sluice::finalizing();
-    return SLUICE_NEXT(MPI_Session_finalize)(session);
+    return SLUICE_PMPI(MPI_Session_finalize)(session);
 }
 #endif
 

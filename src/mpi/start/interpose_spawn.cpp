@@ -3,8 +3,8 @@
 // spawned, which sets it and becomes the program.
 #include "mpi/environment.hpp"
 #include "mpi/guard.hpp"
-#include "mpi/next.hpp"
-#include "mpi/progress/meet.hpp"
+#include "mpi/pmpi.hpp"
+#include "mpi/progress/progress_barrier.hpp"
 #include "mpi/ranks.hpp"
 
 #include <cstdlib>
@@ -110,13 +110,13 @@ extern "C" {
 
 int MPI_Comm_spawn(char const* command, char* argv[], int maxprocs, MPI_Info info, int root,
                    MPI_Comm comm, MPI_Comm* intercomm, int codes[]) try {
-    sluice::meet(comm);
+    sluice::progress_barrier(comm);
     if (sluice::rank_in(comm) != root) {
-        return SLUICE_NEXT(MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm,
+        return SLUICE_PMPI(MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm,
                                            codes);
     }
     sluice::Command const its(command, argv, info);
-    return SLUICE_NEXT(MPI_Comm_spawn)(its.command(), its.arguments(), maxprocs, info, root, comm,
+    return SLUICE_PMPI(MPI_Comm_spawn)(its.command(), its.arguments(), maxprocs, info, root, comm,
                                        intercomm, codes);
 }
 SLUICE_NO_MEMORY(comm)
@@ -124,14 +124,14 @@ SLUICE_NO_MEMORY(comm)
 int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], int const maxprocs[],
                             MPI_Info const infos[], int root, MPI_Comm comm, MPI_Comm* intercomm,
                             int codes[]) try {
-    sluice::meet(comm);
+    sluice::progress_barrier(comm);
     if (sluice::rank_in(comm) != root) {
-        return SLUICE_NEXT(MPI_Comm_spawn_multiple)(count, commands, argvs, maxprocs, infos, root,
+        return SLUICE_PMPI(MPI_Comm_spawn_multiple)(count, commands, argvs, maxprocs, infos, root,
                                                     comm, intercomm, codes);
     }
     sluice::Commands its(count, commands, argvs, infos);
     sluice::complete(its.arguments);
-    return SLUICE_NEXT(MPI_Comm_spawn_multiple)(count, its.commands.data(), its.arguments.data(),
+    return SLUICE_PMPI(MPI_Comm_spawn_multiple)(count, its.commands.data(), its.arguments.data(),
                                                 maxprocs, infos, root, comm, intercomm, codes);
 }
 SLUICE_NO_MEMORY(comm)

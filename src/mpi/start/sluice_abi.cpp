@@ -11,7 +11,7 @@
 namespace {
 
 void set_tally(sluice::Tally const& from, sluice_statistics& to) {
-    to.survey_seconds = from.survey;
+    to.survey_seconds = from.summary_exchange;
     to.claims_seconds = from.claims;
     to.exchange_seconds = from.exchange;
     to.agreement_seconds = from.agreement;

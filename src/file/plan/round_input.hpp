@@ -1,0 +1,15 @@
+// From the claims of all that take part to what one rank must know of one round. Pure. Previous
+// stage: file/plan/claims.hpp; next: file/plan/schedule_round.hpp.
+#pragma once
+#include "file/plan/plan_cache.hpp"
+#include "file/plan/schedule_round.hpp"
+
+namespace sluice {
+
+/// All but the numbers that go on from operation to operation: `queue_round` is the plan's round,
+/// `taken_before` 0. A rank that carries must have the claims of others.
+[[nodiscard]] RoundInput round_input(Topology const& topology, Rank self, Plan const& plan,
+                                     Claims const& claims, std::int32_t aggregator,
+                                     std::int64_t round);
+
+}  // namespace sluice

@@ -1,0 +1,45 @@
+// The pipeline of one file's operations. See operation queue.hpp.
+#include "file/run/operation_queue.hpp"
+
+namespace sluice {
+
+OperationQueue::OperationQueue(ExecutionContext& execution_context)
+    : execution_context_(execution_context) {
+    auto const aggregators =
+        static_cast<std::size_t>(execution_context.window.shape().aggregator_count);
+    state_.next_round.resize(aggregators);
+    state_.next_shared_round.resize(aggregators);
+}
+
+std::shared_ptr<Operation> OperationQueue::make(Call call) {
+    auto made =
+        std::make_shared<Operation>(execution_context_, state_, std::move(call), next_number_);
+    ++next_number_;  // Where there was no memory for it, the next one has the number.
+    return made;
+}
+
+void OperationQueue::append(std::shared_ptr<Operation> operation) {
+    queue_.push_back(std::move(operation));
+}
+
+bool OperationQueue::progress() {
+    bool moved = false;
+    ahead_.planned = true;
+    ahead_.generating.assign(state_.next_round.size(), false);
+    for (auto& operation : queue_) {
+        if (operation->number() >= queue_.front()->number() + operations_under_way) break;
+        if (operation->stage() == Stage::waiting) {
+            operation->start();
+            moved = true;
+        }
+        moved |= operation->progress(ahead_);
+    }
+    while (!queue_.empty() && queue_.front()->complete()) queue_.pop_front();
+    return moved;
+}
+
+std::string OperationQueue::describe() const {
+    return queue_.empty() ? "" : queue_.front()->describe();
+}
+
+}  // namespace sluice

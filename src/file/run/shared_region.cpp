@@ -1,0 +1,171 @@
+// Where everything lies in a node window. See window.hpp.
+#include "file/run/shared_region.hpp"
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t page = 4096;
+
+struct BoardHead {
+    Counter arrived, announced;
+    Summary announcement;
+};
+
+/// Ranks add to `sums`; nobody sets them back.
+struct WeightsBoard {
+    Counter arrived, announced;
+    std::atomic<Bytes> sums[Weights::share_count];
+    Weights announcement;
+};
+
+struct CbBufferHead {
+    Counter turn, posted;
+    std::atomic<std::int64_t> limit, settled;
+};
+
+std::size_t up(std::size_t value, std::size_t unit) noexcept {
+    return (value + unit - 1) / unit * unit;
+}
+
+/// Data and coverage of one collective buffer; a granule of one byte needs one bit a byte.
+std::size_t cb_buffer_stride(RegionShape const& shape) noexcept {
+    auto const bytes = static_cast<std::size_t>(shape.cb_buffer_bytes_max);
+    return up(bytes, page) + up(Coverage::words_for(shape.cb_buffer_bytes_max, 1) * 8, page);
+}
+
+std::size_t cb_buffers(RegionShape const& shape) noexcept {
+    return static_cast<std::size_t>(shape.aggregator_count) * cb_buffers_per_aggregator;
+}
+
+}  // namespace
+
+struct SharedRegion::Places {
+    std::size_t board_bytes, weights_at, claims_at, claims_bytes, cb_buffers_at, data_at, end;
+};
+
+SharedRegion::Places SharedRegion::places(RegionShape const& shape) noexcept {
+    auto const locals = static_cast<std::size_t>(shape.local_count);
+    auto const claims = locals * static_cast<std::size_t>(shape.aggregator_count) * sizeof(Claim);
+    Places p{};
+    p.board_bytes = up(sizeof(BoardHead) + locals * up(sizeof(Summary), 64), 64);
+    p.weights_at = 2 * static_cast<std::size_t>(board_count) * p.board_bytes;
+    p.claims_at = p.weights_at + static_cast<std::size_t>(board_count) * sizeof(WeightsBoard);
+    p.claims_bytes = up(sizeof(Counter) + claims, 64);
+    p.cb_buffers_at = p.claims_at + static_cast<std::size_t>(board_count) * p.claims_bytes;
+    p.data_at = up(p.cb_buffers_at + cb_buffers(shape) * sizeof(CbBufferHead), page);
+    p.end = p.data_at + cb_buffers(shape) * cb_buffer_stride(shape);
+    return p;
+}
+
+SharedRegion::SharedRegion(std::byte* memory, RegionShape shape) noexcept
+    : memory_(memory),
+      shape_(shape) {
+    Places const p = places(shape);
+    board_bytes_ = p.board_bytes;
+    weights_at_ = p.weights_at;
+    claims_at_ = p.claims_at;
+    claims_bytes_ = p.claims_bytes;
+    cb_buffers_at_ = p.cb_buffers_at;
+    data_at_ = p.data_at;
+}
+
+std::size_t SharedRegion::bytes_needed(RegionShape const& shape) noexcept {
+    return places(shape).end;
+}
+
+Span SharedRegion::control(RegionShape const& shape) noexcept {
+    return {0, static_cast<Offset>(places(shape).data_at)};
+}
+
+std::vector<Span> SharedRegion::stretches(RegionShape const& shape, std::int32_t aggregators,
+                                          Bytes cb_buffer_bytes) {
+    Places const p = places(shape);
+    std::vector<Span> all;
+    auto const coverage_at = up(static_cast<std::size_t>(shape.cb_buffer_bytes_max), page);
+    auto const used = static_cast<std::size_t>(aggregators) * cb_buffers_per_aggregator;
+    for (std::size_t i = 0; i < std::min(used, cb_buffers(shape)); ++i) {
+        auto const data = static_cast<Offset>(p.data_at + i * cb_buffer_stride(shape));
+        auto const coverage = data + static_cast<Offset>(coverage_at);
+        all.push_back({data, data + cb_buffer_bytes});
+        all.push_back({coverage, coverage + cb_buffer_bytes / 8 + 8});
+    }
+    return all;
+}
+
+std::size_t SharedRegion::board(Channel channel, std::int64_t operation) const noexcept {
+    auto const index = static_cast<std::size_t>(operation % board_count);
+    return (2 * index + (channel == Channel::agreement ? 1 : 0)) * board_bytes_;
+}
+
+std::size_t SharedRegion::cb_buffer_index(std::int32_t aggregator,
+                                          std::int64_t round) const noexcept {
+    return static_cast<std::size_t>(aggregator) * cb_buffers_per_aggregator +
+           static_cast<std::size_t>(round % cb_buffers_per_aggregator);
+}
+
+Counter& SharedRegion::counter(CounterKind kind, Channel channel, std::int32_t aggregator,
+                               std::int64_t round) const noexcept {
+    auto* const head = at<BoardHead>(board(channel, round));
+    auto* const cb_buffer = at<CbBufferHead>(cb_buffers_at_) + cb_buffer_index(aggregator, round);
+    auto* const weights = at<WeightsBoard>(weights_at_) + round % board_count;
+    bool const weighs = channel == Channel::weights;
+    switch (kind) {
+    case CounterKind::turn:
+        return cb_buffer->turn;
+    case CounterKind::posted:
+        return cb_buffer->posted;
+    case CounterKind::arrived:
+        return weighs ? weights->arrived : head->arrived;
+    case CounterKind::announced:
+        return weighs ? weights->announced : head->announced;
+    case CounterKind::claimed:
+    case CounterKind::collected:  // These three are a rank's own, not of a window.
+    case CounterKind::taken:
+    case CounterKind::answered:
+        break;
+    }
+    auto const index = static_cast<std::size_t>(round % board_count);
+    return *at<Counter>(claims_at_ + index * claims_bytes_);
+}
+
+std::atomic<std::int64_t>& SharedRegion::settled(std::int32_t aggregator,
+                                                 std::int64_t round) const noexcept {
+    return (at<CbBufferHead>(cb_buffers_at_) + cb_buffer_index(aggregator, round))->settled;
+}
+
+Summary& SharedRegion::record(Channel channel, std::int64_t operation, Rank local) const noexcept {
+    auto const first = board(channel, operation) + sizeof(BoardHead);
+    return *at<Summary>(first + static_cast<std::size_t>(local) * up(sizeof(Summary), 64));
+}
+
+Summary& SharedRegion::announcement(Channel channel, std::int64_t operation) const noexcept {
+    return at<BoardHead>(board(channel, operation))->announcement;
+}
+
+std::span<std::atomic<Bytes>, Weights::share_count>
+SharedRegion::weighed(std::int64_t operation) const noexcept {
+    return (at<WeightsBoard>(weights_at_) + operation % board_count)->sums;
+}
+
+Weights& SharedRegion::announced_weights(std::int64_t operation) const noexcept {
+    return (at<WeightsBoard>(weights_at_) + operation % board_count)->announcement;
+}
+
+Claim& SharedRegion::claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept {
+    auto const index = static_cast<std::size_t>(operation % board_count);
+    auto* const first = at<Claim>(claims_at_ + index * claims_bytes_ + sizeof(Counter));
+    return first[local * shape_.aggregator_count + a];
+}
+
+CbBuffer SharedRegion::cb_buffer(std::int32_t aggregator, std::int64_t round, Bytes window_bytes,
+                                 Bytes granule_bytes) const noexcept {
+    std::size_t const index = cb_buffer_index(aggregator, round);
+    std::byte* const data = memory_ + data_at_ + index * cb_buffer_stride(shape_);
+    auto* const words = reinterpret_cast<std::uint64_t*>(
+        data + up(static_cast<std::size_t>(shape_.cb_buffer_bytes_max), page));
+    std::span<std::uint64_t> const bits(words, Coverage::words_for(window_bytes, granule_bytes));
+    return {data, Coverage(bits, granule_bytes, window_bytes),
+            &(at<CbBufferHead>(cb_buffers_at_) + index)->limit};
+}
+
+}  // namespace sluice

@@ -1,0 +1,90 @@
+// The memory that the ranks of a node share for one operation queue: boards for exchanges of
+// summaries and claims, counters, and the collective buffers with their coverages. Only a layout
+// over memory that a port provides; every place is a pure function of the shape, so no address is
+// ever exchanged.
+#pragma once
+#include "file/plan/claims.hpp"
+#include "file/plan/coverage.hpp"
+#include "file/plan/staging.hpp"
+#include "schedule/schedule.hpp"
+
+#include <atomic>
+
+namespace sluice {
+
+/// Operations of one operation queue that may be under way at once, and boards for them. A rank can
+/// be ahead of another by twice the operations under way, so boards are twice as many: then none is
+/// reused while someone still reads it.
+inline constexpr std::int64_t operations_under_way = 4;
+inline constexpr std::int64_t board_count = 2 * operations_under_way;
+
+struct alignas(64) Counter {
+    std::atomic<std::int64_t> value;
+    std::atomic<std::int64_t> wanted;    ///< Nobody waits for less; not kept for `turn`.
+    std::atomic<std::uint64_t> waiters;  ///< Ranks to ring: bit = local index mod 64.
+};
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "counters live in shared memory");
+
+struct RegionShape {
+    Rank local_count = 1;
+    std::int32_t aggregator_count = 1;
+    Bytes cb_buffer_bytes_max =
+        0;  ///< Address space of a collective buffer; memory is reserved as needed.
+};
+
+/// One collective buffer, cut to the window of one round.
+struct CbBuffer {
+    std::byte* data = nullptr;
+    Coverage coverage;
+    std::atomic<std::int64_t>* limit;  ///< Reads: where the file ended, else beyond the window.
+};
+
+class SharedRegion {
+public:
+    SharedRegion() = default;
+    /// `memory` is zero at first, page-aligned, shared by the node, and outlives this.
+    SharedRegion(std::byte* memory, RegionShape shape) noexcept;
+
+    static std::size_t bytes_needed(RegionShape const& shape) noexcept;
+    /// Boards and counters: memory to have before anything else.
+    static Span control(RegionShape const& shape) noexcept;
+    /// Memory to have before `aggregators` aggregators use `cb_buffer_bytes` of their collective
+    /// buffers: one stretch each for data and coverage of every collective buffer.
+    static std::vector<Span> stretches(RegionShape const& shape, std::int32_t aggregators,
+                                       Bytes cb_buffer_bytes);
+
+    [[nodiscard]] RegionShape const& shape() const noexcept { return shape_; }
+    [[nodiscard]] Counter& counter(CounterKind kind, Channel channel, std::int32_t aggregator,
+                                   std::int64_t round) const noexcept;
+    /// What `posted` of a collective buffer stood at when the round before ended: its local
+    /// aggregator sets it.
+    [[nodiscard]] std::atomic<std::int64_t>& settled(std::int32_t aggregator,
+                                                     std::int64_t round) const noexcept;
+    [[nodiscard]] Summary& record(Channel channel, std::int64_t operation,
+                                  Rank local) const noexcept;
+    [[nodiscard]] Summary& announcement(Channel channel, std::int64_t operation) const noexcept;
+    /// What the node's ranks weighed in this and earlier uses of the board: adds up.
+    [[nodiscard]] std::span<std::atomic<Bytes>, Weights::share_count>
+    weighed(std::int64_t operation) const noexcept;
+    [[nodiscard]] Weights& announced_weights(std::int64_t operation) const noexcept;
+    [[nodiscard]] Claim& claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept;
+    [[nodiscard]] CbBuffer cb_buffer(std::int32_t aggregator, std::int64_t round,
+                                     Bytes window_bytes, Bytes granule_bytes) const noexcept;
+
+private:
+    struct Places;
+    static Places places(RegionShape const& shape) noexcept;
+    template <class T> T* at(std::size_t offset) const noexcept {
+        return reinterpret_cast<T*>(memory_ + offset);
+    }
+    [[nodiscard]] std::size_t board(Channel channel, std::int64_t operation) const noexcept;
+    [[nodiscard]] std::size_t cb_buffer_index(std::int32_t aggregator,
+                                              std::int64_t round) const noexcept;
+
+    std::byte* memory_ = nullptr;
+    RegionShape shape_;
+    std::size_t board_bytes_ = 0, weights_at_ = 0, claims_at_ = 0, claims_bytes_ = 0,
+                cb_buffers_at_ = 0, data_at_ = 0;
+};
+
+}  // namespace sluice

@@ -1,0 +1,143 @@
+// Setting up and translating. See endpoints.hpp.
+#include "mpi/collective/endpoints.hpp"
+
+#include "mpi/environment.hpp"
+#include "mpi/ranks.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace sluice {
+namespace {
+
+struct World {
+    std::mutex mutex;
+    std::shared_ptr<Endpoints> endpoints;
+};
+World& world_endpoints() {
+    static auto* const only = new World;
+    return *only;
+}
+
+/// The ranks of `communicator` as ranks of `of`; MPI_UNDEFINED for those that are none.
+std::vector<int> translate(MPI_Comm communicator, MPI_Comm of) {
+    MPI_Group theirs = MPI_GROUP_NULL, ours = MPI_GROUP_NULL;
+    PMPI_Comm_group(communicator, &theirs);
+    PMPI_Comm_group(of, &ours);
+    int size = 0;
+    PMPI_Group_size(theirs, &size);
+    std::vector<int> from(static_cast<std::size_t>(size)), to(from.size());
+    for (int i = 0; i < size; ++i) from[static_cast<std::size_t>(i)] = i;
+    PMPI_Group_translate_ranks(theirs, size, from.data(), ours, to.data());
+    PMPI_Group_free(&theirs);
+    PMPI_Group_free(&ours);
+    return to;
+}
+
+}  // namespace
+
+std::shared_ptr<Endpoints> Endpoints::make(MPI_Comm communicator) {
+    auto endpoints = std::make_shared<Endpoints>();
+    endpoints->team_ = Team::of(communicator);
+    if (!endpoints->team_) return nullptr;
+    if (!endpoints->team_->messages && !endpoints->connect()) return nullptr;
+    endpoints->take_costs();
+    return endpoints;
+}
+
+bool Endpoints::connect() {
+    Topology const& topology = *team_->topology;
+    Node const own = topology.node_of(team_->self);
+    auto const memory = team_->back_messages();
+    if (!all_agree(!memory.empty(), team_->communicator)) {
+        warn("no shared memory for messages: the MPI serves collectives itself");
+        return false;
+    }
+    Rank const count = topology.local_count(own);
+    team_->messages = std::make_unique<NodeNetwork>(
+        memory.data(), topology.local_index(team_->self), count, team_->doorbells());
+    NodeNetwork::Address const mine = team_->messages->address();
+    std::vector<NodeNetwork::Address> all(static_cast<std::size_t>(topology.rank_count()));
+    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE,
+                   team_->communicator);
+    std::vector<NodeNetwork::Address> near;
+    for (Rank i = 0; i < count; ++i) {
+        near.push_back(all[static_cast<std::size_t>(topology.rank_at(own, i))]);
+    }
+    bool const copies = all_agree(team_->messages->can_copy_from(near), team_->communicator);
+    if (!copies)
+        note("large messages on a node go through collective buffers: the system allows no copies");
+    team_->messages->use_copies(copies, near);
+    return true;
+}
+
+/// What the machine's profile says of messages: that of the folder in which rank 0 works.
+void Endpoints::take_costs() {
+    ProfileOffer offer = team_->self == 0 ? offer_profile(".") : ProfileOffer{};
+    PMPI_Bcast(&offer, sizeof offer, MPI_BYTE, 0, team_->communicator);
+    auto const machine = take_profile(offer, *team_);
+    if (!machine) return;
+    costs_.between = machine->between;
+    costs_.copy_byte = machine->copy_byte;
+}
+
+std::shared_ptr<Endpoints> Endpoints::of_world() {
+    std::lock_guard const lock(world_endpoints().mutex);
+    return world_endpoints().endpoints;
+}
+
+void Endpoints::set_up_world() {
+    auto endpoints = make(MPI_COMM_WORLD);
+    std::lock_guard const lock(world_endpoints().mutex);
+    world_endpoints().endpoints.swap(endpoints);
+}
+
+void Endpoints::forget_world() {
+    std::shared_ptr<Endpoints> endpoints;  // Ends after the lock: its team frees a communicator.
+    std::lock_guard const lock(world_endpoints().mutex);
+    endpoints.swap(world_endpoints().endpoints);
+}
+
+std::optional<std::vector<Rank>> Endpoints::members(MPI_Comm communicator) const {
+    auto ranks = translate(communicator, team_->communicator);
+    if (std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) != ranks.end()) return std::nullopt;
+    return ranks;
+}
+
+bool Endpoints::is_one_node(std::vector<Rank> const& members) const {
+    Topology const& topology = *team_->topology;
+    return std::all_of(members.begin(), members.end(), [&](Rank rank) {
+        return topology.node_of(rank) == topology.node_of(members.front());
+    });
+}
+
+std::vector<Rank> Endpoints::local_indices(std::vector<Rank> const& members) const {
+    Topology const& topology = *team_->topology;
+    std::vector<Rank> local;
+    local.reserve(members.size());
+    for (Rank const rank : members) {
+        bool const near = topology.node_of(rank) == topology.node_of(team_->self);
+        local.push_back(near ? topology.local_index(rank) : -1);
+    }
+    return local;
+}
+
+CollectiveWorld Endpoints::world(std::vector<Rank> const& members) const {
+    std::map<Node, Rank> on_node;
+    for (Rank const rank : members) ++on_node[team_->topology->node_of(rank)];
+    CollectiveWorld world = costs_;
+    world.ranks = static_cast<Rank>(members.size());
+    world.nodes = static_cast<Node>(on_node.size());
+    for (auto const& [node, ranks] : on_node) {
+        world.most_on_a_node = std::max(world.most_on_a_node, ranks);
+    }
+    world.cores_a_node = team_->cores_a_node();
+    return world;
+}
+
+std::uint64_t Endpoints::new_name() const {
+    static std::atomic<std::uint32_t> names{0};
+    return (static_cast<std::uint64_t>(team_->self) + 1) << 32 | ++names;
+}
+
+}  // namespace sluice

@@ -1,0 +1,45 @@
+// The ways between the ranks of one communicator for collectives between memories: the world's as a
+// rule, which then serve every communicator within it, with no set-up that could make a
+// nonblocking call wait.
+#pragma once
+#include "collective/algorithm_choice.hpp"
+#include "mpi/communicator/team.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace sluice {
+
+class Endpoints {
+public:
+    /// Collective over `communicator`, blocks. Null, on all of its ranks, where it cannot be.
+    [[nodiscard]] static std::shared_ptr<Endpoints> make(MPI_Comm communicator);
+
+    /// The one that was made for the world (or a session's group) when MPI began; null: none was.
+    [[nodiscard]] static std::shared_ptr<Endpoints> of_world();
+    /// Collective over MPI_COMM_WORLD.
+    static void set_up_world();
+    static void forget_world();
+
+    /// The members of a communicator, as ranks of this endpoints; nothing when it reaches not all.
+    [[nodiscard]] std::optional<std::vector<Rank>> members(MPI_Comm communicator) const;
+    [[nodiscard]] bool is_one_node(std::vector<Rank> const& members) const;
+    /// Of each member the local index on this node, -1 on another one.
+    [[nodiscard]] std::vector<Rank> local_indices(std::vector<Rank> const& members) const;
+    /// What the choice of algorithms must know; equal on all members.
+    [[nodiscard]] CollectiveWorld world(std::vector<Rank> const& members) const;
+    /// Of a new communicator whose first rank this is: no other one has it.
+    [[nodiscard]] std::uint64_t new_name() const;
+
+    [[nodiscard]] NodeNetwork& node() noexcept { return *team_->messages; }
+    [[nodiscard]] Team const& team() const noexcept { return *team_; }
+
+private:
+    bool connect();
+    void take_costs();
+
+    std::shared_ptr<Team> team_;
+    CollectiveWorld costs_;  ///< Without ranks.
+};
+
+}  // namespace sluice

@@ -1,0 +1,143 @@
+// Independent data access, and access by the shared pointer. Nonblocking independent calls are
+// served, because the MPIs' own requests hang or fail (Open MPI at the end of the file, MPICH when
+// it is asked twice). So are blocking writes of views with holes, which ROMIO sieves, and blocking
+// calls in external32, which this library alone converts. Other blocking calls and the shared
+// pointer are the MPI's, unless it was not given the view: then blocking calls are served too, and
+// the shared pointer, which only the MPI has, is refused.
+#include "mpi/errors.hpp"
+#include "mpi/file/access.hpp"
+#include "mpi/guard.hpp"
+#include "mpi/pmpi.hpp"
+#include "mpi/progress/progress_barrier.hpp"
+
+namespace {
+
+using sluice::AccessArguments;
+using sluice::Direction;
+using sluice::Status;
+
+bool converts(sluice::FileView const& view) noexcept {
+    return view.representation != sluice::Representation::native;
+}
+
+/// A blocking call that the MPI would do wrong: it was not given the view, or it converts in its
+/// own way, or it might write the bytes between the pieces as it found them earlier (data sieving),
+/// while operations of this library write there.
+bool must_serve(sluice::File const& file, Direction direction) {
+    sluice::FileView const& view = file.view;
+    return view.owned || converts(view) ||
+           (direction == Direction::write && !view.filetype->is_contiguous());
+}
+
+/// `result` is the call's status or request.
+template <class Result, class Pass>
+int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
+    auto const file = sluice::find_file(arguments.handle);
+    if (!file) return pass();
+    constexpr bool nonblocking = std::is_same_v<Result, MPI_Request>;
+    if (file->served() && (nonblocking || must_serve(*file, arguments.direction))) {
+        return sluice::guarded(arguments.handle,
+                               [&] { return sluice::access_independent(file, arguments, result); });
+    }
+    file->passed();
+    if (arguments.explicit_offset) return pass();
+    sluice::PointerLock const lock(*file);
+    return pass();
+}
+
+/// Whether the MPI, which moves the shared pointer and the bytes, does it right.
+Status check_shared(sluice::File const& file, MPI_Datatype type) {
+    sluice::FileView const& view = file.view;
+    if (view.owned) return Status::unsupported;
+    if (!file.served() || !converts(view)) return Status::ok;
+    Status const status = sluice::check_type(*file.team, type);
+    if (status != Status::ok) return status;
+    return sluice::is_alike_in_mpi(type, view.representation) ? Status::ok : Status::unsupported;
+}
+
+template <class Pass> int pass_or_raise(sluice::File& file, Status status, Pass&& pass) {
+    if (status != Status::ok) return sluice::raise(file.handle, status);
+    file.passed();
+    return pass();
+}
+
+template <class Pass> int shared(MPI_File handle, MPI_Datatype type, Pass&& pass) try {
+    auto const file = sluice::find_file(handle);
+    return file ? pass_or_raise(*file, check_shared(*file, type), pass) : pass();
+}
+SLUICE_NO_MEMORY(handle)
+
+/// The same of calls that all ranks make, and that wait for each other in the MPI.
+template <class Pass> int ordered(MPI_File handle, MPI_Datatype type, Pass&& pass) try {
+    auto const file = sluice::find_file(handle);
+    auto const barrier_and_pass = [&] {
+        sluice::progress_barrier(handle);
+        return pass();
+    };
+    if (!file) return barrier_and_pass();
+    Status const mine = check_shared(*file, type);
+    bool const may_differ = file->served() && converts(file->view);
+    return pass_or_raise(*file, may_differ ? file->agree(mine) : mine, barrier_and_pass);
+}
+SLUICE_NO_MEMORY(handle)
+
+}  // namespace
+
+#define SLUICE_INDEPENDENT(NAME, WAY, BUFFER, COUNT, RESULT)                                       \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
+        return alone({fh, WAY, false, 0, const_cast<void*>(buf), count, type}, result,             \
+                     [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, result); });             \
+    }
+#define SLUICE_INDEPENDENT_AT(NAME, WAY, BUFFER, COUNT, RESULT)                                    \
+    int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
+             RESULT result) {                                                                      \
+        return alone({fh, WAY, true, offset, const_cast<void*>(buf), count, type}, result,         \
+                     [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, result); });     \
+    }
+#define SLUICE_SHARED(NAME, BUFFER, COUNT, RESULT)                                                 \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
+        return shared(fh, type, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, result); });  \
+    }
+#define SLUICE_ORDERED(NAME, BUFFER, COUNT)                                                        \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
+        return ordered(fh, type, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, status); }); \
+    }
+#define SLUICE_ORDERED_END(NAME, BUFFER)                                                           \
+    int NAME(MPI_File fh, BUFFER buf, MPI_Status* status) {                                        \
+        return ordered(fh, MPI_BYTE, [&] { return SLUICE_PMPI(NAME)(fh, buf, status); });          \
+    }
+#define SLUICE_SHARED_BEGIN(NAME, BUFFER, COUNT)                                                   \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
+        return ordered(fh, type, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type); });         \
+    }
+#define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \
+    SLUICE_INDEPENDENT(MPI_File_write##SUFFIX, Direction::write, void const*, COUNT, MPI_Status*)  \
+    SLUICE_INDEPENDENT(MPI_File_read##SUFFIX, Direction::read, void*, COUNT, MPI_Status*)          \
+    SLUICE_INDEPENDENT(MPI_File_iwrite##SUFFIX, Direction::write, void const*, COUNT,              \
+                       MPI_Request*)                                                               \
+    SLUICE_INDEPENDENT(MPI_File_iread##SUFFIX, Direction::read, void*, COUNT, MPI_Request*)        \
+    SLUICE_INDEPENDENT_AT(MPI_File_write_at##SUFFIX, Direction::write, void const*, COUNT,         \
+                          MPI_Status*)                                                             \
+    SLUICE_INDEPENDENT_AT(MPI_File_read_at##SUFFIX, Direction::read, void*, COUNT, MPI_Status*)    \
+    SLUICE_INDEPENDENT_AT(MPI_File_iwrite_at##SUFFIX, Direction::write, void const*, COUNT,        \
+                          MPI_Request*)                                                            \
+    SLUICE_INDEPENDENT_AT(MPI_File_iread_at##SUFFIX, Direction::read, void*, COUNT, MPI_Request*)  \
+    SLUICE_SHARED(MPI_File_write_shared##SUFFIX, void const*, COUNT, MPI_Status*)                  \
+    SLUICE_SHARED(MPI_File_read_shared##SUFFIX, void*, COUNT, MPI_Status*)                         \
+    SLUICE_SHARED(MPI_File_iwrite_shared##SUFFIX, void const*, COUNT, MPI_Request*)                \
+    SLUICE_SHARED(MPI_File_iread_shared##SUFFIX, void*, COUNT, MPI_Request*)                       \
+    SLUICE_ORDERED(MPI_File_write_ordered##SUFFIX, void const*, COUNT)                             \
+    SLUICE_ORDERED(MPI_File_read_ordered##SUFFIX, void*, COUNT)                                    \
+    SLUICE_SHARED_BEGIN(MPI_File_write_ordered_begin##SUFFIX, void const*, COUNT)                  \
+    SLUICE_SHARED_BEGIN(MPI_File_read_ordered_begin##SUFFIX, void*, COUNT)
+
+extern "C" {
+
+SLUICE_ORDERED_END(MPI_File_write_ordered_end, void const*)
+SLUICE_ORDERED_END(MPI_File_read_ordered_end, void*)
+SLUICE_COUNTED(, int)
+#ifdef SLUICE_HAVE_LARGE_COUNT
+SLUICE_COUNTED(_c, MPI_Count)
+#endif
+
+}  // extern "C"

@@ -1,0 +1,14 @@
+// Looking up. See next.hpp.
+#include "mpi/pmpi.hpp"
+
+#include "mpi/environment.hpp"
+
+#include <dlfcn.h>
+
+namespace sluice {
+
+void* next_definition(char const* name) noexcept {
+    return settings().chain ? dlsym(RTLD_NEXT, name) : nullptr;
+}
+
+}  // namespace sluice

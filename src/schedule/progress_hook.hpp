@@ -1,0 +1,26 @@
+// What makes progress when somebody drives it: the stream of a file, the collectives of a
+// communicator.
+#pragma once
+#include <string>
+
+namespace sluice {
+
+class ProgressHook {
+public:
+    ProgressHook() = default;
+    virtual ~ProgressHook() = default;
+    ProgressHook(ProgressHook const&) = delete;
+    ProgressHook& operator=(ProgressHook const&) = delete;
+
+    /// Moves everything on as far as possible without waiting; true when anything moved.
+    virtual bool progress() = 0;
+    [[nodiscard]] virtual bool idle() const noexcept = 0;
+    /// What it waits for that rings no doorbell: while there is any, it has to look again soon.
+    [[nodiscard]] virtual int due() const noexcept = 0;
+    /// As that of a Network.
+    [[nodiscard]] virtual bool must_look_again() noexcept { return false; }
+    /// What the first operation waits for, for people; empty when idle.
+    [[nodiscard]] virtual std::string describe() const = 0;
+};
+
+}  // namespace sluice
