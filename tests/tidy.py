@@ -227,6 +227,19 @@ def check_reachable():
                 fault(path, 1, "not built: neither CMakeLists.txt nor a runner names it")
 
 
+def check_walks():
+    """The walks in docs/architecture.md name files and the functions in them."""
+    path = ROOT / "docs" / "architecture.md"
+    steps = re.findall(r"^\| \d+ \| `(src/[^`]+)` \| ([^|]+) \|", path.read_text(), re.MULTILINE)
+    if len(steps) < 30:
+        fault(path, 1, f"{len(steps)} steps of walks are found, 30 at least are expected")
+    for name, functions in steps:
+        text = (ROOT / name).read_text() if (ROOT / name).is_file() else ""
+        for function in re.findall(r"`([\w:]+)`", functions):
+            if not re.search(rf"\b{function.split('::')[-1]}\b", text):
+                fault(path, 1, f"{name} has no {function}")
+
+
 def main():
     paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))
              if path.is_file() and path.suffix in CODE | {".py", ".sh", ".map", ""}
@@ -244,6 +257,7 @@ def main():
     for header in sorted((ROOT / "include" / "sluice").glob("*.h")):
         check_public_header(header)
     check_reachable()
+    check_walks()
     print("\n".join(faults + [f"{len(paths)} files, {len(faults)} faults"]))
     return 1 if faults else 0
 

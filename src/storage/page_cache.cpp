@@ -40,7 +40,7 @@ std::optional<Segment> TouchingTransfer::next() {
     return segment;
 }
 
-void TouchingTransfer::transfer_queue() noexcept {
+void TouchingTransfer::hand_over() noexcept {
     inner_.status = status;
     inner_.bytes = bytes;
     inner_.end_of_file = end_of_file;

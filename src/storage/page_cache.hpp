@@ -19,7 +19,7 @@ public:
     explicit TouchingTransfer(Transfer& inner);
     std::optional<Segment> next() override;
     /// The other's results, but `done`.
-    void transfer_queue() noexcept;
+    void hand_over() noexcept;
     [[nodiscard]] Touched const& touched() const noexcept { return touched_; }
 
 private:

@@ -133,7 +133,7 @@ void PosixFile::run(Transfer& transfer) {
     if (way_.page_cache != PageCache::drop) return run_now(transfer);
     TouchingTransfer touching(transfer);
     run_now(touching);
-    touching.transfer_queue();
+    touching.hand_over();
     drop_later(touching);
 }
 
@@ -159,7 +159,7 @@ void PosixFile::start(Transfer& transfer) {
     if (way_.page_cache != PageCache::drop) return start_now(transfer, std::move(finish));
     auto touching = std::make_shared<TouchingTransfer>(transfer);
     start_now(*touching, [this, touching, finish = std::move(finish)] {
-        touching->transfer_queue();
+        touching->hand_over();
         drop_later(*touching);
         finish();
     });

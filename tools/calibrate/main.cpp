@@ -28,7 +28,7 @@ void declare(CLI::App& app, Options& o) {
     app.add_option_function<std::string>(
            "--page-cache",
            [&o](std::string const& word) {
-               o.page_cache = word == "bypass" ? PageCache::bypass : PageCache::keep;
+               o.page_cache = word == "bypass" ? PageCache::direct_io : PageCache::keep;
            },
            "keep: files as programs use them, through the system's page cache, which may hold "
            "them (the default); bypass: by direct I/O, which finds the device")

@@ -91,9 +91,9 @@ std::string measured_where(Job const& job, StorageFacts const& facts) {
     std::string text = host_name() + ", " + date() + ", ";
     text += mount ? mount->type + " " + mount->source + " at " + mount->point : "unknown files";
     text += ", " + counted(job.ranks, "rank") + " on " + counted(node_count(job), "node");
-    text += job.options.page_cache == PageCache::bypass ? ", page cache bypassed"
-            : facts.in_page_cache                       ? ", files in the page cache"
-                                                        : ", files not in the page cache";
+    text += job.options.page_cache == PageCache::direct_io ? ", page cache bypassed"
+            : facts.in_page_cache                          ? ", files in the page cache"
+                                                           : ", files not in the page cache";
     text += ", a file of " + std::to_string(facts.file_bytes >> 20) + " MiB, " +
             counted(facts.turns, "turn") + ", sluice " SLUICE_VERSION;
     return text;

@@ -39,9 +39,8 @@ NodeMemory make_windows(RegionShape const& shape, std::size_t queues, std::size_
 }
 
 /// Each rank in turn hands its descriptors to the others: so only one message waits for anybody.
-std::vector<std::vector<int>> transfer_queue(std::vector<Shown> const& all,
-                                             std::vector<int> const& mine,
-                                             FdPassing const& fd_passing, MPI_Comm node) {
+std::vector<std::vector<int>> hand_over(std::vector<Shown> const& all, std::vector<int> const& mine,
+                                        FdPassing const& fd_passing, MPI_Comm node) {
     std::vector<std::vector<int>> received(all.size());
     auto const self = static_cast<std::size_t>(rank_in(node));
     for (std::size_t from = 0; from < all.size(); ++from) {
@@ -79,7 +78,7 @@ void attach_by_fd_passing(NodeMemory& memory, std::vector<Shown> const& all,
                           std::vector<int> const& mine, FdPassing const& fd_passing,
                           MPI_Comm node) {
     memory.doorbells.clear();
-    auto received = transfer_queue(all, mine, fd_passing, node);
+    auto received = hand_over(all, mine, fd_passing, node);
     for (std::size_t from = 0; from < all.size(); ++from) {
         auto& descriptors = received[from];
         for (std::size_t i = 0; i < descriptors.size(); ++i) {

@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr Bytes bytes_at_once = Bytes{1} << 30;
+constexpr Bytes bytes_converted_at_once = Bytes{1} << 30;
 
 /// cuPointerGetAttribute and its like in HIP: an int, zero for success.
 using AskPointer = int (*)(void*, int, unsigned long long);
@@ -29,7 +29,7 @@ AskPointer find_runtime(char const* name) noexcept {
 template <class Convert> Status in_parts(MPI_Count count, Bytes instance_bytes, Convert&& convert) {
     if (count == 0 || instance_bytes == 0) return Status::ok;
     if (instance_bytes > INT_MAX) return Status::unsupported;
-    MPI_Count const at_once = std::max<MPI_Count>(1, bytes_at_once / instance_bytes);
+    MPI_Count const at_once = std::max<MPI_Count>(1, bytes_converted_at_once / instance_bytes);
     for (MPI_Count done = 0; done < count;) {
         MPI_Count const some = std::min(count - done, at_once);
         int const code =

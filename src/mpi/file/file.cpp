@@ -66,7 +66,7 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.hints = hints.plan;
     auto operation = place_.queue->make(std::move(call));
     try {
-        transfer_queue(operation, background);
+        hand_over(operation, background);
     } catch (...) {
         place_.queue->unmake();
         throw;
@@ -74,7 +74,7 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
     return operation;
 }
 
-void File::transfer_queue(std::shared_ptr<Operation> const& operation, bool background) {
+void File::hand_over(std::shared_ptr<Operation> const& operation, bool background) {
     operation->run_early();
     {
         std::lock_guard const lock(mutex_);

@@ -90,7 +90,7 @@ public:
     mutable std::recursive_mutex pointer_mutex;
 
 private:
-    void transfer_queue(std::shared_ptr<Operation> const& operation, bool background);
+    void hand_over(std::shared_ptr<Operation> const& operation, bool background);
     void foretell(Operation const& operation);
     /// Accounts for operations that ended behind their blocking calls, and keeps their errors.
     void account();
