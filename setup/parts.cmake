@@ -12,6 +12,7 @@ set(compiled_alone exchange_choice algorithm_choice price_choice cost_rules cove
     machine_text placement type_tree schedule_check settings hints
     striping file_striping transfers machine_model world
     server secret command_explain command_nvm command_run command_simulate mpi_parts
+    planning
     mode_app mode_choice mode_domains mode_exchange patterns shapes
     overlap service transform report work
     collective_arguments communicator_collectives datatype check_abi node_network pattern peers team mapping uring)

@@ -128,7 +128,7 @@ Kernel planning() {
             for (std::int64_t c = 0; c < plan.round_count(a); ++c, ++work.pieces) {
                 RoundInput input;
                 input.aggregator = a;
-                input.round = input.stream_round = c;
+                input.round = input.queue_round = c;
                 input.contributes = claims[static_cast<std::size_t>(a)].contains(c);
                 work.bytes += static_cast<Bytes>(
                     make_round(topology, self, plan, input).ops.size() * sizeof(Op));

@@ -2,6 +2,7 @@
 // must not pass. Where a change can do no harm, most of its kind must be found.
 #include "collective_world.hpp"
 #include "schedule/describe.hpp"
+#include "simulate/proof/collective_check.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 #include "golden.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/schedule_check.hpp"
+#include "simulate/proof/collective_check.hpp"
 
 #include <gtest/gtest.h>
 

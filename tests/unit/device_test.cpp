@@ -126,20 +126,20 @@ RC_GTEST_PROP(DeviceProperties, AnyPossibleProfileComesOut, ()) {
     RC_ASSERT(std::abs(sequential / p.write.sequential - 1) < 0.02);
 }
 
-TEST(Device, SeveralOperationQueuesAreSequentialAsLongAsTheyAreKnown) {
+TEST(Device, SeveralStreamsAreSequentialAsLongAsTheyAreKnown) {
     DeviceProfile const p = device_named("hdd").value();
-    auto const seconds = [&](int queues) {
+    auto const seconds = [&](int streams) {
         DeviceClock clock(p);
         double now = 0;
         for (Offset i = 0; i < 50; ++i) {
-            for (std::uint64_t s = 0; s < static_cast<std::uint64_t>(queues); ++s)
+            for (std::uint64_t s = 0; s < static_cast<std::uint64_t>(streams); ++s)
                 now = clock.serve(now, {Direction::read, s, i << 16, 1 << 16});
         }
-        return now / (50.0 * queues);
+        return now / (50.0 * streams);
     };
     double const alone = seconds(1);
-    EXPECT_NEAR(seconds(p.queues), alone, 0.2 * alone);
-    EXPECT_GT(seconds(p.queues + 1), 5 * alone);
+    EXPECT_NEAR(seconds(p.streams), alone, 0.2 * alone);
+    EXPECT_GT(seconds(p.streams + 1), 5 * alone);
 }
 
 TEST(Device, AccessesUnderWayMayArriveOutOfOrder) {

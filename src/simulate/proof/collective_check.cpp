@@ -1,6 +1,8 @@
 // Runs all ranks' schedules on symbolic memory and compares with what MPI says. One order of starts
 // is enough: order_fault() shows that all others read the same bytes and match the same messages.
 // A send here ends only with its receive, so what ends here ends with any network.
+#include "simulate/proof/collective_check.hpp"
+
 #include "schedule/describe.hpp"
 #include "schedule/schedule_check.hpp"
 #include "simulate/proof/order.hpp"
