@@ -14,7 +14,8 @@ needed = $(both) $(MPI)
 
 tools := build/env/tools/bin
 run := python3 tests/run.py
-sources = $(shell find include src tools bench device tests examples -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
+folders := include src tools bench device tests examples
+sources = $(shell find $(folders) -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .PHONY: setup build demo test test-unit test-mpi test-mpis test-long test-sanitized test-nodes \
         test-device test-suites test-old test-gluster lint format clean help \

@@ -25,7 +25,7 @@ namespace {
 using namespace sluice;
 
 struct Common {
-    DoorbellWord doorbells[2];
+    EventCount doorbells[2];
     NodeNetwork::Address addresses[2];
     std::atomic<int> arrived, taken;
 };

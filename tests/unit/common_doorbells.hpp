@@ -7,11 +7,11 @@ namespace sluice {
 /// As many words as there are ranks.
 class CommonDoorbells final : public Doorbells {
 public:
-    explicit CommonDoorbells(DoorbellWord* words) noexcept : words_(words) {}
-    void ring(Rank local) override { sluice::ring(words_[local]); }
+    explicit CommonDoorbells(EventCount* words) noexcept : words_(words) {}
+    void ring(Rank local) override { notify(words_[local]); }
 
 private:
-    DoorbellWord* words_;
+    EventCount* words_;
 };
 
 }  // namespace sluice

@@ -24,7 +24,7 @@ inline constexpr Rank ranks_max = 8;
 
 /// What all ranks of a test see.
 struct Common {
-    DoorbellWord doorbells[ranks_max];
+    EventCount doorbells[ranks_max];
     NodeNetwork::Address addresses[ranks_max];
     std::atomic<int> arrived, flag;
 };
@@ -39,12 +39,12 @@ struct NodeRank {
     /// Looks until it is so; sleeps when nothing moves.
     void until(std::function<bool()> const& so) const {
         for (int idle = 0; !so();) {
-            std::uint32_t const seen = common.doorbells[self].rings.load();
+            std::uint32_t const seen = common.doorbells[self].events.load();
             idle = network.progress() ? 0 : idle + 1;
             if (idle < 100 || network.must_look_again()) {
                 if (idle) sched_yield();
             } else if (!so()) {
-                sleep_on(common.doorbells[self], seen, seconds_asleep);
+                wait_for_event(common.doorbells[self], seen, seconds_asleep);
             }
         }
     }

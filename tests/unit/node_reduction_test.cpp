@@ -34,11 +34,11 @@ Words largest_of(int number, Rank ranks) {
 }
 
 /// Sleeps for so long that a ring that is missing would be noticed.
-void wait_for(NodeReduction& reduction, DoorbellWord& doorbell) {
+void wait_for(NodeReduction& reduction, EventCount& doorbell) {
     for (;;) {
-        std::uint32_t const seen = doorbell.rings.load();
+        std::uint32_t const seen = doorbell.events.load();
         if (reduction.finished()) return;
-        sleep_on(doorbell, seen, 30);
+        wait_for_event(doorbell, seen, 30);
     }
 }
 
@@ -52,7 +52,7 @@ struct Node {
         std::byte bytes[64]{};
     };
     Rank ranks;
-    std::vector<DoorbellWord> doorbells;
+    std::vector<EventCount> doorbells;
     std::vector<Line> memory;
 };
 

@@ -173,23 +173,23 @@ public:
         double const begin = bench::now();
         bool const first = job_.rank == 0;
         if (!first && job_.rank != other_) return bench::max_over_ranks(0);
-        DoorbellWord &own = doorbell(first ? 0 : 1), &peer = doorbell(first ? 1 : 0);
+        EventCount &own = doorbell(first ? 0 : 1), &peer = doorbell(first ? 1 : 0);
         for (int i = 0; i < repeats; ++i) {
-            if (first) ring(peer);
+            if (first) notify(peer);
             await(own, ++rings_);
-            if (!first) ring(peer);
+            if (!first) notify(peer);
         }
         return bench::max_over_ranks(first ? (bench::now() - begin) / (2 * repeats) : 0);
     }
 
 private:
-    [[nodiscard]] DoorbellWord& doorbell(int which) const {
-        return reinterpret_cast<DoorbellWord*>(memory_.data())[which];
+    [[nodiscard]] EventCount& doorbell(int which) const {
+        return reinterpret_cast<EventCount*>(memory_.data())[which];
     }
-    static void await(DoorbellWord& doorbell, std::uint32_t rings) {
+    static void await(EventCount& doorbell, std::uint32_t rings) {
         constexpr double nap_most = 0.1;
-        for (std::uint32_t seen = 0; (seen = doorbell.rings.load()) != rings;)
-            sleep_on(doorbell, seen, nap_most);
+        for (std::uint32_t seen = 0; (seen = doorbell.events.load()) != rings;)
+            wait_for_event(doorbell, seen, nap_most);
     }
 
     Job const& job_;

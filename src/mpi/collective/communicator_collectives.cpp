@@ -135,7 +135,8 @@ bool CommunicatorCollectives::take_name() {
 
 void CommunicatorCollectives::settle() {
 #ifdef OPEN_MPI  // Others finish first, and may come here from within take_name().
-    if (asked_for_) Progress::instance().drive_until_mpi([this] { return take_name(); });
+    if (asked_for_)
+        Progress::instance().drive({.mpi_done = [this] { return take_name(); }, .mpi_often = true});
 #endif
 }
 
@@ -173,8 +174,9 @@ std::shared_ptr<CollectiveState> CommunicatorCollectives::start(CollectiveStage&
 
 void CommunicatorCollectives::wait(CollectiveState const& state) {
     auto& progress = Progress::instance();
-    if (state.complete() || progress.look(*this, [&] { return state.complete(); })) return;
-    progress.drive_until_served([&] { return state.complete(); }, [this] { poke(); });
+    if (state.complete() || progress.poll(*this, [&] { return state.complete(); })) return;
+    progress.drive(
+        {.done = [&] { return state.complete(); }, .poke = [this] { poke(); }, .polls_long = true});
 }
 
 }  // namespace sluice

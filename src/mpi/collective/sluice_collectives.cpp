@@ -25,7 +25,7 @@ public:
         return started_.raise();
     }
     int test(int* complete, MPI_Status* status) override {
-        if (!started_.complete()) Progress::instance().nudge();
+        if (!started_.complete()) Progress::instance().poll_all();
         if (!started_.complete()) started_.poke();  // As MPI_Test would.
         *complete = started_.complete();
         return *complete ? wait(status) : MPI_SUCCESS;

@@ -176,7 +176,8 @@ bool Access::complete() const noexcept {
 
 void Access::wait() const {
     if (operation_) return file->wait(*operation_);
-    Progress::instance().drive_until([&] { return complete(); }, [&] { file->team->poke(); });
+    Progress::instance().drive(
+        {.done = [&] { return complete(); }, .poke = [&] { file->team->poke(); }});
 }
 
 void Access::wait_for_own_part() { left_behind_ = !file->wait_for_own_part(operation_); }

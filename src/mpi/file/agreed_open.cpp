@@ -89,7 +89,8 @@ Words largest(Words const& mine, Team& team) {
     }
     NodeReduction& reduction = *team.reduction;
     reduction.begin(mine);
-    Progress::instance().drive_until([&] { return reduction.finished(); }, [&] { team.poke(); });
+    Progress::instance().drive(
+        {.done = [&] { return reduction.finished(); }, .poke = [&] { team.poke(); }});
     return reduction.largest();
 }
 

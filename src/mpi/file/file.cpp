@@ -90,11 +90,12 @@ void File::hand_over(std::shared_ptr<Operation> const& operation, bool backgroun
 }
 
 void File::wait(Operation& operation) {
-    auto const done = [&] { return operation.complete(); };
-    auto const poke = [&] { team->poke(); };
-    if (!operation.caller_transfers()) return Progress::instance().drive_until(done, poke);
-    Progress::instance().drive_until_served(done, poke,
-                                            [&] { return operation.run_callers_part(); });
+    Wait waiting{.done = [&] { return operation.complete(); }, .poke = [&] { team->poke(); }};
+    if (operation.caller_transfers()) {
+        waiting.part = [&] { return operation.run_callers_part(); };
+        waiting.polls_long = true;
+    }
+    Progress::instance().drive(waiting);
 }
 
 /// Without a helper nobody would move on what is left.
@@ -106,8 +107,11 @@ bool File::wait_for_own_part(std::shared_ptr<Operation> const& operation) {
         if (released) operation->release_caller();
         return released;
     };
-    progress.drive_until_served([&] { return operation->complete(); }, [&] { team->poke(); },
-                                [&] { return operation->run_callers_part(); }, leave);
+    progress.drive({.done = [&] { return operation->complete(); },
+                    .poke = [&] { team->poke(); },
+                    .part = [&] { return operation->run_callers_part(); },
+                    .released = leave,
+                    .polls_long = true});
     if (!released) return true;
     std::lock_guard const lock(mutex_);
     left_behind_.push_back(operation);

@@ -79,7 +79,7 @@ int Persistent::wait(MPI_Status* status) {
 
 int Persistent::test(int* complete, MPI_Status* status) {
     if (in_mpi_ != MPI_REQUEST_NULL) return PMPI_Test(&in_mpi_, complete, status);
-    if (access_ && !access_->complete()) Progress::instance().nudge();
+    if (access_ && !access_->complete()) Progress::instance().poll_all();
     if (access_ && !access_->complete()) file_->team->poke();  // As MPI_Test would.
     *complete = !access_ || access_->complete();
     return *complete ? wait(status) : MPI_SUCCESS;

@@ -11,10 +11,11 @@ namespace sluice {
 template <class Ask> bool asked_until_yes(Ask&& ask, int& code) {
     int yes = 0;
     code = MPI_SUCCESS;
-    Progress::instance().drive_until_mpi([&] {
+    auto const over = [&] {
         code = ask(&yes);
         return yes || code != MPI_SUCCESS || !Progress::needs_callers();
-    });
+    };
+    Progress::instance().drive({.mpi_done = over, .mpi_often = true});
     return yes || code != MPI_SUCCESS;
 }
 

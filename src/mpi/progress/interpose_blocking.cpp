@@ -204,19 +204,19 @@ int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Sta
 
 // These do not block, but programs call them until they find something.
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-    if (needs_callers()) sluice::Progress::instance().nudge();
+    if (needs_callers()) sluice::Progress::instance().poll_all();
     return SLUICE_PMPI(MPI_Iprobe)(source, tag, comm, flag, status);
 }
 
 int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                 MPI_Status* status) {
-    if (needs_callers()) sluice::Progress::instance().nudge();
+    if (needs_callers()) sluice::Progress::instance().poll_all();
     return SLUICE_PMPI(MPI_Improbe)(source, tag, comm, flag, message, status);
 }
 
 #ifdef SLUICE_HAVE_PARTITIONS
 int MPI_Parrived(MPI_Request request, int partition, int* flag) {
-    if (needs_callers()) sluice::Progress::instance().nudge();
+    if (needs_callers()) sluice::Progress::instance().poll_all();
     return SLUICE_PMPI(MPI_Parrived)(request, partition, flag);
 }
 #endif

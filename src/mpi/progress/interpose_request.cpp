@@ -26,7 +26,7 @@ Pending* find_untold(MPI_Request request) {
 /// After a try to make it so.
 bool is_complete(Pending const* pending) {
     if (!pending) return false;
-    if (!pending->what->complete()) Progress::instance().nudge();
+    if (!pending->what->complete()) Progress::instance().poll_all();
     return pending->what->complete();
 }
 
@@ -52,14 +52,14 @@ public:
     /// Blocks until `ask()`, which may call the MPI. The time counts for the files that are waited
     /// for.
     template <class Ask> void wait_until(Ask&& ask) const {
-        if (all_.empty()) return Progress::instance().drive_until_mpi(ask);
+        if (all_.empty()) return Progress::instance().drive({.mpi_done = ask, .mpi_often = true});
         std::set<File*> files;  // Once for each file, however many of its requests wait.
         for (auto const& [i, pending] : all_) {
             if (File* const file = pending->what->file()) files.insert(file);
         }
         double const began = files.empty() ? 0 : SteadyClock().now();
         Started const& first = *all_.front().pending->what;
-        Progress::instance().drive_until_mpi(ask, [&] { first.poke(); });
+        Progress::instance().drive({.mpi_done = ask, .poke = [&] { first.poke(); }});
         for (File* const file : files) file->blocked(SteadyClock().now() - began);
     }
     /// Where there are no others and the MPI knows of none that is complete: it need not be asked.
@@ -133,7 +133,7 @@ using Queried = decltype(requests_of(PMPI_Request_get_status_all));
 void settle_in(int count, MPI_Request const* requests) {
     Ours const ours(count, requests);
     if (ours.none()) return;
-    Progress::instance().nudge();
+    Progress::instance().poll_all();
     ours.settle_all();
 }
 #endif
@@ -216,7 +216,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) try {
     }
     Ours ours(1, request);
     if (ours.none()) return PMPI_Test(request, flag, status);
-    if (!ours.any()) sluice::Progress::instance().nudge();
+    if (!ours.any()) sluice::Progress::instance().poll_all();
     int const code = PMPI_Test(request, flag, status);
     if (!*flag) return code;
     int const error = ours.retire_at(0);
@@ -228,7 +228,7 @@ int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuse
     if (sluice::idle()) return PMPI_Testall(count, requests, flag, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testall(count, requests, flag, statuses);
-    sluice::Progress::instance().nudge();
+    sluice::Progress::instance().poll_all();
     ours.settle_all();
     int const code = PMPI_Testall(count, requests, flag, statuses);
     if (!*flag) return code;
@@ -240,7 +240,7 @@ int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Sta
     if (sluice::idle()) return PMPI_Testany(count, requests, index, flag, status);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testany(count, requests, index, flag, status);
-    sluice::Progress::instance().nudge();
+    sluice::Progress::instance().poll_all();
     ours.settle_all();
     int const code = PMPI_Testany(count, requests, index, flag, status);
     if (!*flag || *index == MPI_UNDEFINED) return code;
@@ -254,7 +254,7 @@ int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
     if (sluice::idle()) return PMPI_Testsome(count, requests, completed, indices, statuses);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testsome(count, requests, completed, indices, statuses);
-    sluice::Progress::instance().nudge();
+    sluice::Progress::instance().poll_all();
     ours.settle_all();
     int const code = PMPI_Testsome(count, requests, completed, indices, statuses);
     if (*completed == MPI_UNDEFINED) return code;
@@ -264,7 +264,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) try {
     sluice::Pending* const pending = sluice::find_request(request);
-    if (pending || sluice::Progress::needs_callers()) sluice::Progress::instance().nudge();
+    if (pending || sluice::Progress::needs_callers()) sluice::Progress::instance().poll_all();
     if (pending) sluice::settle(*pending);
     return PMPI_Request_get_status(request, flag, status);
 }

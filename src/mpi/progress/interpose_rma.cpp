@@ -81,7 +81,7 @@ int MPI_Win_wait(MPI_Win win) {
 
 // It does not block, but programs call it until the origins are ready.
 int MPI_Win_test(MPI_Win win, int* flag) {
-    if (sluice::Progress::needs_callers()) sluice::Progress::instance().nudge();
+    if (sluice::Progress::needs_callers()) sluice::Progress::instance().poll_all();
     return SLUICE_PMPI(MPI_Win_test)(win, flag);
 }
 

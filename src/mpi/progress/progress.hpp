@@ -1,7 +1,9 @@
-// Who moves operations on: the calling thread of a blocking call or a wait, else one helper thread
-// a process, which sleeps on its doorbell. While a caller drives, the helper stays out of the way.
+// Who makes progress on operations: the thread of a blocking call or a wait, else one helper thread
+// a process. Whoever does it holds one mutex, and sleeps on the process's doorbell when nothing
+// moves. While a caller drives, the helper stays out of the way (decisions 0004, 0039).
 #pragma once
 #include "mpi/environment.hpp"
+#include "mpi/progress/progress_states.hpp"
 #include "schedule/progress_hook.hpp"
 #include "system/clock.hpp"
 #include "transport/doorbell.hpp"
@@ -12,10 +14,30 @@
 
 namespace sluice {
 
+/// What a call waits for, and what it does meanwhile. A function that is not given does nothing.
+struct Wait {
+    /// Ends the wait. It looks at memory only, because it is called while the mutex is held.
+    std::function<bool()> done = {};
+    /// Ends the wait as well. It calls the MPI, which may call functions of the program's, and
+    /// these any function of MPI: it is called while nothing is locked.
+    std::function<bool()> mpi_done = {};
+    /// No doorbell rings when mpi_done() changes, so sleeps are short.
+    bool mpi_often = false;
+    /// Called after a sleep in which nothing rang, so that the MPI can make progress on what the
+    /// program gave it.
+    std::function<void()> poke = {};
+    /// The caller's own share of the work. It may block; it returns true when it did anything.
+    std::function<bool()> part = {};
+    /// Asked before a sleep, with no other thread driving: where it is true, the wait ends, and the
+    /// helper moves on what is left.
+    std::function<bool()> released = {};
+    /// The caller's parts do all transfers, or there are messages only: no storage thread needs
+    /// this core, so the caller may poll for longer before it sleeps.
+    bool polls_long = false;
+};
+
 class Progress {
 public:
-    using Condition = std::function<bool()>;
-
     /// The one of this process; no thread starts before the first nonblocking operation.
     static Progress& instance();
 
@@ -24,73 +46,53 @@ public:
     [[nodiscard]] SharedMemory const& doorbell_page() const noexcept { return page_; }
 
     /// Rings this process's doorbell: storage threads do when a transfer ends.
-    void ring() noexcept { sluice::ring(doorbell()); }
+    void ring() noexcept { notify(doorbell()); }
 
-    /// Something is to be moved on: `append` hands it to `progress hook`, by whichever thread
-    /// drives next. Never waits for progress that another thread makes. `background`: the helper is
-    /// to move it on.
-    void submit(ProgressHook& progress_hook, std::function<void()> append, bool background);
+    /// Begins an operation: `append` hands it to `hook`, in whichever thread drives next. Never
+    /// waits for progress that another thread makes. `background`: no caller will wait for it soon,
+    /// so the helper is to drive it.
+    void submit(ProgressHook& hook, std::function<void()> append, bool background);
 
-    /// Before `progress hook` is gone: nobody looks at it any more. All that it was given is
-    /// complete.
-    void forget(ProgressHook const& progress_hook);
+    /// Call this before `hook` is destroyed, when all that it was given is complete: no thread uses
+    /// it afterwards.
+    void forget(ProgressHook const& hook);
 
-    /// As submit(), begun by the calling thread where no other one is driving: often it is complete
-    /// then. The helper, where it looks after things anyway, is not woken: it comes soon.
-    template <class Append> void begin(ProgressHook& progress_hook, Append append) {
+    /// As submit(), but where no other thread drives, the calling thread makes the first attempt
+    /// itself, which often completes the operation. A helper that dozes is not called: it looks
+    /// soon.
+    template <class Append> void begin(ProgressHook& hook, Append append) {
         std::unique_lock lock(mutex_, std::try_to_lock);
-        if (!lock.owns_lock()) return submit(progress_hook, std::move(append), true);
+        if (!lock.owns_lock()) return submit(hook, std::move(append), true);
         append();
-        move_begun(progress_hook, std::move(lock));
+        move_begun(hook, std::move(lock));
     }
 
-    /// Moves `progress hook` on for some microseconds, where that disturbs nobody: what a wait may
-    /// be over with. Returns done().
-    template <class Done> bool look(ProgressHook& progress_hook, Done done) {
+    /// Makes progress on `hook` for some microseconds, where every rank has a core of its own and
+    /// no other thread drives. Many waits are over with this. Returns done().
+    template <class Done> bool poll(ProgressHook& hook, Done done) {
         std::unique_lock lock(mutex_, std::defer_lock);
         if (!may_spin_ || !lock.try_lock()) return done();
         ++drivers_;  // A helper that slept on the doorbell meanwhile would be rung by each message.
-        for (int left = first_looks; left > 0 && !done(); --left) look_at(progress_hook);
+        for (int left = polls_of_wait; left > 0 && !done(); --left) poll_once(hook);
         stop_driving(std::move(lock));
         return done();
     }
 
-    /// Moves everything on in the calling thread and sleeps in between until `done()` is true,
-    /// which looks at memory only: it is called while the mutex is held.
-    /// `poke` is called now and then, so that the MPI can make progress on what it was given.
-    /// `part`, the caller's own share of the work, may block; it returns true when it did anything.
-    void drive_until(
-        Condition const& done, std::function<void()> const& poke,
-        Condition const& part = [] { return false; });
+    /// Makes progress on everything in the calling thread, and sleeps in between, until the wait is
+    /// over. A doorbell, or a millisecond, ends each sleep.
+    void drive(Wait const& wait);
 
-    /// The same for a blocking call whose transfers the caller's parts do all, or where there are
-    /// messages only: no storage thread needs this core, so it may look for longer before it
-    /// sleeps. Where `released()`, asked instead of sleeping and with no other thread driving, is
-    /// true, it returns at once, and the helper moves on what is left.
-    void drive_until_served(
-        Condition const& done, std::function<void()> const& poke,
-        Condition const& part = [] { return false; },
-        Condition const& released = [] { return false; });
-
-    /// The same where `ask()` calls the MPI, which may call functions of the program's, and these
-    /// any function of MPI: it is called while nothing is locked. No doorbell tells when its answer
-    /// changes, so sleeps are short.
-    void drive_until_mpi(Condition const& ask);
-    /// The same where a doorbell does tell, but for what `poke` is called for.
-    void drive_until_mpi(Condition const& ask, std::function<void()> const& poke);
-
-    /// There is no helper and something is under way: a call that blocks must drive meanwhile.
-    /// Asked by every intercepted call, so it makes nothing, and costs one load before the first
-    /// file is opened.
+    /// Whether something is under way and there is no helper, so that a call that blocks must
+    /// drive. Every intercepted call asks: before the first file is opened this costs one load.
     [[nodiscard]] static bool needs_callers() noexcept {
         return exists_.load(std::memory_order_relaxed) && instance().work_without_helper();
     }
 
-    /// Whether the helper can move on what no call waits for; starts it where there is none.
+    /// Whether a helper is there to drive what no call waits for; starts it where there is none.
     [[nodiscard]] bool can_help();
 
-    /// One attempt to move things on, without waiting, unless another thread is at it.
-    void nudge();
+    /// One attempt to make progress on everything, unless another thread drives. Does not wait.
+    void poll_all();
 
     /// Seconds of processor time that the helper has used.
     [[nodiscard]] double helper_seconds();
@@ -107,48 +109,47 @@ private:
         return settings().progress_in_calls && (inbox_full_ || busy_);
     }
     void end_helper();
-    [[nodiscard]] DoorbellWord& doorbell() const noexcept {
-        return *reinterpret_cast<DoorbellWord*>(page_.data());
-    }
-    struct Waiting {
-        Condition const* ask = nullptr;  ///< Ends the wait as well; called without the mutex.
-        bool asks_often = false;
-        double spin_seconds = 30e-6;  ///< Of looking before sleeping.
-    };
-    static constexpr int first_looks = 100;  ///< Of a wait: some microseconds.
+    [[nodiscard]] EventCount& doorbell() const noexcept { return doorbell_in(page_); }
+    static constexpr int polls_of_wait = 100;  ///< They take some microseconds.
 
-    static bool move(ProgressHook& progress_hook) noexcept;
+    static bool move(ProgressHook& hook) noexcept;
     bool progress();
     void take_inbox();
-    void move_begun(ProgressHook& progress_hook, std::unique_lock<std::mutex> lock);
-    void keep(ProgressHook& progress_hook);
-    void drop(ProgressHook const& progress_hook);
+    void move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock);
+    void keep(ProgressHook& hook);
+    void drop(ProgressHook const& hook);
     void note_busy();
-    void look_at(ProgressHook& progress_hook);
+    void poll_once(ProgressHook& hook);
     void stop_driving(std::unique_lock<std::mutex> lock);
-    void call_helper(ProgressHook& progress_hook, std::unique_lock<std::mutex> lock);
+    void call_helper(ProgressHook& hook, std::unique_lock<std::mutex> lock);
+    void ring_helper();
+    [[nodiscard]] bool helper_looks_soon() const noexcept {
+        return helper_state_ == HelperState::State::dozing;
+    }
     [[nodiscard]] bool due() const;
     [[nodiscard]] bool must_look_again() const;
+    bool is_released(Wait const& wait);
+    PollState::Attempt make_attempt();
+    void prepare(PollState::Action action, PollState const& state,
+                 EventWaiter& waiter) const noexcept;
     void help();
-    void rest(std::uint32_t called, double idle_since);
+    void help_once(EventWaiter& waiter, PollState& polling);
     void start_helper();
     bool has_helper();
-    void drive(Condition const& done, std::function<void()> const& poke, Condition const& part,
-               Condition const& released, Waiting how);
-    [[nodiscard]] double nap_seconds(int naps, bool due) const;
     void watch(double now);
 
     static inline std::atomic<bool> exists_{false};  ///< instance() was called.
     SharedMemory page_;
-    DoorbellWord helper_doorbell_{};            ///< Rung when the helper has something to do again.
-    std::mutex mutex_;                          ///< Held by whoever moves streams on.
-    std::vector<ProgressHook*> progress_hook_;  ///< With something under way.
+    EventCount helper_calls_{};         ///< Notified when the helper has something to do again.
+    std::mutex mutex_;                  ///< Held by whoever makes progress.
+    std::vector<ProgressHook*> hooks_;  ///< Those with something under way.
     std::mutex inbox_mutex_;
     std::vector<std::pair<ProgressHook*, std::function<void()>>> inbox_;
     std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};
-    std::atomic<bool> dozing_{false};  ///< The helper looks again soon, without being called.
+    std::atomic<HelperState::State> helper_state_{HelperState::State::asleep};
     std::atomic<int> drivers_{0};
-    std::atomic<std::uint32_t> begins_{0};  ///< A helper that naps looks closer after each.
+    std::atomic<std::uint32_t> begins_{0};  ///< The helper sleeps shortly after each.
+    std::uint32_t known_begins_ = 0;        ///< Of begins_; the helper's.
     std::atomic<bool> may_spin_{false};
     std::thread helper_;
     std::mutex helper_mutex_;  ///< Guards start and stop.

@@ -1,0 +1,76 @@
+// The event count on Linux: futex(2) to sleep and to wake, membarrier(2) so that who notifies needs
+// no barrier of its own. event_count.hpp describes the interface.
+#include "system/event_count.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <ctime>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+/// A notification that is missed costs no more than this.
+constexpr double short_sleep_seconds = 1e-3;
+
+bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+/// Other processes' barriers reach this process. It registers when it is loaded, while it has one
+/// thread and that costs nothing.
+bool const is_reached = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
+
+void wake(EventCount& count) noexcept {
+    syscall(SYS_futex, &count.events, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+void notify(EventCount& count) noexcept {
+    count.events.fetch_add(1, std::memory_order_seq_cst);
+    if (count.waiters.load(std::memory_order_seq_cst) != 0) wake(count);
+}
+
+/// The barrier between the caller's store and this load is the waiter's, who seldom sleeps.
+void notify_waiters(EventCount& count) noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    auto const waiters = is_reached ? count.waiters.load(std::memory_order_relaxed)
+                                    : count.waiters.fetch_add(0, std::memory_order_seq_cst);
+    if (waiters == 0) return;
+    count.events.fetch_add(1, std::memory_order_seq_cst);
+    wake(count);
+}
+
+void wait_for_event(EventCount& count, std::uint32_t seen, double seconds_max) noexcept {
+    timespec timeout{};
+    timeout.tv_sec = static_cast<time_t>(seconds_max);
+    timeout.tv_nsec = static_cast<long>((seconds_max - std::floor(seconds_max)) * 1e9);
+    count.waiters.fetch_add(1, std::memory_order_seq_cst);
+    syscall(SYS_futex, &count.events, FUTEX_WAIT, seen, &timeout, nullptr, 0);
+    count.waiters.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+bool EventWaiter::announce(bool for_long) noexcept {
+    bool const first = !std::exchange(announced_, true);
+    if (first) count_.waiters.fetch_add(1, std::memory_order_seq_cst);
+    if (!for_long || reached_all_) return first;
+    reached_all_ = membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    return first || reached_all_;
+}
+
+void EventWaiter::withdraw() noexcept {
+    if (announced_) count_.waiters.fetch_sub(1, std::memory_order_seq_cst);
+    announced_ = reached_all_ = false;
+}
+
+void EventWaiter::sleep(std::uint32_t seen, double seconds_max) noexcept {
+    wait_for_event(count_, seen,
+                   reached_all_ ? seconds_max : std::min(seconds_max, short_sleep_seconds));
+    withdraw();
+}
+
+}  // namespace sluice
