@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "results" / "nvm"))
+sys.path.insert(0, str(ROOT / "bench" / "study"))
 sys.dont_write_bytecode = True
 
 import findings  # noqa: E402
