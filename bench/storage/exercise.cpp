@@ -111,7 +111,7 @@ double Trial::run(StoredFile& file, Direction direction, std::uint64_t generatio
     std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - begin;
     Bytes const each = exercise_.piece_bytes * static_cast<Bytes>(pieces_each_);
     for (Move const& move : moves) {
-        if (move.status != Status::ok || move.bytes != each) ++wrong_;
+        if (move.status() != Status::ok || move.bytes != each) ++wrong_;
     }
     if (direction == Direction::read) verify(generation);
     return seconds.count();

@@ -130,7 +130,7 @@ public:
         return all;
     }
     void hand_back() {
-        original_.status = status;
+        original_.error = error;
         original_.bytes = bytes;
         original_.end_of_file = end_of_file;
     }
@@ -205,10 +205,10 @@ void EmulatedFile::run(Transfer& transfer) {
     relay.hand_back();
 }
 
-Status EmulatedFile::sync() {
-    Status const status = file_->sync();
+Error EmulatedFile::sync() {
+    Error const error = file_->sync();
     state_->device.flush();
-    return status;
+    return error;
 }
 
 }  // namespace sluice

@@ -69,10 +69,10 @@ public:
 
     void start(Transfer& transfer) override;
     void run(Transfer& transfer) override;
-    Status opened() const override { return file_->opened(); }
-    Status sync() override;
+    Error opened() const override { return file_->opened(); }
+    Error sync() override;
     void release() override { file_->release(); }
-    Status preallocate(Bytes bytes) override { return file_->preallocate(bytes); }
+    Error preallocate(Bytes bytes) override { return file_->preallocate(bytes); }
 
 private:
     class Relay;

@@ -97,11 +97,9 @@ bool Collective::finish(Op const& op, Effect& effect) {
         return true;
     }
     if (!execution_context_.network->finished(effect.message)) return false;
-    if (effect.message.failed) {
-        fail(effect.message.truncated ? Status::truncated : Status::other);
-    }
+    if (effect.message.failed()) fail(effect.message.error(op.peer));
     if (effect.packed.empty()) return true;
-    if (op.kind == OpKind::recv && !effect.message.failed) {
+    if (op.kind == OpKind::recv && !effect.message.failed()) {
         stage_.buffers.output.unpack(op.target_at, effect.packed);
     }
     effect.packed = {};

@@ -27,13 +27,14 @@ public:
         return complete_.load(std::memory_order_acquire);
     }
     /// Once it is complete. Each rank has its own: MPI's collectives agree on nothing.
-    [[nodiscard]] Status status() const noexcept { return status_; }
-    /// For what moves it on, before it is complete.
-    void fail(Status what) noexcept { status_ = agreed(status_, what); }
+    [[nodiscard]] Error const& error() const noexcept { return error_; }
+    [[nodiscard]] Status status() const noexcept { return error_.status; }
+    /// For what moves it on, before it is complete; the first error stays.
+    void fail(Error const& what) noexcept { error_ = first_of(error_, what); }
 
 protected:
     std::atomic<bool> complete_{false};
-    Status status_ = Status::ok;
+    Error error_;
 };
 
 /// A schedule ready to run, for all calls of equal sizes.

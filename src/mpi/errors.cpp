@@ -1,7 +1,49 @@
-// Handlers. See errors.hpp.
+// Error texts and handlers. See errors.hpp.
 #include "mpi/errors.hpp"
 
+#include "mpi/environment.hpp"
+#include "storage/profile_path.hpp"
+#include "system/errno_status.hpp"
+
+#include <atomic>
+
 namespace sluice {
+namespace {
+
+constexpr int lines_most = 100;  ///< Of one process: a full disk fails every call of a long job.
+
+std::string text_of_mpi(int code) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    PMPI_Error_string(code, text, &length);
+    return {text, static_cast<std::size_t>(length)};
+}
+
+std::string cause_of(Error const& error) {
+    bool const by_mpi = error.source == Error::Source::mpi;
+    return by_mpi ? text_of_mpi(error.code) : errno_text(error.code);
+}
+
+}  // namespace
+
+std::string describe(Error const& error) {
+    if (!error.what) return describe(error.status);
+    std::string text = error.what;
+    if (error.bytes > 0) text += " of " + std::to_string(error.bytes) + " bytes";
+    if (error.offset >= 0) text += " at offset " + std::to_string(error.offset);
+    if (error.peer >= 0) text += " (message from or to rank " + std::to_string(error.peer) + ")";
+    return error.source == Error::Source::library ? text : text + ": " + cause_of(error);
+}
+
+void log_error(std::string const& operation, Error const& error) {
+    static std::atomic<int> lines{0};
+    if (!error) return;
+    int const line = ++lines;
+    if (line > lines_most) return;
+    std::string const rank = "rank " + std::to_string(world_rank()) + " on " + host_name();
+    warn(rank + ": " + operation + ": " + describe(error), true);
+    if (line == lines_most) warn(rank + ": no further error of this process is logged", true);
+}
 
 int raise(MPI_File file, Status status) {
     int const code = error_class(status);

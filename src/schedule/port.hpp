@@ -1,8 +1,8 @@
 // The outside world as the executor sees it: small interfaces. Each has a real implementation
 // beside this file and a simulated twin in simulate/. All calls return at once.
 #pragma once
+#include "base/error.hpp"
 #include "base/request.hpp"
-#include "base/status.hpp"
 #include "base/topology.hpp"
 
 #include <atomic>
@@ -24,9 +24,18 @@ public:
 /// A message under way; owned by who started it, kept until finished() said so.
 struct Message {
     std::uint64_t handle = 0;
-    Bytes received = 0;      ///< Set by finished() for receives.
-    bool failed = false;     ///< The network could not take or bring it; it is finished.
-    bool truncated = false;  ///< Failed because it is longer than its receive.
+    Bytes received = 0;  ///< Set by finished() for receives.
+    // Of one that the network could not take or bring; it is finished.
+    Status status = Status::ok;  ///< `truncated`: it is longer than its receive.
+    int code = 0;                ///< What the MPI said; 0: it was not the MPI.
+    char const* what = nullptr;  ///< The function of the MPI, or what happened.
+
+    [[nodiscard]] bool failed() const noexcept { return status != Status::ok; }
+    /// With what the one knows who started it.
+    [[nodiscard]] Error error(Rank peer) const noexcept {
+        auto const source = code == 0 ? Error::Source::library : Error::Source::mpi;
+        return {status, source, code, what, 0, -1, peer};
+    }
 };
 
 /// Messages between ranks of different nodes, matched by peer and tag in the order of their starts.
@@ -67,8 +76,12 @@ public:
 
     Direction const direction;
     Span exclusive;  ///< Nobody else may access these bytes meanwhile; empty: no matter.
+    /// Called by whoever transfers; the first error stays.
+    void fail(Error const& what) noexcept { error = first_of(error, what); }
+    [[nodiscard]] Status status() const noexcept { return error.status; }
+
     // Results; valid once `done` is true.
-    Status status = Status::ok;
+    Error error;
     Bytes bytes = 0;               ///< Transferred; short when reading across the end.
     Offset end_of_file = endless;  ///< Where a read found the file to end.
     std::atomic<bool> done{false};

@@ -96,13 +96,13 @@ public:
             world_.done(static_cast<Bytes>(bytes.size()), 0);
         }
         world_.post(id, true);
-        return {handle_of(id, true), 0, false};
+        return {handle_of(id, true)};
     }
     Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override {
         Pause const pause(world_);
         LetterId const id = world_.mail_.recv(peer, self_, tag, bytes);
         world_.post(id, false);
-        return {handle_of(id, false), 0, false};
+        return {handle_of(id, false)};
     }
     bool finished(Message& message) override {
         auto const id = static_cast<LetterId>(message.handle >> 1);

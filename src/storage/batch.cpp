@@ -11,6 +11,17 @@
 
 namespace sluice {
 
+namespace {
+
+char const* name_of_call(Route const& route, Direction direction, int count) noexcept {
+    bool const write = direction == Direction::write;
+    if (route.uring) return write ? "io_uring write" : "io_uring read";
+    if (count == 1) return write ? "pwrite" : "pread";
+    return write ? "pwritev" : "preadv";
+}
+
+}  // namespace
+
 bool Patience::again(long result) noexcept {
     if (result == -EINTR) return true;
     if (result != 0 && result != -EAGAIN) return false;
@@ -67,6 +78,7 @@ void Batch::add(Segment const& segment) noexcept {
 bool Batch::ask(Route const& route, Transfer& transfer) {
     for (bool left = first_ < end_; left;) {
         Bytes const bytes = choose(route, transfer.direction);
+        call_ = name_of_call(route, transfer.direction, count());
         bool const write = transfer.direction == Direction::write;
         if (route.faults) [[unlikely]] {
             long const met =
@@ -199,9 +211,9 @@ void Batch::note_end(long result, Transfer& transfer) noexcept {
     first_ = end_;
     left_ = 0;
     if (result < 0) {
-        transfer.status = agreed(transfer.status, status_of_errno(static_cast<int>(-result)));
+        transfer.fail(system_error(call_, static_cast<int>(-result), asked_, offset_));
     } else if (transfer.direction == Direction::write) {  // A device that takes no more.
-        transfer.status = agreed(transfer.status, Status::io);
+        transfer.fail(system_error(call_, EIO, asked_, offset_));
     } else {
         transfer.end_of_file = std::min(transfer.end_of_file, offset_);
     }

@@ -23,6 +23,7 @@ struct Route {
     DirectIo* direct_io = nullptr;  ///< Null: everything through the page cache.
     Faults* faults = nullptr;       ///< Null but in tests.
     bool one_range = false;         ///< Requests name one range of memory only.
+    bool uring = false;             ///< They go by io_uring: for messages.
 
     /// Requests that end at its multiples keep whole pages together.
     [[nodiscard]] Bytes unit() const noexcept { return direct_io ? direct_io->unit() : 1; }
@@ -106,6 +107,7 @@ private:
     int fd_ = -1;
     DirectIo* direct_io_ = nullptr;  ///< Goes past the page cache.
     Bytes asked_ = 0;
+    char const* call_ = "";  ///< For messages.
     int asked_end_ = 0;
     std::size_t held_back_ = 0;  ///< Bytes of its last vector that are not asked for yet.
     bool bounced_ = false;

@@ -17,7 +17,7 @@ public:
           transfer_(transfer) {}
 
     void run() {
-        if (reads()) note(PMPI_File_get_size(file_, &file_bytes_));
+        if (reads()) note(mpi_error("MPI_File_get_size", PMPI_File_get_size(file_, &file_bytes_)));
         Segments segments(transfer_, batch_bytes_under_way);
         Batch batch;
         while (is_ok() && segments.fill(batch)) move(batch);
@@ -25,10 +25,8 @@ public:
 
 private:
     [[nodiscard]] bool reads() const noexcept { return transfer_.direction == Direction::read; }
-    [[nodiscard]] bool is_ok() const noexcept { return transfer_.status == Status::ok; }
-    void note(int code) noexcept {
-        transfer_.status = agreed(transfer_.status, status_of_mpi(code));
-    }
+    [[nodiscard]] bool is_ok() const noexcept { return !transfer_.error; }
+    void note(Error const& error) noexcept { transfer_.fail(error); }
 
     void move(Batch& batch) {
         while (batch.ask(route_, transfer_)) {
@@ -49,7 +47,7 @@ private:
         MPI_Status status;
         int const code = reads() ? PMPI_File_read_at(file_, at, memory, bytes, MPI_BYTE, &status)
                                  : PMPI_File_write_at(file_, at, memory, bytes, MPI_BYTE, &status);
-        note(code);
+        note(mpi_error(reads() ? "MPI_File_read_at" : "MPI_File_write_at", code, wanted, at));
         int moved = 0;
         if (code == MPI_SUCCESS) PMPI_Get_count(&status, MPI_BYTE, &moved);
         return std::clamp(moved, 0, bytes);
@@ -100,20 +98,20 @@ void MpiFile::release() {
     if (by_path_) by_path_->release();
     if (file_ != MPI_FILE_NULL) PMPI_File_close(&file_);
     if (self_ != MPI_COMM_NULL) PMPI_Comm_free(&self_);
-    opened_ = Status::bad_file;
+    opened_ = {.status = Status::bad_file, .what = "the file is closed"};
 }
 
-Status MpiFile::open(std::string const& name, AccessMode mode) {
+Error MpiFile::open(std::string const& name, AccessMode mode) {
     static std::mutex one_at_a_time;  // Groups of one parent and one tag are not made at once.
     std::lock_guard const lock(one_at_a_time);
     if (int const code = make_self(way_.parent, self_); code != MPI_SUCCESS)
-        return status_of_mpi(code);
+        return mpi_error("MPI_Comm_create_group", code);
     int const code = PMPI_File_open(self_, name.c_str(), mpi_mode(mode), MPI_INFO_NULL, &file_);
     if (code != MPI_SUCCESS) {
         file_ = MPI_FILE_NULL;
-        return status_of_mpi(code);
+        return mpi_error("MPI_File_open", code);
     }
-    return status_of_mpi(PMPI_File_set_errhandler(file_, MPI_ERRORS_RETURN));
+    return mpi_error("MPI_File_set_errhandler", PMPI_File_set_errhandler(file_, MPI_ERRORS_RETURN));
 }
 
 /// Bytes that nobody else may access meanwhile go by the path, with the system's lock: a lock of
@@ -122,11 +120,11 @@ Status MpiFile::open(std::string const& name, AccessMode mode) {
 void MpiFile::run(Transfer& transfer) {
     if (!transfer.exclusive.empty()) {
         if (by_path_) return by_path_->run(transfer);
-        transfer.status = Status::unsupported;
-        return;
+        return transfer.fail({.status = Status::unsupported,
+                              .what = "atomic mode needs a file with a path, for its locks"});
     }
-    transfer.status = opened_;
-    if (transfer.status != Status::ok) return;
+    transfer.error = opened_;
+    if (opened_) return;
     if (transfer.direction == Direction::write) written_ = true;
     Route const route{.faults = way_.faults, .one_range = true};
     PiecewiseMove(file_, route, transfer).run();
@@ -147,19 +145,19 @@ Bytes MpiFile::independent_piece_bytes(Direction way) {
 }
 
 /// What failed is tried again by the next one.
-Status MpiFile::sync() {
-    Status const status = by_path_ ? by_path_->sync() : Status::ok;
-    if (!written_.exchange(false)) return status;
-    Status const flushed = status_of_mpi(PMPI_File_sync(file_));
-    if (flushed != Status::ok) written_ = true;
-    return agreed(status, flushed);
+Error MpiFile::sync() {
+    Error const error = by_path_ ? by_path_->sync() : Error{};
+    if (!written_.exchange(false)) return error;
+    Error const flushed = mpi_error("MPI_File_sync", PMPI_File_sync(file_));
+    if (flushed) written_ = true;
+    return first_of(error, flushed);
 }
 
 /// By the path where there is one: Open MPI's writes garbage into the new part.
-Status MpiFile::preallocate(Bytes bytes) {
+Error MpiFile::preallocate(Bytes bytes) {
     if (by_path_) return by_path_->preallocate(bytes);
-    if (opened_ != Status::ok || bytes == 0) return opened_;
-    return status_of_mpi(PMPI_File_preallocate(file_, bytes));
+    if (opened_ || bytes == 0) return opened_;
+    return mpi_error("MPI_File_preallocate", PMPI_File_preallocate(file_, bytes), bytes, 0);
 }
 
 }  // namespace sluice

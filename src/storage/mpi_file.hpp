@@ -37,20 +37,20 @@ public:
     void start(Transfer& transfer) override;
     void run(Transfer& transfer) override;
     Bytes independent_piece_bytes(Direction way) override;
-    [[nodiscard]] Status opened() const override { return opened_; }
-    Status sync() override;
-    Status preallocate(Bytes bytes) override;
+    [[nodiscard]] Error opened() const override { return opened_; }
+    Error sync() override;
+    Error preallocate(Bytes bytes) override;
     void release() override;
 
 private:
-    Status open(std::string const& name, AccessMode mode);
+    Error open(std::string const& name, AccessMode mode);
 
     MpiWay way_;
     std::unique_ptr<StoredFile> by_path_;
     std::function<void()> finished_;
     MPI_Comm self_ = MPI_COMM_NULL;
     MPI_File file_ = MPI_FILE_NULL;
-    Status opened_;
+    Error opened_;
     std::atomic<bool> written_{false};
 };
 

@@ -41,7 +41,7 @@ std::optional<Segment> TouchingTransfer::next() {
 }
 
 void TouchingTransfer::hand_over() noexcept {
-    inner_.status = status;
+    inner_.error = error;
     inner_.bytes = bytes;
     inner_.end_of_file = end_of_file;
 }
@@ -98,7 +98,10 @@ void PageDropper::wait_and_drop(Span span) {
     if (sync_file_range(fd_, span.begin, span.bytes(), all) != 0) {
         bool const missing = errno == ENOSYS || errno == EPERM ||  // Forbidden by a container.
                              errno == ESPIPE || errno == EINVAL;
-        if (!missing) status_ = agreed(status_, status_of_errno(errno));
+        if (!missing) {
+            error_ =
+                first_of(error_, system_error("sync_file_range", errno, span.bytes(), span.begin));
+        }
     }
     drop(span);
 }
@@ -109,7 +112,7 @@ void PageDropper::drop(Span span) const noexcept {
     posix_fadvise(fd_, begin, end - begin, POSIX_FADV_DONTNEED);
 }
 
-Status PageDropper::finish() {
+Error PageDropper::finish() {
     std::lock_guard const lock(mutex_);
     take_noted();
     for (Span const& span : written_) wait_and_drop(span);
@@ -118,7 +121,7 @@ Status PageDropper::finish() {
     // Pages that two stretches share stay until both are done.
     if (!all_.empty()) drop(all_);
     all_ = {};
-    return std::exchange(status_, Status::ok);
+    return std::exchange(error_, {});
 }
 
 }  // namespace sluice

@@ -42,7 +42,7 @@ public:
     /// bytes are waited for. Drops what was read.
     void work();
     /// Waits for all and drops it. What the device said of any write-back since the last call.
-    Status finish();
+    Error finish();
 
     static constexpr Bytes backlog = Bytes{8} << 20;
 
@@ -62,8 +62,8 @@ private:
     std::mutex mutex_;          ///< Guards the rest; held while the device is waited for.
     std::deque<Span> written_;  ///< Write-back was started.
     Bytes written_bytes_ = 0;
-    Span all_;                    ///< From the first to the last byte touched since finish().
-    Status status_ = Status::ok;  ///< The system tells each error once.
+    Span all_;     ///< From the first to the last byte touched since finish().
+    Error error_;  ///< The system tells each error once.
 };
 
 }  // namespace sluice

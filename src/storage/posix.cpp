@@ -30,6 +30,11 @@ int allocate(int fd, Bytes bytes) noexcept {
     return 0;
 }
 
+/// EPERM: also what a container says to calls that it forbids.
+bool is_missing(int error) noexcept {
+    return error == EOPNOTSUPP || error == ENOSYS || error == EPERM;
+}
+
 /// The errno, or 0.
 int flush(int fd) noexcept {
     while (fdatasync(fd) != 0) {
@@ -61,7 +66,7 @@ template <typename Call>
 void ask_for_all(Transfer& transfer, Route const& route, Call const& call) {
     Segments segments(transfer, bytes_at_once, route.unit());
     Batch batch;
-    while (transfer.status == Status::ok && segments.fill(batch)) {
+    while (!transfer.error && segments.fill(batch)) {
         while (batch.ask(route, transfer)) batch.take(call(batch), transfer);
     }
 }
@@ -85,7 +90,7 @@ PosixFile::PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::functi
     : way_(way),
       finished_(std::move(finished)),
       descriptor_(std::move(file.descriptor)),
-      opened_(file.status()) {
+      opened_(file.error) {
     int const fd = descriptor_.get();
     route_.fd = fd;
     route_.faults = way.faults;
@@ -105,7 +110,7 @@ PosixFile::PosixFile(std::string const& path, AccessMode mode, PosixWay way,
 PosixFile::~PosixFile() { PosixFile::release(); }
 
 void PosixFile::release() {
-    if (opened_ == Status::ok) opened_ = Status::bad_file;
+    if (!opened_) opened_ = {.status = Status::bad_file, .what = "the file is closed"};
     if (dropper_) dropper_->finish();
     route_.direct_io = nullptr;
     direct_io_.reset();
@@ -114,8 +119,8 @@ void PosixFile::release() {
 
 /// False where the transfer can only fail.
 bool PosixFile::prepare(Transfer& transfer) {
-    transfer.status = opened_;
-    if (transfer.status != Status::ok) return false;
+    transfer.error = opened_;
+    if (opened_) return false;
     if (transfer.direction == Direction::write) written_ = true;
     return true;
 }
@@ -146,8 +151,8 @@ void PosixFile::run_now(Transfer& transfer) {
 void PosixFile::run_exclusive(Transfer& transfer) {
     std::lock_guard const one_at_a_time(exclusive_mutex_);
     RangeLock const lock(route_.fd, transfer.direction, transfer.exclusive);
-    transfer.status = lock.status();
-    if (transfer.status == Status::ok) transfer_all(transfer, route_);
+    transfer.error = lock.error();
+    if (!transfer.error) transfer_all(transfer, route_);
 }
 
 /// The file may be gone once `done` is seen.
@@ -183,23 +188,22 @@ void PosixFile::drop_later(TouchingTransfer const& transfer) {
     way_.pool.submit([dropper = dropper_] { dropper->work(); });
 }
 
-Status PosixFile::preallocate(Bytes bytes) {
-    if (opened_ != Status::ok || bytes == 0) return opened_;
+Error PosixFile::preallocate(Bytes bytes) {
+    if (opened_ || bytes == 0) return opened_;
     int error = way_.faults ? way_.faults->refusal(Faults::Ability::fallocate) : 0;
     if (error == 0) error = allocate(route_.fd, bytes);
-    // EPERM: also what a container says to calls that it forbids.
-    if (error == EOPNOTSUPP || error == ENOSYS || error == EPERM)
-        error = fill_behind_end(route_.fd, bytes);
     written_ = true;
-    return status_of_errno(error);
+    if (!is_missing(error)) return system_error("fallocate", error, bytes, 0);
+    return system_error("pwrite behind the end of the file", fill_behind_end(route_.fd, bytes));
 }
 
 /// What failed is tried again by the next one.
-Status PosixFile::sync() {
-    if (opened_ != Status::ok) return Status::ok;  // Nothing was written.
-    Status const status = written_.exchange(false) ? status_of_errno(flush(route_.fd)) : Status::ok;
-    if (status != Status::ok) written_ = true;
-    return dropper_ ? agreed(status, dropper_->finish()) : status;
+Error PosixFile::sync() {
+    if (opened_) return {};  // Nothing was written.
+    int const failed = written_.exchange(false) ? flush(route_.fd) : 0;
+    if (failed) written_ = true;
+    Error const error = system_error("fdatasync", failed);
+    return dropper_ ? first_of(error, dropper_->finish()) : error;
 }
 
 DirectIoTally PosixFile::direct_io_tally() const {

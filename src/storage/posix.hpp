@@ -48,11 +48,11 @@ public:
     void start(Transfer& transfer) override;
     void run(Transfer& transfer) override;
     Bytes independent_piece_bytes(Direction way) override;
-    Status opened() const override { return opened_; }
-    Status sync() override;
+    Error opened() const override { return opened_; }
+    Error sync() override;
     /// By fallocate. A file system without it gets zeros behind the end of the file, one in each
     /// 4 KiB, up to `bytes`; holes before the end stay.
-    Status preallocate(Bytes bytes) override;
+    Error preallocate(Bytes bytes) override;
     void release() override;
     /// Of a file whose pages are bypassed: how its requests went so far.
     [[nodiscard]] DirectIoTally direct_io_tally() const;
@@ -69,7 +69,7 @@ private:
     PosixWay way_;
     std::function<void()> finished_;
     Descriptor descriptor_;
-    Status opened_;
+    Error opened_;
     std::unique_ptr<DirectIo> direct_io_;
     std::shared_ptr<PageDropper> dropper_;  ///< Shared with tasks of the pool.
     Route route_;

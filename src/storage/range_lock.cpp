@@ -48,11 +48,11 @@ RangeLock::RangeLock(int fd, Direction direction, Span range) : fd_(fd) {
         release_by_ = F_SETLK;
         error = lock(fd_, F_SETLKW, range_);
     }
-    status_ = status_of_errno(error);
+    error_ = system_error("fcntl, for a lock", error, range.bytes(), range.begin);
 }
 
 RangeLock::~RangeLock() {
-    if (status_ != Status::ok) return;
+    if (error_) return;
     range_.l_type = F_UNLCK;
     fcntl(fd_, release_by_, &range_);
 }

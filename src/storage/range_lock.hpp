@@ -1,8 +1,8 @@
 // A lock of a range of a file, between all who lock ranges: other handles of this process, other
 // processes, and MPIs in atomic mode.
 #pragma once
+#include "base/error.hpp"
 #include "base/request.hpp"
-#include "base/status.hpp"
 
 #include <fcntl.h>
 #include <memory>
@@ -20,8 +20,8 @@ public:
     RangeLock(RangeLock const&) = delete;
     RangeLock& operator=(RangeLock const&) = delete;
 
-    /// Not ok: there is no lock.
-    [[nodiscard]] Status status() const noexcept { return status_; }
+    /// Why there is no lock.
+    [[nodiscard]] Error const& error() const noexcept { return error_; }
 
 private:
     int fd_;
@@ -29,7 +29,7 @@ private:
     int release_by_ = F_OFD_SETLK;
     std::shared_ptr<std::mutex> turns_;  ///< Between handles of the process, where locks are its.
     std::unique_lock<std::mutex> turn_;
-    Status status_ = Status::ok;
+    Error error_;
 };
 
 }  // namespace sluice

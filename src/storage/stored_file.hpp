@@ -6,12 +6,12 @@ namespace sluice {
 
 class StoredFile : public Storage {
 public:
-    /// Whether the file is open; what is not ok ends all transfers.
-    [[nodiscard]] virtual Status opened() const = 0;
+    /// Why the file is not open: the error of all transfers.
+    [[nodiscard]] virtual Error opened() const = 0;
     /// Makes what this process wrote durable. Blocks.
-    virtual Status sync() = 0;
+    virtual Error sync() = 0;
     /// Backs the first `bytes` of the file with storage; what they hold stays. Blocks.
-    virtual Status preallocate(Bytes bytes) = 0;
+    virtual Error preallocate(Bytes bytes) = 0;
     /// Closes the file; the MPI may end then. No transfer follows.
     virtual void release() = 0;
 };

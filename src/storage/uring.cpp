@@ -200,8 +200,7 @@ private:
     bool go_on(Ring& ring, Flight::Part& part) {
         Flight& flight = *part.flight;
         while (!part.batch.ask(flight.route, flight.transfer)) {
-            bool const more =
-                flight.transfer.status == Status::ok && flight.segments.fill(part.batch);
+            bool const more = !flight.transfer.error && flight.segments.fill(part.batch);
             if (!more) return false;
         }
         make_request(ring, part, flight.transfer.direction == Direction::write);
@@ -261,7 +260,9 @@ std::unique_ptr<Uring> Uring::make(int workers) {
 }
 
 void Uring::start(Route const& route, Transfer& transfer, std::function<void()> finished) {
-    loop_->start(route, transfer, std::move(finished));
+    Route by_ring = route;
+    by_ring.uring = true;
+    loop_->start(by_ring, transfer, std::move(finished));
 }
 
 double Uring::processor_seconds() noexcept { return loop_->processor_seconds(); }

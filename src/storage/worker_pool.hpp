@@ -12,12 +12,12 @@
 
 namespace sluice {
 
-/// What there is no memory for is the status of the transfer: its thread has nobody else to tell.
+/// Want of memory is an error of the transfer: its thread has nobody else to tell.
 template <class Work> void run_transfer(Transfer& transfer, Work&& work) {
     try {
         work();
     } catch (std::bad_alloc const&) {
-        transfer.status = agreed(transfer.status, Status::no_memory);
+        transfer.fail({.status = Status::no_memory});
     }
 }
 

@@ -28,8 +28,8 @@ int flags_of(AccessMode mode) noexcept {
 OpenedFile open_by(char const* name, int flags) noexcept {
     int fd = open(name, flags);
     while (fd < 0 && errno == EINTR) fd = open(name, flags);
-    if (fd < 0) return {Descriptor(), errno};
-    return {Descriptor(fd), 0};
+    if (fd < 0) return {Descriptor(), system_error("open", errno)};
+    return {Descriptor(fd), {}};
 }
 
 /// Calls `visit` with each descriptor of the process, until it says true. Whether it did.
@@ -89,8 +89,6 @@ bool held_beside(int fd, FileIdentity const& file) noexcept {
     }
     return any_descriptor(is_same);
 }
-
-Status OpenedFile::status() const noexcept { return status_of_errno(error); }
 
 OpenedFile open_file(std::string const& path, AccessMode mode) {
     return open_by(path.c_str(), flags_of(mode));

@@ -1,7 +1,7 @@
 // Descriptors of the system, and which file is behind one. A name may lead to another file at any
 // time; a descriptor never does.
 #pragma once
-#include "base/status.hpp"
+#include "base/error.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -44,9 +44,7 @@ enum class AccessMode : std::uint8_t { read, write, both };
 /// A file that is there, or why it is not open.
 struct OpenedFile {
     Descriptor descriptor;
-    int error = 0;  ///< The errno.
-
-    [[nodiscard]] Status status() const noexcept;
+    Error error;
 };
 [[nodiscard]] OpenedFile open_file(std::string const& path, AccessMode mode);
 

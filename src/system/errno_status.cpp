@@ -2,6 +2,8 @@
 #include "system/errno_status.hpp"
 
 #include <cerrno>
+#include <cstring>
+#include <system_error>
 
 namespace sluice {
 
@@ -31,6 +33,22 @@ Status status_of_errno(int error) noexcept {
     default:
         return Status::io;
     }
+}
+
+Error system_error(char const* call, int error, Bytes bytes, Offset offset) noexcept {
+    if (error == 0) return {};
+    return {status_of_errno(error), Error::Source::system, error, call, bytes, offset};
+}
+
+/// Older C libraries do not know the names.
+std::string errno_text(int error) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+    char const* const name = strerrorname_np(error);
+#else
+    char const* const name = nullptr;
+#endif
+    std::string const text = std::generic_category().message(error);
+    return text + " (" + (name ? name : "errno " + std::to_string(error)) + ")";
 }
 
 }  // namespace sluice

@@ -1,9 +1,18 @@
-// Errors of the system as statuses.
+// Errors of the system: as statuses, and as text.
 #pragma once
-#include "base/status.hpp"
+#include "base/error.hpp"
+
+#include <string>
 
 namespace sluice {
 
-Status status_of_errno(int error) noexcept;
+[[nodiscard]] Status status_of_errno(int error) noexcept;
+
+/// An error of `call`, a function of the system; none where `error` is 0.
+[[nodiscard]] Error system_error(char const* call, int error, Bytes bytes = 0,
+                                 Offset offset = -1) noexcept;
+
+/// As people know it: "No space left on device (ENOSPC)".
+[[nodiscard]] std::string errno_text(int error);
 
 }  // namespace sluice

@@ -20,6 +20,10 @@ std::uint64_t MpiNetwork::keep(MPI_Request request) {
 
 namespace {
 
+Message started(std::uint64_t handle, char const* call, int code) noexcept {
+    return {.handle = handle, .status = status_of_mpi(code), .code = code, .what = call};
+}
+
 /// A count of MPI is an int; more bytes are one item of a datatype that has them all.
 class Items {
 public:
@@ -57,7 +61,7 @@ Message MpiNetwork::start_send(Rank peer, int tag, std::span<std::byte const> by
     Items const items(bytes.size());
     int const code =
         send(bytes.data(), items.count, items.type, peer, tag, communicator_, &request);
-    return {.handle = keep(request), .failed = code != MPI_SUCCESS};
+    return started(keep(request), synchronous ? "MPI_Issend" : "MPI_Isend", code);
 }
 
 Message MpiNetwork::start_recv(Rank peer, int tag, std::span<std::byte> bytes) {
@@ -65,7 +69,7 @@ Message MpiNetwork::start_recv(Rank peer, int tag, std::span<std::byte> bytes) {
     Items const items(bytes.size());
     int const code =
         PMPI_Irecv(bytes.data(), items.count, items.type, peer, tag, communicator_, &request);
-    return {.handle = keep(request), .failed = code != MPI_SUCCESS};
+    return started(keep(request), "MPI_Irecv", code);
 }
 
 /// What did not start is a null request: the test says that it is done.
@@ -78,13 +82,13 @@ bool MpiNetwork::finished(Message& message) {
         request = &requests_[message.handle];
     }
     if (int const code = PMPI_Test(request, &done, &status); code != MPI_SUCCESS) {
-        message.failed = true;  // The request is gone where the MPI lets the program go on at all.
-        message.truncated = status_of_mpi(code) == Status::truncated;
+        // The request is gone where the MPI lets the program go on at all.
+        message = started(message.handle, "MPI_Test", code);
         done = 1;
     }
     if (!done) return false;
     MPI_Count count = 0;
-    if (!message.failed) PMPI_Get_elements_x(&status, MPI_BYTE, &count);
+    if (!message.failed()) PMPI_Get_elements_x(&status, MPI_BYTE, &count);
     message.received = count;
     std::lock_guard const lock(mutex_);
     *request = MPI_REQUEST_NULL;

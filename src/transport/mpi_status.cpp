@@ -58,4 +58,9 @@ Status status_of_mpi(int code) noexcept {
     return found == std::end(table) ? Status::other : found->status;
 }
 
+Error mpi_error(char const* call, int code, Bytes bytes, Offset offset) noexcept {
+    if (code == MPI_SUCCESS) return {};
+    return {status_of_mpi(code), Error::Source::mpi, code, call, bytes, offset};
+}
+
 }  // namespace sluice

@@ -1,6 +1,6 @@
-// Statuses and MPI's error classes, both ways.
+// Statuses and MPI's error classes, both ways; and errors of MPI functions.
 #pragma once
-#include "base/status.hpp"
+#include "base/error.hpp"
 
 namespace sluice {
 
@@ -8,5 +8,9 @@ namespace sluice {
 
 /// What an MPI function returned. Of several statuses with one class the first in order.
 [[nodiscard]] Status status_of_mpi(int code) noexcept;
+
+/// An error of `call`, a function of the MPI; none where it returned MPI_SUCCESS.
+[[nodiscard]] Error mpi_error(char const* call, int code, Bytes bytes = 0,
+                              Offset offset = -1) noexcept;
 
 }  // namespace sluice

@@ -33,6 +33,31 @@ def once(said):
     return rf"(?s)\A(?!(?:.*{said}){{2}}).*{said}"
 
 
+def exactly(times, line, mark):
+    """A pattern of outputs with just so many lines that have `mark` in them, all like `line`."""
+    other = rf"(?:(?![^\n]*{mark})[^\n]*\n)*"
+    return rf"(?m)\A{other}(?:^sluice: {line}$\n{other}){{{times}}}\Z"
+
+
+def cases_of_errors():
+    """The limit of the size of a rank's files lies inside of what it writes, three times."""
+    cause = r"of \d+ bytes at offset \d+: File too large \(EFBIG\)"
+    def refused(how, said, rank=2, title="", **settings):
+        line = rf"rank {rank} on \S+: \S+/file: {said}: pwritev? {cause}"
+        return Case(f"a write that the system refuses: {how}{title}", "refused.c",
+                    [BY_SLUICE, exactly(3, line, "EFBIG")], f"{{program}} {how} {{path}}",
+                    settings=settings)
+
+    collective = r"operation \d+ \(collective write of 1048576 bytes\)"
+    yield refused("blocking", collective)
+    yield refused("nonblocking", collective)
+    yield refused("independent", "independent write")
+    two_phase = "romio_cb_write=enable;cb_nodes=1"
+    yield refused("two-phase", collective, 0, SLUICE_HINTS=two_phase)
+    yield refused("two-phase", collective, 0, ", two nodes", SLUICE_HINTS=two_phase,
+                  SLUICE_TEST="ranks_per_node=2")
+
+
 def cases_of_tools():
     chain = {"SLUICE_CHAIN": "on"}
     disabled = "{program} {path} {path} sluice disable"
@@ -290,7 +315,7 @@ def cases_of_held_files():
         yield held("unlink", name=f", engine {engine}", settings=hint)
     yield held("rename", name=", two nodes", settings={"SLUICE_TEST": "ranks_per_node=2"})
     yield Case("a rank has no descriptor left for the file", "held.c",
-               [BY_MPI, r"rank 2 on \S+ cannot open .*: Too many open files; the MPI serves"],
+               [BY_MPI, r"rank 2 on \S+ cannot open .*: Too many open files \(EMFILE\); the MPI serves"],
                "{program} few {path}", ("run", "behind.c"),
                {"SLUICE_CHAIN": "on", "BEHIND": "limit"})
     yield Case("ranks that see different files", "held.c",
@@ -341,8 +366,8 @@ def cases_of_versions(mpi):
 
 def all_cases(mpi):
     return [*cases_of_jobs(mpi), *cases_of_tools(), *cases_of_wrappers(), *cases_of_links(mpi),
-            *cases_of_other_writes(mpi), *cases_of_pointers(), *cases_of_romio_hints(),
-            *cases_of_files(mpi), *cases_of_levels(mpi), *cases_of_processes(mpi),
-            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
-            *cases_of_shared_memory(), *cases_of_threads(), *cases_of_flushes(),
-            *cases_of_versions(mpi)]
+            *cases_of_errors(), *cases_of_other_writes(mpi), *cases_of_pointers(),
+            *cases_of_romio_hints(), *cases_of_files(mpi), *cases_of_levels(mpi),
+            *cases_of_processes(mpi), *cases_of_held_files(), *cases_of_coverage(),
+            *cases_of_limits(), *cases_of_shared_memory(), *cases_of_threads(),
+            *cases_of_flushes(), *cases_of_versions(mpi)]

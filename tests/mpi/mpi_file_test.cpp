@@ -54,7 +54,7 @@ void no_path_no_lock() {
     sluice::ListTransfer write(sluice::Direction::write, {{0, memory.data(), 10}});
     write.exclusive = {0, 10};
     file.run(write);
-    check::is_true(write.status == sluice::Status::unsupported, "refused");
+    check::is_true(write.status() == sluice::Status::unsupported, "refused");
 }
 
 /// A handle that was given back serves no more, and says so.
@@ -66,11 +66,11 @@ void released() {
     sluice::Buffer memory(10, std::byte{7});
     sluice::ListTransfer before(sluice::Direction::write, {{0, memory.data(), 10}});
     file.run(before);
-    check::is_true(before.status == sluice::Status::ok, "works");
+    check::is_true(before.status() == sluice::Status::ok, "works");
     file.release();
     sluice::ListTransfer after(sluice::Direction::write, {{50, memory.data(), 10}});
     file.run(after);
-    check::is_true(after.status == sluice::Status::bad_file, "is told");
+    check::is_true(after.status() == sluice::Status::bad_file, "is told");
     check::is_true(conformance::content_of(name)[50] == std::byte{0}, "writes nothing");
 }
 
@@ -86,8 +86,8 @@ void refused() {
                      nullptr, [] {});
         sluice::ListTransfer write(sluice::Direction::write, {{0, memory.data(), 10}});
         file.run(write);
-        check::is_true(write.status != sluice::Status::ok, "a write is refused");
-        check::is_true(there || write.status == sluice::Status::no_such_file, "no such file");
+        check::is_true(write.status() != sluice::Status::ok, "a write is refused");
+        check::is_true(there || write.status() == sluice::Status::no_such_file, "no such file");
     }
     check::is_true(conformance::content_of(name) == content, "nothing was written");
 }

@@ -155,7 +155,7 @@ public:
     void write(std::vector<Segment> const& segments) {
         ListTransfer all(Direction::write, segments);
         transfer(all);
-        equal(all.status, Status::ok, "status of writing");
+        equal(all.status(), Status::ok, "status of writing");
         equal(all.bytes, total_of(segments), "bytes written");
     }
     void holds(Buffer const& expected) {
@@ -281,7 +281,7 @@ inline void run_step(Tester& tester, Step const& step, Buffer& model, int number
         ListTransfer read(Direction::read, own);
         tester.transfer(read);
         auto const expected = read_model(model, in_model);
-        tester.equal(read.status, Status::ok, "status of reading");
+        tester.equal(read.status(), Status::ok, "status of reading");
         tester.equal(read.bytes, expected.bytes, "bytes read");
         tester.equal(read.end_of_file, expected.end_of_file, "end of the file");
     }
@@ -294,7 +294,7 @@ inline void run_script(Subject& subject, Script const& script) {
     Tester tester(subject, model);
     int number = 0;
     for (Step const& step : script.steps) run_step(tester, step, model, number++);
-    tester.equal(tester.file().sync(), Status::ok, "status of the sync");
+    tester.equal(tester.file().sync().status, Status::ok, "status of the sync");
     tester.holds(model);
 }
 

@@ -36,7 +36,7 @@ inline void short_counts_and_interruptions(Subject& subject) {
             Buffer back(60'000, std::byte{0xee});
             ListTransfer read(Direction::read, {{0, back.data(), 60'000}});
             tester.transfer(read);
-            tester.equal(read.status, Status::ok, "status of reading");
+            tester.equal(read.status(), Status::ok, "status of reading");
             tester.equal(read.bytes, 50'000, "bytes read");
             tester.equal(read.end_of_file, 50'000, "end of the file");
             tester.is(std::memcmp(back.data(), model.data(), model.size()) == 0,
@@ -70,7 +70,12 @@ inline void the_nth_request_fails(Subject& subject) {
                                                 .fail_times = error == 0 ? 1'000'000 : 1});
                 tester.transfer(write);
             }
-            tester.equal(write.status, status, "status");
+            tester.equal(write.status(), status, "status");
+            tester.equal(write.error.code, error == 0 ? EIO : error, "errno of the error");
+            tester.is(write.error.what != nullptr, "the error names what failed");
+            Span const asked{write.error.offset, write.error.offset + write.error.bytes};
+            bool const lies_inside = asked.begin >= 0 && asked.end <= Bytes{size};
+            tester.is(lies_inside && !asked.empty(), "the error tells where it was");
             Buffer const found = content_of(tester.path());
             tester.equal(found.size(), size, "size of the file");
             auto const written = std::count(found.begin(), found.end(), std::byte{2});
@@ -97,7 +102,7 @@ inline void nothing_is_moved_for_a_while(Subject& subject) {
                     subject, {.most = 256 << 10, .fail_at = n, .result = result, .fail_times = 3});
                 tester.transfer(write);
             }
-            tester.equal(write.status, Status::ok, "status");
+            tester.equal(write.status(), Status::ok, "status");
             tester.holds(content);
         }
     }
@@ -114,11 +119,11 @@ inline void a_read_fails(Subject& subject) {
             Ordered const ordered(subject, {.most = 256 << 10, .fail_at = n, .result = -EIO});
             tester.transfer(read);
         }
-        tester.equal(read.status, Status::io, "status");
+        tester.equal(read.status(), Status::io, "status");
         tester.equal(read.end_of_file, endless, "end of the file, which nothing found");
         ListTransfer again(Direction::read, all);
         tester.transfer(again);
-        tester.equal(again.status, Status::ok, "status afterwards");
+        tester.equal(again.status(), Status::ok, "status afterwards");
         tester.is(back == content, "the file's bytes are read");
     }
 }

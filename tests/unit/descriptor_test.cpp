@@ -32,7 +32,8 @@ TEST_F(DescriptorTest, IsClosedOnceAndByItsLastOwner) {
 }
 
 TEST_F(DescriptorTest, SaysWhyAFileIsNotOpen) {
-    EXPECT_EQ(open_file(folder_.path() + "/none", AccessMode::both).status(), Status::no_such_file);
+    EXPECT_EQ(open_file(folder_.path() + "/none", AccessMode::both).error.status,
+              Status::no_such_file);
     auto const path = made("file", pattern(10));
     rlimit before{};
     getrlimit(RLIMIT_NOFILE, &before);
@@ -42,8 +43,8 @@ TEST_F(DescriptorTest, SaysWhyAFileIsNotOpen) {
     setrlimit(RLIMIT_NOFILE, &limit);
     auto const refused = open_file(path, AccessMode::both);
     setrlimit(RLIMIT_NOFILE, &before);
-    EXPECT_EQ(refused.error, EMFILE);
-    EXPECT_EQ(open_file(path, AccessMode::both).error, 0);
+    EXPECT_EQ(refused.error.code, EMFILE);
+    EXPECT_EQ(open_file(path, AccessMode::both).error.code, 0);
 }
 
 TEST_F(DescriptorTest, AnotherOneOfTheSameFileIsFoundWhereverItIs) {
@@ -77,15 +78,15 @@ TEST_F(DescriptorTest, FilesAreHeldWhateverBecomesOfTheirNames) {
         ListTransfer write(Direction::write, {{0, memory.data(), 8192}});
         file.start(write);
         doorbell.wait_for(write);
-        EXPECT_EQ(write.status, Status::ok) << engine.name();
-        EXPECT_EQ(file.sync(), Status::ok);
+        EXPECT_EQ(write.status(), Status::ok) << engine.name();
+        EXPECT_EQ(file.sync().status, Status::ok);
         EXPECT_EQ(conformance::content_of(path), Buffer(8192)) << engine.name();
         EXPECT_EQ(conformance::content_of(path + ".moved"), Buffer(8192, std::byte{9}));
         std::filesystem::remove(path + ".moved");
         std::filesystem::remove(path);
         ListTransfer again(Direction::write, {{0, memory.data(), 8192}});
         file.run(again);
-        EXPECT_EQ(again.status, Status::ok) << engine.name();
+        EXPECT_EQ(again.status(), Status::ok) << engine.name();
     }
 }
 

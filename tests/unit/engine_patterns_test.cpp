@@ -87,7 +87,7 @@ protected:
     }
     void finish(Transfer& transfer) {
         doorbell_.wait_for(transfer);
-        EXPECT_EQ(transfer.status, Status::ok);
+        EXPECT_EQ(transfer.status(), Status::ok);
     }
 
     TestFolder folder_;

@@ -43,7 +43,7 @@ int mixtures_seen(PosixFile& file) {
         std::vector<std::byte> memory(range_bytes);
         Comb read(Direction::read, memory);
         file.run(read);
-        EXPECT_EQ(read.status, Status::ok);
+        EXPECT_EQ(read.status(), Status::ok);
         for (Offset at = 0; at < range_bytes; at += 2 * piece_bytes) {
             if (memory[static_cast<std::size_t>(at)] == memory[0]) continue;
             ++mixtures;
@@ -86,7 +86,7 @@ TEST(Exclusive, ReadersNeverSeeAMixture) {
             while (!stop) {
                 Comb write(Direction::write, memory);
                 own->run(write);
-                EXPECT_EQ(write.status, Status::ok);
+                EXPECT_EQ(write.status(), Status::ok);
                 usleep(100);  // Locks are not fair: let the reader have a turn.
             }
         });
@@ -143,8 +143,8 @@ TEST(Exclusive, WaitingForLocksHoldsUpNobodyElse) {
     EXPECT_FALSE(first.done || second.done);
     close(fd);
     EXPECT_TRUE(wait_for(first) && wait_for(second));
-    EXPECT_EQ(first.status, Status::ok);
-    EXPECT_EQ(second.status, Status::ok);
+    EXPECT_EQ(first.status(), Status::ok);
+    EXPECT_EQ(second.status(), Status::ok);
 }
 
 }  // namespace

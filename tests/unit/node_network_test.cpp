@@ -35,7 +35,7 @@ void start(NodeRank const& rank, Half& half) {
 }
 
 std::string fault_of(Half const& half) {
-    if (half.message.failed) return "a message failed\n";
+    if (half.message.failed()) return "a message failed\n";
     if (half.sends) return "";
     if (half.message.received != static_cast<Bytes>(half.letter.bytes)) return "wrong length\n";
     Content const expected = content(half.letter.seed, half.letter.bytes);
@@ -201,9 +201,10 @@ TEST(NodeNetwork, tells_of_messages_that_are_too_long) {
                 if (early && rank.self == 0) rank.meet();
                 for (Message& message : messages) rank.finish(message);
                 bool const fails = rank.self == 1;
-                if (messages[0].failed != fails || messages[0].truncated != fails)
+                if (messages[0].failed() != fails ||
+                    (messages[0].status == Status::truncated) != fails)
                     return "not told";
-                if (messages[1].failed || (fails && next != sent)) return "the next is not right";
+                if (messages[1].failed() || (fails && next != sent)) return "the next is not right";
             }
         }
         return "";
@@ -222,7 +223,7 @@ TEST(NodeNetwork, needs_no_look_of_a_sender_whose_memory_is_read) {
         }
         rank.finish(message);
         rank.common.flag.store(1);
-        return message.failed || (rank.self == 1 && room != sent) ? "wrong bytes" : "";
+        return message.failed() || (rank.self == 1 && room != sent) ? "wrong bytes" : "";
     };
     EXPECT_EQ(on_processes(2, true, program), "");
     EXPECT_EQ(on_threads(2, true, program), "");

@@ -66,14 +66,14 @@ TEST(TransferAll, ShortCountsAndInterruptionsAreGoneOnWith) {
             FakeFile file{.bytes = {}, .most = most, .interruptions = 2};
             ListTransfer write(Direction::write, segments);
             transfer_all(write, std::ref(file));
-            EXPECT_EQ(write.status, Status::ok);
+            EXPECT_EQ(write.status(), Status::ok);
             EXPECT_EQ(write.bytes, total_of(segments));
             ASSERT_EQ(file.bytes, expected_file(segments)) << most << " " << touching;
 
             Buffer back(memory.size());
             ListTransfer read(Direction::read, pieces_of(back, 6, touching));
             transfer_all(read, std::ref(file));
-            EXPECT_EQ(read.status, Status::ok);
+            EXPECT_EQ(read.status(), Status::ok);
             EXPECT_EQ(read.bytes, total_of(segments));
             EXPECT_EQ(read.end_of_file, endless);
             EXPECT_EQ(expected_file(pieces_of(back, 6, touching)), file.bytes);
@@ -93,8 +93,11 @@ TEST(TransferAll, TheNthCallFails) {
             auto const segments = pieces_of(memory, 5, 10);
             ListTransfer write(Direction::write, segments);
             transfer_all(write, std::ref(file));
-            EXPECT_EQ(write.status, status);
+            EXPECT_EQ(write.status(), status);
             EXPECT_EQ(write.bytes, 25 * n);
+            EXPECT_EQ(write.error.code, error);
+            EXPECT_EQ(write.error.offset, 10 + 25 * n + 13 * (n / 2));
+            EXPECT_EQ(write.error.bytes, n % 2 == 0 ? 50 : 25);
             EXPECT_EQ(file.calls, n + 1) << "nothing is tried after an error";
         }
     }
@@ -108,7 +111,7 @@ TEST(TransferAll, ReadingStopsAtTheEndOfTheFile) {
                                             {80, memory.data() + 100, 50},
                                             {200, memory.data() + 200, 10}});
         transfer_all(read, std::ref(file));
-        EXPECT_EQ(read.status, Status::ok);
+        EXPECT_EQ(read.status(), Status::ok);
         EXPECT_EQ(read.bytes, 50);
         EXPECT_EQ(read.end_of_file, 100);
         EXPECT_EQ(memory[119], file.bytes[99]);
@@ -133,7 +136,7 @@ TEST(TransferAll, CallsThatMoveNothingAreMadeAgain) {
             ListTransfer write(Direction::write, {{0, memory.data(), 50}});
             transfer_all(write, call);
             bool const ends = times > 5;
-            EXPECT_EQ(write.status, ends ? Status::io : Status::ok) << error;
+            EXPECT_EQ(write.status(), ends ? Status::io : Status::ok) << error;
             EXPECT_EQ(write.bytes, ends ? 0 : 50);
             EXPECT_LT(calls, 1000);
         }
@@ -143,7 +146,7 @@ TEST(TransferAll, CallsThatMoveNothingAreMadeAgain) {
 TEST(TransferAll, NothingMakesNoCall) {
     ListTransfer none(Direction::write, {});
     transfer_all(none, [](Direction, iovec const*, int, Offset) -> long { std::abort(); });
-    EXPECT_EQ(none.status, Status::ok);
+    EXPECT_EQ(none.status(), Status::ok);
     EXPECT_EQ(none.bytes, 0);
 }
 

@@ -51,7 +51,7 @@ TEST_P(Sieve, BringsWhatAReadWithoutBrings) {
         UserTransfer read(request, memory.data(), gap);
         file.start(read);
         doorbell_.wait_for(read);
-        RC_ASSERT(read.status == Status::ok);
+        RC_ASSERT(read.status() == Status::ok);
         auto const size = static_cast<Offset>(contents.size());
         Bytes const there = bytes_before(request, size);
         RC_ASSERT(read.wanted_bytes() == there);

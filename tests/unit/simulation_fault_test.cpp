@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <map>
 
 namespace sluice {
 namespace {
@@ -15,14 +16,46 @@ using Operations = std::vector<std::shared_ptr<Operation>>;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
+struct Fault {
+    std::int64_t at;
+    bool forever;
+    int error = ENOSPC;
+    Status status = Status::no_space;
+};
+
+/// Errors that were reported, by rank.
+using Reports = std::map<Rank, std::vector<Error>>;
+
 /// Every rank makes the call; returns the operations by rank.
 Operations call_all(World& world, std::vector<Part>& parts, Strategy strategy,
-                    std::int32_t queue = 0) {
+                    std::int32_t queue = 0, Reports* reports = nullptr) {
     Operations all;
     for (std::size_t r = 0; r < parts.size(); ++r) {
-        all.push_back(world.call(static_cast<Rank>(r), queue, call_of(parts[r], strategy)));
+        auto const rank = static_cast<Rank>(r);
+        Call call = call_of(parts[r], strategy);
+        if (reports) {
+            call.report_error = [=](Operation const& met) {
+                (*reports)[rank].push_back(met.error());
+            };
+        }
+        all.push_back(world.call(rank, queue, std::move(call)));
     }
     return all;
+}
+
+/// Each rank that met the fault tells of it once, with what the system said; nobody else does.
+void expect_reports(Reports const& reports, Fault const& fault) {
+    ASSERT_EQ(reports.empty(), fault.at < 0);
+    if (!fault.forever) {
+        EXPECT_EQ(reports.size(), std::size_t{fault.at >= 0});
+    }
+    for (auto const& [rank, errors] : reports) {
+        EXPECT_EQ(errors.size(), 1u) << "rank " << rank;
+        EXPECT_EQ(errors.front().status, fault.status) << "rank " << rank;
+        EXPECT_EQ(errors.front().code, fault.error) << "rank " << rank;
+        EXPECT_GE(errors.front().offset, 0) << "rank " << rank;
+        EXPECT_GT(errors.front().bytes, 0) << "rank " << rank;
+    }
 }
 
 void expect_status(Operations const& all, Status status) {
@@ -50,13 +83,6 @@ void turn_into_reads(std::vector<Part>& parts, std::byte fill) {
 
 constexpr Rank fault_ranks = 5;
 constexpr std::byte untouched{0xc3};
-
-struct Fault {
-    std::int64_t at;
-    bool forever;
-    int error = ENOSPC;
-    Status status = Status::no_space;
-};
 
 WorldShape fault_shape() { return {fault_ranks, 2, 4096, 2}; }
 
@@ -96,8 +122,10 @@ std::int64_t fail_once(Direction way, Strategy strategy, Fault const& fault) {
     auto parts = parts_with_holes(world);
     if (way == Direction::read) turn_into_reads(parts, std::byte{0});
     file.fail_at = fault.at, file.fail_forever = fault.forever, file.fail_errno = fault.error;
-    auto const first = call_all(world, parts, strategy);
+    Reports reports;
+    auto const first = call_all(world, parts, strategy, 0, &reports);
     EXPECT_EQ(world.run(), "");
+    expect_reports(reports, fault);
     std::int64_t const calls = file.calls;
     expect_status(first, fault.at >= 0 ? fault.status : Status::ok);
     expect_holes_untouched(world, parts);

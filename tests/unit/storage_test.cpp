@@ -22,7 +22,7 @@ protected:
     Status transfer(PosixFile& file, ListTransfer& what) {
         file.start(what);
         doorbell_.wait_for(what);
-        return what.status;
+        return what.status();
     }
 
     TestFolder folder_;

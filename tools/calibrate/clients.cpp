@@ -50,8 +50,7 @@ Clients::Memory Clients::memory_of_a_client(int seed) {
 void Clients::request(Direction way, Offset at, std::byte* memory, Bytes bytes) {
     Single transfer(way, {at, memory, bytes});
     file_.run(transfer);
-    if (transfer.status != Status::ok)
-        give_up(std::string("a request failed: ") + describe(transfer.status));
+    if (transfer.error) give_up(std::string("a request failed: ") + describe(transfer.status()));
     if (transfer.bytes != bytes) give_up("the file is shorter than what was written to it");
 }
 
@@ -62,7 +61,7 @@ Bytes Clients::fill(Bytes bytes, Bytes bytes_least, double seconds) {
     if (job_.rank == 0) {
         for (; done < bytes && may_go_on(); done += point_bytes_most)
             request(Direction::write, done, memory_.front().get(), point_bytes_most);
-        if (file_.sync() != Status::ok) give_up("the file cannot be made durable");
+        if (file_.sync()) give_up("the file cannot be made durable");
     }
     bench::wait_for_all();
     return static_cast<Bytes>(of_rank_0(static_cast<double>(done)));

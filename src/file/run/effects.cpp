@@ -25,6 +25,10 @@ bool is_of_round(Op const& op) noexcept {
            op.channel == Channel::answer;
 }
 
+Error damaged(Rank peer) noexcept {
+    return {.status = Status::other, .what = "a message cannot be unpacked", .peer = peer};
+}
+
 std::size_t boards_of(Channel channel) noexcept {
     return channel == Channel::agreement ? 1 : channel == Channel::weights ? 2 : 0;
 }
@@ -172,7 +176,7 @@ void Effects::copy_data(Op const& op) {
         tell_work(op);
     } else if (op.source == Memory::message) {
         tell_work(op);
-        if (!unpack(op)) state_.fail(Status::other);
+        if (!unpack(op)) state_.fail(damaged(op.peer));
         if (op.target != Memory::want) state_.messages.drop(MessageKey(op));
     } else {
         copy_user(op);
@@ -324,17 +328,17 @@ void Effects::start_message(Op const& op, Effect& effect) {
 }
 
 void Effects::finish_message(Op const& op, Message const& message) {
-    if (message.failed) state_.fail(Status::other);
+    if (message.failed()) state_.fail(message.error(op.peer));
     if (!reduces(op)) state_.messages_under_way.end(execution_context_.clock->now());
     if (op.channel == Channel::weights) return;
     if (is_summary(op)) {
         // Of what did not come nothing is known but that it failed.
-        if (message.failed) state_.records[op.value == 1 ? 1 : 0].status = Status::other;
+        if (message.failed()) state_.records[op.value == 1 ? 1 : 0].status = Status::other;
     } else if (op.kind == OpKind::send) {
         state_.messages.drop(MessageKey(op));
     } else {
         auto& buffer = state_.messages[MessageKey(op)];
-        buffer.resize(message.failed ? 0 : static_cast<std::size_t>(message.received));
+        buffer.resize(message.failed() ? 0 : static_cast<std::size_t>(message.received));
     }
 }
 
@@ -372,7 +376,7 @@ bool Effects::skip_transfer(Op const& op) {
 }
 
 void Effects::finish_transfer(Op const& op, Transfer const& transfer) {
-    state_.fail(transfer.status);
+    state_.fail(transfer.error);
     state_.transfers.end(execution_context_.clock->now());
     Memory const memory = op.kind == OpKind::write ? op.source : op.target;
     if (memory == Memory::user) {
@@ -380,7 +384,7 @@ void Effects::finish_transfer(Op const& op, Transfer const& transfer) {
         return;
     }
     if (op.kind == OpKind::write) return;
-    if (transfer.status != Status::ok) {
+    if (transfer.error) {
         skip_transfer(op);
         return;
     }

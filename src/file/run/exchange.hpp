@@ -7,6 +7,7 @@
 #include "schedule/port.hpp"
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -94,6 +95,8 @@ struct ExchangeState {
     std::map<MessageKey, ByteBuffer> wants;
     Counter collected{}, taken{}, answered{};  ///< Only this rank looks at them.
     Status status = Status::ok;                ///< What this rank met; stops its storage ops.
+    Error error;                               ///< The first that it met, if it met any itself.
+    std::function<void()> report;              ///< Tells of `error`, once; null: nobody asks.
     Offset end_of_file = endless;              ///< Where this rank's reads found the file to end.
     bool caller_transfers = false;  ///< A blocking call: its thread serves the file itself.
     TransferQueue for_caller;
@@ -117,7 +120,12 @@ struct ExchangeState {
     [[nodiscard]] Request const& exchanged() const {
         return independent ? nothing(request.direction) : request;
     }
-    void fail(Status what) noexcept { status = agreed(status, what); }
+    void fail(Error const& what) {
+        bool const first = what && !error;
+        status = agreed(status, what.status);
+        error = first_of(error, what);
+        if (first && report) report();
+    }
 };
 
 }  // namespace sluice

@@ -33,6 +33,7 @@ Operation::Operation(ExecutionContext& execution_context, QueueState& queue, Cal
     state_.user = call_.user;
     state_.status = call_.status;
     state_.caller_transfers = call_.may_block;
+    if (call_.report_error) state_.report = [this] { call_.report_error(*this); };
     if (call_.status != Status::ok) state_.request.bytes = 0;
     if (!call_.find_memory) state_.independent = wants_independent();
     started_ = execution_context_.clock->now();
@@ -78,7 +79,8 @@ void Operation::take_memory(std::shared_ptr<Layout const> memory) {
     if (is_in_range(*memory, 0, 0, r.bytes, -offset_limit)) {
         r.memory = std::move(memory);
     } else {
-        state_.fail(Status::count);
+        state_.fail({.status = Status::count,
+                     .what = "the datatype reaches farther in memory than offsets can say"});
         r.bytes = 0;
     }
 }
@@ -295,7 +297,7 @@ void Operation::end_claims() {
         sources_of(std::exchange(state_.claims_received, {}), *execution_context_.topology,
                    state_.plan, static_cast<std::int32_t>(own - cursors_.begin()));
     if (sources) claims.sources = std::move(*sources);
-    if (!sources) state_.fail(Status::other);
+    if (!sources) state_.fail({.status = Status::other, .what = "claims cannot be unpacked"});
 }
 
 /// Round numbers are taken now, in the operation queue's order, whatever happens later.

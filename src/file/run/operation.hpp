@@ -22,6 +22,8 @@ enum class Stage : std::uint8_t {
 
 char const* describe(Stage stage) noexcept;
 
+class Operation;
+
 /// What a rank brings to a collective call.
 struct Call {
     Request request;
@@ -30,6 +32,9 @@ struct Call {
     Status status = Status::ok;  ///< Not ok: bad arguments; the rank takes part without bytes.
     Storage* storage = nullptr;  ///< The file; outlives the operation.
     bool may_block = false;      ///< The caller waits and serves the file: run_callers_part().
+    /// Told once of the first error of the system or of the MPI that this rank meets: by the thread
+    /// that meets it, perhaps under the lock of progress. Null: nobody asks.
+    std::function<void(Operation const&)> report_error;
     /// Brings `request.memory` where that takes long; null: it is there. Called once, by start(),
     /// in the thread that makes progress. Needs no MPI.
     std::function<std::shared_ptr<Layout const>()> find_memory;
@@ -105,6 +110,10 @@ public:
     [[nodiscard]] double started() const noexcept { return started_; }  ///< When it was called.
     [[nodiscard]] double ended() const noexcept { return ended_; }
     [[nodiscard]] Tally const& tally() const noexcept { return state_.tally; }
+    /// What this rank met first, and reported.
+    [[nodiscard]] Error const& error() const noexcept { return state_.error; }
+    /// Its number and what was called, for messages.
+    [[nodiscard]] std::string title() const;
     /// One line for the stall watchdog.
     [[nodiscard]] std::string describe() const;
 

@@ -14,7 +14,7 @@ void Operation::run_early() {
     if (!state_.independent || !call_.may_block || state_.request.bytes > inline_bytes) return;
     UserTransfer transfer(state_.request, state_.user);
     call_.storage->run(transfer);
-    state_.fail(transfer.status);
+    state_.fail(transfer.error);
     state_.independent_bytes = transfer.bytes;
     independent_done_ = ran_early_ = true;
 }

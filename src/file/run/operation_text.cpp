@@ -1,4 +1,4 @@
-// Operations as text: for the stall watchdog.
+// Operations as text: for the stall watchdog and for errors.
 #include "file/run/operation.hpp"
 
 namespace sluice {
@@ -23,11 +23,14 @@ char const* describe(Stage stage) noexcept {
     return "?";
 }
 
+std::string Operation::title() const {
+    return "operation " + std::to_string(state_.operation) + " (collective " +
+           sluice::describe(state_.request.direction) + " of " +
+           std::to_string(state_.request.bytes) + " bytes)";
+}
+
 std::string Operation::describe() const {
-    std::string text = "operation " + std::to_string(state_.operation) + " (" +
-                       sluice::describe(state_.request.direction) + " of " +
-                       std::to_string(state_.request.bytes) + " bytes), stage " +
-                       sluice::describe(stage_);
+    std::string text = title() + ", stage " + sluice::describe(stage_);
     for (std::size_t a = 0; a < cursors_.size(); ++a) {
         text += ", aggregator " + std::to_string(a) + ": round " +
                 std::to_string(cursors_[a].next) + " of " + std::to_string(cursors_[a].end);

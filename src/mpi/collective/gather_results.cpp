@@ -39,7 +39,8 @@ struct Results {
     std::byte* memory(CollectiveState& state) {
         Bytes const all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
         if (all <= arguments.capacity) return arguments.receive;
-        state.fail(Status::truncated);
+        state.fail({.status = Status::truncated,
+                    .what = "the results are longer than the memory for them"});
         dropped = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(all));
         return dropped.get();
     }

@@ -1,7 +1,7 @@
 // Preparing and starting. See started_collective.hpp.
 #include "mpi/collective/started_collective.hpp"
 
-#include "transport/mpi_status.hpp"
+#include "mpi/errors.hpp"
 
 namespace sluice {
 
@@ -50,8 +50,9 @@ StartedCollective::StartedCollective(PreparedCollective&& prepared)
       state_(context_->start(std::move(prepared.stage))) {}
 
 int StartedCollective::raise() const {
-    Status const status = state_->status();
-    return status == Status::ok ? MPI_SUCCESS : context_->communicator().raise(error_class(status));
+    Error const& error = state_->error();
+    log_error("collective operation between memories", error);
+    return error ? context_->communicator().raise(error_class(error.status)) : MPI_SUCCESS;
 }
 
 }  // namespace sluice

@@ -7,22 +7,33 @@
 namespace sluice {
 namespace {
 
-Status check(File const& file, FileView const& view, AccessArguments const& a) {
-    if (a.count < 0) return Status::count;
-    if (Status const status = check_type(*file.team, a.type); status != Status::ok) return status;
-    if (a.explicit_offset && a.offset < 0) return Status::argument;
+Error refusal(Status status, char const* why) noexcept { return {.status = status, .what = why}; }
+
+Error check(File const& file, FileView const& view, AccessArguments const& a) {
+    if (a.count < 0) return refusal(Status::count, "the count is negative");
+    if (Status const status = check_type(*file.team, a.type); status != Status::ok)
+        return refusal(status, "the datatype is null or not committed");
+    if (a.explicit_offset && a.offset < 0)
+        return refusal(Status::argument, "the offset is negative");
     bool const writes = a.direction == Direction::write;
-    if (writes && (file.amode & MPI_MODE_RDONLY)) return Status::read_only;
-    if (!writes && (file.amode & MPI_MODE_WRONLY)) return Status::amode;
+    if (writes && (file.amode & MPI_MODE_RDONLY))
+        return refusal(Status::read_only, "the file was opened with MPI_MODE_RDONLY");
+    if (!writes && (file.amode & MPI_MODE_WRONLY))
+        return refusal(Status::amode, "the file was opened with MPI_MODE_WRONLY");
     Bytes bytes = 0;
     auto const in_file = file_bytes_of(a.type, view.representation);
-    if (!in_file) return Status::unsupported;
+    if (!in_file)
+        return refusal(Status::unsupported,
+                       "the datatype has no form in the file's representation");
     Bytes const size = std::max(size_of(a.type), *in_file);
-    if (__builtin_mul_overflow(a.count, size, &bytes) || bytes > offset_limit) return Status::count;
+    if (__builtin_mul_overflow(a.count, size, &bytes) || bytes > offset_limit)
+        return refusal(Status::count, "the count is of more bytes than offsets can say");
     bytes = a.count * *in_file;
-    if (bytes % view.etype_bytes != 0) return Status::argument;
-    if (bytes > 0 && view.filetype->tile_bytes() == 0) return Status::argument;
-    return Status::ok;
+    if (bytes % view.etype_bytes != 0)
+        return refusal(Status::argument, "the bytes are not a multiple of the view's etype");
+    if (bytes > 0 && view.filetype->tile_bytes() == 0)
+        return refusal(Status::argument, "the view's filetype has no bytes");
+    return {};
 }
 
 /// Sets the request's place in the view; an error where it lies beyond what offsets can say.
@@ -104,10 +115,11 @@ Call make_call(File const& file, FileView const& view, AccessArguments const& a,
     call.request.direction = a.direction;
     call.request.view = view;
     call.request.atomic = file.atomic;
-    Status status = check(file, view, a);
-    if (status == Status::ok) status = prepare_memory(file, view, a, call, conversion_buffer);
-    if (status == Status::ok) status = take_position(file, a, call.request);
-    if (status != Status::ok) refuse(call, status);
+    Error error = check(file, view, a);
+    if (!error) error.status = prepare_memory(file, view, a, call, conversion_buffer);
+    if (!error) error.status = take_position(file, a, call.request);
+    if (error) refuse(call, error.status);
+    file.log(describe(a.direction), error);
     return call;
 }
 
@@ -129,7 +141,7 @@ Prepared Access::prepare(File const& file, AccessArguments const& arguments) {
     prepared.view = file.view;
     prepared.converts = needs_conversion(file.view, arguments);
     if (prepared.converts) {  // Not now: the image is of the memory as it is at each start.
-        prepared.call.status = check(file, file.view, arguments);
+        prepared.call.status = check(file, file.view, arguments).status;
         return prepared;
     }
     std::unique_ptr<ConversionBuffer> none;
@@ -158,8 +170,9 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
     access.independent_ = std::make_unique<Independent>(
         make_call(*file, file->view, arguments, true, access.conversion_buffer_));
     UserTransfer& transfer = access.independent_->transfer;
-    transfer.status = access.independent_->call.status;
-    bool const moves = transfer.status == Status::ok;
+    transfer.error.status = access.independent_->call.status;  // Bad arguments are logged.
+    bool const moves = !transfer.error;
+    access.independent_->moves = moves;
     if (moves && !waits) {
         file->storage->start(transfer);
         return access;
@@ -189,6 +202,10 @@ void Access::finish() {
     if (conversion_buffer_ && reads && status() == Status::ok)
         unpacked_ = conversion_buffer_->unpack(moved());
     finished_ = true;
+    file->log(describe(direction), {.status = unpacked_});
+    if (independent_ && independent_->moves) {
+        file->log(std::string("independent ") + describe(direction), independent_->transfer.error);
+    }
     if (operation_ && !left_behind_) file->completed(*operation_);
 }
 
@@ -204,7 +221,7 @@ Bytes Access::bytes() const {
 
 Status Access::status() const noexcept {
     if (left_behind_) return unpacked_;
-    return agreed(operation_ ? operation_->status() : independent_->transfer.status, unpacked_);
+    return agreed(operation_ ? operation_->status() : independent_->transfer.status(), unpacked_);
 }
 
 Status check_type(Team const& team, MPI_Datatype type) {

@@ -65,6 +65,7 @@ private:
               transfer(call.request, call.user) {}
         Call call;
         UserTransfer transfer;
+        bool moves = true;  ///< False: its arguments are bad.
     };
     [[nodiscard]] Bytes moved() const noexcept;
 

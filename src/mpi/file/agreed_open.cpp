@@ -2,13 +2,13 @@
 #include "mpi/file/agreed_open.hpp"
 
 #include "mpi/environment.hpp"
+#include "mpi/errors.hpp"
 #include "mpi/file/agreed_hints.hpp"
 #include "mpi/file/system_hints.hpp"
 #include "storage/file_striping.hpp"
 #include "storage/profile_path.hpp"
 
 #include <array>
-#include <cstring>
 
 namespace sluice {
 namespace {
@@ -71,7 +71,7 @@ void take_hints(FileHints& hints, Words const& words) {
 void tell_file(Words& words, OwnFile const& file, Rank self) {
     words[has_no_path] = !file.has_path;
     words[not_by_mpi] = !file.by_mpi;
-    if (!file.error.empty()) words[not_opened_by] = ~static_cast<std::uint64_t>(self);
+    if (file.error) words[not_opened_by] = ~static_cast<std::uint64_t>(self);
     if (file.fd < 0) return;
     words[inode_most] = file.identity.inode;
     words[inode_least] = ~file.identity.inode;
@@ -125,7 +125,7 @@ bool may_serve(Words const& words, OwnFile const& file, Team const& team) {
     if (words[not_opened_by] != 0) {
         if (team.self == first_without) {
             refuse("rank " + std::to_string(team.self) + " on " + host_name() + " cannot open " +
-                   file.name + ": " + file.error);
+                   file.name + ": " + describe(file.error));
         }
         return false;
     }
@@ -149,13 +149,13 @@ OwnFile::OwnFile(FileNames const& names, int amode, FileHints const& hints, Team
     if (has_path) {
         opened = open_file(*names.path, access_mode(amode));
         fd = opened.descriptor.get();
-        if (opened.error != 0) error = std::strerror(opened.error);
+        error = opened.error;
         if (fd < 0) return;
         identity = identity_of(fd).value_or(FileIdentity{});
         held_by_mpi = held_beside(fd, identity);
     }
     storage = stored_file(names, std::move(opened), amode, hints, team);
-    if (storage->opened() != Status::ok) error = describe(storage->opened());
+    error = first_of(error, storage->opened());
 }
 
 AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {

@@ -15,7 +15,7 @@ struct OwnFile {
     bool has_path = false;     ///< False: only a driver of the MPI reaches it.
     bool by_mpi = false;       ///< Its bytes are moved by the MPI's own file.
     int fd = -1;               ///< Of the storage; none where it is not open.
-    std::string error;         ///< Why the storage is not open; empty: it is.
+    Error error;               ///< Why the storage is not open.
     FileIdentity identity;     ///< Where there is a descriptor.
     bool held_by_mpi = false;  ///< The process has the same file by another descriptor, too.
 };

@@ -2,6 +2,7 @@
 #include "mpi/file/file.hpp"
 
 #include "mpi/environment.hpp"
+#include "mpi/errors.hpp"
 #include "mpi/file/access.hpp"
 #include "mpi/file/agreed_hints.hpp"
 #include "mpi/file/agreed_open.hpp"
@@ -64,6 +65,7 @@ File::~File() = default;
 std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.storage = storage.get();
     call.hints = hints.plan;
+    call.report_error = [this](Operation const& failed) { log(failed.title(), failed.error()); };
     auto operation = place_.queue->make(std::move(call));
     try {
         hand_over(operation, background);
@@ -140,11 +142,11 @@ void File::account() {
     for (auto const& operation : ended) {
         completed(*operation);
         if (operation->status() == Status::ok) continue;
-        warn("rank " + std::to_string(world_rank()) + ": " + name + ": operation " +
-                 std::to_string(operation->number()) +
-                 " failed on another rank after the call had returned here: " +
-                 describe(operation->status()),
-             true);
+        if (!operation->error()) {
+            log(operation->title(),
+                {.status = operation->status(),
+                 .what = "another rank met an error after the call had returned here"});
+        }
         std::lock_guard const lock(mutex_);
         late_ = agreed(late_, operation->status());
     }
@@ -162,6 +164,15 @@ Status File::agree(Status mine) {
     auto const operation = start(std::move(call), false);
     wait(*operation);
     return operation->status();
+}
+
+Status File::agree(char const* operation, Error const& mine) {
+    log(operation, mine);
+    return agree(mine.status);
+}
+
+void File::log(std::string const& operation, Error const& error) const {
+    if (error) log_error(name + ": " + operation, error);
 }
 
 void File::drain() {

@@ -57,6 +57,10 @@ public:
     void settle();
     /// Blocking; returns the status that all ranks agreed on. Collective.
     Status agree(Status mine);
+    /// The same with what this rank met in `operation`, a function of MPI, which is logged.
+    Status agree(char const* operation, Error const& mine);
+    /// Logs what this rank met in `operation` on the file. Local.
+    void log(std::string const& operation, Error const& error) const;
     /// Until all operations of this rank on the file are complete. Collective in effect.
     void drain();
 

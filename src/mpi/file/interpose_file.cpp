@@ -30,7 +30,7 @@ bool may_serve() {
 /// The bytes of one rank may have been written by another: all must have flushed theirs.
 Status flush(File& file) {
     file.drain();
-    Status const all = file.agree(file.storage->sync());
+    Status const all = file.agree("making bytes durable", file.storage->sync());
     return agreed(all, file.late_error());
 }
 
@@ -56,7 +56,9 @@ Status make_durable(File& file) {
     int code = MPI_SUCCESS;
     if (file.amode & MPI_MODE_RDONLY) return Status::ok;
     Status const own = sync(file, code);
-    return agreed(own, status_of_mpi(code));
+    Error const of_mpi = mpi_error("MPI_File_sync", code);
+    file.log("closing of a durable file", of_mpi);
+    return agreed(own, of_mpi.status);
 }
 
 int close(File& file, MPI_File* handle) {
@@ -79,6 +81,8 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     FileView view;
     bool const writable = (file.amode & MPI_MODE_RDONLY) == 0;
     Status const mine = read_view(*file.team, a, writable, view);
+    bool const passes = mine == Status::unsupported;  // The MPI serves it, or tells why not.
+    if (!passes) file.log("MPI_File_set_view", {.status = mine});
     Status const all = file.agree(mine);
     progress_barrier(file.team->communicator);
     if (all != Status::ok && all != Status::unsupported) return raise(file.handle, all);
@@ -102,10 +106,13 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
 /// that the next file trips over.
 Status preallocate(File& file, MPI_Offset size) {
     file.drain();
-    if (file.amode & MPI_MODE_RDONLY) return file.agree(Status::read_only);
-    if (size < 0) return file.agree(Status::argument);
+    if (file.amode & MPI_MODE_RDONLY)
+        return file.agree("MPI_File_preallocate", {.status = Status::read_only});
+    if (size < 0)
+        return file.agree("MPI_File_preallocate",
+                          {.status = Status::argument, .what = "the size is negative"});
     bool const acts = file.team->self == 0;
-    return file.agree(acts ? file.storage->preallocate(size) : Status::ok);
+    return file.agree("MPI_File_preallocate", acts ? file.storage->preallocate(size) : Error{});
 }
 
 /// The MPIs keep an offset in bytes, and where it overflows they say nothing.
