@@ -227,6 +227,14 @@ def check_reachable():
                 fault(path, 1, "not built: neither CMakeLists.txt nor a runner names it")
 
 
+def check_named_headers(path, text):
+    """A header that a comment names is there: beside the file, or by its path."""
+    for match in re.finditer(r"//.*?([\w./-]+\.hpp)\b", text):
+        header, around = match.group(1), (path.parent, ROOT, ROOT / "src")
+        if not any((folder / header).is_file() for folder in around):
+            fault(path, line_of(text, match.start(1)), f"a comment names {header}: not there")
+
+
 def check_walks():
     """The walks in docs/architecture.md name files and the functions in them."""
     path = ROOT / "docs" / "architecture.md"
@@ -251,6 +259,7 @@ def main():
         if path.suffix in CODE:
             check_layers(path, name, text)
             check_words(path, text)
+            check_named_headers(path, text)
             check_functions(path, text)
             if name.startswith(OWN_FOLDERS) and not text.startswith(("//", "/*")):
                 fault(path, 1, "does not open with a comment that says what the file is for")

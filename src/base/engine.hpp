@@ -1,5 +1,5 @@
 // Who moves the bytes between memory and the file, and what becomes of the system's page cache on
-// the way: named by hints, obeyed by the storages of ports/.
+// the way: named by hints, obeyed by those of src/storage.
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // What went wrong, in the words of MPI's error classes but without <mpi.h>. Pure. The numbers
 // travel between ranks, and the largest one wins when ranks agree, so their order is part of the
-// protocol: a more telling class has a larger number. api/ translates to MPI classes.
+// protocol: a more telling class has a larger number. transport/mpi_status.hpp has MPI's classes.
 #pragma once
 #include <cstdint>
 

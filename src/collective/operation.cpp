@@ -1,4 +1,4 @@
-// What the ops of a collective do. See collective.hpp.
+// What the ops of a collective do. See operation.hpp.
 #include "collective/operation.hpp"
 
 #include <cstring>

@@ -72,7 +72,7 @@ public:
           stage_(std::move(stage)),
           number_(number) {}
 
-    /// `running schedule` is memory to run in, which a call that is done gives back.
+    /// `schedule_run` is memory to run in, which a call that is done gives back.
     void begin(ScheduleRun schedule_run);
     [[nodiscard]] ScheduleRun end() noexcept { return std::move(schedule_run_); }
     /// As far as possible; true when anything moved. `is_start`: some call was begun just now and

@@ -1,4 +1,4 @@
-// Starting and driving. See collectives.hpp.
+// Starting and driving. See operations.hpp.
 #include "collective/operations.hpp"
 
 #include <algorithm>

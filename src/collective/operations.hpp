@@ -1,5 +1,5 @@
 // The collectives of one communicator that are under way. They do not wait for each other. Not safe
-// for several threads: api/ locks, the simulation has one thread.
+// for several threads: src/mpi/progress locks, the simulation has one thread.
 #pragma once
 #include "collective/operation.hpp"
 #include "schedule/progress_hook.hpp"

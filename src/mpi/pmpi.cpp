@@ -1,4 +1,4 @@
-// Looking up. See next.hpp.
+// Looking up. See pmpi.hpp.
 #include "mpi/pmpi.hpp"
 
 #include "mpi/environment.hpp"

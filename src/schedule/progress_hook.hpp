@@ -1,4 +1,4 @@
-// What makes progress when somebody drives it: the stream of a file, the collectives of a
+// What makes progress when somebody drives it: the operation queue of a file, the collectives of a
 // communicator.
 #pragma once
 #include <string>

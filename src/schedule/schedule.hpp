@@ -1,6 +1,6 @@
 // What one rank does, as data: small dependency graphs in flat arrays, made by pure functions.
 // Memory is named by role, never by address, so a schedule can be printed, checked for all ranks
-// together, simulated and replayed. schedule/running schedule.hpp interprets it.
+// together, simulated and replayed. schedule/schedule_run.hpp interprets it.
 #pragma once
 #include "base/extent.hpp"
 #include "base/topology.hpp"
@@ -24,7 +24,7 @@ enum class Memory : std::uint8_t {
     board,         ///< The summaries of the node's ranks.
     announcement,  ///< The summary of all ranks, for the node.
     claims,        ///< On the board of the node, or those on one aggregator.
-    // Of collectives between memories (core/collectives): streams of bytes, with positions.
+    // Of collectives between memories (src/collective): streams of bytes, with positions.
     input,    ///< What the rank brings: its send buffer.
     output,   ///< What it gets: its receive buffer, or the buffer of a broadcast.
     scratch,  ///< Bytes of the operation's own, not initialised.

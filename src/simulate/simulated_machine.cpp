@@ -1,4 +1,4 @@
-// Keys and presets. See machine.hpp.
+// Keys and presets. See simulated_machine.hpp.
 #include "simulate/simulated_machine.hpp"
 
 #include <cstdio>

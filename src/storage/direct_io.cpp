@@ -1,4 +1,4 @@
-// Opening past the page cache, and what the system demands of such requests. See direct I/O.hpp.
+// Opening past the page cache, and what the system demands of such requests. See direct_io.hpp.
 #include "storage/direct_io.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Asking for host, home and mounts. See profile_place.hpp.
+// Asking for host, home and mounts. See profile_path.hpp.
 #include "storage/profile_path.hpp"
 
 #include <array>

@@ -315,7 +315,7 @@ def cases_of_held_files():
         yield held("unlink", name=f", engine {engine}", settings=hint)
     yield held("rename", name=", two nodes", settings={"SLUICE_TEST": "ranks_per_node=2"})
     yield Case("a rank has no descriptor left for the file", "held.c",
-               [BY_MPI, r"rank 2 on \S+ cannot open .*: Too many open files \(EMFILE\); the MPI serves"],
+               [BY_MPI, r"rank 2 on \S+ cannot open .*: Too many open files \(EMFILE\); the MPI"],
                "{program} few {path}", ("run", "behind.c"),
                {"SLUICE_CHAIN": "on", "BEHIND": "limit"})
     yield Case("ranks that see different files", "held.c",

@@ -1,4 +1,4 @@
-// The engines of ports/ and what they make of the page cache, for the tests of storage.
+// The engines of src/storage and what they make of the page cache, for the tests of storage.
 #pragma once
 #include "conformance.hpp"
 #include "storage/uring.hpp"

@@ -1,4 +1,4 @@
-// See direct.hpp.
+// The rules, for one request. See independent.hpp.
 #include "file/plan/independent.hpp"
 
 namespace sluice {

@@ -1,5 +1,5 @@
 // What each op of a schedule does: looks its roles of memory up in the operation's state and calls
-// the ports. Never blocks. schedule/running schedule.hpp says when.
+// the ports. Never blocks. schedule/schedule_run.hpp says when.
 #pragma once
 #include "file/run/exchange.hpp"
 #include "file/run/execution_context.hpp"

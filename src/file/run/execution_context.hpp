@@ -1,5 +1,5 @@
 // Where operations run: one rank's place in one operation queue, with all ports it may use. Owned
-// by api/ or by the simulation; outlives the operation queue.
+// by src/mpi/communicator or by the simulation; outlives the operation queue.
 #pragma once
 #include "file/run/shared_region.hpp"
 #include "schedule/port.hpp"

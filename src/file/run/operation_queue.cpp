@@ -1,4 +1,4 @@
-// The pipeline of one file's operations. See operation queue.hpp.
+// The pipeline of one file's operations. See operation_queue.hpp.
 #include "file/run/operation_queue.hpp"
 
 namespace sluice {

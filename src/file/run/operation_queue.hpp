@@ -1,6 +1,6 @@
 // The operations of one file, first in, first out: one long pipeline of rounds with bounded memory.
 // All ranks make the collective calls on a file in the same order, so numbers agree without
-// talking. Not safe for several threads: api/ locks, the simulation has one thread.
+// talking. Not safe for several threads: src/mpi/progress locks, the simulation has one thread.
 #pragma once
 #include "file/run/operation.hpp"
 #include "schedule/progress_hook.hpp"

@@ -1,4 +1,4 @@
-// Where everything lies in a node window. See window.hpp.
+// Where everything lies in a node window. See shared_region.hpp.
 #include "file/run/shared_region.hpp"
 
 namespace sluice {

@@ -1,5 +1,6 @@
 // Meeting by barriers, and by messages where only some ranks of a communicator take part. These go
-// by communicators of this library, so that no receive of the program's matches them. See meet.hpp.
+// by communicators of this library, so that no receive of the program's matches them. See
+// progress_barrier.hpp.
 #include "mpi/progress/progress_barrier.hpp"
 
 #include "mpi/communicator/peers.hpp"

@@ -1,4 +1,4 @@
-// Compares the MPI that this library was compiled for with those in the process. See fit.hpp.
+// Compares the MPI that this library was compiled for with those in the process. See check_abi.hpp.
 #include "mpi/start/check_abi.hpp"
 
 #include "mpi/environment.hpp"
