@@ -1,4 +1,4 @@
-// Schedules as text and as a number: for people, golden tests and the stall watchdog. Pure.
+// How ops are written as text. See describe.hpp.
 #include "schedule/describe.hpp"
 
 namespace sluice {

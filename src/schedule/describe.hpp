@@ -1,4 +1,5 @@
-// Schedules as text and as a number: for people, golden tests and the stall watchdog. Pure.
+// These pure functions turn schedules into text and into a number: for people, for golden tests and
+// for the stall watchdog.
 #pragma once
 #include "schedule/schedule.hpp"
 

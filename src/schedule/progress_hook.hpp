@@ -1,5 +1,5 @@
-// What makes progress when somebody drives it: the operation queue of a file, the collectives of a
-// communicator.
+// A ProgressHook is what a driving thread moves on: the operation queue of a file, or the
+// collectives of a communicator.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// Building of graphs. See schedule.hpp.
+// How ops and their dependencies are added. See schedule.hpp.
 #include "schedule/schedule.hpp"
 
 namespace sluice {

@@ -1,6 +1,6 @@
-// What one rank does, as data: small dependency graphs in flat arrays, made by pure functions.
-// Memory is named by role, never by address, so a schedule can be printed, checked for all ranks
-// together, simulated and replayed. schedule/schedule_run.hpp interprets it.
+// A Schedule says what one rank does, as data: a small dependency graph in flat arrays that a pure
+// function made. Ops name memory by its role and not by its address, so a schedule can be printed,
+// checked for all ranks together, simulated and replayed. schedule_run.hpp interprets it.
 #pragma once
 #include "base/extent.hpp"
 #include "base/topology.hpp"

@@ -1,5 +1,5 @@
-// Finds what is wrong with a schedule, of one rank or of all ranks together, without running it.
-// Pure. Used by tests and simulations, never in production.
+// How faults are found: by the order of ops, and by pairs of sends and receives. See
+// schedule_check.hpp.
 #include "schedule/schedule_check.hpp"
 
 #include "schedule/describe.hpp"

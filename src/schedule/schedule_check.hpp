@@ -1,4 +1,5 @@
-// What can be wrong with schedules, of one rank and of all together. Pure.
+// These pure functions find what is wrong with a schedule, or with those of all ranks together,
+// without running them.
 #pragma once
 #include "schedule/schedule.hpp"
 

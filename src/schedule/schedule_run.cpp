@@ -1,4 +1,4 @@
-// The interpreter of schedules. See schedule_run.hpp.
+// The interpreter's loop. See schedule_run.hpp.
 #include "schedule/schedule_run.hpp"
 
 #include "schedule/describe.hpp"

@@ -1,6 +1,6 @@
-// One schedule under way: starts what may start, collects what is finished, never blocks. What ops
-// do is the business of Actions: file/run/effects.hpp for files, collective/operation.hpp for
-// collectives between memories.
+// A ScheduleRun is the interpreter of one schedule: it starts the ops whose predecessors are
+// complete, collects those that are finished, and never blocks. Actions says what an op does:
+// file/run/effects.hpp for files, collective/operation.hpp for collectives between memories.
 #pragma once
 #include "schedule/port.hpp"
 #include "schedule/schedule.hpp"

@@ -1,4 +1,4 @@
-// Gathering of segments, requests, and answers of the system. See batch.hpp.
+// How segments are gathered, requests are cut and answers are taken. See batch.hpp.
 #include "storage/batch.hpp"
 
 #include "system/errno_status.hpp"

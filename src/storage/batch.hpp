@@ -1,6 +1,7 @@
-// Segments of a transfer that touch in the file, gathered for requests to the system; which way
-// each request goes, and what is made of its answer. The same for all engines: storage/posix.hpp,
-// storage/uring.hpp.
+// A Batch gathers the segments of a transfer that touch in the file and cuts requests to the system
+// from them. It decides which way each request goes, and takes its answer: a short count, an error,
+// the end of the file. All engines use it: storage/posix.hpp, storage/uring.hpp,
+// storage/mpi_file.hpp.
 #pragma once
 #include "base/engine.hpp"
 #include "schedule/port.hpp"

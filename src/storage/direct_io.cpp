@@ -1,4 +1,5 @@
-// Opening past the page cache, and what the system demands of such requests. See direct_io.hpp.
+// How a file is opened past the page cache, and what the system demands of such requests. See
+// direct_io.hpp.
 #include "storage/direct_io.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Direct I/O of one file: a second descriptor, past the page cache. Which bytes go this way, and
-// why it is safe: docs/decisions/0017-direct-io.md.
+// A DirectIo is a second descriptor of a file, opened with O_DIRECT, for bytes that go past the
+// page cache. docs/decisions/0017-direct-io.md says which bytes go this way, and why that is safe.
 #pragma once
 #include "base/engine.hpp"
 #include "storage/faults.hpp"

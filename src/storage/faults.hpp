@@ -1,5 +1,5 @@
-// A seam between storages and the system, for tests: requests fail, fall short or are refused as
-// if the system had said so. Nobody sets it otherwise.
+// Tests use this seam between storages and the system: requests fail, fall short or are refused as
+// if the system had said so. Programs never set it.
 #pragma once
 #include "base/request.hpp"
 

@@ -1,4 +1,4 @@
-// Trials of system calls. See features.hpp.
+// The trials of system calls. See features.hpp.
 #include "storage/features.hpp"
 
 #include "storage/uring.hpp"

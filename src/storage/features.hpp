@@ -1,5 +1,6 @@
-// What the system offers of all that newer kernels have, containers forbid or file systems lack,
-// and what serves in its place. Asked by trying, as the library itself does.
+// These functions find out which system calls of newer kernels there are, which containers may
+// forbid and file systems may lack, and what serves in their place. They try the calls, as the
+// library itself does.
 #pragma once
 #include <string>
 #include <vector>

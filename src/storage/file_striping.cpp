@@ -1,4 +1,4 @@
-// Reading of extended attributes. See file_striping.hpp.
+// How the extended attributes of Lustre are read. See file_striping.hpp.
 #include "storage/file_striping.hpp"
 
 #include <atomic>

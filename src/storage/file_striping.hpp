@@ -1,4 +1,4 @@
-// How the file system spreads a file over its servers: asked of the file itself.
+// This function asks a file how its file system spreads it over servers.
 #pragma once
 #include "base/striping.hpp"
 

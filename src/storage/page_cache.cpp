@@ -1,4 +1,4 @@
-// sync_file_range and posix_fadvise. See page_cache.hpp.
+// Pages are written back with sync_file_range and dropped with posix_fadvise. See page_cache.hpp.
 #include "storage/page_cache.hpp"
 
 #include "storage/batch.hpp"

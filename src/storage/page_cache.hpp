@@ -1,4 +1,5 @@
-// Keeps the page cache free of what a file transferred: the hint `sluice_page_cache` = `drop`.
+// A PageDropper writes back what a file transferred and drops it from the page cache: the hint
+// `sluice_page_cache` = `drop`.
 #pragma once
 #include "schedule/port.hpp"
 

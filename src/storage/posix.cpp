@@ -1,4 +1,4 @@
-// Opening, and who serves what. See posix.hpp.
+// How transfers are run, and which engine gets them. See posix.hpp.
 #include "storage/posix.hpp"
 
 #include "storage/range_lock.hpp"

@@ -1,5 +1,5 @@
-// A file of the system, served by one of the engines: storage threads in pread and pwrite, or
-// io_uring.
+// A PosixFile is a file of the system. Storage threads transfer its bytes with pread and pwrite, or
+// io_uring does.
 #pragma once
 #include "base/engine.hpp"
 #include "storage/batch.hpp"

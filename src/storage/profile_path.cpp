@@ -1,4 +1,4 @@
-// Asking for host, home and mounts. See profile_path.hpp.
+// How the host, the home folder and the mounts are found. See profile_path.hpp.
 #include "storage/profile_path.hpp"
 
 #include <array>

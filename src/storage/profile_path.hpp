@@ -1,4 +1,5 @@
-// Where the profile of a folder's file system is looked for, and written to.
+// These functions say where the profile of a folder's file system is looked for, and where `sluice
+// calibrate` writes it.
 #pragma once
 #include "base/profile_place.hpp"
 

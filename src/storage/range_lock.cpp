@@ -1,4 +1,4 @@
-// fcntl. See range_lock.hpp.
+// Locks are taken with fcntl. See range_lock.hpp.
 #include "storage/range_lock.hpp"
 
 #include "storage/batch.hpp"

@@ -1,5 +1,5 @@
-// A lock of a range of a file, between all who lock ranges: other handles of this process, other
-// processes, and MPIs in atomic mode.
+// A RangeLock holds a lock of a range of a file against all others who lock ranges: other handles
+// of this process, other processes, and MPIs in atomic mode.
 #pragma once
 #include "base/error.hpp"
 #include "base/request.hpp"

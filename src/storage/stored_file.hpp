@@ -1,4 +1,5 @@
-// A file of storage as the library opens it: beside transfers, what concerns the file as a whole.
+// A StoredFile is a Storage as the library opens it: beside transfers it has what concerns the file
+// as a whole.
 #pragma once
 #include "schedule/port.hpp"
 

@@ -1,4 +1,4 @@
-// The ring's thread. See uring.hpp.
+// The loop of the thread that owns the ring. See uring.hpp.
 #include "storage/uring.hpp"
 
 #include "system/library_thread.hpp"

@@ -1,6 +1,6 @@
-// Transfers by io_uring: several requests of a transfer are under way at once, and one thread waits
-// for all of them. Beside the thread pool of storage/posix.hpp, which also serves what does not go
-// this way: opening, and transfers under a lock.
+// A Uring transfers bytes by io_uring: several requests of a transfer are under way at once, and
+// one thread waits for all of them. The threads of storage/posix.hpp still open files and serve
+// transfers under a lock.
 #pragma once
 #include "storage/batch.hpp"
 

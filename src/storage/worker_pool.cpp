@@ -1,4 +1,4 @@
-// See worker_pool.hpp.
+// How tasks are handed to threads. See worker_pool.hpp.
 #include "storage/worker_pool.hpp"
 
 #include "system/library_thread.hpp"

@@ -1,4 +1,4 @@
-// A small pool of threads that wait for the device, so that nobody else has to.
+// A WorkerPool has a few threads that wait for the device, so that no other thread has to.
 #pragma once
 #include "schedule/port.hpp"
 

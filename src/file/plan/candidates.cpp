@@ -1,4 +1,4 @@
-// All ways that hints and memory leave open, priced. See cost_model.hpp.
+// How the ways that hints and memory leave open are listed and priced. See cost_model.hpp.
 #include "file/plan/cost_model.hpp"
 #include "file/plan/decision.hpp"
 

@@ -1,4 +1,4 @@
-// From a request and the plan to sets of rounds. Pure.
+// How claims are made from a request and the plan, joined, and put into messages. See claims.hpp.
 #include "file/plan/claims.hpp"
 
 #include <bit>

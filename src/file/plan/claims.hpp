@@ -1,6 +1,7 @@
-// Who takes part in which rounds: for each aggregator a set of rounds, of a rank or of several, and
-// how many bytes one round may bring. Pure. 48 bytes, whatever the pattern; fewer in a message.
-// Which bytes are wanted travels with each round as a coverage. Next stage: schedule/schedule.hpp.
+// A Claim says in which rounds of one aggregator a rank or a node takes part, and how many bytes
+// one round may bring. It has 48 bytes in memory, whatever the pattern, and fewer in a message.
+// Which bytes are wanted travels later, with each round, as a coverage. These functions are pure;
+// schedule_round.hpp makes schedules of their results.
 #pragma once
 #include "base/bytes.hpp"
 #include "file/plan/plan.hpp"

@@ -1,6 +1,5 @@
-// Seconds of one candidate: independent, and two-phase. See cost_model.hpp; docs/model.md says what
-// the terms are. price_all() and choose() are in file/plan/candidates.cpp, rules and text in
-// file/plan/cost_rules.cpp.
+// How one candidate is priced, independent or two-phase. docs/model.md says what each term means.
+// See cost_model.hpp.
 #include "file/plan/cost_model.hpp"
 
 #include "base/engine.hpp"

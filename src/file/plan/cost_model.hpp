@@ -1,8 +1,9 @@
-// What would this collective call cost, done in that way? The model of "Exploring the Impact of
-// NVM on MPI Collective I/O" (equations 1-5), with what the paper names as its limits: messages
-// within and between nodes apart, the slowest aggregator counts, rounds overlap, requests have a
-// price beside their bytes, planning takes time. docs/model.md has the notation. Pure; equal on all
-// ranks, as all it is given is. Called by file/plan/plan.hpp and tools.
+// The cost model says what a collective call would take if it were done in a given way. It is the
+// model of "Exploring the Impact of NVM on MPI Collective I/O" (equations 1-5), without the limits
+// that the paper names: messages within and between nodes have prices of their own, the slowest
+// aggregator counts, rounds overlap, requests have a price beside that of their bytes, and planning
+// takes time. docs/model.md has the notation. The functions are pure, and all ranks get the same
+// results, because they are given the same numbers.
 #pragma once
 #include "base/machine.hpp"
 #include "base/topology.hpp"

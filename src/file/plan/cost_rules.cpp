@@ -1,4 +1,4 @@
-// What a profile says without pricing a call; text. See cost_model.hpp.
+// What a profile says without a call to price, and estimates as text. See cost_model.hpp.
 #include "file/plan/cost_model.hpp"
 
 #include <algorithm>

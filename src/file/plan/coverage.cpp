@@ -1,4 +1,4 @@
-// Marking, searching and encoding of coverages. See coverage.hpp.
+// How coverages are marked, searched and put into messages. See coverage.hpp.
 #include "file/plan/coverage.hpp"
 
 #include <atomic>

@@ -1,7 +1,8 @@
-// Which bytes of a window some rank asked for: one bit a granule. Bits take the place of lists of
-// pieces: their memory is bounded whatever the pattern, they merge by or, overlaps do no harm, and
-// a hole can never hide. Several ranks of a node mark one coverage at the same time. Touches only
-// the memory it is given. Encoded, a coverage travels ahead of the data it describes.
+// A Coverage says which bytes of a window some rank asked for: it has one bit for each granule.
+// Bits take the place of lists of pieces, because their memory is bounded whatever the pattern,
+// they are joined by `or`, overlapping pieces do no harm, and no hole is lost. Several ranks of a
+// node mark one coverage at the same time. In a message the coverage goes ahead of the bytes that
+// it describes.
 #pragma once
 #include "base/bytes.hpp"
 #include "base/extent.hpp"

@@ -1,4 +1,4 @@
-// Rules of thumb, and the questions to the cost model. See decision.hpp.
+// The rules of thumb, and the questions to the cost model. See decision.hpp.
 #include "file/plan/decision.hpp"
 
 namespace sluice {

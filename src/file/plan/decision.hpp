@@ -1,6 +1,7 @@
-// What is decided of a collective call before the span is divided: straight or by way of
-// aggregators, by how many, in which windows and domains. By the cost model where the machine was
-// measured, else by rules of thumb. Pure; equal on all ranks. Next stage: file/plan/plan.hpp.
+// A Decision says how a collective call is done before its span is divided: independent or
+// two-phase, with how many aggregators, and with which windows and domains. The cost model decides
+// where the machine was measured, else rules of thumb do. The functions are pure, and all ranks get
+// the same results; plan.hpp goes on from there.
 #pragma once
 #include "base/topology.hpp"
 #include "file/plan/cost_model.hpp"

@@ -1,4 +1,4 @@
-// The kernels as arithmetic. See delivery.hpp.
+// The order of each kernel as arithmetic. See delivery.hpp.
 #include "file/plan/delivery.hpp"
 
 #include "file/plan/words.hpp"

@@ -1,6 +1,6 @@
-// In which order an aggregator takes the messages of an all-to-many exchange, how many at once, and
-// who sends them: the kernels of "Improving All-to-Many Personalized Communication in Two-Phase
-// I/O" (Kang et al., 2020). Pure. Used by schedule/schedule.hpp.
+// A Delivery says in which order an aggregator takes the messages of an all-to-many exchange, how
+// many it takes at once, and which ranks send them. These are the kernels of "Improving All-to-Many
+// Personalized Communication in Two-Phase I/O" (Kang et al., 2020). The functions are pure.
 #pragma once
 #include "base/topology.hpp"
 

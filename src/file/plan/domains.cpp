@@ -1,4 +1,4 @@
-// Borders of domains and windows. See domains.hpp.
+// Where domains and windows begin and end. See domains.hpp.
 #include "file/plan/domains.hpp"
 
 namespace sluice {

@@ -1,5 +1,6 @@
-// How the span is divided among aggregators, and an aggregator's domain into windows. Pure
-// arithmetic of a few numbers, whatever the size of the file. Used by file/plan/plan.hpp.
+// These functions divide the span among aggregators, and the domain of an aggregator into windows.
+// They compute with a few numbers, whatever the size of the file. They are pure; plan.hpp calls
+// them.
 #pragma once
 #include "base/request.hpp"
 #include "file/plan/weights.hpp"

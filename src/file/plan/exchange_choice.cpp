@@ -1,4 +1,4 @@
-// Prices one window with one layer and with two. See exchange_choice.hpp.
+// How one window is priced with one layer and with two. See exchange_choice.hpp.
 #include "file/plan/exchange_choice.hpp"
 
 #include <algorithm>

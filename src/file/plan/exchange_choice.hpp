@@ -1,5 +1,5 @@
-// Which kernels bring the bytes from node to node, from what the exchange of summaries told and
-// what messages cost on this machine. Pure; equal on all ranks. Called by make_plan().
+// This function chooses the kernels that bring bytes from node to node. It knows the merged summary
+// and what messages cost on this machine. It is pure, and all ranks get the same result.
 #pragma once
 #include "base/topology.hpp"
 #include "file/plan/summary.hpp"

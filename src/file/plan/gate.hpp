@@ -1,5 +1,5 @@
-// Throttling, as ops of a schedule: message number n of an aggregator is asked for when enough of
-// those before it were dealt with. Only for the generators of schedules. Pure.
+// A Gate throttles the messages of an aggregator by ops of the schedule: message number n is asked
+// for when enough of those before it were taken. Only the generators of schedules use it.
 #pragma once
 #include "file/plan/delivery.hpp"
 #include "schedule/schedule.hpp"

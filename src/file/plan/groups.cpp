@@ -1,4 +1,4 @@
-// Sizes of groups, and their shares of the file. See groups.hpp.
+// How many groups a node has, and which part of the file each gets. See groups.hpp.
 #include "file/plan/groups.hpp"
 
 namespace sluice {

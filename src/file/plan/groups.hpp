@@ -1,8 +1,8 @@
-// Process groups in the place of file domains: dynamic segmentation. Each group of ranks has
-// aggregators of its own, which gather and sort only what their group wants, in windows of their
-// group's span; spans of different groups may interleave. Groups do not cross nodes, so no data
-// goes from node to node, and each node makes its own part of the plan from the records of its
-// ranks, which lie on its board. Pure. Used by file/plan/plan.hpp.
+// Dynamic segmentation divides the ranks, not the file. Each group of ranks has aggregators of its
+// own, which gather and sort only what their group wants, in windows of the group's span; spans of
+// different groups may interleave. No group has ranks of two nodes, so no data goes between nodes,
+// and each node completes the plan for itself from the records on its board. These functions are
+// pure; plan.hpp calls them.
 #pragma once
 #include "base/topology.hpp"
 #include "file/plan/domains.hpp"

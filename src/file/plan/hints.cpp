@@ -1,4 +1,4 @@
-// Reading of hints. See settings.hpp.
+// How hints are read from an info object. See settings.hpp.
 #include "file/plan/exchange_hint.hpp"
 #include "file/plan/settings.hpp"
 #include "file/plan/settings_reader.hpp"

@@ -1,5 +1,6 @@
-// Whether a rank's bytes go straight between its memory and the file, without an exchange. Each
-// rank decides for itself: its bytes land in the same places either way. Pure.
+// These functions decide whether a rank's bytes go straight between its memory and the file,
+// without an exchange. Each rank decides for itself, because its bytes land in the same places
+// either way. The functions are pure.
 #pragma once
 #include "file/plan/decision.hpp"
 

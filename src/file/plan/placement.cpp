@@ -1,4 +1,4 @@
-// Reading and obeying of placements. See placement.hpp.
+// How placements are read, and which ranks they name. See placement.hpp.
 #include "file/plan/placement.hpp"
 
 #include <algorithm>

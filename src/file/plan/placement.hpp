@@ -1,5 +1,6 @@
-// Which ranks are aggregators, where a user says so: by hosts (ROMIO's cb_config_list) or rank by
-// rank. Pure. Used when a file is opened; by default base/topology.hpp spreads them over nodes.
+// A Placement says which ranks are aggregators where a user chooses them: by hosts, as ROMIO's
+// cb_config_list does, or rank by rank. It is read when a file is opened. Without one
+// base/topology.hpp spreads the aggregators over the nodes.
 #pragma once
 #include "base/topology.hpp"
 

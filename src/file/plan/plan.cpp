@@ -1,4 +1,4 @@
-// From the merged summary to domains, windows and rounds. Pure.
+// How a plan is made from the decision and the merged summary. See plan.hpp.
 #include "file/plan/plan.hpp"
 
 #include <bit>

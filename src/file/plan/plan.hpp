@@ -1,6 +1,6 @@
-// The collective decision: who serves which bytes of the file, in which windows, in how many
-// rounds. A pure function of what all ranks agreed on, so every rank makes the same plan without
-// asking. Next stage: file/plan/claims.hpp (which rounds concern whom), then schedule/schedule.hpp.
+// A Plan says which aggregator serves which bytes of the file, in which windows and in how many
+// rounds. make_plan() is a pure function of what all ranks agreed on, so every rank makes the same
+// plan without a message. claims.hpp then says which rounds concern which rank.
 #pragma once
 #include "file/plan/decision.hpp"
 #include "file/plan/groups.hpp"

@@ -1,4 +1,4 @@
-// Storing and finding of plans. See plan_cache.hpp.
+// How plans are kept, found and moved. See plan_cache.hpp.
 #include "file/plan/plan_cache.hpp"
 
 namespace sluice {

@@ -1,8 +1,7 @@
-// Plans that were used before, with the claims of all ranks: an operation of the same pattern needs
-// no exchange of claims. Relocatable: the same pattern at another offset, or in the next file of
-// the operation queue, is found too, as far as its domains move along as a whole. Equal on all
-// ranks, but for the shapes: what is stored, found and dropped depends on the merged exchange of
-// summaries only. Pure.
+// The PlanCache keeps plans that were used before, with the claims of all ranks, so that an
+// operation of the same pattern needs no exchange of claims. It also finds the same pattern at
+// another offset, or in the next file of the operation queue, if its domains move along as a whole.
+// What is kept and found depends on the merged summary alone, so it is equal on all ranks. Pure.
 #pragma once
 #include "file/plan/sources.hpp"
 

@@ -1,4 +1,4 @@
-// See round_input.hpp.
+// How the sources and the receivers of a round are found in the claims. See round_input.hpp.
 #include "file/plan/round_input.hpp"
 
 namespace sluice {

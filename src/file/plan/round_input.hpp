@@ -1,5 +1,5 @@
-// From the claims of all that take part to what one rank must know of one round. Pure. Previous
-// stage: file/plan/claims.hpp; next: file/plan/schedule_round.hpp.
+// A RoundInput is what one rank must know of one round of one aggregator. This pure function takes
+// it from the claims of all ranks that take part; schedule_round.hpp makes the ops of it.
 #pragma once
 #include "file/plan/plan_cache.hpp"
 #include "file/plan/schedule_round.hpp"

@@ -1,4 +1,4 @@
-// Over the board of a node, and by messages between nodes. See schedule_claims.hpp.
+// Claims go over the board of a node, and between nodes by messages. See schedule_claims.hpp.
 #include "file/plan/schedule_claims.hpp"
 
 #include "file/plan/gate.hpp"

@@ -1,4 +1,4 @@
-// The schedule that brings claims to the aggregators. Pure.
+// This pure function makes the schedule that brings claims to the aggregators.
 #pragma once
 #include "file/plan/claims.hpp"
 #include "schedule/schedule.hpp"

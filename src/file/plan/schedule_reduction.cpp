@@ -1,4 +1,5 @@
-// Over the board of a node, and along a tree of leaders. See schedule_reduction.hpp.
+// A reduction goes over the board of each node, and between nodes along a tree of leaders. See
+// schedule_reduction.hpp.
 #include "file/plan/schedule_reduction.hpp"
 
 namespace sluice {

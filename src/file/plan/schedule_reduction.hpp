@@ -1,4 +1,5 @@
-// The schedule of a reduction over all ranks of a communicator, of a record of fixed size. Pure.
+// This pure function makes the schedule of a reduction of a record of fixed size over all ranks of
+// a communicator: the exchange of summaries, the weights and the agreement.
 #pragma once
 #include "schedule/schedule.hpp"
 

@@ -1,4 +1,5 @@
-// The schedule of one round of one aggregator, and of what goes to the file without one. Pure.
+// These pure functions make the schedule of one round of one aggregator, and that of a rank's
+// independent bytes.
 #pragma once
 #include "file/plan/plan.hpp"
 #include "schedule/schedule.hpp"

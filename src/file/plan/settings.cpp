@@ -1,4 +1,4 @@
-// Reading of environment variables. See settings.hpp.
+// The table of environment variables, and how they are read. See settings.hpp.
 #include "file/plan/settings.hpp"
 
 #include "base/byte_count.hpp"

@@ -1,7 +1,7 @@
-// Environment variables and hints: tables of those for users, and of those for tests and for
-// experiments, read by the library, printed by `sluice info`. What had another name once keeps
-// working, with a complaint that says the new way. Pure: the environment and the info object are
-// handed in as functions.
+// Environment variables and hints: the tables of those for users and of those for tests and
+// experiments. The library reads values by them, and `sluice info` prints them. A name that was
+// published once still works, with a warning that names the new one. The functions are pure: the
+// environment and the info object are handed in as functions.
 #pragma once
 #include "base/affinity.hpp"
 #include "base/engine.hpp"

@@ -1,5 +1,5 @@
-// Reads values of environment variables and hints, and collects complaints. Pure. Used by
-// file/plan/settings.cpp and file/plan/hints.cpp alone.
+// A Reader reads the values of environment variables and hints, and collects complaints
+// about those that it cannot understand. Only settings.cpp and hints.cpp use it.
 #pragma once
 #include "base/byte_count.hpp"
 #include "file/plan/settings.hpp"

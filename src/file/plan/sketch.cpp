@@ -1,4 +1,4 @@
-// Hashing borders into counters. See sketch.hpp.
+// How borders are hashed into counters. See sketch.hpp.
 #include "file/plan/sketch.hpp"
 
 namespace sluice {

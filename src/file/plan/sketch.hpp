@@ -1,10 +1,10 @@
-// How many stretches of the file several ranks want together, without a list of their pieces: each
-// rank adds +1 where a piece begins and -1 where one ends to a few counters, chosen and signed by a
-// hash of the offset. Where one rank's piece ends and another's begins both vanish, so the sum over
-// the ranks holds the borders of their stretches only, and its squares add up to about their number
-// (Alon, Matias, Szegedy 1996; Charikar, Chen, Farach-Colton 2002). Pure. Next stage: the exchange
-// of summaries adds the sketches of a node's ranks; file/plan/plan.hpp asks whether its nodes can
-// go apart.
+// A Sketch tells how many contiguous stretches of the file several ranks want together, without a
+// list of their pieces. Each rank adds +1 where a piece begins and -1 where one ends to a few
+// counters, which a hash of the offset chooses and signs. Where one rank's piece ends and another's
+// begins both vanish. So the sum over all ranks holds the borders of their common stretches only,
+// and its squares add up to about their number (Alon, Matias, Szegedy 1996; Charikar, Chen,
+// Farach-Colton 2002). The exchange of summaries adds the sketches of a node's ranks, and plan.hpp
+// asks whether nodes can work by themselves.
 #pragma once
 #include "base/request.hpp"
 

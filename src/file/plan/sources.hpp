@@ -1,4 +1,5 @@
-// Who brings an aggregator the bytes of other nodes, from the messages with claims. Pure.
+// A source is a rank that brings an aggregator bytes of another node. This pure function finds the
+// sources in the messages with claims.
 #pragma once
 #include "file/plan/claims.hpp"
 

@@ -1,5 +1,5 @@
-// Staging memory: how much a window may take on a node. Pure. Used by
-// mpi/communicator/team.cpp, which owns the memory, and by `sluice explain`.
+// These pure functions say how much staging memory a window may take on a node.
+// mpi/communicator/team.cpp, which owns the memory, and `sluice explain` call them.
 #pragma once
 #include "base/topology.hpp"
 

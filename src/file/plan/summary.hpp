@@ -1,6 +1,7 @@
-// The exchange of summaries: what all ranks want, as one record of fixed size. Each rank makes one
-// from its request; records are merged in rank order, and the result is the same everywhere. No
-// list of all ranks' spans exists anywhere. Pure. Next stage: file/plan/plan.hpp.
+// A Summary says what a rank, or all ranks together, want of one collective call, in a record of
+// fixed size. Each rank makes one from its request. Records are merged in rank order, so all ranks
+// get the same result; nobody has a list of all ranks' spans. These functions are pure; plan.hpp
+// goes on from the merged summary.
 #pragma once
 #include "base/fingerprint.hpp"
 #include "base/request.hpp"

@@ -1,5 +1,5 @@
-// Where in the span the wanted bytes are: a record of fixed size, added up over all ranks. Pure.
-// Used where domains are to hold equal bytes: file/plan/domains.hpp.
+// Weights say where in the span the wanted bytes lie: a record of fixed size that is added up over
+// all ranks. domains.hpp needs it where domains are to hold equal bytes. Pure.
 #pragma once
 #include "base/request.hpp"
 

@@ -1,4 +1,4 @@
-// Lists of words in values of hints. Pure.
+// These pure functions read lists of words in the values of hints.
 #pragma once
 #include <algorithm>
 #include <string_view>

@@ -1,5 +1,6 @@
-// What a rank was told when it asked the others where to send its bytes. A short request that asks
-// loses time where it goes straight to the file all the same: the next one like it does not ask.
+// This file remembers what the exchange of summaries decided for short requests. A rank whose last
+// request of the same length went independent sends the next one straight to the file, without
+// waiting for the other ranks' summaries first.
 #pragma once
 #include "file/plan/summary.hpp"
 

@@ -1,4 +1,4 @@
-// The effects of ops. See effects.hpp.
+// The body of Effects: one function for each kind of op. See effects.hpp.
 #include "file/run/effects.hpp"
 
 #include "file/run/transfers.hpp"

@@ -1,5 +1,6 @@
-// What each op of a schedule does: looks its roles of memory up in the operation's state and calls
-// the ports. Never blocks. schedule/schedule_run.hpp says when.
+// Effects carries out the ops of an operation's schedules: it finds the memory that an op names by
+// its role in the operation's state, and calls the storage, the network or a copy. No function here
+// blocks. The interpreter in schedule/schedule_run.hpp decides when an op starts.
 #pragma once
 #include "file/run/exchange.hpp"
 #include "file/run/execution_context.hpp"

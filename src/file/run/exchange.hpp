@@ -1,4 +1,5 @@
-// What the ops of one operation refer to: the executor looks roles of memory up here.
+// ExchangeState holds what the ops of one operation refer to: the request, the plan, the claims,
+// the messages under way and the first error of this rank.
 #pragma once
 #include "file/plan/plan_cache.hpp"
 #include "file/run/movement.hpp"

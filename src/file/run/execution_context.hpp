@@ -1,5 +1,6 @@
-// Where operations run: one rank's place in one operation queue, with all ports it may use. Owned
-// by src/mpi/communicator or by the simulation; outlives the operation queue.
+// An ExecutionContext is one rank's place in one operation queue: topology, shared memory, and the
+// ports that operations may use. The communicator's team or the simulation owns it, and it outlives
+// the operation queue.
 #pragma once
 #include "file/run/shared_region.hpp"
 #include "schedule/port.hpp"

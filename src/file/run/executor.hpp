@@ -1,5 +1,6 @@
-// Runs the schedules of one file operation. The same code drives blocking and nonblocking calls and
-// the simulation; what ops do is in file/run/effects.hpp.
+// The Executor runs the schedules of one file operation through the interpreter. Blocking and
+// nonblocking calls and the simulation use the same code; file/run/effects.hpp says what the ops
+// do.
 #pragma once
 #include "file/run/effects.hpp"
 

@@ -1,7 +1,8 @@
-// The byte movements of an exchange: between user memory, collective buffers and messages.
-// Everything a `copy` op can mean. Touches only memory that it is given; no waiting, no
-// communication. Message of a write: coverage, then the covered bytes. Of a want: coverage. Of a
-// read's answer: where the file ended, then the covered bytes of the coverage that was asked for.
+// These functions move the bytes of an exchange between user memory, collective buffers and
+// messages; every `copy` op ends in one of them. They neither wait nor communicate, and touch only
+// memory that they are given. A message of a write holds a coverage, then the covered bytes. A
+// message that asks for bytes of a read holds a coverage. Its answer holds where the file ends,
+// then the bytes of that coverage.
 #pragma once
 #include "base/copy.hpp"
 #include "file/run/shared_region.hpp"

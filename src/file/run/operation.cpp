@@ -1,4 +1,4 @@
-// The four stages. See operation.hpp.
+// The body of Operation: what begins and ends each stage. See operation.hpp.
 #include "file/run/operation.hpp"
 
 #include "file/plan/independent.hpp"

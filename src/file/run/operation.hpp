@@ -1,6 +1,7 @@
-// One collective call: exchange of summaries -> claims -> exchange -> agreement. Each stage is a
-// small schedule, made by a pure function from what the stage before brought; this file only
-// strings them together. Blocking, nonblocking, split and simulated calls are all this class.
+// An Operation is one collective call on a file. It goes through four stages: exchange of
+// summaries, claims, exchange, agreement. A pure function makes the schedules of each stage from
+// the results of the stage before, and this class strings the stages together. Blocking,
+// nonblocking, split and simulated calls are all this class.
 #pragma once
 #include "file/plan/round_input.hpp"
 #include "file/run/answers.hpp"

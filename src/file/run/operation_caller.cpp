@@ -1,4 +1,4 @@
-// What the thread of a blocking call does for its operation itself, and when it may return. See
+// What the thread of a blocking call does for its own operation, and when that call may return. See
 // operation.hpp.
 #include "file/run/operation.hpp"
 #include "file/run/transfers.hpp"

@@ -1,4 +1,5 @@
-// The pipeline of one file's operations. See operation_queue.hpp.
+// The body of OperationQueue: operations begin in order, and a few are under way at once. See
+// operation_queue.hpp.
 #include "file/run/operation_queue.hpp"
 
 namespace sluice {

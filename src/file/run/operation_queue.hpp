@@ -1,6 +1,7 @@
-// The operations of one file, first in, first out: one long pipeline of rounds with bounded memory.
-// All ranks make the collective calls on a file in the same order, so numbers agree without
-// talking. Not safe for several threads: src/mpi/progress locks, the simulation has one thread.
+// An OperationQueue holds the operations of one file in the order of the calls. All ranks make the
+// collective calls on a file in the same order, so they agree on the numbers of operations and
+// rounds without a message. The class is not safe for several threads: src/mpi/progress locks it,
+// and the simulation has one thread.
 #pragma once
 #include "file/run/operation.hpp"
 #include "schedule/progress_hook.hpp"

@@ -1,4 +1,4 @@
-// Where everything lies in a node window. See shared_region.hpp.
+// The body of SharedRegion: the order and the alignment of its parts. See shared_region.hpp.
 #include "file/run/shared_region.hpp"
 
 namespace sluice {

@@ -1,7 +1,6 @@
-// The memory that the ranks of a node share for one operation queue: boards for exchanges of
-// summaries and claims, counters, and the collective buffers with their coverages. Only a layout
-// over memory that a port provides; every place is a pure function of the shape, so no address is
-// ever exchanged.
+// A SharedRegion lays out the memory that the ranks of a node share for one operation queue: boards
+// for summaries and claims, counters, and collective buffers with their coverages. Every place is a
+// pure function of the region's shape, so ranks exchange no addresses.
 #pragma once
 #include "file/plan/claims.hpp"
 #include "file/plan/coverage.hpp"

@@ -1,5 +1,5 @@
-// Where the time of operations went on one rank, and what it sent to other nodes. Times are seconds
-// on the execution context's clock.
+// A Tally adds up where the time of operations went on one rank, and what the rank sent to other
+// nodes. Times are seconds of the execution context's clock.
 #pragma once
 #include "base/layout.hpp"
 

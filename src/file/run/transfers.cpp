@@ -1,4 +1,4 @@
-// Segment by segment: see transfers.hpp.
+// The bodies of the transfers: each yields its segments one by one. See transfers.hpp.
 #include "file/run/transfers.hpp"
 
 namespace sluice {

@@ -1,5 +1,5 @@
-// What storage is asked to do: a collective buffer's marked bytes, or a request's bytes straight
-// from user memory.
+// These transfers are what an operation asks of the storage: the marked bytes of a collective
+// buffer, a whole window, or a request's bytes straight from or to user memory.
 #pragma once
 #include "file/run/movement.hpp"
 #include "schedule/port.hpp"

@@ -1,4 +1,4 @@
-// The effects of the stage of weights. See weighing.hpp.
+// The body of the stage of weights. See weighing.hpp.
 #include "file/run/weighing.hpp"
 
 namespace sluice {

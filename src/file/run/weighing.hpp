@@ -1,7 +1,7 @@
-// The stage of weights: where in the span all ranks' bytes are. A reduction like the exchange of
-// summaries, of another record, only where the division of the span needs it. The node's ranks add
-// to one board, whose sums only grow: what they grew by since the board was used last is this
-// operation's.
+// The stage of weights finds out where in the span the bytes of all ranks lie. It is a reduction
+// like the exchange of summaries, of another record, and takes place only where domains are to hold
+// equal bytes. The ranks of a node add to one board whose sums only grow: what they grew by since
+// the board was used last belongs to this operation.
 #pragma once
 #include "file/run/shared_region.hpp"
 
