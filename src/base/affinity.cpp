@@ -1,4 +1,4 @@
-// Lists and sets of cores. See affinity.hpp.
+// How lists of cores are read, and sets of cores computed. See affinity.hpp.
 #include "base/affinity.hpp"
 
 #include <bit>

@@ -1,4 +1,4 @@
-// Digits and a unit. See byte_count.hpp.
+// How digits and a unit are read and written. See byte_count.hpp.
 #include "base/byte_count.hpp"
 
 #include <charconv>

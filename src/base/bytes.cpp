@@ -1,4 +1,4 @@
-// Numbers of variable length. See bytes.hpp.
+// How numbers of variable length are written and read. See bytes.hpp.
 #include "base/bytes.hpp"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-// Reading of lines and values. See description.hpp.
+// How lines and values are read. See description.hpp.
 #include "base/description.hpp"
 
 #include "base/byte_count.hpp"

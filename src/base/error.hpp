@@ -1,5 +1,5 @@
-// An error as the rank sees it that meets it first, with all that a person needs to find its cause.
-// Between ranks only its status travels. Pure; src/mpi/errors.hpp makes a sentence of it.
+// An Error is what the rank knows that meets an error first: all that a person needs to find the
+// cause. Between ranks only its status travels. src/mpi/errors.hpp puts it into a sentence. Pure.
 #pragma once
 #include "base/extent.hpp"
 #include "base/status.hpp"

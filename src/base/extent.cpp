@@ -1,4 +1,5 @@
-// Merging of runs while they are added, and lists of what does not merge. Pure.
+// How runs are joined while they are added, and lists made of what cannot be joined. See
+// extent.hpp.
 #include "base/extent.hpp"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// A walk over the elements, and loops for each form. See external32.hpp.
+// How the elements of a datatype are visited, and each form converted. See external32.hpp.
 #include "base/external32.hpp"
 
 #include "base/flatten.hpp"

@@ -1,4 +1,4 @@
-// Powers and geometric sums in the field of p^2 elements. Pure.
+// Powers and geometric sums in the field of p^2 elements. See fingerprint.hpp.
 #include "base/fingerprint.hpp"
 
 #include "base/request.hpp"

@@ -1,4 +1,4 @@
-// Generators and tables of powers. See fingerprint_key.hpp.
+// How a key is drawn, and its powers put into tables. See fingerprint_key.hpp.
 #include "base/fingerprint_key.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// One function for each group of constructors. Lists are read where they lie. Pure.
+// There is one function for each group of datatype constructors. They read lists where they lie.
+// See flatten.hpp.
 #include "base/flatten.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Positions and offsets of flattened datatypes. Pure.
+// How positions become offsets and offsets become positions. See layout.hpp.
 #include "base/layout.hpp"
 
 #include <cstdlib>

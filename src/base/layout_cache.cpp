@@ -1,4 +1,4 @@
-// A list in the order of use, and an index of it. See layout_cache.hpp.
+// The cache is a list in the order of use, with an index. See layout_cache.hpp.
 #include "base/layout_cache.hpp"
 
 namespace sluice {

@@ -1,5 +1,5 @@
-// Lines between measured points, and the numbers for a machine that nobody measured. See
-// machine.hpp.
+// How prices are read between measured points, and the prices of a machine that nobody measured.
+// See machine.hpp.
 #include "base/machine.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A machine's profile as text, and back. See machine.hpp.
+// How a machine's profile is written as text, and read. See machine.hpp.
 #include "base/byte_count.hpp"
 #include "base/machine.hpp"
 

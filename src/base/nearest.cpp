@@ -1,4 +1,4 @@
-// Levenshtein's distance with swaps of neighbours, row by row. Pure.
+// Levenshtein's distance with swaps of neighbours, computed row by row. See nearest.hpp.
 #include "base/nearest.hpp"
 
 #include <algorithm>

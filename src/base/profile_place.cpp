@@ -1,4 +1,4 @@
-// Names of profiles. See profile_place.hpp.
+// How files of profiles are named. See profile_place.hpp.
 #include "base/profile_place.hpp"
 
 #include <sstream>

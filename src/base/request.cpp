@@ -1,4 +1,4 @@
-// Questions about one rank's request. Pure.
+// How the span and the pieces of a request are found. See request.hpp.
 #include "base/request.hpp"
 
 namespace sluice {

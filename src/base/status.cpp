@@ -1,4 +1,4 @@
-// Names of the statuses, for messages. Pure.
+// The names of statuses in messages. See status.hpp.
 #include "base/status.hpp"
 
 namespace sluice {

@@ -1,6 +1,6 @@
-// What went wrong, in the words of MPI's error classes but without <mpi.h>. Pure. The numbers
-// travel between ranks, and the largest one wins when ranks agree, so their order is part of the
-// protocol: a more telling class has a larger number. transport/mpi_status.hpp has MPI's classes.
+// A Status is an error class of MPI without <mpi.h>. The numbers travel between ranks, and the
+// largest one wins when ranks agree, so their order is part of the protocol: a class that says more
+// has a larger number. transport/mpi_status.hpp has MPI's classes. Pure.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Reading of Lustre's layouts. See striping.hpp.
+// How Lustre's layouts are read. See striping.hpp.
 #include "base/striping.hpp"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-// Ranks by node, and the placement of aggregators. Pure.
+// How ranks are grouped by node, and aggregators placed. See topology.hpp.
 #include "base/topology.hpp"
 
 #include <algorithm>

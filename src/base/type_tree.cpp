@@ -1,4 +1,4 @@
-// Hashing and comparing. Pure.
+// How type trees are hashed and compared. See type_tree.hpp.
 #include "base/type_tree.hpp"
 
 #include <cstring>

@@ -1,4 +1,5 @@
-// Intervals, in numbers of 128 bits: products of two numbers of a type tree always fit. Pure.
+// Bounds are intervals of numbers with 128 bits, so products of two numbers of a type tree always
+// fit. See type_tree_bounds.hpp.
 #include "base/type_tree_bounds.hpp"
 
 #include "base/layout.hpp"

@@ -1,5 +1,5 @@
-// Which algorithm a collective takes: the cheapest by the machine's profile. Pure; equal on all
-// ranks, as it looks only at what all of them know.
+// This function chooses the algorithm of a collective: the cheapest by the machine's profile. It
+// knows only what all ranks know, so all of them choose the same. Pure.
 #pragma once
 #include "base/machine.hpp"
 #include "collective/algorithms.hpp"

@@ -1,4 +1,4 @@
-// Which algorithms there are, and the way to their generators.
+// The table of algorithms, with their generators. See algorithms.hpp.
 #include "collective/parts.hpp"
 #include "collective/reductions.hpp"
 

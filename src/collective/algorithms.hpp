@@ -1,5 +1,5 @@
-// Schedules of collectives: pure functions of sizes, one rank's part at a time. All ranks of a call
-// must take the same algorithm; collective/algorithm_choice.hpp picks one.
+// Pure functions of sizes that make the schedule of one rank's part in a collective. All ranks of a
+// call must take the same algorithm; collective/algorithm_choice.hpp chooses it.
 #pragma once
 #include "collective/collective.hpp"
 #include "schedule/schedule.hpp"

@@ -1,4 +1,5 @@
-// Gathers on all ranks. All know the sizes of all blocks, so the irregular kind is no different.
+// Algorithms that gather blocks on all ranks. All ranks know the sizes of all blocks, so the
+// irregular collective is no different.
 #include "collective/parts.hpp"
 
 #include <bit>

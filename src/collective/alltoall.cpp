@@ -1,5 +1,5 @@
-// All to all: a block from each rank to each. In place a block lies where the one that takes its
-// place is received, so it is set aside until it has been sent.
+// Algorithms that bring a block from each rank to each. In place, a block lies where another one is
+// received, so it is set aside until it has been sent.
 #include "collective/parts.hpp"
 
 namespace sluice {

@@ -1,4 +1,4 @@
-// Barriers: messages without bytes. Nothing but `after` orders them.
+// Algorithms of barriers: messages without bytes, which are ordered by `after` alone.
 #include "collective/parts.hpp"
 
 namespace sluice {

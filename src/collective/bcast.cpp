@@ -1,4 +1,4 @@
-// Broadcasts: from the root's output to that of all others.
+// Algorithms of broadcasts, from the root's output to that of all other ranks.
 #include "collective/parts.hpp"
 
 namespace sluice {

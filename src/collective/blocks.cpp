@@ -1,4 +1,4 @@
-// Streams of bytes over blocks of memory.
+// How blocks are found, packed and unpacked. See blocks.hpp.
 #include "collective/blocks.hpp"
 
 #include "base/copy.hpp"

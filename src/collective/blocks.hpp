@@ -1,6 +1,5 @@
-// A rank's memory as one stream of bytes: blocks that lie anywhere, contiguous or in the layout of
-// a datatype, one after the other. Pure in the sense that matters: touches only the memory it is
-// given.
+// Blocks present a rank's memory as one stream of bytes: blocks that lie anywhere, contiguous or in
+// the layout of a datatype, one after the other. They touch only memory that they are given.
 #pragma once
 #include "base/layout.hpp"
 

@@ -1,4 +1,4 @@
-// Dependencies of ops from the bytes that they touch.
+// How the dependencies of ops follow from the bytes that they touch. See builder.hpp.
 #include "collective/builder.hpp"
 
 #include <algorithm>

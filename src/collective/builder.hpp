@@ -1,4 +1,4 @@
-// Builds the schedule of one rank's part in a collective from a sequential program: sends,
+// A builder makes the schedule of one rank's part in a collective from a sequential program: sends,
 // receives, copies and reductions in an order in which they would be right one after the other.
 // What each op has to wait for follows from the memory that it touches, so algorithms say nothing
 // about dependencies, and independent ops overlap. Pure.

@@ -1,4 +1,4 @@
-// Names and sizes of collective operations between memories. Pure.
+// The names and the sizes of collective operations. See collective.hpp.
 #include "collective/collective.hpp"
 
 #include <numeric>

@@ -1,6 +1,6 @@
-// MPI's collective operations between memories, as sizes: all that a schedule of one depends on.
-// Addresses and datatypes are bound later (collective/operation.hpp), so one schedule serves
-// every call of equal sizes. Pure. Next stage: collective/algorithms.hpp.
+// MPI's collective operations between memories, as sizes: a schedule depends on nothing else.
+// Addresses and datatypes are bound later (collective/operation.hpp), so one schedule serves every
+// call of equal sizes. collective/algorithms.hpp makes it. Pure.
 #pragma once
 #include "base/extent.hpp"
 #include "base/topology.hpp"

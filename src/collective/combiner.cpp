@@ -1,4 +1,4 @@
-// Reductions with as few copies as the order of ranks allows: see the header.
+// How elements are combined with as few copies as the order of ranks allows. See combiner.hpp.
 #include "collective/combiner.hpp"
 
 namespace sluice {

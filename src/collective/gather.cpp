@@ -1,5 +1,5 @@
-// Gathers and scatters: blocks to and from a root. The same trees and the same ranges, the messages
-// go the other way.
+// Algorithms of gathers and scatters, between a root and all ranks. Both use the same trees and
+// ranges; their messages go in opposite directions.
 #include "collective/parts.hpp"
 
 namespace sluice {

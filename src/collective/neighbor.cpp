@@ -1,5 +1,5 @@
-// Neighbourhood collectives: messages along the edges of a graph. Two ranks may share several
-// edges; the nth that goes out is the nth that comes in.
+// Algorithms of neighbourhood collectives: messages along the edges of a graph. Two ranks may share
+// several edges; the nth that goes out is the nth that comes in.
 #include "collective/parts.hpp"
 
 namespace sluice {

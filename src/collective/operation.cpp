@@ -1,4 +1,4 @@
-// What the ops of a collective do. See operation.hpp.
+// What the ops of a collective do, and how its stages follow each other. See operation.hpp.
 #include "collective/operation.hpp"
 
 #include <cstring>

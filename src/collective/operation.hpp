@@ -1,4 +1,4 @@
-// One collective between memories that is under way: a schedule, shared with all calls of equal
+// A collective between memories that is under way: a schedule, shared with all calls of equal
 // sizes, and the memory that this call binds to its roles.
 #pragma once
 #include "base/status.hpp"

@@ -1,4 +1,4 @@
-// Starting and driving. See operations.hpp.
+// How collectives are started and moved on. See operations.hpp.
 #include "collective/operations.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// The collectives of one communicator that are under way. They do not wait for each other. Not safe
-// for several threads: src/mpi/progress locks, the simulation has one thread.
+// The collectives of one communicator that are under way. They do not wait for each other. The
+// class is not safe for several threads: src/mpi/progress locks it, and the simulation has one
+// thread.
 #pragma once
 #include "collective/operation.hpp"
 #include "schedule/progress_hook.hpp"

@@ -1,4 +1,4 @@
-// Combining elements: what reductions do to bytes.
+// A Reduction combines the bytes of elements, as MPI_Reduce and its relatives do.
 #pragma once
 #include "base/extent.hpp"
 

@@ -1,4 +1,4 @@
-// Which algorithms serve the kinds that reduce, and where they begin.
+// Which algorithms serve the collectives that combine elements. See reductions.hpp.
 #include "collective/reductions.hpp"
 
 #include "collective/combiner.hpp"

@@ -1,4 +1,5 @@
-// Schedules of the kinds that combine elements. Pure; used by collective/algorithms.hpp.
+// Pure functions that make the schedules of collectives that combine elements;
+// collective/algorithms.hpp calls them.
 #pragma once
 #include "collective/algorithms.hpp"
 

@@ -1,5 +1,5 @@
-// What the library keeps with a communicator: a shared object as an attribute, gone when the
-// communicator is.
+// An Attribute keeps a shared object of the library with a communicator, and lets it go when the
+// communicator is freed.
 #pragma once
 #include <atomic>
 #include <memory>

@@ -1,4 +1,5 @@
-// getenv, LD_PRELOAD and stderr. See environment.hpp.
+// How the environment is read, how LD_PRELOAD is left, and who may write to stderr. See
+// environment.hpp.
 #include "mpi/environment.hpp"
 
 #include <algorithm>

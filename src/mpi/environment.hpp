@@ -1,4 +1,5 @@
-// The settings of this process and its messages: one line each, with a prefix, once a job.
+// The settings of this process, which it reads from the environment once, and the lines that it
+// writes to stderr. Each line has a prefix; most are written once a job.
 #pragma once
 #include "file/plan/settings.hpp"
 

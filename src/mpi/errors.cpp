@@ -1,4 +1,4 @@
-// Error texts and handlers. See errors.hpp.
+// How errors are put into words, and how many are logged. See errors.hpp.
 #include "mpi/errors.hpp"
 
 #include "mpi/environment.hpp"

@@ -1,4 +1,5 @@
-// Errors on their way to the program: what stderr says of them, and the file's error handler.
+// These functions bring errors to the user and to the program: a line on stderr, and a call of the
+// file's error handler.
 #pragma once
 #include "transport/mpi_status.hpp"
 

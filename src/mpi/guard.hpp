@@ -1,5 +1,6 @@
-// The border to C and Fortran: what the library throws for want of memory ends there, as
-// MPI_ERR_NO_MEM by the handler that is due. See docs/decisions/0025-requests-and-callbacks.md.
+// Nothing that the library throws for want of memory may reach C or Fortran. These guards turn it
+// into MPI_ERR_NO_MEM, by the error handler that is due.
+// docs/decisions/0025-requests-and-callbacks.md says more.
 #pragma once
 #include <mpi.h>
 #include <new>

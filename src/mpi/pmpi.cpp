@@ -1,4 +1,4 @@
-// Looking up. See pmpi.hpp.
+// How the next library's functions are looked up. See pmpi.hpp.
 #include "mpi/pmpi.hpp"
 
 #include "mpi/environment.hpp"

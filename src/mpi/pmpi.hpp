@@ -1,5 +1,6 @@
-// Where calls go that the MPI is to do: to the MPI itself, or with SLUICE_CHAIN=on to the next
-// preloaded library that defines them (a profiler, say), which hands them on in turn.
+// SLUICE_PMPI(NAME) is the function to which a call goes that the MPI is to serve: the MPI's own
+// PMPI_ function, or with SLUICE_CHAIN=on that of the next preloaded library that defines it, such
+// as a profiler.
 #pragma once
 #include <mpi.h>
 

@@ -1,4 +1,4 @@
-// Small questions to a communicator, asked in several places.
+// Short questions to a communicator that several files ask.
 #pragma once
 #include <mpi.h>
 #include <numeric>

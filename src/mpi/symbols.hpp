@@ -1,4 +1,4 @@
-// The dynamic symbols of a loaded library.
+// These functions read the dynamic symbols of a loaded library.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Sorting of time into parts. See accounts.hpp.
+// How time is sorted into parts. See accounts.hpp.
 #include "simulate/accounts.hpp"
 
 #include <algorithm>

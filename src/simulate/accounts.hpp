@@ -1,4 +1,5 @@
-// Where a simulated rank's time goes: kept up to date at every change of what it is busy with.
+// An account of where a simulated rank's time goes. It is brought up to date whenever the rank
+// becomes busy with something else.
 #pragma once
 #include "file/run/operation.hpp"
 

@@ -1,4 +1,4 @@
-// Memory, calls and comparison. See experiment.hpp.
+// How memory is filled, calls are made and files compared. See experiment.hpp.
 #include "simulate/experiment.hpp"
 
 #include "simulate/machine_model.hpp"

@@ -1,4 +1,5 @@
-// One collective call of all ranks of a described machine, simulated and checked byte by byte.
+// An experiment simulates one collective call of all ranks of a described machine, and checks every
+// byte.
 #pragma once
 #include "simulate/accounts.hpp"
 #include "simulate/simulated_machine.hpp"

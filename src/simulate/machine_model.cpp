@@ -1,4 +1,4 @@
-// Ports and servers. See machine_model.hpp.
+// When ports and servers are free. See machine_model.hpp.
 #include "simulate/machine_model.hpp"
 
 #include <algorithm>

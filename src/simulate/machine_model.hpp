@@ -1,5 +1,6 @@
 // The timing of a described machine: a message holds a port of its sender, one of its receiver and
-// one of each network card; what finds a port taken waits for it, first come, first served.
+// one of each network card. A message that finds a port taken waits for it, first come, first
+// served.
 #pragma once
 #include "simulate/model.hpp"
 #include "simulate/simulated_machine.hpp"

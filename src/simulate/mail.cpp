@@ -1,4 +1,4 @@
-// Matching, keeping and arriving. See mail.hpp.
+// How messages are matched, kept and delivered. See mail.hpp.
 #include "simulate/mail.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Messages between simulated ranks: matched as MPI matches them, with the bytes of those that came
-// before their receives. When they come is the business of a model (simulate/model.hpp).
+// Messages between simulated ranks are matched as MPI matches them, and the bytes of those that
+// came before their receives are kept. A model (simulate/model.hpp) says when they come.
 #pragma once
 #include "schedule/port.hpp"
 

@@ -1,5 +1,5 @@
-// When things happen in a simulated machine. A model decides; the twins of the ports
-// (simulate/world.hpp) move the bytes.
+// A model says when things happen in a simulated machine; the simulated ports (simulate/world.hpp)
+// move the bytes.
 #pragma once
 #include "device/model/device.hpp"
 #include "simulate/mail.hpp"

@@ -1,4 +1,4 @@
-// Keys and presets. See simulated_machine.hpp.
+// The keys of a description, and the machines that are known by name. See simulated_machine.hpp.
 #include "simulate/simulated_machine.hpp"
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// A machine as numbers: nodes, the start-up + per-byte model of messages with ports, noise and
-// queues, the speed of processors, and storage. Times are in seconds.
+// A simulated machine as numbers: nodes, messages with a start-up time and a time for each byte,
+// ports, noise and queues, the speed of processors, and storage. Times are in seconds.
 #pragma once
 #include "base/description.hpp"
 #include "base/extent.hpp"

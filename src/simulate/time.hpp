@@ -1,4 +1,4 @@
-// Virtual time: events in the order of their times, and every number that is drawn.
+// Virtual time: events in the order of their times, and every random number that is drawn.
 #pragma once
 #include "schedule/port.hpp"
 

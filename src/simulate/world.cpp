@@ -1,4 +1,4 @@
-// Ports of simulated ranks, and the order of what happens. See world.hpp.
+// The ports of simulated ranks, and the order in which things happen. See world.hpp.
 #include "simulate/world.hpp"
 
 #include <cerrno>

@@ -1,6 +1,6 @@
-// The simulated twins of all ports: a world of ranks in one process and one thread, in virtual
-// time, from a seed. A model says when things happen; storage gives short counts and fails on
-// demand. The operations that run on them are the shipped ones. A failure is told by its seed.
+// A World simulates all ports: its ranks live in one process and one thread, in virtual time, from
+// a seed. A model says when things happen; storage gives short counts and fails on demand. The
+// operations that run in it are the shipped ones. The seed repeats a failure.
 #pragma once
 #include "collective/operations.hpp"
 #include "file/run/operation_queue.hpp"

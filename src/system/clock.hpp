@@ -1,4 +1,4 @@
-// The monotonic clock of the system.
+// The monotonic clock of the system, as a Clock.
 #pragma once
 #include "schedule/port.hpp"
 

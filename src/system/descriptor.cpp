@@ -1,4 +1,4 @@
-// open, statx and /proc/self/fd. See descriptor.hpp.
+// How files are opened, identified with statx and found in /proc/self/fd. See descriptor.hpp.
 #include "system/descriptor.hpp"
 
 #include "system/errno_status.hpp"

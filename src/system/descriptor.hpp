@@ -1,5 +1,5 @@
-// Descriptors of the system, and which file is behind one. A name may lead to another file at any
-// time; a descriptor never does.
+// A Descriptor owns a descriptor of the system. A file's name may lead to another file at any time;
+// a descriptor never does. identity_of() tells which file is behind one.
 #pragma once
 #include "base/error.hpp"
 

@@ -1,4 +1,4 @@
-// One class of MPI's for each errno. See errno_status.hpp.
+// Each errno has one of MPI's error classes. See errno_status.hpp.
 #include "system/errno_status.hpp"
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Errors of the system: as statuses, and as text.
+// These functions turn errnos into statuses, errors and text.
 #pragma once
 #include "base/error.hpp"
 

@@ -1,5 +1,5 @@
-// The event count on Linux: futex(2) to sleep and to wake, membarrier(2) so that who notifies needs
-// no barrier of its own. event_count.hpp describes the interface.
+// The event count on Linux: futex(2) to sleep and to wake, and membarrier(2), so that a thread that
+// notifies needs no barrier of its own. See event_count.hpp.
 #include "system/event_count.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// An event count (Reed and Kanodia, 1979) in memory that threads or processes share. Who waits for
-// a condition announces itself, checks the condition once more, and sleeps on a futex; who makes
-// the condition true notifies. A notification with nobody asleep is one atomic addition for threads
-// of the same process, and one load for other processes, which send many messages.
+// An EventCount (Reed and Kanodia, 1979) lies in memory that threads or processes share. A thread
+// that waits for a condition announces itself, checks the condition once more, and sleeps on a
+// futex; a thread that makes the condition true notifies. A notification with nobody asleep is one
+// atomic addition for threads of the same process, and one load for other processes, which send
+// many messages.
 #pragma once
 #include <atomic>
 #include <cstdint>

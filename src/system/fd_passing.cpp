@@ -1,4 +1,4 @@
-// SCM_RIGHTS over datagrams. See fd_passing.hpp.
+// Descriptors travel as SCM_RIGHTS in datagrams. See fd_passing.hpp.
 #include "system/fd_passing.hpp"
 
 #include <cerrno>

@@ -1,5 +1,6 @@
-// Descriptors handed from process to process through sockets: for memory whose peers may not look
-// into /proc/PID/fd, as with a user namespace for each rank, or have no /proc.
+// These functions hand descriptors from process to process through sockets. Ranks need them for
+// shared memory where they may not look into /proc/PID/fd of each other, as with a user namespace
+// for each rank, or where there is no /proc.
 #pragma once
 #include <array>
 #include <span>

@@ -1,4 +1,4 @@
-// Variables of mpiexec. See launcher.hpp.
+// Which launcher sets which variables. See launcher.hpp.
 #include "system/launcher.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What the launcher of a job (mpiexec, srun) tells each rank by environment variables. Each MPI's
-// launcher has its own, and none of them need be there.
+// These functions read what the launcher of a job (mpiexec, srun) tells each rank by environment
+// variables. Each MPI's launcher has its own variables, and none of them need be there.
 #pragma once
 #include <string>
 

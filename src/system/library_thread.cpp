@@ -1,4 +1,4 @@
-// Signals and affinity by system calls. See library_thread.hpp.
+// How signals are blocked, and names and cores are set. See library_thread.hpp.
 #include "system/library_thread.hpp"
 
 #include <csignal>

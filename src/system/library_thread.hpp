@@ -1,5 +1,5 @@
-// Threads of the library's own inside of somebody else's process: they take no signals, have a
-// name, and run where and as the user wants. All are started here.
+// All threads that the library has in a program's process are started here. They take no signals,
+// have a name, and run on the cores that the user wants.
 #pragma once
 #include "base/affinity.hpp"
 

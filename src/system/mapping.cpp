@@ -1,4 +1,4 @@
-// mmap, mprotect and fallocate. See mapping.hpp.
+// Ranges are reserved with mmap, and parts opened with mprotect and fallocate. See mapping.hpp.
 #include "system/mapping.hpp"
 
 #include <cerrno>

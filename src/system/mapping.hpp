@@ -1,6 +1,6 @@
-// Addresses of a file in memory, or of private memory, of which only what was opened is there. The
-// rest costs address space alone: it becomes no memory, also where the program locks all that it
-// maps (mlockall), and it is not in a core dump.
+// A Mapping is a range of addresses, of a file in memory or of private memory, in which only the
+// parts that were opened have memory. The rest costs address space alone: it gets no memory even
+// where the program locks all that it maps (mlockall), and it is in no core dump.
 #pragma once
 #include "base/extent.hpp"
 

@@ -1,4 +1,4 @@
-// Abstract sockets of AF_UNIX. See marks.hpp.
+// Marks are abstract sockets of AF_UNIX. See marks.hpp.
 #include "system/marks.hpp"
 
 #include <algorithm>

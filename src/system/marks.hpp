@@ -1,5 +1,5 @@
-// Names that processes of a node hold while they live, so that others can see without a message
-// who is there: sockets in no folder, which the system takes away with the process.
+// A mark is a name that a process of a node holds while it lives, so that others see without a
+// message who is there. It is a socket in no folder, which the system takes away with the process.
 #pragma once
 #include <string>
 

@@ -1,4 +1,5 @@
-// process_vm_readv, pidfd_open and /proc. See peer_process.hpp.
+// Memory is read with process_vm_readv, and the end of a process is seen with pidfd_open or /proc.
+// See peer_process.hpp.
 #include "system/peer_process.hpp"
 
 #include <cerrno>

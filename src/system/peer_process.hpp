@@ -1,5 +1,6 @@
-// Another process of this node, known by its number: whether it still runs, and its memory, where
-// the system lets us read it. Numbers mean something only to processes of one pid namespace.
+// These functions ask about another process of this node, known by its number: whether it still
+// runs, and what is in its memory, where the system lets this process read it. Numbers mean
+// something only to processes of one pid namespace.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// getrandom, and /dev/urandom where a kernel or a filter of system calls does not serve it.
+// Numbers come from getrandom, or from /dev/urandom where a kernel or a filter of system calls
+// refuses it. See random.hpp.
 #include "system/random.hpp"
 
 #include <cerrno>

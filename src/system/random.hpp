@@ -1,4 +1,4 @@
-// Random numbers of the system, which nobody can foretell.
+// Random numbers of the system, which nobody can predict.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// memfd_create, unlinked files and /proc. See shared_memory.hpp.
+// How the file is made, found and mapped. See shared_memory.hpp.
 #include "system/shared_memory.hpp"
 
 #include <cstdio>

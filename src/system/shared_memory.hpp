@@ -1,7 +1,7 @@
-// Memory that processes of one node share: a file without a name, found by its peers through /proc
-// or handed to them, gone with the last process that maps it however that one ends. A memfd; where
-// the system has none or forbids it, an unlinked file in /dev/shm or in a folder for temporary
-// files.
+// SharedMemory is memory that processes of one node share. It is a memfd, or where the system has
+// none or forbids it, an unlinked file in /dev/shm or in a folder for temporary files. Peers find
+// it through /proc, or it is handed to them, and it is gone with the last process that maps it,
+// however that one ends.
 #pragma once
 #include "system/mapping.hpp"
 

@@ -1,5 +1,5 @@
-// The doorbells of a node's ranks: each process sleeps on one event count, in a page that it shares
-// with the node, and the ranks that have something for it ring it.
+// NodeDoorbells wake the ranks of a node. Each process sleeps on one event count, in a page that it
+// shares with the node, and ranks that have something for it notify it.
 #pragma once
 #include "schedule/port.hpp"
 #include "system/event_count.hpp"

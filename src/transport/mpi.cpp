@@ -1,4 +1,4 @@
-// PMPI point-to-point calls. See mpi.hpp.
+// How messages are started, tested and counted. See mpi.hpp.
 #include "transport/mpi.hpp"
 
 #include "transport/mpi_status.hpp"

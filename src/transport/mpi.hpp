@@ -1,4 +1,5 @@
-// Messages between nodes over MPI's point-to-point calls, on a communicator of our own.
+// MpiNetwork sends messages between nodes with the MPI's point-to-point functions, on a
+// communicator of the library's own.
 #pragma once
 #include "schedule/port.hpp"
 

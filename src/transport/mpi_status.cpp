@@ -1,4 +1,4 @@
-// The table. See mpi_status.hpp.
+// The table of statuses and error classes. See mpi_status.hpp.
 #include "transport/mpi_status.hpp"
 
 #include <algorithm>

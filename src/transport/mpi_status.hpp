@@ -1,4 +1,5 @@
-// Statuses and MPI's error classes, both ways; and errors of MPI functions.
+// These functions translate between statuses and MPI's error classes, and make errors of what MPI
+// functions return.
 #pragma once
 #include "base/error.hpp"
 

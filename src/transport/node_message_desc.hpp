@@ -1,6 +1,6 @@
-// What a rank remembers of its messages on the node: message descriptors, lists of them in the
-// order of their starts, and memory for bytes that came before their receive. All of it is used
-// again.
+// A MessageDesc is what a rank remembers of one message on the node. This file also has lists of
+// them in the order of their starts, and memory for bytes that came before their receive. All of it
+// is used again.
 #pragma once
 #include "base/topology.hpp"
 

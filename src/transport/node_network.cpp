@@ -1,4 +1,5 @@
-// Who is looked at, and when. See node_network.hpp; each peer's messages are in node_peer.hpp.
+// Which peers are looked at, and when. See node_network.hpp; each peer's messages are in
+// node_peer.hpp.
 #include "transport/node_network.hpp"
 
 #include "transport/node_peer.hpp"

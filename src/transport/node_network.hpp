@@ -1,8 +1,8 @@
-// Messages between the ranks of a node through memory that they share, without the MPI and without
-// a call of the peer's program: small ones in cells of a ring, large ones in one copy from process
-// to process where the system allows it (process_vm_readv), else through slots. Receiver-progress
-// hook: there are no wild cards, so a large message waits at its sender until its receiver asks for
-// it.
+// NodeNetwork carries messages between the ranks of a node through memory that they share, without
+// the MPI and without a call of the peer's program. Small messages go in the cells of a ring. Large
+// ones go in one copy from process to process where the system allows that (process_vm_readv), else
+// through a pool. There are no wild cards, so a large message waits at its sender until its
+// receiver asks for it.
 #pragma once
 #include "schedule/port.hpp"
 #include "system/peer_process.hpp"

@@ -1,4 +1,5 @@
-// Matching, and small messages. See node_peer.hpp; large ones are in node_peer_large.cpp.
+// How messages are matched, and small ones moved. See node_peer.hpp; large ones are in
+// node_peer_large.cpp.
 #include "transport/node_peer.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// All messages between this rank and one other of its node: matching, what waits for room, and
-// large messages. Those stay at their sender until their receive began. Then the sender sends them
-// in fragments through the pool, from the front, while both look; where the sender does not, the
-// receiver copies from the end, out of the sender's memory. See docs/architecture.md, section 14.
+// A NodePeer has all messages between this rank and one other of its node: it matches them, keeps
+// what waits for room, and moves large messages. A large message stays at its sender until its
+// receive began. Then the sender sends fragments through the pool, from the front, while both ranks
+// make progress; where the sender does not, the receiver copies out of the sender's memory, from
+// the end. docs/architecture.md, section 14, says more.
 #pragma once
 #include "system/peer_process.hpp"
 #include "transport/node_message_desc.hpp"

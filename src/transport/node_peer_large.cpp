@@ -1,4 +1,4 @@
-// Large messages: offered, granted, then moved from both ends. See node_peer.hpp.
+// How large messages are offered, granted and then moved from both ends. See node_peer.hpp.
 #include "transport/node_peer.hpp"
 
 #include <algorithm>

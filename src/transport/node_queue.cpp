@@ -1,4 +1,4 @@
-// Cells and pools. See node_queue.hpp.
+// How cells and the pool are filled and emptied. See node_queue.hpp.
 #include "transport/node_queue.hpp"
 
 #include <cstring>

@@ -1,7 +1,7 @@
-// One direction between two ranks of a node: a ring of cells in memory that they share, and a pool
-// for what does not fit into a cell. One sender, one receiver. A cell says itself that it is full,
-// so a small message moves one cache line; the receiver tells only now and then what it has taken.
-// Next stage: transport/node_peer.hpp.
+// An OutQueue and an InQueue are the two ends of one direction between two ranks of a node: a ring
+// of cells in memory that they share, and a pool for what does not fit into a cell. There is one
+// sender and one receiver. A cell says itself that it is full, so a small message moves one cache
+// line; the receiver tells only now and then what it has taken. node_peer.hpp uses both.
 #pragma once
 #include "base/topology.hpp"
 

@@ -1,4 +1,4 @@
-// Places and numbers of reductions. See node_reduction.hpp.
+// Where the words of each reduction lie, and how reductions are counted. See node_reduction.hpp.
 #include "transport/node_reduction.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The largest of each of a few words over the ranks of a node, through memory that they share. Who
-// waits for it may sleep; an MPI's own reduction spins, and where ranks share cores it keeps them
-// from those that are still to come.
+// A NodeReduction finds the largest of each of a few words over the ranks of a node, through memory
+// that they share. A rank that waits for it may sleep. An MPI's own reduction spins, and where
+// ranks share cores it keeps them from those that are still to come.
 #pragma once
 #include "schedule/port.hpp"
 

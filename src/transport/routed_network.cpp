@@ -1,4 +1,5 @@
-// Two networks as one. See routed_network.hpp.
+// A handle says by its lowest bit which of the two networks carries the message. See
+// routed_network.hpp.
 #include "transport/routed_network.hpp"
 
 namespace sluice {

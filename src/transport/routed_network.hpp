@@ -1,5 +1,6 @@
-// The messages of one communicator: between ranks of a node by the memory that they share, between
-// nodes by another network. Which one carries a message, its two ranks know alike.
+// A RoutedNetwork carries the messages of one communicator: between the ranks of a node through the
+// memory that they share, and between nodes over another network. The two ranks of a message agree
+// without asking on which of them carries it.
 #pragma once
 #include "base/topology.hpp"
 #include "transport/node_network.hpp"

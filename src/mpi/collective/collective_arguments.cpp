@@ -1,4 +1,4 @@
-// From arguments to streams of blocks. See collective_arguments.hpp.
+// How arguments become streams of blocks. See collective_arguments.hpp.
 #include "mpi/collective/collective_arguments.hpp"
 
 #include "mpi/collective/own_reduction.hpp"

@@ -1,5 +1,5 @@
-// The arguments of MPI's collectives, of any name: what the interposed functions and those of
-// sluice.h have in common, and what they mean as sizes and memory.
+// CollectiveArguments hold the arguments of any collective function of MPI. capture() says what
+// they mean as sizes and memory, for the interposed functions and for those of sluice.h alike.
 #pragma once
 #include "collective/operation.hpp"
 #include "mpi/collective/communicator.hpp"

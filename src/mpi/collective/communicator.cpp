@@ -1,4 +1,4 @@
-// Virtual topologies and error handlers. See communicator.hpp.
+// How virtual topologies and error handlers are read. See communicator.hpp.
 #include "mpi/collective/communicator.hpp"
 
 #include "mpi/attribute.hpp"

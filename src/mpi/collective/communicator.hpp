@@ -1,5 +1,5 @@
-// A communicator of the program as its collectives see it: where errors go, and who the neighbours
-// are. Kept with it; what is under way may outlast it.
+// A communicator of the program as collectives see it: where its errors go, and who its neighbours
+// are. It is kept with the communicator, and operations under way may outlast that.
 #pragma once
 #include "base/topology.hpp"
 

@@ -1,4 +1,4 @@
-// Names, plans and starts. See communicator_collectives.hpp.
+// How names, schedules and operations are found and started. See communicator_collectives.hpp.
 #include "mpi/collective/communicator_collectives.hpp"
 
 #include "mpi/attribute.hpp"

@@ -1,5 +1,5 @@
-// The collectives of one communicator: its name in messages, its ranks in the endpoints, the
-// schedules that it remembers and the operations that are under way. Kept as an attribute of the
+// The collectives of one communicator: its name in messages, its ranks among the endpoints, the
+// schedules that it remembers, and the operations that are under way. It is an attribute of the
 // communicator.
 #pragma once
 #include "collective/collective.hpp"

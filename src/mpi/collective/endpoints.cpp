@@ -1,4 +1,4 @@
-// Setting up and translating. See endpoints.hpp.
+// How endpoints are set up, and ranks translated. See endpoints.hpp.
 #include "mpi/collective/endpoints.hpp"
 
 #include "mpi/environment.hpp"

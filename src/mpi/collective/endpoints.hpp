@@ -1,6 +1,5 @@
-// The ways between the ranks of one communicator for collectives between memories: the world's as a
-// rule, which then serve every communicator within it, with no set-up that could make a
-// nonblocking call wait.
+// Endpoints are the ways between ranks for collectives between memories. Those of the world serve
+// every communicator within it, so that no set-up can make a nonblocking call wait.
 #pragma once
 #include "collective/algorithm_choice.hpp"
 #include "mpi/communicator/team.hpp"

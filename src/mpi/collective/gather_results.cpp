@@ -1,4 +1,4 @@
-// sluice_igather_results: a gather of sizes whose end brings a gather of the data.
+// sluice_igather_results gathers the sizes first; when they are known, it gathers the data.
 #include "mpi/collective/started_collective.hpp"
 #include "mpi/progress/own_request.hpp"
 #include "mpi/ranks.hpp"

@@ -1,4 +1,4 @@
-// Reductions by the MPI, and the handles that they hold. See own_reduction.hpp.
+// How the MPI is made to reduce, and which handles are held for it. See own_reduction.hpp.
 #include "mpi/collective/own_reduction.hpp"
 
 #include "collective/blocks.hpp"

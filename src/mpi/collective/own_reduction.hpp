@@ -1,5 +1,5 @@
-// Reductions that the library has no loops for: user-defined operations and datatypes. The MPI
-// applies them, on memory as the datatype lays it out.
+// Reductions for which the library has no loops, because the operation or the datatype is the
+// program's own. The MPI applies them, on memory as the datatype lays it out.
 #pragma once
 #include "collective/reduction.hpp"
 

@@ -1,4 +1,4 @@
-// Preparing and starting. See started_collective.hpp.
+// How a collective is prepared and started. See started_collective.hpp.
 #include "mpi/collective/started_collective.hpp"
 
 #include "mpi/errors.hpp"

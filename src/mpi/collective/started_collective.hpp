@@ -1,5 +1,5 @@
-// Collectives between memories, from the arguments of a call to what is under way: what the
-// interposed functions and those of sluice.h share.
+// A StartedCollective is a collective between memories that is under way. The interposed functions
+// and those of sluice.h make it from the arguments of a call.
 #pragma once
 #include "mpi/collective/collective_arguments.hpp"
 #include "mpi/collective/communicator_collectives.hpp"

@@ -1,4 +1,4 @@
-// Making, finding and handing over. See node_memory.hpp.
+// How the memory of a node is made, found and handed over. See node_memory.hpp.
 #include "mpi/communicator/node_memory.hpp"
 
 #include "mpi/environment.hpp"

@@ -1,4 +1,4 @@
-// The memory that the ranks of a node share, and how they come to it.
+// NodeMemory is the memory that the ranks of a node share, and how they get hold of it.
 #pragma once
 #include "file/run/shared_region.hpp"
 #include "system/shared_memory.hpp"

@@ -1,4 +1,5 @@
-// Marks on the node, the launcher's numbers and groups. See peers.hpp and decision 0031.
+// Ranks are found by marks on the node, by the launcher's numbers and by groups (decision 0031).
+// See peers.hpp.
 #include "mpi/communicator/peers.hpp"
 
 #include "mpi/attribute.hpp"

@@ -1,6 +1,6 @@
-// Which ranks run under Sluice: only with those may the library exchange anything of its own. Ranks
-// without it, processes that the job has spawned or has connected to, take part in no collective
-// call but the program's own.
+// These functions find out which ranks run under Sluice, since the library may exchange its own
+// messages with those alone. Ranks without it, and processes that the job has spawned or connected
+// to, take part in no collective call but the program's own.
 #pragma once
 #include <mpi.h>
 

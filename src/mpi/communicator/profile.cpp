@@ -1,4 +1,4 @@
-// Finding, reading and sharing of profiles. See profile.hpp.
+// How profiles are found, read and handed to all ranks. See profile.hpp.
 #include "mpi/communicator/profile.hpp"
 
 #include "mpi/communicator/team.hpp"

@@ -1,5 +1,5 @@
-// The machine's profile for a file: found and read by rank 0, the same on all ranks. Kept by what
-// it says, so that the next file of the same machine costs no message.
+// Rank 0 finds and reads the machine's profile for a file, and all ranks get the same one. It is
+// kept by its contents, so that the next file of the same machine costs no message.
 #pragma once
 #include "base/machine.hpp"
 

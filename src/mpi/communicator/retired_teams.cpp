@@ -1,4 +1,4 @@
-// The list of them. See retired_teams.hpp.
+// How retired teams are kept and taken again. See retired_teams.hpp.
 #include "mpi/communicator/retired_teams.hpp"
 
 #include "mpi/communicator/team.hpp"

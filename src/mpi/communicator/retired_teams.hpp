@@ -1,5 +1,5 @@
-// Teams whose communicator was freed. The last few are kept for the next communicator of the same
-// ranks, as libraries duplicate one for each file.
+// The teams of communicators that were freed. The last few are kept for the next communicator of
+// the same ranks, because libraries duplicate a communicator for each file.
 #pragma once
 #include <memory>
 #include <mpi.h>

@@ -1,4 +1,4 @@
-// Setting up of teams. See team.hpp.
+// How teams are set up, found again and freed. See team.hpp.
 #include "mpi/communicator/team.hpp"
 
 #include "file/plan/staging.hpp"

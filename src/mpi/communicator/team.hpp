@@ -1,7 +1,7 @@
-// The ranks of a communicator, set up once: a communicator of our own, the topology, the memory and
-// the doorbells of the node, and a number of operation queues. Kept as an attribute of the user's
-// communicator; when that is freed, for the next one of the same ranks: libraries duplicate one for
-// each file.
+// A Team is what the library sets up once for the ranks of a communicator: a communicator of its
+// own, the topology, the memory and the doorbells of the node, and operation queues. It is an
+// attribute of the program's communicator. When that is freed, the team serves the next
+// communicator of the same ranks.
 #pragma once
 #include "file/run/operation_queue.hpp"
 #include "mpi/communicator/node_memory.hpp"

@@ -1,6 +1,6 @@
-// Envelopes and contents. Types made by large-count constructors keep their numbers in an array of
-// their own; others in those of ints and addresses. Each array is filled by the MPI, once, where
-// the type tree keeps it.
+// Datatypes are read by MPI_Type_get_envelope and MPI_Type_get_contents. Those that large-count
+// constructors made keep their numbers in an array of their own, others in arrays of ints and of
+// addresses. The MPI fills each array once, where the type tree keeps it.
 #include "mpi/datatype/capture.hpp"
 
 #include "base/external32.hpp"

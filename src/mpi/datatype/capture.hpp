@@ -1,4 +1,5 @@
-// What the MPI knows of a datatype, as a type tree. The only place that takes datatypes apart.
+// These functions ask the MPI how a datatype was made, and describe it as a type tree. No other
+// file takes datatypes apart.
 #pragma once
 #include "base/type_tree.hpp"
 

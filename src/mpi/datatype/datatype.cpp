@@ -1,4 +1,4 @@
-// Attributes, and the cache behind them. See datatype.hpp.
+// The attribute of datatypes, and the cache of layouts behind it. See datatype.hpp.
 #include "mpi/datatype/datatype.hpp"
 
 #include "base/flatten.hpp"

@@ -1,5 +1,6 @@
-// Layouts of MPI datatypes, kept: on the datatype itself, as an attribute that its duplicates
-// share, and by type tree, for those that the program makes anew. Safe for several threads.
+// The library keeps the layouts of MPI datatypes: on the datatype, as an attribute that its
+// duplicates share, and by type tree, for datatypes that the program makes anew. Any thread may
+// ask.
 #pragma once
 #include "base/external32.hpp"
 #include "base/layout.hpp"

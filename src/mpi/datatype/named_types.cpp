@@ -1,4 +1,4 @@
-// The table. See named_types.hpp.
+// How the table is filled. See named_types.hpp.
 #include "mpi/datatype/named_types.hpp"
 
 #include <array>

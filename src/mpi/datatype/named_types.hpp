@@ -1,5 +1,5 @@
-// What is known of the MPI's predefined datatypes, in a table that is made once: no call of the MPI
-// asks for it again.
+// What the library must know of the MPI's predefined datatypes lies in a table that is made once,
+// so that it need not ask the MPI again.
 #pragma once
 #include "base/type_tree.hpp"
 #include "collective/reduction.hpp"

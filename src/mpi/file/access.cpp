@@ -1,4 +1,5 @@
-// Capturing of arguments: the view, the position and the datatypes as they are now. See access.hpp.
+// How arguments are checked, and how the view, the position and the datatypes are captured as they
+// are at the call. See access.hpp.
 #include "mpi/file/access.hpp"
 
 #include "mpi/errors.hpp"

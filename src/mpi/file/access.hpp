@@ -1,5 +1,6 @@
-// Data accesses: from the arguments of a call to an operation, and back to its status. What the
-// interposed functions share.
+// An Access is one data access under way, collective or independent. These functions make one from
+// the arguments of an MPI function, and bring its status back to the caller. All interposed
+// data-access functions share them.
 #pragma once
 #include "file/run/transfers.hpp"
 #include "mpi/file/conversion_buffer.hpp"

@@ -1,4 +1,4 @@
-// Hosts and ranks. See agreed_hints.hpp.
+// How hosts and ranks in hints are found in the communicator. See agreed_hints.hpp.
 #include "mpi/file/agreed_hints.hpp"
 
 #include "mpi/environment.hpp"

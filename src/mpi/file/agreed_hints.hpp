@@ -1,4 +1,5 @@
-// The aggregators that rank 0's hints ask for: the same on all ranks.
+// These functions turn the hints of rank 0 that place aggregators into ranks, the same on all
+// ranks.
 #pragma once
 #include "file/plan/settings.hpp"
 #include "mpi/communicator/team.hpp"

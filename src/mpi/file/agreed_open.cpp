@@ -1,4 +1,4 @@
-// One reduction for hints and files. See agreed_open.hpp.
+// One reduction compares the files and spreads the hints. See agreed_open.hpp.
 #include "mpi/file/agreed_open.hpp"
 
 #include "mpi/environment.hpp"

@@ -1,5 +1,5 @@
-// What ranks must know alike of a file when it is opened: that all hold the very file that the MPI
-// has opened, what rank 0's hints say, and what the file system says to rank 0.
+// When a file is opened, the ranks find out together whether all of them hold the very file that
+// the MPI has opened, what the hints of rank 0 are, and what the file system tells rank 0.
 #pragma once
 #include "mpi/communicator/team.hpp"
 #include "mpi/file/storages.hpp"

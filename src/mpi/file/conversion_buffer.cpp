@@ -1,4 +1,4 @@
-// Packing and unpacking in parts that an int can count. See conversion_buffer.hpp.
+// Data is packed and unpacked in parts whose length an int can count. See conversion_buffer.hpp.
 #include "mpi/file/conversion_buffer.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// The bytes of a call in memory of our own, where the program's memory does not hold them as the
-// file does: in external32, or in a device that only the MPI can reach. The MPI packs.
+// A ConversionBuffer holds the bytes of a call where the program's memory does not hold them as the
+// file does: in external32, or in the memory of a device that only the MPI can reach. The MPI packs
+// and unpacks.
 #pragma once
 #include "base/request.hpp"
 #include "base/status.hpp"

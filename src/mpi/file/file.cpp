@@ -1,4 +1,5 @@
-// Registry of open files, and what they do. See file.hpp.
+// The registry of open files, and how operations on a file are begun, waited for and accounted. See
+// file.hpp.
 #include "mpi/file/file.hpp"
 
 #include "mpi/environment.hpp"

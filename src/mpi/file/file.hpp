@@ -1,5 +1,6 @@
-// Open files: what the library knows of an MPI_File. The MPI keeps its own handle and the
-// individual file pointer; this keeps the view, the hints, the operation queue and the descriptor.
+// A File is what the library knows of an MPI_File: its view, hints, operation queue and storage.
+// The MPI keeps a handle of its own and the individual file pointer. Open files are found by their
+// handle.
 #pragma once
 #include "mpi/file/storages.hpp"
 #include "mpi/file/view.hpp"

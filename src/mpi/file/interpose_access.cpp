@@ -1,5 +1,6 @@
-// The collective data-access functions, blocking, nonblocking and split, with int and with large
-// counts. Each hands its arguments on; a file that is not served goes to the MPI.
+// The library's MPI_File_ functions for collective data access: blocking, nonblocking and split,
+// with int and with large counts. Each looks up the file; where the library does not serve it, the
+// call goes to the MPI.
 #include "mpi/file/access.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"

@@ -1,5 +1,6 @@
-// File functions that are not data access: what keeps this library's idea of a file consistent with
-// the MPI's. The MPI does the work; these functions watch, drain and agree.
+// The library's MPI_File_ functions that are not data access, such as MPI_File_open and
+// MPI_File_set_view. The MPI does what they ask for; before and after it the library drains
+// operations, agrees with the other ranks and notes what has changed.
 #include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/access.hpp"

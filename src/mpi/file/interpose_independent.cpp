@@ -1,9 +1,9 @@
-// Independent data access, and access by the shared pointer. Nonblocking independent calls are
-// served, because the MPIs' own requests hang or fail (Open MPI at the end of the file, MPICH when
-// it is asked twice). So are blocking writes of views with holes, which ROMIO sieves, and blocking
-// calls in external32, which this library alone converts. Other blocking calls and the shared
-// pointer are the MPI's, unless it was not given the view: then blocking calls are served too, and
-// the shared pointer, which only the MPI has, is refused.
+// The library's MPI_File_ functions for independent data access and for the shared file pointer. It
+// serves nonblocking independent calls, because the MPIs' own requests hang or fail (Open MPI at
+// the end of the file, MPICH when it is asked twice). It also serves blocking writes of views with
+// holes, which ROMIO would sieve, and blocking calls in external32, which the MPIs convert wrongly.
+// The MPI serves all other blocking calls and the shared pointer. Where it was not given the view,
+// the library serves all blocking calls, and refuses the shared pointer, which only the MPI has.
 #include "mpi/errors.hpp"
 #include "mpi/file/access.hpp"
 #include "mpi/guard.hpp"

@@ -1,4 +1,4 @@
-// Capturing once, starting often. See persistent.hpp.
+// An access is captured once and started often. See persistent.hpp.
 #include "mpi/file/persistent.hpp"
 
 #include "mpi/errors.hpp"

@@ -1,5 +1,5 @@
-// Persistent collective accesses of sluice.h. A file that the MPI serves has them too: each start
-// is then a nonblocking call of the MPI.
+// The persistent collective accesses of sluice.h. Where the MPI serves the file, each start is a
+// nonblocking call of the MPI.
 #pragma once
 #include "mpi/file/access.hpp"
 #include "mpi/progress/own_request.hpp"

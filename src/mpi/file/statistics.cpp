@@ -1,4 +1,4 @@
-// Reducing and printing of statistics. See statistics.hpp.
+// How statistics are reduced over the ranks and printed. See statistics.hpp.
 #include "mpi/file/statistics.hpp"
 
 #include "mpi/environment.hpp"

@@ -1,4 +1,5 @@
-// SLUICE_STATS=1: what was done for each file, and how much of it the program did not notice.
+// SLUICE_STATS=1 prints what was done for each file, and how much of the time the program did not
+// notice.
 #pragma once
 #include "mpi/file/file.hpp"
 

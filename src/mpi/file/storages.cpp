@@ -1,4 +1,4 @@
-// The storages of this process. See storages.hpp.
+// The storages of this process are made when the first file needs them. See storages.hpp.
 #include "mpi/file/storages.hpp"
 
 #include "device/model/device_file.hpp"

@@ -1,5 +1,5 @@
-// What serves the files of this process: one pool of threads, at most one ring, maybe an emulated
-// device; and which of them a file gets.
+// These functions choose what serves a file: the process's pool of storage threads, its io_uring,
+// or the MPI; and with SLUICE_TEST an emulated device.
 #pragma once
 #include "file/plan/settings.hpp"
 #include "mpi/communicator/team.hpp"

@@ -1,4 +1,4 @@
-// Reading. See system_hints.hpp.
+// How the file of hints is found and read. See system_hints.hpp.
 #include "mpi/file/system_hints.hpp"
 
 #include "mpi/environment.hpp"

@@ -1,4 +1,5 @@
-// The file of hints that ROMIO reads for all programs of a system, or of a user.
+// ROMIO reads hints for all programs from a file of the system or of the user. These functions read
+// the same file.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// Checking and flattening. See view.hpp.
+// How views are checked and flattened. See view.hpp.
 #include "mpi/file/view.hpp"
 
 #include "mpi/environment.hpp"

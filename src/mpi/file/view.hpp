@@ -1,8 +1,8 @@
-// File views: what the program gave, flattened, and who keeps it. MPIs keep 16 to 31 bytes for each
-// piece of a view, so one of very many pieces is not given to them; nor is one in external32 whose
-// datatypes have other sizes there than in memory, which the MPIs take for the file's. They get a
-// stand-in that counts etypes alike (their file pointer stays right), and this library serves
-// independent calls too.
+// A FileView is the view that the program has set, flattened. MPIs keep 16 to 31 bytes for each
+// piece of a view, so they are not given a view of very many pieces. Nor are they given one in
+// external32 whose datatypes have other sizes in the file than in memory, because they compute with
+// those in memory. In both cases they get a stand-in of contiguous etypes, with which their file
+// pointer stays right, and the library serves independent calls too.
 #pragma once
 #include "base/request.hpp"
 #include "base/status.hpp"

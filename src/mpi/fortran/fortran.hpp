@@ -1,6 +1,6 @@
-// Between Fortran's arguments and C's. Everything is passed by address; what C gives back is
-// converted at the end of the statement that calls it, by the destructors of these temporaries.
-// Which names are intercepted, and why: docs/decisions/0008-fortran.md.
+// These templates turn Fortran's arguments into C's. Fortran passes everything by address; what C
+// gives back is converted by the destructors of temporaries, at the end of the statement with the
+// call. docs/decisions/0008-fortran.md says which names are intercepted, and why.
 #pragma once
 #include "mpi/guard.hpp"
 

@@ -1,5 +1,5 @@
-// Data access for Fortran. Only Open MPI's Fortran library does not call the C functions by their
-// names here; MPICH's does. See fortran.hpp.
+// Data access for Fortran. Only Open MPI's Fortran library needs it: MPICH's calls the C functions
+// by their names. See fortran.hpp.
 #include "mpi/fortran/fortran.hpp"
 
 #ifdef OPEN_MPI

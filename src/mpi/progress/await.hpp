@@ -1,4 +1,4 @@
-// Mode `calls`: waiting for the MPI while operations are moved on.
+// Mode `calls`: these functions wait for the MPI, and move operations on meanwhile.
 #pragma once
 #include "mpi/progress/progress.hpp"
 

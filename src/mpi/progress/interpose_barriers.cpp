@@ -1,6 +1,7 @@
-// Mode `calls`: collective calls of the MPI beside those in interpose_blocking.cpp, before which
-// all ranks meet: communicators and their topologies, intercommunicators, and neighbourhood
-// collectives. In the other mode everything here goes straight on.
+// Mode `calls`: all ranks meet before these collective functions of the MPI, so that none blocks in
+// them while another still waits for its operation: communicators and their topologies,
+// intercommunicators, neighbourhood collectives. interpose_blocking.cpp has the other collectives.
+// In mode `thread` each call goes straight to the MPI.
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"
 

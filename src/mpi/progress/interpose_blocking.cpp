@@ -1,7 +1,7 @@
-// Mode `calls`: MPI's own blocking functions, so that operations move on inside them. Those between
-// two ranks become nonblocking ones that are waited for; before collective ones all ranks meet.
-// Probes that do not block move operations on once. In the other mode everything here goes straight
-// on.
+// Mode `calls`: operations move on inside the MPI's blocking functions. A blocking function between
+// two ranks becomes a nonblocking one that is waited for, all ranks meet before a collective one,
+// and a probe that does not block moves operations on once. In mode `thread` each call goes
+// straight to the MPI.
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/await.hpp"

@@ -1,6 +1,7 @@
-// Mode `calls`: what waits for buffered messages to be delivered. Since MPI 4.1 the MPI can be
-// asked to do so without blocking. Where it cannot, operations stand still in MPI_Buffer_detach
-// until the receivers have come. In the other mode everything here goes straight on.
+// Mode `calls`: operations move on while the program waits for buffered messages to be delivered.
+// Since MPI 4.1 the MPI can be asked without blocking whether they are. Where it cannot, operations
+// stand still in MPI_Buffer_detach until the receivers have come. In mode `thread` each call goes
+// straight to the MPI.
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/await.hpp"
 

@@ -1,5 +1,6 @@
-// The Wait and Test families, MPI_Request_free and MPI_Request_get_status. Arrays may mix our
-// requests with any others: ours are settled first, then the MPI's own function does what it does.
+// The library's functions of the Wait and Test families, MPI_Request_free and
+// MPI_Request_get_status. An array may mix the library's requests with others: the library settles
+// its own, then the MPI's function does the rest.
 #include "mpi/guard.hpp"
 #include "mpi/progress/requests.hpp"
 

@@ -1,7 +1,7 @@
-// Mode `calls`: windows. Before collective calls on a window all its ranks meet. MPI_Win_start
-// waits for the targets, and MPI_Win_wait for the origins, while operations are moved on.
-// MPI_Win_lock cannot be tried, only waited in: operations stand still there while another rank has
-// the lock. In the other mode everything here goes straight on.
+// Mode `calls`: all ranks of a window meet before collective calls on it, MPI_Win_start waits for
+// the targets and MPI_Win_wait for the origins while operations move on. MPI_Win_lock cannot be
+// tried, only waited in, so operations stand still there while another rank has the lock. In mode
+// `thread` each call goes straight to the MPI.
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/await.hpp"
 #include "mpi/progress/progress_barrier.hpp"

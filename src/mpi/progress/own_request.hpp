@@ -1,4 +1,4 @@
-// What `sluice_request` of sluice.h points to.
+// The type to which `sluice_request` of sluice.h points.
 #pragma once
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
-// The loop of a caller that drives, the loop of the helper thread, and what they share: the list of
-// what has something under way. progress.hpp describes the interface.
+// The loop of a caller that drives, the loop of the helper thread, and the list of what has
+// something under way, which they share. See progress.hpp.
 #include "mpi/progress/progress.hpp"
 
 #include "mpi/environment.hpp"

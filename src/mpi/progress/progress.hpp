@@ -1,6 +1,7 @@
-// Who makes progress on operations: the thread of a blocking call or a wait, else one helper thread
-// a process. Whoever does it holds one mutex, and sleeps on the process's doorbell when nothing
-// moves. While a caller drives, the helper stays out of the way (decisions 0004, 0039).
+// Progress decides which thread moves operations on: the thread of a blocking call or of a wait,
+// else the one helper thread of the process. Whoever does it holds one mutex, and sleeps on the
+// process's doorbell when nothing moves. While a caller drives, the helper stays away (decisions
+// 0004, 0039).
 #pragma once
 #include "mpi/environment.hpp"
 #include "mpi/progress/progress_states.hpp"

@@ -1,5 +1,5 @@
-// Meeting by barriers, and by messages where only some ranks of a communicator take part. These go
-// by communicators of this library, so that no receive of the program's matches them. See
+// All ranks meet by a barrier, or by messages where only some ranks of a communicator take part.
+// Both use communicators of the library, so that no receive of the program matches them. See
 // progress_barrier.hpp.
 #include "mpi/progress/progress_barrier.hpp"
 

@@ -1,6 +1,6 @@
-// Mode `calls`: a rank that blocks in MPI must go on moving operations, or ranks that wait for
-// these, and would only then come to the call that it blocks in, would wait for ever. Nothing here
-// does anything in the other mode.
+// Mode `calls`: a rank that blocks in the MPI must go on moving operations. Otherwise ranks that
+// wait for these operations, before they come to the call in which it blocks, would wait for ever.
+// In mode `thread` nothing here does anything.
 #pragma once
 #include "mpi/environment.hpp"
 

@@ -1,4 +1,4 @@
-// Generalized requests. See requests.hpp.
+// How requests are made, completed and used again. See requests.hpp.
 #include "mpi/progress/requests.hpp"
 
 #include "mpi/errors.hpp"

@@ -1,7 +1,7 @@
-// Nonblocking operations as MPI_Requests that the MPI itself made: generalized requests. They are
-// completed only inside intercepted calls, in the thread of the program, so no thread level is
-// needed. Where the program waits for ours alone the MPI is not told at all, and the request serves
-// another operation.
+// The request of a nonblocking operation is a generalized request, which the MPI itself made. It is
+// completed inside intercepted calls only, in the program's thread, so no thread level is needed.
+// Where the program waits for the library's requests alone, the MPI is not told at all, and the
+// request serves another operation later.
 #pragma once
 #include "mpi/errors.hpp"
 #include "mpi/file/access.hpp"

@@ -1,4 +1,4 @@
-// Asking the system and the other ranks for their cores. See threads.hpp.
+// How the system and the other ranks of the node are asked for their cores. See threads.hpp.
 #include "mpi/progress/threads.hpp"
 
 #include "mpi/environment.hpp"

@@ -1,4 +1,4 @@
-// Where the threads of the library run: SLUICE_AFFINITY.
+// SLUICE_AFFINITY says on which cores the library's threads run.
 #pragma once
 #include <mpi.h>
 

@@ -1,5 +1,5 @@
-// Which MPI this library was compiled for: a word of what MPI_Get_library_version says, or the
-// standard ABI, which any MPI may have.
+// The MPI for which this library was compiled: a word of what its MPI_Get_library_version says, or
+// the standard ABI, which any MPI may have.
 #pragma once
 #include <mpi.h>
 

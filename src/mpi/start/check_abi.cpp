@@ -1,4 +1,5 @@
-// Compares the MPI that this library was compiled for with those in the process. See check_abi.hpp.
+// The MPI for which the library was compiled is compared with those in the process. See
+// check_abi.hpp.
 #include "mpi/start/check_abi.hpp"
 
 #include "mpi/environment.hpp"

@@ -1,4 +1,4 @@
-// Does this library fit the program?
+// This function finds out whether the library fits the MPI of the program.
 #pragma once
 
 namespace sluice {

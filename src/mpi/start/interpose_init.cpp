@@ -1,6 +1,6 @@
-// MPI_Init, MPI_Init_thread, MPI_Finalize and sessions: nothing is set up at the start but the
-// thread level that several nodes need; at the end requests are waited for, statistics printed, the
-// helper ended.
+// The library's MPI_Init, MPI_Init_thread, MPI_Finalize and session functions. At the start they
+// only raise the thread level where several nodes need it. At the end they wait for requests, print
+// statistics and end the helper thread.
 #include "mpi/collective/communicator.hpp"
 #include "mpi/collective/communicator_collectives.hpp"
 #include "mpi/collective/own_reduction.hpp"

@@ -1,6 +1,6 @@
-// MPI_Comm_spawn: the processes that a preloaded program spawns are preloaded as well. Launchers
-// give them the environment of the job, not that of the process that spawns them, so `env` is
-// spawned, which sets it and becomes the program.
+// The library's MPI_Comm_spawn preloads the processes that a preloaded program spawns. Launchers
+// give them the environment of the job and not that of the process that spawns them, so it spawns
+// `env`, which sets the variables and becomes the program.
 #include "mpi/environment.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"

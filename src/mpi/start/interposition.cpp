@@ -1,4 +1,4 @@
-// The library's own symbols against those that the program sees. See interposition.hpp.
+// The library's own symbols are compared with those that the program sees. See interposition.hpp.
 #include "mpi/start/interposition.hpp"
 
 #include "mpi/environment.hpp"

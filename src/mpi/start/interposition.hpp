@@ -1,6 +1,6 @@
-// Do the program's calls reach this library? A program, or a tool that comes first, may define a
-// function of MPI itself and go on to its PMPI_ name, as the standard allows: then the call passes
-// this library by.
+// These functions find out whether the program's calls reach this library. A program, or a tool
+// that comes first, may define a function of MPI itself and go on to its PMPI_ name, as the
+// standard allows; then the call passes this library by.
 #pragma once
 
 namespace sluice {

@@ -1,4 +1,5 @@
-// The proof that the schedules of all ranks do together what MPI says of a collective. For tests.
+// This check proves that the schedules of all ranks do together what MPI says of a collective.
+// Tests use it.
 #pragma once
 #include "collective/algorithms.hpp"
 

@@ -1,4 +1,5 @@
-// Ancestors of ops as bits, and one sweep over the bytes that they touch.
+// The ancestors of ops are kept as bits, and one sweep goes over the bytes that they touch. See
+// order.hpp.
 #include "simulate/proof/order.hpp"
 
 #include "schedule/describe.hpp"

@@ -1,5 +1,5 @@
-// What one rank's schedule leaves to chance: nothing that matters, if it is sound. Pure. Used by
-// tests and simulations, never in production.
+// These functions show that one rank's schedule leaves nothing to chance that matters, or say what
+// it leaves. Tests and simulations use them, never production. Pure.
 #pragma once
 #include "collective/algorithms.hpp"
 

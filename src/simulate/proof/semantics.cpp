@@ -1,4 +1,4 @@
-// MPI's collectives as tables of origins.
+// MPI's collectives as tables that say where each byte comes from. See semantics.hpp.
 #include "simulate/proof/semantics.hpp"
 
 #include "collective/parts.hpp"

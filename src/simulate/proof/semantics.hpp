@@ -1,5 +1,5 @@
 // What MPI says of collectives, without any algorithm: what lies in the ranks' memory before a
-// call, and after it. Pure. Used by tests and simulations, never in production.
+// call, and after it. Tests and simulations use it, never production. Pure.
 #pragma once
 #include "collective/collective.hpp"
 #include "simulate/proof/symbolic.hpp"

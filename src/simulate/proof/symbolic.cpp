@@ -1,4 +1,4 @@
-// Stretches of bytes with one origin, and lists of ranks by number.
+// How stretches of bytes with one origin are cut and joined. See symbolic.hpp.
 #include "simulate/proof/symbolic.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Memory whose bytes say where they come from: what the check of collectives computes with. A
-// stretch of any length is one entry, so large sizes cost no more than small ones. Pure. Used by
-// tests and simulations, never in production.
+// Symbolic memory, whose bytes say where they come from: the check of collectives computes with it.
+// A stretch of any length is one entry, so large sizes cost no more than small ones. Tests and
+// simulations use it, never production. Pure.
 #pragma once
 #include "base/extent.hpp"
 #include "base/topology.hpp"
