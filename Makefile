@@ -34,10 +34,9 @@ build: build-$(variant)        ## build for MPI=mpich (default), openmpi, ...: s
 demo: needed = $(MPI)
 demo: environment              ## build what it needs for MPI=mpich (default), show what Sluice does
 	@begin=$$(date +%s) && export NINJA_STATUS='[%f of %t, %e s] ' && \
-	$(MAKE) --no-print-directory build-no-mpi needed=$(MPI) quiet= \
-	    TARGETS="sluice_ports sluice_command sluice-device" && \
-	$(MAKE) --no-print-directory build-$(variant) needed=$(MPI) quiet= \
-	    TARGETS="lib/libsluice.so sluice_command sluice-device" && \
+	for part in no-mpi $(variant); do \
+	    $(MAKE) --no-print-directory build-$$part needed=$(MPI) quiet= TARGETS=demo_parts || exit 1; \
+	done && \
 	echo "built in $$(($$(date +%s) - begin)) s" && \
 	examples/demo --mpi $(MPI) && echo "shown in $$(($$(date +%s) - begin)) s"
 

@@ -8,18 +8,17 @@ endmacro()
 
 # Sources that are compiled alone where others are compiled together (CMAKE_UNITY_BUILD): they give
 # a name in their unnamed namespace, or a macro, another meaning than their neighbours do.
-set(compiled_alone exchange_choice algorithm_choice price_choice cost_rules coverage domains fault_rules fingerprint fingerprint_key
-    machine_text placement type_tree schedule_check settings hints
-    striping file_striping transfers machine_model world
-    server secret command_explain command_nvm command_run command_simulate mpi_parts
-    planning
-    mode_app mode_choice mode_domains mode_exchange patterns shapes
-    overlap service transform report work
-    collective_arguments communicator_collectives datatype check_abi node_network pattern peers team mapping uring)
+set(compiled_alone
+    algorithm_choice check_abi collective_arguments command_explain command_nvm command_run
+    command_simulate communicator_collectives cost_rules coverage datatype domains
+    exchange_choice fault_rules file_striping fingerprint fingerprint_key hints machine_model
+    machine_text mapping mode_app mode_choice mode_domains mode_exchange mpi_parts node_network
+    overlap pattern patterns peers placement planning price_choice report schedule_check secret
+    server service settings shapes striping team transfers transform type_tree uring work world)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 
 # sluice_alone(<file>...): marks those that are. A program's parser of options is one as well: half
-# of its time goes into making CLI11 fast, which runs once.
+# of its build would make CLI11 fast, which runs once.
 function(sluice_alone)
     foreach(source IN LISTS ARGN)
         cmake_path(GET source STEM name)
@@ -28,7 +27,7 @@ function(sluice_alone)
             file(STRINGS ${source} parser REGEX "include (<CLI/|.tools/command_line)" LIMIT_COUNT 1)
         endif()
         if(parser)
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -O1)
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -O0)
         endif()
         if(parser OR name IN_LIST compiled_alone OR name MATCHES "^(interpose|fortran)_")
             set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -54,7 +53,8 @@ if(FLOCK_PROGRAM)
     set(take_turns ${FLOCK_PROGRAM} ${taken_from}/.lock)
 endif()
 
-# sluice_taken(<target> <file>): brings up to date the file that the target makes in the other build.
+# sluice_taken(<target> <file>): brings up to date the file that the target makes in the other
+# build.
 function(sluice_taken target file)
     add_custom_target(${target}_taken
         COMMAND ${take_turns} ${CMAKE_COMMAND} --build ${taken_from} --target ${target} -- --quiet

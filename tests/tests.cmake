@@ -1,9 +1,9 @@
 # What CTest runs, each test with its labels and its time limit. CMakeLists.txt includes this file;
 # tests/run.py builds, and runs the tests of all builds together.
 #
-# Labels: lint, unit, mpi (`make test`); mpis, sanitized (other MPIs and the sanitizers); each of them
-# with "-long" for more ranks and repetitions. A test that ends with 77 was skipped, and its last
-# line says why.
+# Labels: lint, unit, mpi (`make test`); mpis, sanitized (other MPIs and the sanitizers); each of
+# them with "-long" for more ranks and repetitions. A test that ends with 77 was skipped, and its
+# last line says why.
 cmake_path(GET PROJECT_BINARY_DIR FILENAME variant)
 set(tests ${PROJECT_SOURCE_DIR}/tests)
 
@@ -16,12 +16,14 @@ if(SLUICE_SANITIZE STREQUAL "thread" AND EXISTS /proc/sys/vm/mmap_rnd_bits)
     endif()
 endif()
 
-# sluice_test(<name> LABEL <label> [SECONDS <limit>] [BESIDE] [ENVIRONMENT <variable>...]
+# sluice_test(<name> LABEL <label> [SECONDS <limit>] [BESIDE] [PURE] [ENVIRONMENT <variable>...]
 #             COMMAND <word>...)
 # BESIDE: may run at the same time as others. A test works in an empty folder of its own; at its
 # limit it is asked to end, so that a runner can say where its ranks are and stop them.
+# PURE: nothing in it points to the stack of a function that may have returned; looking for that
+# doubles the time of simulations.
 function(sluice_test name)
-    cmake_parse_arguments(test "BESIDE" "LABEL;SECONDS" "ENVIRONMENT;COMMAND" ${ARGN})
+    cmake_parse_arguments(test "BESIDE;PURE" "LABEL;SECONDS" "ENVIRONMENT;COMMAND" ${ARGN})
     if(NOT test_SECONDS)
         set(test_SECONDS 120)
     endif()
@@ -30,8 +32,12 @@ function(sluice_test name)
     file(MAKE_DIRECTORY ${folder})
     add_test(NAME "${name} ${variant}" COMMAND ${fixed_addresses} ${test_COMMAND}
              WORKING_DIRECTORY ${folder})
+    set(returned 1)
+    if(test_PURE)
+        set(returned 0)
+    endif()
     list(APPEND test_ENVIRONMENT SLUICE_SOURCE_DIR=${PROJECT_SOURCE_DIR}
-         ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+         ASAN_OPTIONS=detect_stack_use_after_return=${returned} UBSAN_OPTIONS=print_stacktrace=1
          TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1)
     set(serial ON)
     if(test_BESIDE)
@@ -46,7 +52,11 @@ endfunction()
 # sluice_unit_test(<test> <label>): once as it is and once with more cases.
 function(sluice_unit_test test label)
     set(command ${PROJECT_BINARY_DIR}/tests/unit/${test} --gtest_brief=1 --gtest_shuffle)
-    sluice_test(${test} LABEL ${label} SECONDS 300 BESIDE COMMAND ${command})
+    set(pure)
+    if(test MATCHES "^(simulation|collective)")
+        set(pure PURE)  # The long tests look for it in these as well.
+    endif()
+    sluice_test(${test} LABEL ${label} SECONDS 300 BESIDE ${pure} COMMAND ${command})
     sluice_test("${test} long" LABEL unit-long SECONDS 3000 BESIDE
                 ENVIRONMENT SLUICE_TEST_LONG=1 COMMAND ${command})
 endfunction()
@@ -63,6 +73,8 @@ function(sluice_lint)
     sluice_test(spelling LABEL lint BESIDE COMMAND ${tools}/codespell --config
                 ${PROJECT_SOURCE_DIR}/.codespellrc ${PROJECT_SOURCE_DIR})
     sluice_test(clang-tidy LABEL lint SECONDS 900 COMMAND python3 ${tests}/clang_tidy.py)
+    sluice_test("clang-tidy deep" LABEL unit-long SECONDS 3000
+                COMMAND python3 ${tests}/clang_tidy.py --deep)
     sluice_test("clang's warnings" LABEL lint SECONDS 900
                 COMMAND python3 ${tests}/clang_warnings.py)
 endfunction()

@@ -9,6 +9,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD_FILES = (ROOT / "CMakeLists.txt", *sorted(ROOT.glob("setup/*.cmake")),
+               *sorted(ROOT.glob("tests/**/*.cmake")))
 FOLDERS = ("src", "tools", "bench", "device", "include", "tests", "examples", "setup", ".ci")
 OWN_FOLDERS = ("src", "tools", "bench", "device")
 SOURCE_FOLDERS = (*OWN_FOLDERS, "tests", "examples")
@@ -215,7 +217,7 @@ def named_by_runner(path):
 
 def check_reachable():
     """A file that neither CMake nor a runner names is compiled by nobody."""
-    cmake = (ROOT / "CMakeLists.txt").read_text()
+    cmake = "".join(path.read_text() for path in BUILD_FILES)
     patterns = re.findall(rf"\b(?:{'|'.join(SOURCE_FOLDERS)})/[\w./*]+\.c(?:pp)?\b", cmake)
     built = {path for pattern in patterns for path in ROOT.glob(pattern)}
     for folder in SOURCE_FOLDERS:
@@ -224,7 +226,7 @@ def check_reachable():
                 continue
             small = path.relative_to(ROOT).as_posix().startswith(SMALL_PROGRAMS)
             if not (small and named_by_runner(path)):
-                fault(path, 1, "not built: neither CMakeLists.txt nor a runner names it")
+                fault(path, 1, "not built: neither CMake nor a runner names it")
 
 
 def check_named_headers(path, text):
@@ -252,7 +254,7 @@ def main():
     paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))
              if path.is_file() and path.suffix in CODE | {".py", ".sh", ".map", ""}
              and "__pycache__" not in path.parts and "study" not in path.parts]
-    paths += [ROOT / "CMakeLists.txt", ROOT / "Makefile"]
+    paths += [*BUILD_FILES, ROOT / "Makefile"]
     for path in paths:
         name, text = path.relative_to(ROOT).as_posix(), path.read_text()
         check_text(path, text)
