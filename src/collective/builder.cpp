@@ -46,40 +46,39 @@ CollectiveBuilder::Touches* CollectiveBuilder::touches_of(Memory memory) noexcep
     return nullptr;
 }
 
-void CollectiveBuilder::read(Place place, Bytes bytes, Id id, Ids& after) {
-    Touches* const all = touches_of(place.memory);
+void CollectiveBuilder::read(Memory memory, Bytes at, Bytes bytes, Ids& after) {
+    Touches* const all = touches_of(memory);
     if (all == nullptr) return;
-    for_each_stretch(*all, place.at, place.at + bytes, [&](Touched& stretch) {
+    for_each_stretch(*all, at, at + bytes, [&](Touched& stretch) {
         after.push_back(stretch.writer);
-        stretch.readers.push_back(id);
+        stretch.readers.push_back(next_id());
     });
 }
 
-void CollectiveBuilder::write(Place place, Bytes bytes, Id id, Ids& after) {
-    Touches* const all = touches_of(place.memory);
+void CollectiveBuilder::write(Memory memory, Bytes at, Bytes bytes, Ids& after) {
+    Touches* const all = touches_of(memory);
     if (all == nullptr) return;
-    for_each_stretch(*all, place.at, place.at + bytes, [&](Touched& stretch) {
+    for_each_stretch(*all, at, at + bytes, [&](Touched& stretch) {
         // Readers wait for the writer themselves.
         if (stretch.readers.empty()) after.push_back(stretch.writer);
         after.insert(after.end(), stretch.readers.begin(), stretch.readers.end());
-        stretch.writer = id;
+        stretch.writer = next_id();
         stretch.readers.clear();
     });
 }
 
-CollectiveBuilder::Id CollectiveBuilder::finish(Op op, Ids after) {
+CollectiveBuilder::Id CollectiveBuilder::finish(Op const& op, Ids after) {
     std::sort(after.begin(), after.end());
     after.erase(std::unique(after.begin(), after.end()), after.end());
     if (!after.empty() && after.back() == nothing) after.pop_back();
     if (!after.empty() && after.back() == next_id()) after.pop_back();  // Reads what it writes.
-    op.channel = Channel::collective;
     return made_.schedule.add(op, after);
 }
 
 CollectiveBuilder::Id CollectiveBuilder::add_message(Op op, Ids after) {
     Messages& messages = (op.kind == OpKind::send ? sent_ : received_)[op.peer];
-    op.value = messages.count % message_values;
-    auto const slot = static_cast<std::size_t>(op.value);
+    auto const slot = static_cast<std::size_t>(messages.count % message_values);
+    op.number = static_cast<std::uint16_t>(slot);
     if (messages.count++ < message_values) {
         messages.last.push_back(next_id());
     } else {
@@ -89,50 +88,37 @@ CollectiveBuilder::Id CollectiveBuilder::add_message(Op op, Ids after) {
     return finish(op, std::move(after));
 }
 
-CollectiveBuilder::Id CollectiveBuilder::add(OpKind kind, Place from, Place into, Bytes bytes,
-                                             Ids after) {
-    if (bytes == 0) return nothing;
-    Id const id = next_id();
-    read(from, bytes, id, after);
-    if (kind == OpKind::reduce) read(into, bytes, id, after);
-    write(into, bytes, id, after);
-    Op op{.kind = kind, .source = from.memory, .target = into.memory};
-    op.source_at = from.at, op.target_at = into.at, op.bytes = bytes;
-    return finish(op, std::move(after));
+CollectiveBuilder::Id CollectiveBuilder::add(Op const& op, Ids after) {
+    if (op.bytes == 0) return nothing;
+    read(op.source, op.source_at, op.bytes, after);
+    if (op.kind == OpKind::reduce) read(op.target, op.target_at, op.bytes, after);
+    write(op.target, op.target_at, op.bytes, after);
+    bool const is_message = op.kind == OpKind::send || op.kind == OpKind::recv;
+    return is_message ? add_message(op, std::move(after)) : finish(op, std::move(after));
 }
 
 CollectiveBuilder::Id CollectiveBuilder::send(Rank to, Place from, Bytes bytes, Ids after) {
-    if (bytes == 0) return nothing;
-    read(from, bytes, next_id(), after);
-    Op op{.kind = OpKind::send, .source = from.memory, .peer = to};
-    op.source_at = from.at, op.bytes = bytes;
-    return add_message(op, std::move(after));
+    return add(Op::send(from, to, bytes), std::move(after));
 }
 
 CollectiveBuilder::Id CollectiveBuilder::recv(Rank from, Place into, Bytes bytes, Ids after) {
-    if (bytes == 0) return nothing;
-    write(into, bytes, next_id(), after);
-    Op op{.kind = OpKind::recv, .target = into.memory, .peer = from};
-    op.target_at = into.at, op.bytes = bytes;
-    return add_message(op, std::move(after));
+    return add(Op::recv(into, from, bytes), std::move(after));
 }
 
 CollectiveBuilder::Id CollectiveBuilder::copy(Place from, Place into, Bytes bytes, Ids after) {
-    return add(OpKind::copy, from, into, bytes, std::move(after));
+    return add(Op::copy(from, into, bytes), std::move(after));
 }
 
 CollectiveBuilder::Id CollectiveBuilder::reduce(Place from, Place into, Bytes bytes, Ids after) {
-    return add(OpKind::reduce, from, into, bytes, std::move(after));
+    return add(Op::reduce(from, into, bytes), std::move(after));
 }
 
 CollectiveBuilder::Id CollectiveBuilder::signal(Rank to, Ids after) {
-    return add_message({.kind = OpKind::send, .source = Memory::input, .peer = to},
-                       std::move(after));
+    return add_message(Op::send(in_input, to, 0), std::move(after));
 }
 
 CollectiveBuilder::Id CollectiveBuilder::await_signal(Rank from, Ids after) {
-    return add_message({.kind = OpKind::recv, .target = Memory::output, .peer = from},
-                       std::move(after));
+    return add_message(Op::recv(in_output, from, 0), std::move(after));
 }
 
 Place CollectiveBuilder::scratch(Bytes bytes) noexcept {

@@ -10,16 +10,6 @@
 
 namespace sluice {
 
-/// Where bytes lie: a position in one of a rank's memories.
-struct Place {
-    Memory memory = Memory::none;
-    Bytes at = 0;
-    [[nodiscard]] constexpr Place operator+(Bytes bytes) const noexcept {
-        return {memory, at + bytes};
-    }
-    bool operator==(Place const&) const = default;
-};
-
 inline constexpr Place in_input{Memory::input, 0};
 inline constexpr Place in_output{Memory::output, 0};
 
@@ -62,11 +52,12 @@ private:
         Ids last;  ///< The last one of each value, once values are used again.
     };
 
-    Id add(OpKind kind, Place from, Place into, Bytes bytes, Ids after);
+    Id add(Op const& op, Ids after);
     Id add_message(Op op, Ids after);
-    Id finish(Op op, Ids after);
-    void read(Place place, Bytes bytes, Id id, Ids& after);
-    void write(Place place, Bytes bytes, Id id, Ids& after);
+    Id finish(Op const& op, Ids after);
+    /// Adds the ops that the next one has to wait for, to `after`.
+    void read(Memory memory, Bytes at, Bytes bytes, Ids& after);
+    void write(Memory memory, Bytes at, Bytes bytes, Ids& after);
     [[nodiscard]] Touches* touches_of(Memory memory) noexcept;
     [[nodiscard]] Id next_id() const noexcept { return static_cast<Id>(made_.schedule.ops.size()); }
 

@@ -147,11 +147,11 @@ void Collective::reduce(Op const& op) {
 }
 
 void Collective::start_message(Op const& op, Effect& effect) {
-    int const tag = tag_ + static_cast<int>(static_cast<std::uint64_t>(op.value) % tags_of_a_call);
+    int const tag = tag_ + static_cast<int>(op.number % tags_of_a_call);
     if (op.kind == OpKind::send) {
         auto const part = read_part(op.source, op.source_at, op.bytes, effect.packed);
         effect.message = execution_context_.network->start_send(
-            op.peer, tag, span_of(part.memory, op.bytes), op.synchronous != 0);
+            op.peer, tag, span_of(part.memory, op.bytes), op.synchronous);
         return;
     }
     std::byte* to = memory(op.target, op.target_at, op.bytes);

@@ -80,14 +80,16 @@ char const* name(Channel channel) noexcept {
     return "?";
 }
 
+/// Of rounds and of operations one is zero: an op belongs to one of them.
 std::string place(Op const& op) {
-    return "[" + std::to_string(op.aggregator) + "," + std::to_string(op.round) + "]";
+    return "[" + std::to_string(op.aggregator) + "," + std::to_string(op.round + op.operation) +
+           "]";
 }
 
 std::string arrow(Op const& op) { return std::string(name(op.source)) + " -> " + name(op.target); }
 
 std::string counter(Op const& op, char const* relation) {
-    return name(op.counter) + place(op) + relation + std::to_string(op.value);
+    return name(op.counter) + place(op) + relation + std::to_string(op.count);
 }
 
 /// Of a collective between memories: where, and how much.
@@ -99,20 +101,15 @@ std::string describe_collective(Op const& op) {
     std::string const bytes = std::to_string(op.bytes) + " bytes ";
     switch (op.kind) {
     case OpKind::send:
-        return "send " + bytes + "#" + std::to_string(op.value) + " to " + std::to_string(op.peer) +
-               " from " + at(op.source, op.source_at);
+        return "send " + bytes + "#" + std::to_string(op.number) + " to " +
+               std::to_string(op.peer) + " from " + at(op.source, op.source_at);
     case OpKind::recv:
-        return "recv " + bytes + "#" + std::to_string(op.value) + " from " +
+        return "recv " + bytes + "#" + std::to_string(op.number) + " from " +
                std::to_string(op.peer) + " into " + at(op.target, op.target_at);
     default:
         return (op.kind == OpKind::reduce ? "reduce " : "copy ") + bytes +
                at(op.source, op.source_at) + " -> " + at(op.target, op.target_at);
     }
-}
-
-/// One step of FNV-1a, eight bytes at a time.
-void mix(std::uint64_t& hash, std::uint64_t value) noexcept {
-    for (int i = 0; i < 8; ++i, value >>= 8) hash = (hash ^ (value & 0xff)) * 0x100000001b3;
 }
 
 }  // namespace
@@ -157,27 +154,6 @@ std::string describe(Schedule const& schedule) {
         text += "\n";
     }
     return text;
-}
-
-std::uint64_t digest(Schedule const& schedule) noexcept {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (Op const& op : schedule.ops) {
-        mix(hash, static_cast<std::uint64_t>(op.kind) | static_cast<std::uint64_t>(op.source) << 8 |
-                      static_cast<std::uint64_t>(op.target) << 16 |
-                      static_cast<std::uint64_t>(op.counter) << 24 |
-                      static_cast<std::uint64_t>(op.channel) << 32);
-        mix(hash, static_cast<std::uint64_t>(op.aggregator));
-        mix(hash, static_cast<std::uint64_t>(op.round));
-        mix(hash, static_cast<std::uint64_t>(op.value));
-        mix(hash, static_cast<std::uint64_t>(op.peer));
-        mix(hash, static_cast<std::uint64_t>(op.source_at));
-        mix(hash, static_cast<std::uint64_t>(op.target_at));
-        mix(hash, static_cast<std::uint64_t>(op.bytes));
-        for (std::uint32_t e = 0; e < op.edge_count; ++e) {
-            mix(hash, schedule.edges[op.first_edge + e]);
-        }
-    }
-    return hash;
 }
 
 }  // namespace sluice

@@ -18,9 +18,9 @@ enum class Memory : std::uint8_t {
     user,          ///< The program's buffer.
     cb_buffer,     ///< The window's bytes, in memory that the node shares.
     coverage,      ///< The collective buffer's coverage.
-    message,       ///< A buffer for one message from or to another node.
+    message,       ///< A buffer for one message from or to another node; a summary from there.
     want,          ///< What a source asked for in this round: its coverage.
-    record,        ///< The rank's own summary; 1: one that came from another node.
+    record,        ///< The rank's own summary.
     board,         ///< The summaries of the node's ranks.
     announcement,  ///< The summary of all ranks, for the node.
     claims,        ///< On the board of the node, or those on one aggregator.
@@ -55,9 +55,28 @@ enum class Channel : std::uint8_t {
     collective
 };
 
+/// Which counter. One of a collective buffer is named by aggregator and round, one of a board by
+/// channel and operation, and one of an aggregator by that alone.
+struct CounterRef {
+    CounterKind kind = CounterKind::turn;
+    Channel channel = Channel::data;
+    std::int32_t aggregator = 0;
+    std::int64_t round = 0, operation = 0;
+};
+
+/// Where bytes of a collective between memories lie: a position in one of a rank's memories.
+struct Place {
+    Memory memory = Memory::none;
+    Bytes at = 0;
+    [[nodiscard]] constexpr Place operator+(Bytes bytes) const noexcept {
+        return {memory, at + bytes};
+    }
+    bool operator==(Place const&) const = default;
+};
+
 enum class OpKind : std::uint8_t {
-    await,   ///< Until the counter reaches `value`.
-    notify,  ///< Adds `value` to the counter, after everything this op depends on is visible.
+    await,   ///< Until the counter reaches `count`.
+    notify,  ///< Adds `count` to the counter, after everything this op depends on is visible.
     copy,    ///< From `source` to `target`; into a collective buffer it marks the coverage too.
     merge,   ///< Summaries of `source` into the record.
     send,    ///< `source` to `peer`.
@@ -68,23 +87,47 @@ enum class OpKind : std::uint8_t {
     reduce,  ///< `target` becomes `source` combined with `target`, in this order.
 };
 
-/// One step. It may start once all ops in `after` are complete.
+/// One step. It may start once all ops in `after` are complete. The functions make the kinds, each
+/// with the fields that it has; the others keep their defaults.
 struct Op {
     OpKind kind = OpKind::await;
     Memory source = Memory::none, target = Memory::none;
     CounterKind counter = CounterKind::turn;  ///< await, notify.
-    Channel channel = Channel::data;          ///< send, recv.
-    std::uint8_t synchronous = 0;             ///< send: ends after its receive began.
+    /// send, recv: of the message. Ops of boards and claims: which of them.
+    Channel channel = Channel::data;
+    bool synchronous = false;  ///< send: ends after its receive began.
+    std::uint16_t number = 0;  ///< Collectives: which of the messages of this pair.
     std::int32_t aggregator = 0;
-    std::int64_t round = 0;  ///< Of the stream; tells collective buffer and tag. For exchanges of
-                             ///< summaries: the operation.
-    std::int64_t value = 0;  ///< await, notify; summaries: which record; recv: bytes, at most;
-                             ///< collectives: which of the messages of this pair.
-    Rank peer = -1;          ///< send, recv, and copies of their messages.
-    /// Positions in input, output and scratch, and how much is sent, received, copied or combined.
-    Bytes source_at = 0, target_at = 0, bytes = 0;
+    Rank peer = -1;              ///< send, recv, and copies of their messages.
+    std::int64_t round = 0;      ///< Of the operation queue: tells collective buffer and tag.
+    std::int64_t operation = 0;  ///< Of boards and claims: which operation of the queue.
+    std::int64_t count = 0;      ///< await, notify.
+    /// recv: at most so many. Collectives: what is sent, received, copied or combined, and where.
+    Bytes bytes = 0;
+    Bytes source_at = 0, target_at = 0;
     std::uint32_t first_edge = 0, edge_count = 0;  ///< Into Schedule::edges; always earlier ops.
+
+    [[nodiscard]] static Op await(CounterRef const& counter, std::int64_t at_least);
+    [[nodiscard]] static Op notify(CounterRef const& counter, std::int64_t by);
+    /// From one memory to another one; `peer`: of the message that is one of them.
+    [[nodiscard]] static Op copy(Memory source, Memory target, Rank peer = -1);
+    [[nodiscard]] static Op merge(Memory source, Memory target);
+    [[nodiscard]] static Op send(Memory source, Rank to, Channel channel, bool synchronous = false);
+    [[nodiscard]] static Op recv(Memory target, Rank from, Channel channel, Bytes at_most = 0);
+    [[nodiscard]] static Op write(Memory source);
+    [[nodiscard]] static Op read(Memory target);
+    [[nodiscard]] static Op clear(Memory target);
+    // Of collectives between memories.
+    [[nodiscard]] static Op send(Place from, Rank to, Bytes bytes);
+    [[nodiscard]] static Op recv(Place into, Rank from, Bytes bytes);
+    [[nodiscard]] static Op copy(Place from, Place into, Bytes bytes);
+    [[nodiscard]] static Op reduce(Place from, Place into, Bytes bytes);
+
+    [[nodiscard]] CounterRef counter_ref() const noexcept {
+        return {counter, channel, aggregator, round, operation};
+    }
 };
+static_assert(sizeof(Op) <= 72, "a schedule of a thousand rounds is read from memory");
 
 /// Ops in topological order.
 struct Schedule {

@@ -19,7 +19,7 @@ char const* fault_of(Op const& op) noexcept {
     switch (op.kind) {
     case OpKind::await:
     case OpKind::notify:
-        return op.value < 0 ? "a counter would fall" : nullptr;
+        return op.count < 0 ? "a counter would fall" : nullptr;
     case OpKind::copy:
     case OpKind::reduce:
     case OpKind::merge:
@@ -38,7 +38,7 @@ char const* fault_of(Op const& op) noexcept {
     return "unknown kind";
 }
 
-using MessageKey = std::tuple<Rank, Rank, Channel, std::int32_t, std::int64_t>;
+using MessageKey = std::tuple<Rank, Rank, Channel, std::int32_t, std::int64_t, std::int64_t>;
 using CounterKey = std::tuple<Node, CounterKind, std::int32_t, std::int64_t>;
 
 struct Counts {
@@ -62,18 +62,22 @@ CounterKey key_of(Op const& op, Node node, std::int32_t cb_buffer_count) noexcep
         break;
     }
     // The reductions of an operation have counters of their own.
-    return {node, op.counter, -1 - static_cast<std::int32_t>(op.channel), op.round};
+    return {node, op.counter, -1 - static_cast<std::int32_t>(op.channel), op.operation};
+}
+
+MessageKey message(Op const& op, Rank from, Rank to) noexcept {
+    return {from, to, op.channel, op.aggregator, op.round, op.operation};
 }
 
 void count(Schedule const& schedule, Rank self, Node node, std::int32_t cb_buffer_count,
            Counts& to) {
     for (Op const& op : schedule.ops) {
         if (op.kind == OpKind::send) {
-            ++to.sent_minus_received[{self, op.peer, op.channel, op.aggregator, op.round}];
+            ++to.sent_minus_received[message(op, self, op.peer)];
         } else if (op.kind == OpKind::recv) {
-            --to.sent_minus_received[{op.peer, self, op.channel, op.aggregator, op.round}];
+            --to.sent_minus_received[message(op, op.peer, self)];
         } else if (op.kind == OpKind::notify) {
-            to.total[key_of(op, node, cb_buffer_count)] += op.value;
+            to.total[key_of(op, node, cb_buffer_count)] += op.count;
         }
     }
 }
@@ -106,17 +110,17 @@ std::string first_fault(std::span<Schedule const> schedules, Topology const& top
     }
     for (auto const& [key, difference] : counts.sent_minus_received) {
         if (difference == 0) continue;
-        auto const& [from, to, channel, aggregator, round] = key;
-        return "messages of round " + std::to_string(round) + " from rank " + std::to_string(from) +
-               " to " + std::to_string(to) + ": " + std::to_string(difference) +
-               " more sent than received";
+        auto const& [from, to, channel, aggregator, round, operation] = key;
+        return "messages of round " + std::to_string(round + operation) + " from rank " +
+               std::to_string(from) + " to " + std::to_string(to) + ": " +
+               std::to_string(difference) + " more sent than received";
     }
     for (std::size_t r = 0; r < schedules.size(); ++r) {
         Node const node = topology.node_of(static_cast<Rank>(r));
         for (std::size_t i = 0; i < schedules[r].ops.size(); ++i) {
             Op const& op = schedules[r].ops[i];
             if (op.kind != OpKind::await) continue;
-            if (counts.total[key_of(op, node, cb_buffer_count)] >= op.value) continue;
+            if (counts.total[key_of(op, node, cb_buffer_count)] >= op.count) continue;
             return "rank " + std::to_string(r) + ": " + fault(i, op, "nobody notifies enough");
         }
     }

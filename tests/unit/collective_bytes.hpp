@@ -125,7 +125,7 @@ private:
             std::byte const* const from = at(rank, one.source, one.source_at, one.bytes);
             buffers_.emplace_back(from, from + one.bytes);
         }
-        Key const key{rank, static_cast<std::size_t>(one.peer), one.value};
+        Key const key{rank, static_cast<std::size_t>(one.peer), one.number};
         sends_[key].push_back({i, buffered});
         if (buffered >= 0) end(rank, i);
         match(key);
@@ -133,7 +133,7 @@ private:
 
     void start_recv(std::size_t rank, std::size_t i) {
         Op const& one = op(rank, i);
-        Key const key{static_cast<std::size_t>(one.peer), rank, one.value};
+        Key const key{static_cast<std::size_t>(one.peer), rank, one.number};
         recvs_[key].push_back(i);
         match(key);
     }

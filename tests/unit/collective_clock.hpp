@@ -85,7 +85,7 @@ private:
     void start(std::size_t r, std::size_t i) {
         Op const& one = op(r, i);
         if (one.kind == OpKind::recv) {
-            Key const key{static_cast<std::size_t>(one.peer), r, one.value};
+            Key const key{static_cast<std::size_t>(one.peer), r, one.number};
             recvs_[key].push({r, i});
             return match(key);
         }
@@ -170,7 +170,7 @@ private:
 
     void post(Work const& sent) {
         Op const& one = op(sent.rank, sent.op);
-        Key const key{sent.rank, static_cast<std::size_t>(one.peer), one.value};
+        Key const key{sent.rank, static_cast<std::size_t>(one.peer), one.number};
         sends_[key].push(sent);
         match(key);
     }

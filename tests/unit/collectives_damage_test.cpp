@@ -121,7 +121,7 @@ bool change_peer(Schedule& s, Random& random) {
 
 bool change_number(Schedule& s, Random& random) {
     Op& op = s.ops[pick(s, random)];
-    op.value += 1;
+    op.number += 1;
     return op.kind == OpKind::send || op.kind == OpKind::recv;
 }
 
@@ -252,13 +252,12 @@ TEST(CollectivesDamage, RanksThatWaitForEachOtherAreFound) {
 TEST(CollectivesDamage, MessagesThatMayOvertakeAreFound) {
     auto const calls = draw_calls({.kind = CollectiveKind::bcast, .ranks = 2, .block = 32});
     All all = make_all(calls, Algorithm::chain, 16);
-    for (CollectiveSchedule& one : all) one.schedule.ops[1].value = 0;
+    for (CollectiveSchedule& one : all) one.schedule.ops[1].number = 0;
     EXPECT_EQ(first_fault(calls, all), "");  // Both may start at once.
     auto ops = all[0].schedule.ops;
     all[0].schedule.clear();
     all[0].scratch = 1;
-    Op copy{.kind = OpKind::copy, .source = Memory::output, .target = Memory::scratch};
-    copy.channel = Channel::collective, copy.bytes = 1;
+    Op const copy = Op::copy(Place{Memory::output, 0}, Place{Memory::scratch, 0}, 1);
     auto const copied = all[0].schedule.add(copy, {});
     all[0].schedule.add(ops[0], {copied});
     all[0].schedule.add(ops[1], {});

@@ -31,10 +31,10 @@ public:
             return copy(op);
         case OpKind::send:
             return "sends " + content(op.channel) + " to " + who(op.peer) +
-                   (op.synchronous != 0 ? ", which must have asked for it" : "");
+                   (op.synchronous ? ", which must have asked for it" : "");
         case OpKind::recv:
             return "receives " + content(op.channel) + " of " + who(op.peer) + ", at most " +
-                   bytes_text(static_cast<double>(op.value));
+                   bytes_text(static_cast<double>(op.bytes));
         case OpKind::write:
             return "writes the collective buffer's bytes to the file, and no others";
         case OpKind::read:
@@ -58,28 +58,28 @@ private:
         return channel == Channel::answer ? "the bytes read" : "the message";
     }
     [[nodiscard]] std::string wait(Op const& op) const {
-        std::string const value = std::to_string(op.value);
+        std::string const value = std::to_string(op.count);
         switch (op.counter) {
         case CounterKind::turn:
-            if (op.value % 2 != 0)
+            if (op.count % 2 != 0)
                 return "waits until the window's bytes are in the collective buffer";
             if (!uses_cb_buffer_)
                 return "passes the collective buffer by: nothing of its node goes through it";
-            return op.value == 0 ? "takes the collective buffer, which nobody has used yet"
+            return op.count == 0 ? "takes the collective buffer, which nobody has used yet"
                                  : "waits until the collective buffer is free of an earlier round";
         case CounterKind::posted:
-            if (op.value == 0) return "waits for no rank of its node: none has bytes here";
+            if (op.count == 0) return "waits for no rank of its node: none has bytes here";
             return "waits for the posts of its node's ranks, " + value + " in all";
         default:
             return "waits until " + value +
-                   (op.value == 1 ? " earlier message is" : " earlier messages are") +
+                   (op.count == 1 ? " earlier message is" : " earlier messages are") +
                    " dealt with: at most " + std::to_string(plan_.throttle.messages) + " at once";
         }
     }
     std::string announce(Op const& op) {
         if (op.counter == CounterKind::posted) return "posts that its part is done";
         if (op.counter != CounterKind::turn) return "counts a message as dealt with";
-        bool const there = plan_.direction == Direction::read && op.value == 1 && !told_;
+        bool const there = plan_.direction == Direction::read && op.count == 1 && !told_;
         told_ = true;
         return there ? "tells its node that the bytes are in the collective buffer"
                      : "sets the collective buffer free";

@@ -9,35 +9,28 @@ namespace sluice {
 /// An await for the `n`-th message of an aggregator, where it must not be asked for at once.
 class Gate {
 public:
-    Gate(Schedule& schedule, Throttle throttle, CounterKind counter, Op base)
+    Gate(Schedule& schedule, Throttle throttle, CounterRef const& counter)
         : schedule_(schedule),
           throttle_(throttle),
-          base_(base) {
-        base_.counter = counter;
-    }
+          counter_(counter) {}
     /// What message number `n` of the operation waits for, beside `after`.
     std::vector<std::uint32_t> pass(std::int64_t n, std::vector<std::uint32_t> after) {
         std::int64_t const needed = throttle_.needed_before(n);
         if (needed > 0) {
-            Op op = base_;
-            op.kind = OpKind::await, op.value = needed;
             if (last_ != none) after.push_back(last_);  // One await at a time is looked at.
-            last_ = schedule_.add(op, after);
+            last_ = schedule_.add(Op::await(counter_, needed), after);
             after = {last_};
         }
         return after;
     }
     void count(std::uint32_t done) {
-        if (throttle_.messages <= 0) return;
-        Op op = base_;
-        op.kind = OpKind::notify, op.value = 1;
-        schedule_.add(op, {done});
+        if (throttle_.messages > 0) schedule_.add(Op::notify(counter_, 1), {done});
     }
 
 private:
     Schedule& schedule_;
     Throttle throttle_;
-    Op base_;
+    CounterRef counter_;
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     std::uint32_t last_ = none;
 };

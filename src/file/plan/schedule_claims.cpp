@@ -16,18 +16,12 @@ public:
           self_(self),
           node_(topology.node_of(self)),
           plan_(plan),
-          base_{.source = Memory::claims,
-                .target = Memory::claims,
-                .channel = Channel::claims,
-                .round = operation} {}
+          claimed_{
+              .kind = CounterKind::claimed, .channel = Channel::claims, .operation = operation} {}
 
     Schedule build() {
-        Op op = base_;
-        op.kind = OpKind::copy, op.source = Memory::user;
-        posted_ = schedule_.add(op, {});
-        op = base_;
-        op.kind = OpKind::notify, op.counter = CounterKind::claimed, op.value = 1;
-        posted_ = schedule_.add(op, {posted_});
+        posted_ = add(Op::copy(Memory::user, Memory::claims), 0, {});
+        posted_ = add(Op::notify(claimed_, 1), 0, {posted_});
         for (std::int32_t const a :
              send_order(plan_.metadata, topology_, self_, plan_.aggregator_count())) {
             Rank const aggregator = sluice::aggregator(topology_, plan_, a);
@@ -45,35 +39,32 @@ public:
 private:
     bool one_layer() const noexcept { return plan_.metadata.layers == Layers::one; }
 
+    /// All ops here are of the exchange of claims, those of messages of one aggregator `a`.
+    std::uint32_t add(Op op, std::int32_t a, std::vector<std::uint32_t> const& after) {
+        op.channel = Channel::claims, op.aggregator = a, op.operation = claimed_.operation;
+        return schedule_.add(op, after);
+    }
     void await_locals() {
         if (std::exchange(awaited_, true)) return;
-        Op op = base_;
-        op.kind = OpKind::await, op.counter = CounterKind::claimed;
-        op.value = topology_.local_count(node_);
-        locals_ = schedule_.add(op, {posted_});
+        locals_ = add(Op::await(claimed_, topology_.local_count(node_)), 0, {posted_});
     }
     void send(std::int32_t a, Rank aggregator) {
-        Op op = base_;
-        op.aggregator = a, op.peer = aggregator;
-        op.kind = OpKind::copy, op.target = Memory::message;
-        auto const packed = one_layer() ? schedule_.add(op, {}) : schedule_.add(op, {locals_});
-        op.kind = OpKind::send, op.source = Memory::message, op.target = Memory::none;
-        op.synchronous = plan_.metadata.synchronous;
-        schedule_.add(op, {packed});
+        std::vector<std::uint32_t> after;
+        if (!one_layer()) after.push_back(locals_);
+        auto const packed = add(Op::copy(Memory::claims, Memory::message, aggregator), a, after);
+        bool const synchronous = plan_.metadata.synchronous;
+        add(Op::send(Memory::message, aggregator, Channel::claims, synchronous), a, {packed});
     }
     void collect(std::int32_t a) {
-        Op op = base_;
-        op.aggregator = a;
-        Gate collected(schedule_, plan_.throttle, CounterKind::collected, op);
+        CounterRef counter = claimed_;
+        counter.kind = CounterKind::collected, counter.aggregator = a;
+        Gate collected(schedule_, plan_.throttle, counter);
         std::int64_t n = 0;
         for (Rank const sender : senders(a)) {
-            op.kind = OpKind::recv, op.source = Memory::none, op.target = Memory::message;
-            op.peer = sender;
-            op.value = claims_in_a_message(sender) * std::int64_t{encoded_claim_bytes_max};
-            auto const came = schedule_.add(op, collected.pass(n++, {}));
-            op.kind = OpKind::copy, op.source = Memory::message, op.target = Memory::claims;
-            op.value = 0;
-            collected.count(schedule_.add(op, {came}));
+            Bytes const bytes = claims_in_a_message(sender) * Bytes{encoded_claim_bytes_max};
+            auto const came = add(Op::recv(Memory::message, sender, Channel::claims, bytes), a,
+                                  collected.pass(n++, {}));
+            collected.count(add(Op::copy(Memory::message, Memory::claims, sender), a, {came}));
         }
     }
     std::int64_t claims_in_a_message(Rank sender) const {
@@ -97,7 +88,7 @@ private:
     Rank self_;
     Node node_;
     Plan const& plan_;
-    Op base_;
+    CounterRef claimed_;  ///< Ranks of the node whose claims are on the board.
     std::uint32_t posted_ = 0;
     bool awaited_ = false;
     std::uint32_t locals_ = 0;  ///< All claims of the node are on the board.

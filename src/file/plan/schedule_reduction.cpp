@@ -5,71 +5,78 @@
 namespace sluice {
 namespace {
 
-using Ids = std::vector<std::uint32_t>;
+/// The ops of one rank in a reduction, each of which waits for the one before it.
+class ReductionBuilder {
+public:
+    ReductionBuilder(Topology const& topology, Rank self, Channel channel, std::int64_t operation)
+        : topology_(topology),
+          self_(self),
+          node_(topology.node_of(self)),
+          channel_(channel),
+          operation_(operation) {}
 
-/// Adds the way up and down a binomial tree of node leaders; returns the last op.
-std::uint32_t add_tree(Schedule& s, Topology const& topology, Node node, Op op,
-                       std::uint32_t after) {
-    auto const leader = [&](Node n) { return topology.leader(n); };
-    Ids children;
-    for (Node step = 1; step < topology.node_count(); step *= 2) {
-        if (node & step) {
-            op.kind = OpKind::send, op.source = Memory::record, op.target = Memory::none;
-            op.peer = leader(node - step), op.value = 0;
-            after = s.add(op, {after});
-            op.kind = OpKind::recv, op.source = Memory::none, op.target = Memory::record;
-            after = s.add(op, {after});
-            break;
+    Schedule build() {
+        add(Op::copy(Memory::record, Memory::board));
+        add(Op::notify(counter(CounterKind::arrived), 1));
+        bool const alone = topology_.node_count() == 1;
+        if (alone || self_ == topology_.leader(node_)) {
+            add(Op::await(counter(CounterKind::arrived), topology_.local_count(node_)));
+            add(Op::merge(Memory::board, Memory::record));
+            if (!alone) go_between_nodes();
+        } else {
+            add(Op::await(counter(CounterKind::announced), 1));
+            add(Op::copy(Memory::announcement, Memory::record));
         }
-        if (node + step >= topology.node_count()) continue;
-        op.kind = OpKind::recv, op.source = Memory::none, op.target = Memory::record;
-        op.peer = leader(node + step), op.value = 1;
-        after = s.add(op, {after});
-        op.kind = OpKind::merge, op.source = Memory::record, op.target = Memory::record;
-        after = s.add(op, {after});
-        children.push_back(static_cast<std::uint32_t>(node + step));
+        return std::move(schedule_);
     }
-    for (auto child = children.rbegin(); child != children.rend(); ++child) {
-        op.kind = OpKind::send, op.source = Memory::record, op.target = Memory::none;
-        op.peer = leader(static_cast<Node>(*child)), op.value = 0;
-        after = s.add(op, {after});
+
+private:
+    void add(Op op) {
+        op.channel = channel_, op.operation = operation_;
+        last_ = schedule_.ops.empty() ? schedule_.add(op, {}) : schedule_.add(op, {last_});
     }
-    return after;
-}
+    CounterRef counter(CounterKind kind) const {
+        return {.kind = kind, .channel = channel_, .operation = operation_};
+    }
+    void send(Node to) { add(Op::send(Memory::record, topology_.leader(to), channel_)); }
+    void recv(Node from, Memory into) { add(Op::recv(into, topology_.leader(from), channel_)); }
+
+    void go_between_nodes() {
+        pass_tree();
+        add(Op::copy(Memory::record, Memory::announcement));
+        add(Op::notify(counter(CounterKind::announced), 1));
+    }
+    /// The way up and down a binomial tree of node leaders.
+    void pass_tree() {
+        std::vector<Node> children;
+        for (Node step = 1; step < topology_.node_count(); step *= 2) {
+            if (node_ & step) {
+                send(node_ - step);
+                recv(node_ - step, Memory::record);
+                break;
+            }
+            if (node_ + step >= topology_.node_count()) continue;
+            children.push_back(node_ + step);
+            recv(children.back(), Memory::message);
+            add(Op::merge(Memory::message, Memory::record));
+        }
+        for (auto child = children.rbegin(); child != children.rend(); ++child) send(*child);
+    }
+
+    Topology const& topology_;
+    Rank self_;
+    Node node_;
+    Channel channel_;
+    std::int64_t operation_;
+    std::uint32_t last_ = 0;
+    Schedule schedule_;
+};
 
 }  // namespace
 
 Schedule make_reduction(Topology const& topology, Rank self, Channel channel,
                         std::int64_t operation) {
-    Schedule s;
-    Node const node = topology.node_of(self);
-    std::int64_t const locals = topology.local_count(node);
-    Op base{.channel = channel, .round = operation};
-    auto const op = [&](OpKind kind, Memory source, Memory target) {
-        Op made = base;
-        made.kind = kind, made.source = source, made.target = target;
-        return made;
-    };
-    auto const counter = [&](OpKind kind, CounterKind which, std::int64_t value) {
-        Op made = base;
-        made.kind = kind, made.counter = which, made.value = value;
-        return made;
-    };
-    auto last = s.add(op(OpKind::copy, Memory::record, Memory::board), {});
-    last = s.add(counter(OpKind::notify, CounterKind::arrived, 1), {last});
-    bool const alone = topology.node_count() == 1;
-    if (alone || self == topology.leader(node)) {
-        last = s.add(counter(OpKind::await, CounterKind::arrived, locals), {last});
-        last = s.add(op(OpKind::merge, Memory::board, Memory::record), {last});
-        if (alone) return s;
-        last = add_tree(s, topology, node, base, last);
-        last = s.add(op(OpKind::copy, Memory::record, Memory::announcement), {last});
-        s.add(counter(OpKind::notify, CounterKind::announced, 1), {last});
-        return s;
-    }
-    last = s.add(counter(OpKind::await, CounterKind::announced, 1), {last});
-    s.add(op(OpKind::copy, Memory::announcement, Memory::record), {last});
-    return s;
+    return ReductionBuilder(topology, self, channel, operation).build();
 }
 
 }  // namespace sluice

@@ -5,9 +5,9 @@
 
 namespace sluice {
 
-/// Reduces one summary of each rank to one of all, on every rank: over the node's board, then along
+/// Reduces one record of each rank to one of all, on every rank: over the node's board, then along
 /// a binomial tree of node leaders. `operation` is the operation queue's number of the operation.
-/// For Channel::exchange of summaries and Channel::agreement.
+/// For Channel::summary_exchange, Channel::weights and Channel::agreement.
 [[nodiscard]] Schedule make_reduction(Topology const& topology, Rank self, Channel channel,
                                       std::int64_t operation);
 

@@ -10,22 +10,6 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-Op await(CounterKind counter, std::int32_t aggregator, std::int64_t round, std::int64_t value) {
-    return {.kind = OpKind::await,
-            .counter = counter,
-            .aggregator = aggregator,
-            .round = round,
-            .value = value};
-}
-
-Op notify(CounterKind counter, std::int32_t aggregator, std::int64_t round, std::int64_t value) {
-    return {.kind = OpKind::notify,
-            .counter = counter,
-            .aggregator = aggregator,
-            .round = round,
-            .value = value};
-}
-
 /// The ops of one round of one aggregator share these.
 class RoundBuilder {
 public:
@@ -65,64 +49,52 @@ private:
         op.round = in_.queue_round;
         return schedule_.add(op, after);
     }
+    CounterRef counter(CounterKind kind) const {
+        return {.kind = kind, .aggregator = in_.aggregator, .round = in_.queue_round};
+    }
     Op await_turn(std::int64_t step) const {
-        return await(CounterKind::turn, in_.aggregator, in_.queue_round, turn_ + step);
+        return Op::await(counter(CounterKind::turn), turn_ + step);
     }
     Op advance_turn(std::int64_t steps) const {
-        return notify(CounterKind::turn, in_.aggregator, in_.queue_round, steps);
+        return Op::notify(counter(CounterKind::turn), steps);
     }
     Op await_posts(std::int64_t times) const {
-        return await(CounterKind::posted, in_.aggregator, in_.queue_round,
-                     times * in_.local_claimants);
+        return Op::await(counter(CounterKind::posted), times * in_.local_claimants);
     }
-    Op post() const { return notify(CounterKind::posted, in_.aggregator, in_.queue_round, 1); }
-    static Op copy(Memory source, Memory target, Rank peer = -1) {
-        return {.kind = OpKind::copy, .source = source, .target = target, .peer = peer};
-    }
+    Op post() const { return Op::notify(counter(CounterKind::posted), 1); }
     Op send(Rank peer, Channel channel) const {
-        return {.kind = OpKind::send,
-                .source = Memory::message,
-                .channel = channel,
-                .synchronous = plan_.data.synchronous,
-                .peer = peer};
+        return Op::send(Memory::message, peer, channel, plan_.data.synchronous);
     }
     Op recv(Rank peer, Channel channel, Bytes data_bytes) const {
-        return {.kind = OpKind::recv,
-                .target = Memory::message,
-                .channel = channel,
-                .value = message_bytes_max(plan_, data_bytes),
-                .peer = peer};
+        return Op::recv(Memory::message, peer, channel, message_bytes_max(plan_, data_bytes));
     }
     Rank aggregator() const { return sluice::aggregator(topology_, plan_, in_.aggregator); }
-    Gate gate(CounterKind counter) {
-        return {schedule_, plan_.throttle, counter,
-                Op{.aggregator = in_.aggregator, .round = in_.queue_round}};
-    }
+    Gate gate(CounterKind kind) { return {schedule_, plan_.throttle, counter(kind)}; }
 
     void contribute() {
-        auto const placed = add(copy(Memory::user, Memory::cb_buffer), {free_});
+        auto const placed = add(Op::copy(Memory::user, Memory::cb_buffer), {free_});
         add(post(), {placed});
     }
     void ask() {
-        auto const marked = add(copy(Memory::user, Memory::coverage), {free_});
+        auto const marked = add(Op::copy(Memory::user, Memory::coverage), {free_});
         add(post(), {marked});
     }
     void take() {
         auto const there = add(await_turn(1), {});
-        auto const taken = add(copy(Memory::cb_buffer, Memory::user), {there});
+        auto const taken = add(Op::copy(Memory::cb_buffer, Memory::user), {there});
         add(post(), {taken});
     }
 
     /// One layer: straight from user memory into the message, past the collective buffer.
     void send_own() {
-        auto const packed = add(copy(Memory::user, Memory::message, aggregator()), {});
+        auto const packed = add(Op::copy(Memory::user, Memory::message, aggregator()), {});
         add(send(aggregator(), Channel::data), {packed});
     }
     void fetch_own() {
-        auto const marked = add(copy(Memory::user, Memory::message, aggregator()), {});
+        auto const marked = add(Op::copy(Memory::user, Memory::message, aggregator()), {});
         auto const asked = add(send(aggregator(), Channel::want), {marked});
         auto const came = add(recv(aggregator(), Channel::answer, in_.answer_bytes), {asked});
-        add(copy(Memory::message, Memory::user, aggregator()), {came});
+        add(Op::copy(Memory::message, Memory::user, aggregator()), {came});
     }
 
     /// Takes the message of every source; `target` gets them one by one.
@@ -134,7 +106,7 @@ private:
             auto const came = add(recv(source.rank, channel, bytes), taken.pass(n++, {free_}));
             Ids both = after;
             both.push_back(came);
-            done.push_back(add(copy(Memory::message, target, source.rank), both));
+            done.push_back(add(Op::copy(Memory::message, target, source.rank), both));
             taken.count(done.back());
         }
     }
@@ -142,15 +114,14 @@ private:
     void own_write() {
         Ids ready{free_, add(await_posts(1), {free_})};
         take_messages(Channel::data, Memory::cb_buffer, {}, ready);
-        auto const written = add({.kind = OpKind::write, .source = Memory::cb_buffer}, ready);
+        auto const written = add(Op::write(Memory::cb_buffer), ready);
         add(advance_turn(2), {plan_.covered ? written : clear({written})});
     }
-    std::uint32_t clear(Ids const& after) {
-        return add({.kind = OpKind::clear, .target = Memory::coverage}, after);
-    }
+    std::uint32_t clear(Ids const& after) { return add(Op::clear(Memory::coverage), after); }
     void carry_write() {
         auto const posted = add(await_posts(1), {free_});
-        auto const packed = add(copy(Memory::cb_buffer, Memory::message, aggregator()), {posted});
+        auto const packed =
+            add(Op::copy(Memory::cb_buffer, Memory::message, aggregator()), {posted});
         auto const sent = add(send(aggregator(), Channel::data), {packed});
         add(advance_turn(2), {sent, clear({packed})});
     }
@@ -159,23 +130,24 @@ private:
         Ids asked{free_};
         if (!plan_.covered) asked.push_back(add(await_posts(1), {free_}));
         take_messages(Channel::want, Memory::want, {}, asked);
-        auto const there = add({.kind = OpKind::read, .target = Memory::cb_buffer}, asked);
+        auto const there = add(Op::read(Memory::cb_buffer), asked);
         reading_ = {add(advance_turn(1), {there})};
         Gate answered = gate(CounterKind::answered);
         std::int64_t n = in_.taken_before;
         for (RoundSource const& source : in_.sources) {
             auto const after = answered.pass(n++, {there});
-            auto const packed = add(copy(Memory::want, Memory::message, source.rank), after);
+            auto const packed = add(Op::copy(Memory::want, Memory::message, source.rank), after);
             reading_.push_back(add(send(source.rank, Channel::answer), {packed}));
             answered.count(reading_.back());
         }
     }
     void carry_read() {
         auto const posted = add(await_posts(1), {free_});
-        auto const packed = add(copy(Memory::coverage, Memory::message, aggregator()), {posted});
+        auto const packed =
+            add(Op::copy(Memory::coverage, Memory::message, aggregator()), {posted});
         auto const asked = add(send(aggregator(), Channel::want), {packed});
         auto const came = add(recv(aggregator(), Channel::answer, in_.answer_bytes), {asked});
-        auto const there = add(copy(Memory::message, Memory::cb_buffer, aggregator()), {came});
+        auto const there = add(Op::copy(Memory::message, Memory::cb_buffer, aggregator()), {came});
         reading_ = {add(advance_turn(1), {there})};
     }
     /// The collective buffer is free once the node's ranks have taken their bytes and all answers
@@ -217,11 +189,7 @@ Schedule make_round(Topology const& topology, Rank self, Plan const& plan,
 
 Schedule make_independent(Direction direction) {
     Schedule s;
-    bool const write = direction == Direction::write;
-    s.add({.kind = write ? OpKind::write : OpKind::read,
-           .source = write ? Memory::user : Memory::none,
-           .target = write ? Memory::none : Memory::user},
-          {});
+    s.add(direction == Direction::write ? Op::write(Memory::user) : Op::read(Memory::user), {});
     return s;
 }
 

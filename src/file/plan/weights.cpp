@@ -16,13 +16,21 @@ Span share_of(Span span, std::size_t i) noexcept {
 
 }  // namespace
 
+Weights Weights::even() noexcept {
+    Weights weights;
+    weights.bytes.fill(1);
+    return weights;
+}
+
 Weights& Weights::operator+=(Weights const& other) noexcept {
     for (std::size_t i = 0; i < share_count; ++i) bytes[i] += other.bytes[i];
+    lost += other.lost;
     return *this;
 }
 
 Weights& Weights::operator-=(Weights const& other) noexcept {
     for (std::size_t i = 0; i < share_count; ++i) bytes[i] -= other.bytes[i];
+    lost -= other.lost;
     return *this;
 }
 

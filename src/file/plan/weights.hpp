@@ -11,6 +11,10 @@ namespace sluice {
 struct Weights {
     static constexpr std::size_t share_count = 64;
     std::array<Bytes, share_count> bytes{};
+    Bytes lost = 0;  ///< Messages that did not come: then the bytes tell too little.
+
+    /// As if all shares had the same bytes.
+    [[nodiscard]] static Weights even() noexcept;
 
     Weights& operator+=(Weights const& other) noexcept;
     Weights& operator-=(Weights const& other) noexcept;

@@ -12,12 +12,21 @@ namespace {
 /// 32767 at least: 128 operation queues x 7 channels x 16 rounds fit.
 constexpr int channels = 7, rounds_apart = 16;
 
-bool is_summary(Op const& op) noexcept {
-    return op.channel == Channel::summary_exchange || op.channel == Channel::agreement;
+/// Ops of reductions have memory of their own.
+bool is_of_reduction(Op const& op) noexcept {
+    return op.channel == Channel::summary_exchange || op.channel == Channel::agreement ||
+           op.channel == Channel::weights;
 }
 
-/// Messages of reductions have memory of their own.
-bool reduces(Op const& op) noexcept { return is_summary(op) || op.channel == Channel::weights; }
+/// Calls `act` with the records of the op's reduction.
+template <class Act> auto with_records(ExchangeState& state, Op const& op, Act&& act) {
+    return op.channel == Channel::weights ? act(*state.weights) : act(state.summaries);
+}
+
+/// Where a message comes from or goes to.
+Memory message_role(Op const& op) noexcept {
+    return op.kind == OpKind::send ? op.source : op.target;
+}
 
 /// Others are numbered by the operation.
 bool is_of_round(Op const& op) noexcept {
@@ -82,7 +91,7 @@ Counter& Effects::counter(Op const& op) const noexcept {
     if (op.counter == CounterKind::collected) return state_.collected;
     if (op.counter == CounterKind::taken) return state_.taken;
     if (op.counter == CounterKind::answered) return state_.answered;
-    return execution_context_.window.counter(op.counter, op.channel, op.aggregator, op.round);
+    return execution_context_.window.counter(op.counter_ref());
 }
 
 /// Counters of boards have grown by earlier operations; those of collective buffers are counted
@@ -110,7 +119,7 @@ std::int64_t Effects::base(Op const& op) const noexcept {
 
 bool Effects::await(Op const& op) {
     Counter& c = counter(op);
-    std::int64_t const needed = base(op) + op.value;
+    std::int64_t const needed = base(op) + op.count;
     if (c.value.load(std::memory_order_acquire) >= needed) return true;
     std::uint64_t const own = std::uint64_t{1} << (execution_context_.local() % 64);
     if (op.counter != CounterKind::turn) c.wanted.store(needed, std::memory_order_relaxed);
@@ -123,7 +132,7 @@ bool Effects::await(Op const& op) {
 void Effects::notify(Op const& op) {
     Counter& c = counter(op);
     if (op.counter == CounterKind::turn) settle(op, c.value.load(std::memory_order_relaxed));
-    std::int64_t const now = c.value.fetch_add(op.value, std::memory_order_seq_cst) + op.value;
+    std::int64_t const now = c.value.fetch_add(op.count, std::memory_order_seq_cst) + op.count;
     if (c.waiters.load(std::memory_order_seq_cst) == 0) return;
     if (op.counter != CounterKind::turn && now < c.wanted.load(std::memory_order_relaxed)) return;
     ring_ranks(c.waiters.exchange(0, std::memory_order_seq_cst));
@@ -131,9 +140,10 @@ void Effects::notify(Op const& op) {
 
 /// All contributions to a round are there when its local aggregator ends it: with an even turn.
 void Effects::settle(Op const& op, std::int64_t turn) {
-    if ((turn + op.value) % 2 != 0) return;
-    Counter const& posted =
-        execution_context_.window.counter(CounterKind::posted, op.channel, op.aggregator, op.round);
+    if ((turn + op.count) % 2 != 0) return;
+    CounterRef ref = op.counter_ref();
+    ref.kind = CounterKind::posted;
+    Counter const& posted = execution_context_.window.counter(ref);
     execution_context_.window.settled(op.aggregator, op.round)
         .store(posted.value.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
@@ -152,17 +162,12 @@ CbBuffer Effects::cb_buffer(Op const& op) const noexcept {
 }
 
 void Effects::copy(Op const& op) {
-    Rank const local = execution_context_.local();
     if (op.channel == Channel::claims) {
         copy_claims(op);
-    } else if (op.channel == Channel::weights) {
-        state_.weighing->copy(op, execution_context_.window);
-    } else if (op.target == Memory::board) {
-        execution_context_.window.record(op.channel, op.round, local) = state_.records[0];
-    } else if (op.target == Memory::announcement) {
-        execution_context_.window.announcement(op.channel, op.round) = state_.records[0];
-    } else if (op.source == Memory::announcement) {
-        state_.records[0] = execution_context_.window.announcement(op.channel, op.round);
+    } else if (is_of_reduction(op)) {
+        with_records(state_, op, [&](auto& records) {
+            records.copy(op, execution_context_.window, execution_context_.local());
+        });
     } else {
         double const begin = execution_context_.clock->now();
         copy_data(op);
@@ -222,7 +227,7 @@ void Effects::copy_claims(Op const& op) {
     if (op.target == Memory::claims && op.source == Memory::user) {
         auto const& own = state_.claims->own;
         for (std::size_t i = 0; i < own.size(); ++i) {
-            execution_context_.window.claim(op.round, execution_context_.local(),
+            execution_context_.window.claim(op.operation, execution_context_.local(),
                                             static_cast<std::int32_t>(i)) = own[i];
         }
         return;
@@ -239,7 +244,7 @@ void Effects::copy_claims(Op const& op) {
     }
     Claim joined;
     for (Rank local = 0; local < execution_context_.local_count(); ++local) {
-        Claim const& claim = execution_context_.window.claim(op.round, local, op.aggregator);
+        Claim const& claim = execution_context_.window.claim(op.operation, local, op.aggregator);
         if (state_.plan.one_layer()) encode(claim, message);
         joined = join(joined, claim);
     }
@@ -283,57 +288,45 @@ bool Effects::unpack(Op const& op) {
 }
 
 void Effects::merge(Op const& op) {
-    if (op.channel == Channel::weights)
-        return state_.weighing->merge(op, execution_context_.window);
-    Summary& all = state_.records[0];
-    if (op.source == Memory::record) {
-        all = sluice::merge(all, state_.records[1]);
-        return;
-    }
-    all = execution_context_.window.record(op.channel, op.round, 0);
-    for (Rank local = 1; local < execution_context_.local_count(); ++local) {
-        all = sluice::merge(all, execution_context_.window.record(op.channel, op.round, local));
-    }
-    if (op.channel == Channel::summary_exchange) close_node(all);
+    with_records(state_, op, [&](auto& records) { records.merge(op, execution_context_.window); });
 }
 
 int Effects::tag(Op const& op) const noexcept {
     int const channel = static_cast<int>(op.channel);
-    std::int64_t const number = is_of_round(op) ? state_.shared_round(op) : op.round;
+    std::int64_t const number = is_of_round(op) ? state_.shared_round(op) : op.operation;
     return (execution_context_.queue * channels + channel) * rounds_apart +
            static_cast<int>(number % rounds_apart);
 }
 
 std::span<std::byte> Effects::message_memory(Op const& op) {
-    if (is_summary(op)) {
-        return std::as_writable_bytes(std::span(&state_.records[op.value == 1 ? 1 : 0], 1));
+    if (is_of_reduction(op)) {
+        return with_records(state_, op,
+                            [&](auto& records) { return records.message(message_role(op)); });
     }
-    if (op.channel == Channel::weights) return state_.weighing->message(op);
     ByteBuffer& buffer = state_.messages[MessageKey(op)];
-    if (op.kind == OpKind::recv) buffer.resize(static_cast<std::size_t>(op.value));
+    if (op.kind == OpKind::recv) buffer.resize(static_cast<std::size_t>(op.bytes));
     return buffer;
 }
 
 void Effects::start_message(Op const& op, Effect& effect) {
     auto const memory = message_memory(op);
-    if (!reduces(op)) state_.messages_under_way.begin(execution_context_.clock->now());
+    if (!is_of_reduction(op)) state_.messages_under_way.begin(execution_context_.clock->now());
     if (op.kind == OpKind::recv) {
         effect.message = execution_context_.network->start_recv(op.peer, tag(op), memory);
         return;
     }
     effect.message =
-        execution_context_.network->start_send(op.peer, tag(op), memory, op.synchronous != 0);
+        execution_context_.network->start_send(op.peer, tag(op), memory, op.synchronous);
     state_.tally.messages_sent += 1;
     state_.tally.bytes_sent += static_cast<Bytes>(memory.size());
 }
 
 void Effects::finish_message(Op const& op, Message const& message) {
     if (message.failed()) state_.fail(message.error(op.peer));
-    if (!reduces(op)) state_.messages_under_way.end(execution_context_.clock->now());
-    if (op.channel == Channel::weights) return;
-    if (is_summary(op)) {
-        // Of what did not come nothing is known but that it failed.
-        if (message.failed()) state_.records[op.value == 1 ? 1 : 0].status = Status::other;
+    if (!is_of_reduction(op)) state_.messages_under_way.end(execution_context_.clock->now());
+    if (is_of_reduction(op)) {
+        if (!message.failed()) return;
+        with_records(state_, op, [&](auto& records) { records.fail(message_role(op)); });
     } else if (op.kind == OpKind::send) {
         state_.messages.drop(MessageKey(op));
     } else {

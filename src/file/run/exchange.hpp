@@ -3,8 +3,8 @@
 #pragma once
 #include "file/plan/plan_cache.hpp"
 #include "file/run/movement.hpp"
+#include "file/run/records.hpp"
 #include "file/run/tally.hpp"
-#include "file/run/weighing.hpp"
 #include "schedule/port.hpp"
 
 #include <atomic>
@@ -85,8 +85,8 @@ struct ExchangeState {
     Request request;
     bool independent = false;  ///< It goes straight between user memory and the file.
     std::byte* user = nullptr;
-    Summary records[2];  ///< Memory::record: own, and one that came from another node.
-    std::unique_ptr<Weighing> weighing;  ///< In the stage of weights.
+    SummaryReduction summaries;  ///< Of the exchange of summaries, later of the agreement.
+    std::unique_ptr<WeightsReduction> weights;  ///< In the stage of weights.
     Plan plan;
     std::shared_ptr<Claims> claims;  ///< Of others once the claims are exchanged.
     // In the operation queue, by aggregator: on this node, and as all nodes count them.

@@ -103,7 +103,7 @@ void Operation::start_independent() {
 void Operation::start_summary_exchange() {
     auto const board = index(state_.operation % board_count);
     state_.arrivals_before[0] = queue_.board_uses[boards_summary_exchange][board]++;
-    state_.records[0] = own_summary();
+    state_.summaries.record = own_summary();
     control_left_ = 1;
     executor_.admit(make_reduction(*execution_context_.topology, execution_context_.self,
                                    Channel::summary_exchange, state_.operation),
@@ -153,7 +153,7 @@ bool Operation::step(Ahead const& ahead) {
         return control_left_ == 0 && end_summary_exchange(ahead);
     case Stage::weights:
         if (control_left_ > 0) return false;
-        end_weighing();
+        end_weights();
         return true;
     case Stage::claims:
         if (control_left_ > 0 || (reused_plan_ && !state_.claims->complete))
@@ -182,7 +182,7 @@ bool Operation::step(Ahead const& ahead) {
 
 bool Operation::end_summary_exchange(Ahead const& ahead) {
     if (!ahead.planned) return false;  // Round numbers go on in the operation queue's order.
-    summary_exchange_ = state_.records[0];
+    summary_exchange_ = state_.summaries.record;
     decision_ = decide(summary_exchange_, *execution_context_.topology, execution_context_.limits);
     if (decision_.free && !state_.independent) {
         queue_.answers.note(state_.request, decision_.way.strategy);
@@ -206,7 +206,7 @@ bool Operation::end_summary_exchange(Ahead const& ahead) {
         if (auto known = queue_.plans.domains(summary_exchange_.plan_lookup, state_.plan)) {
             state_.plan.domains = std::move(*known);
         } else {
-            start_weighing();
+            start_weights();
             return true;
         }
     }
@@ -227,25 +227,25 @@ void Operation::divide_by_groups() {
 }
 
 /// Where in the span the bytes are, which the exchange of summaries does not tell.
-void Operation::start_weighing() {
+void Operation::start_weights() {
     enter(Stage::weights);
     auto const board = index(state_.operation % board_count);
     state_.arrivals_before[2] = queue_.board_uses[boards_weights][board]++;
-    state_.weighing = std::make_unique<Weighing>();
-    state_.weighing->all = weigh(state_.exchanged(), summary_exchange_.span);
-    if (!queue_.weighed.empty()) state_.weighing->sums_before = queue_.weighed[board];
+    state_.weights = std::make_unique<WeightsReduction>();
+    state_.weights->record = weigh(state_.exchanged(), summary_exchange_.span);
+    if (!queue_.weighed.empty()) state_.weights->sums_before = queue_.weighed[board];
     control_left_ = 1;
     executor_.admit(make_reduction(*execution_context_.topology, execution_context_.self,
                                    Channel::weights, state_.operation),
                     id_control);
 }
 
-void Operation::end_weighing() {
+void Operation::end_weights() {
     queue_.weighed.resize(index(board_count));
-    queue_.weighed[index(state_.operation % board_count)] = state_.weighing->sums;
+    queue_.weighed[index(state_.operation % board_count)] = state_.weights->sums;
     state_.plan = make_plan(decision_, summary_exchange_, *execution_context_.topology,
-                            execution_context_.limits, &state_.weighing->all);
-    state_.weighing.reset();
+                            execution_context_.limits, &state_.weights->result());
+    state_.weights.reset();
     start_work();
 }
 
@@ -373,7 +373,7 @@ void Operation::start_agreement() {
     outcome.hints = call_.hints;
     outcome.status = agreed(state_.status, summary_exchange_.status);
     outcome.end_of_file = state_.end_of_file;
-    state_.records[0] = outcome;
+    state_.summaries.record = outcome;
     control_left_ = 1;
     executor_.admit(make_reduction(*execution_context_.topology, execution_context_.self,
                                    Channel::agreement, state_.operation),
@@ -381,7 +381,7 @@ void Operation::start_agreement() {
 }
 
 void Operation::finish() {
-    Summary const& outcome = state_.records[0];
+    Summary const& outcome = state_.summaries.record;
     result_ = outcome.status;
     if (result_ == Status::ok) {
         bool const cut = state_.request.direction == Direction::read && !state_.independent &&

@@ -135,8 +135,8 @@ private:
     void start_summary_exchange();
     bool end_summary_exchange(Ahead const& ahead);
     void divide_by_groups();
-    void start_weighing();
-    void end_weighing();
+    void start_weights();
+    void end_weights();
     bool reuse_claims();
     void start_work();
     void start_claims();

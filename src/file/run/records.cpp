@@ -1,36 +1,85 @@
-// The body of the stage of weights. See weighing.hpp.
-#include "file/run/weighing.hpp"
+// What the ops of reductions do with their records. See records.hpp.
+#include "file/run/records.hpp"
 
 namespace sluice {
+namespace {
 
-void Weighing::copy(Op const& op, SharedRegion const& window) noexcept {
+template <class Record> Record& record_of(Memory role, Record& record, Record& incoming) noexcept {
+    return role == Memory::message ? incoming : record;
+}
+
+template <class Record> std::span<std::byte> bytes_of(Record& record) noexcept {
+    return std::as_writable_bytes(std::span(&record, 1));
+}
+
+}  // namespace
+
+void SummaryReduction::copy(Op const& op, SharedRegion const& window, Rank local) noexcept {
     if (op.target == Memory::board) {
-        auto const board = window.weighed(op.round);
-        for (std::size_t i = 0; i < board.size(); ++i) {
-            if (all.bytes[i] != 0) board[i].fetch_add(all.bytes[i], std::memory_order_relaxed);
-        }
+        window.record(op.channel, op.operation, local) = record;
     } else if (op.target == Memory::announcement) {
-        window.announced_weights(op.round) = all;
+        window.announcement(op.channel, op.operation) = record;
     } else {
-        all = window.announced_weights(op.round);
+        record = window.announcement(op.channel, op.operation);
     }
 }
 
-void Weighing::merge(Op const& op, SharedRegion const& window) noexcept {
-    if (op.source == Memory::record) {
-        all += came;
+void SummaryReduction::merge(Op const& op, SharedRegion const& window) noexcept {
+    if (op.source == Memory::message) {
+        record = sluice::merge(record, incoming);
         return;
     }
-    auto const board = window.weighed(op.round);
+    record = window.record(op.channel, op.operation, 0);
+    for (Rank local = 1; local < window.shape().local_count; ++local) {
+        record = sluice::merge(record, window.record(op.channel, op.operation, local));
+    }
+    if (op.channel == Channel::summary_exchange) close_node(record);
+}
+
+std::span<std::byte> SummaryReduction::message(Memory role) noexcept {
+    return bytes_of(record_of(role, record, incoming));
+}
+
+void SummaryReduction::fail(Memory role) noexcept {
+    record_of(role, record, incoming).status = Status::other;
+}
+
+void WeightsReduction::copy(Op const& op, SharedRegion const& window, Rank) noexcept {
+    if (op.target == Memory::board) {
+        auto const board = window.weighed(op.operation);
+        for (std::size_t i = 0; i < board.size(); ++i) {
+            auto const bytes = record.bytes[i];
+            if (bytes != 0) board[i].fetch_add(bytes, std::memory_order_relaxed);
+        }
+    } else if (op.target == Memory::announcement) {
+        window.announced_weights(op.operation) = record;
+    } else {
+        record = window.announced_weights(op.operation);
+    }
+}
+
+void WeightsReduction::merge(Op const& op, SharedRegion const& window) noexcept {
+    if (op.source == Memory::message) {
+        record += incoming;
+        return;
+    }
+    auto const board = window.weighed(op.operation);
     for (std::size_t i = 0; i < board.size(); ++i) {
         sums.bytes[i] = board[i].load(std::memory_order_relaxed);
     }
-    all = sums;
-    all -= sums_before;
+    record = sums;
+    record -= sums_before;
 }
 
-std::span<std::byte> Weighing::message(Op const& op) noexcept {
-    return std::as_writable_bytes(std::span(op.value == 1 ? &came : &all, 1));
+std::span<std::byte> WeightsReduction::message(Memory role) noexcept {
+    return bytes_of(record_of(role, record, incoming));
+}
+
+void WeightsReduction::fail(Memory role) noexcept { record_of(role, record, incoming).lost += 1; }
+
+Weights const& WeightsReduction::result() const noexcept {
+    static Weights const even = Weights::even();
+    return record.lost == 0 ? record : even;
 }
 
 }  // namespace sluice

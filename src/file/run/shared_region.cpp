@@ -103,13 +103,13 @@ std::size_t SharedRegion::cb_buffer_index(std::int32_t aggregator,
            static_cast<std::size_t>(round % cb_buffers_per_aggregator);
 }
 
-Counter& SharedRegion::counter(CounterKind kind, Channel channel, std::int32_t aggregator,
-                               std::int64_t round) const noexcept {
-    auto* const head = at<BoardHead>(board(channel, round));
-    auto* const cb_buffer = at<CbBufferHead>(cb_buffers_at_) + cb_buffer_index(aggregator, round);
-    auto* const weights = at<WeightsBoard>(weights_at_) + round % board_count;
-    bool const weighs = channel == Channel::weights;
-    switch (kind) {
+Counter& SharedRegion::counter(CounterRef const& ref) const noexcept {
+    auto* const head = at<BoardHead>(board(ref.channel, ref.operation));
+    auto* const cb_buffer =
+        at<CbBufferHead>(cb_buffers_at_) + cb_buffer_index(ref.aggregator, ref.round);
+    auto* const weights = at<WeightsBoard>(weights_at_) + ref.operation % board_count;
+    bool const weighs = ref.channel == Channel::weights;
+    switch (ref.kind) {
     case CounterKind::turn:
         return cb_buffer->turn;
     case CounterKind::posted:
@@ -124,7 +124,7 @@ Counter& SharedRegion::counter(CounterKind kind, Channel channel, std::int32_t a
     case CounterKind::answered:
         break;
     }
-    auto const index = static_cast<std::size_t>(round % board_count);
+    auto const index = static_cast<std::size_t>(ref.operation % board_count);
     return *at<Counter>(claims_at_ + index * claims_bytes_);
 }
 

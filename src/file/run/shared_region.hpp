@@ -53,8 +53,7 @@ public:
                                        Bytes cb_buffer_bytes);
 
     [[nodiscard]] RegionShape const& shape() const noexcept { return shape_; }
-    [[nodiscard]] Counter& counter(CounterKind kind, Channel channel, std::int32_t aggregator,
-                                   std::int64_t round) const noexcept;
+    [[nodiscard]] Counter& counter(CounterRef const& ref) const noexcept;
     /// What `posted` of a collective buffer stood at when the round before ended: its local
     /// aggregator sets it.
     [[nodiscard]] std::atomic<std::int64_t>& settled(std::int32_t aggregator,

@@ -293,9 +293,9 @@ private:
         if (!memory && !items.layout && items.origin == 0 && shift == 0 && !unused_) {
             return fail(MPI_ERR_BUFFER);
         }
-        into.add(static_cast<std::byte*>(memory == MPI_BOTTOM ? nullptr : memory) + shift +
-                     items.origin,
-                 bytes, items.layout);
+        // NOLINTNEXTLINE(clang-analyzer-core.NullPointerArithm): offsets from null are addresses.
+        auto* const base = static_cast<std::byte*>(memory == MPI_BOTTOM ? nullptr : memory) + shift;
+        into.add(base + items.origin, bytes, items.layout);
     }
 
     Items items_of(MPI_Datatype type) {

@@ -33,7 +33,7 @@ char const* shape_fault(Op const& op) noexcept {
     if (reads && !is_queue(op.source)) return "reads no operation queue";
     if (writes && !is_queue(op.target)) return "writes no operation queue";
     if (op.target == Memory::input) return "writes the input";
-    if (is_message && (op.value < 0 || op.value > 63)) return "no such number of a message";
+    if (is_message && op.number > 63) return "no such number of a message";
     if (op.bytes < 0 || (op.bytes == 0 && !is_message)) return "moves nothing";
     bool const apart =
         op.source_at + op.bytes <= op.target_at || op.target_at + op.bytes <= op.source_at;
@@ -231,7 +231,7 @@ void Check::post(Rank rank, Id index) {
     bool const sends = op.kind == OpKind::send;
     Rank const from = sends ? rank : op.peer, to = sends ? op.peer : rank;
     auto const key = static_cast<std::uint64_t>(from) << 35 | static_cast<std::uint64_t>(to) << 6 |
-                     static_cast<std::uint64_t>(op.value);
+                     static_cast<std::uint64_t>(op.number);
     Waiting& waiting = messages_[key];
     (sends ? waiting.sends : waiting.receives).push_back(index);
     if (waiting.sends.empty() || waiting.receives.empty()) return;

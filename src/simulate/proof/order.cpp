@@ -109,7 +109,7 @@ std::string message_fault(Schedule const& schedule, Ancestors const& ancestors) 
     for (Id i = 0; i < schedule.ops.size(); ++i) {
         Op const& op = schedule.ops[i];
         if (op.kind != OpKind::send && op.kind != OpKind::recv) continue;
-        auto const [entry, is_first] = last.try_emplace({op.kind, op.peer, op.value}, i);
+        auto const [entry, is_first] = last.try_emplace({op.kind, op.peer, op.number}, i);
         if (!is_first && !starts_first(schedule, ancestors, entry->second, i)) {
             return "op " + std::to_string(i) + " (" + describe(op) + ") may start before op " +
                    std::to_string(entry->second);
