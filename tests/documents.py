@@ -36,7 +36,7 @@ def anchors(path):
 
 def link_faults(path):
     for number, line in enumerate(without_code(path.read_text()).splitlines(), 1):
-        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+        for target in re.findall(r"\]\(([^)]+)\)", re.sub(r"`[^`]*`", "", line)):
             if re.match(r"[a-z]+:", target):
                 continue
             name, _, heading = target.partition("#")

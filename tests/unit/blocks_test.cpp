@@ -15,7 +15,7 @@ std::vector<std::byte> numbered(std::size_t count) {
     return all;
 }
 
-/// Memory, and a operation queue over some of it with the place of each of its bytes.
+/// Memory, and a stream over some of it with the place of each of its bytes.
 struct Drawn {
     std::vector<std::byte> memory;
     Blocks blocks;

@@ -13,12 +13,12 @@
 
 namespace sluice::testing {
 
-using OperationQueue = std::vector<std::byte>;
+using Stream = std::vector<std::byte>;
 /// right[i] = left[i] op right[i].
 using Combine = std::function<void(std::byte const* left, std::byte* right, Bytes bytes)>;
 
 struct RankMemory {
-    OperationQueue input, output, scratch;
+    Stream input, output, scratch;
 };
 
 class ByteWorld {
@@ -89,15 +89,15 @@ private:
 
     std::byte* at(std::size_t rank, Memory which, Bytes where, Bytes bytes) {
         RankMemory& memory = memory_[rank];
-        OperationQueue& queue = which == Memory::input    ? memory.input
+        Stream& stream = which == Memory::input    ? memory.input
                                 : which == Memory::output ? memory.output
                                                           : memory.scratch;
-        if (where < 0 || where + bytes > static_cast<Bytes>(queue.size())) {
+        if (where < 0 || where + bytes > static_cast<Bytes>(stream.size())) {
             fault_ = "rank " + std::to_string(rank) + " leaves its memory";
-            queue.resize(static_cast<std::size_t>(std::max<Bytes>(where, 0) + bytes));
-            return queue.data();
+            stream.resize(static_cast<std::size_t>(std::max<Bytes>(where, 0) + bytes));
+            return stream.data();
         }
-        return queue.data() + where;
+        return stream.data() + where;
     }
 
     void act(Event const& event) {
@@ -172,7 +172,7 @@ private:
     std::vector<Event> ready_;
     std::map<Key, std::deque<Post>> sends_;
     std::map<Key, std::deque<std::size_t>> recvs_;
-    std::vector<OperationQueue> buffers_;
+    std::vector<Stream> buffers_;
     std::size_t left_ = 0;
     std::string fault_;
 };

@@ -36,8 +36,8 @@ private:
 /// One rank's part in a call.
 struct RankCase {
     CollectiveCall call;
-    ByteString input, output;  ///< As operation queues, before the call.
-    ByteString expected;       ///< The output operation queue after it.
+    ByteString input, output;  ///< As streams, before the call.
+    ByteString expected;       ///< The output stream after it.
     Bytes compared = 0;        ///< So much of it is MPI's business.
 };
 
@@ -90,7 +90,7 @@ private:
         if (part.call.kind == Kind::barrier) part.input = part.output = {};
     }
 
-    /// What rank r sends to all, or its elements, as a operation queue: also where it is in place.
+    /// What rank r sends to all, or its elements, as a stream: also where it is in place.
     ByteString brought(Rank r) {
         RankCase& part = of(r);
         CollectiveCall const& call = part.call;
@@ -124,7 +124,7 @@ private:
         return all;
     }
 
-    /// The operation queue that is to begin the output.
+    /// The stream that is to begin the output.
     void set(Rank r, ByteString const& result) {
         RankCase& part = of(r);
         part.compared = static_cast<Bytes>(part.output.size());

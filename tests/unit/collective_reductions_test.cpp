@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-using testing::OperationQueue;
+using testing::Stream;
 using testing::RankMemory;
 
 constexpr Bytes element = 8;
@@ -117,9 +117,9 @@ public:
     }
 
 private:
-    static void put(OperationQueue& queue, Bytes at, Elements const& elements) {
+    static void put(Stream& stream, Bytes at, Elements const& elements) {
         if (!elements.empty()) {
-            std::memcpy(queue.data() + at, elements.data(), elements.size() * element);
+            std::memcpy(stream.data() + at, elements.data(), elements.size() * element);
         }
     }
 
@@ -146,7 +146,7 @@ private:
         return result;
     }
 
-    [[nodiscard]] OperationQueue expected(Rank self, OperationQueue output) {
+    [[nodiscard]] Stream expected(Rank self, Stream output) {
         switch (case_.call.kind) {
         case CollectiveKind::reduce:
             if (self == case_.call.root) put(output, 0, folded(0, case_.ranks));

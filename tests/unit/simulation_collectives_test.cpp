@@ -15,7 +15,7 @@ using namespace testing;
 using simulated::World;
 using simulated::WorldShape;
 
-/// A operation queue in memory: bytes together, or three of every five.
+/// A stream in memory: bytes together, or three of every five.
 struct Memory8 {
     Memory8(ByteString const& queue, bool scattered) : bytes(queue), holes(scattered) {
         if (!holes) return;

@@ -276,7 +276,7 @@ std::optional<Mapping> Team::map_queue() const {
     return memory;
 }
 
-/// No operation is under way in a operation queue that no file uses. Its plans were made for
+/// No operation is under way in an operation queue that no file uses. Its plans were made for
 /// others.
 void Team::place_aggregators(QueuePlace& place, std::vector<Rank> const& aggregators) const {
     place.aggregators = aggregators;

@@ -15,7 +15,7 @@
 
 namespace sluice {
 
-/// A operation queue and where it runs. Files use them one after another; its rounds go on
+/// An operation queue and where it runs. Files use them one after another; its rounds go on
 /// counting.
 struct QueuePlace {
     Mapping memory;  ///< Of the operation queue's window; collective buffers are opened when they

@@ -23,15 +23,15 @@ std::string at_op(Rank rank, Id index, Op const& op) {
 }
 
 char const* shape_fault(Op const& op) noexcept {
-    auto const is_queue = [](Memory memory) {
+    auto const is_stream = [](Memory memory) {
         return memory == Memory::input || memory == Memory::output || memory == Memory::scratch;
     };
     bool const reads = op.kind != OpKind::recv, writes = op.kind != OpKind::send;
     bool const is_message = !reads || !writes;
     if (op.channel != Channel::collective) return "not of a collective";
     if (!is_message && op.kind != OpKind::copy && op.kind != OpKind::reduce) return "no such kind";
-    if (reads && !is_queue(op.source)) return "reads no operation queue";
-    if (writes && !is_queue(op.target)) return "writes no operation queue";
+    if (reads && !is_stream(op.source)) return "reads no stream";
+    if (writes && !is_stream(op.target)) return "writes no stream";
     if (op.target == Memory::input) return "writes the input";
     if (is_message && op.number > 63) return "no such number of a message";
     if (op.bytes < 0 || (op.bytes == 0 && !is_message)) return "moves nothing";

@@ -8,7 +8,7 @@
 
 namespace sluice {
 
-/// Bytes of a operation queue. What ranks bring is counted in positions of their inputs, also in
+/// Bytes of a stream. What ranks bring is counted in positions of their inputs, also in
 /// place.
 struct Expected {
     Bytes at = 0, bytes = 0;
