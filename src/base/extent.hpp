@@ -28,6 +28,13 @@ constexpr Span clip(Span a, Span b) noexcept {
     return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
+/// From the begin of the first to the end of the last; an empty one does not count.
+constexpr Span join(Span a, Span b) noexcept {
+    if (a.empty()) return b;
+    if (b.empty()) return a;
+    return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
 /// `count` pieces of `length` bytes; piece i begins at offset + i * stride.
 struct Run {
     Offset offset = 0;

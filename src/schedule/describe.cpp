@@ -74,6 +74,8 @@ char const* name(Channel channel) noexcept {
         return "answer";
     case Channel::weights:
         return "weights";
+    case Channel::overlap:
+        return "overlap";
     case Channel::collective:
         return "collective";
     }

@@ -52,6 +52,7 @@ enum class Channel : std::uint8_t {
     data,
     answer,
     weights,
+    overlap,
     collective
 };
 

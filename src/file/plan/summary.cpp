@@ -4,12 +4,6 @@
 namespace sluice {
 namespace {
 
-Span join(Span a, Span b) noexcept {
-    if (a.empty()) return b;
-    if (b.empty()) return a;
-    return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
-}
-
 Load join(Load const& a, Load const& b) noexcept {
     return {a.bytes + b.bytes, std::max(a.bytes_most, b.bytes_most), a.pieces + b.pieces,
             std::max(a.pieces_most, b.pieces_most), a.ranks + b.ranks};
@@ -53,6 +47,7 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     bool const both = !lower.span.empty() && !higher.span.empty();
     bool const meets = both && higher.span.begin < lower.span.end;
     s.span = join(lower.span, higher.span);
+    s.reach = join(lower.reach, higher.reach);
     s.bytes = lower.bytes + higher.bytes;
     s.pieces = lower.pieces + higher.pieces;
     s.bytes_most = std::max(lower.bytes_most, higher.bytes_most);

@@ -64,7 +64,10 @@ struct Load {
 
 /// One rank's record, or several ranks' merged. Trivially copyable: it travels as bytes.
 struct Summary {
-    Span span;                 ///< Of the bytes that want an exchange; may be empty.
+    Span span;  ///< Of the bytes that want an exchange; may be empty.
+    /// Of all bytes, also of those that go straight to the file; only of operations that are
+    /// ordered.
+    Span reach;
     Bytes bytes = 0;           ///< Wanted by all, without the direct ones.
     std::int64_t pieces = 0;   ///< Of the file, of the exchanged bytes.
     std::int64_t touched = 0;  ///< Windows with wanted bytes, of each rank; see blocks_touched().

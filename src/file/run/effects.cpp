@@ -9,18 +9,20 @@ namespace sluice {
 namespace {
 
 /// Tags of different operation queues, channels and rounds under way differ. MPI grants tags up to
-/// 32767 at least: 128 operation queues x 7 channels x 16 rounds fit.
-constexpr int channels = 7, rounds_apart = 16;
+/// 32767 at least: 128 operation queues x 8 channels x 16 rounds fit.
+constexpr int channels = 8, rounds_apart = 16;
 
 /// Ops of reductions have memory of their own.
 bool is_of_reduction(Op const& op) noexcept {
     return op.channel == Channel::summary_exchange || op.channel == Channel::agreement ||
-           op.channel == Channel::weights;
+           op.channel == Channel::weights || op.channel == Channel::overlap;
 }
 
 /// Calls `act` with the records of the op's reduction.
 template <class Act> auto with_records(ExchangeState& state, Op const& op, Act&& act) {
-    return op.channel == Channel::weights ? act(*state.weights) : act(state.summaries);
+    if (op.channel == Channel::weights) return act(*state.weights);
+    if (op.channel == Channel::overlap) return act(*state.overlap);
+    return act(state.summaries);
 }
 
 /// Where a message comes from or goes to.
@@ -36,10 +38,6 @@ bool is_of_round(Op const& op) noexcept {
 
 Error damaged(Rank peer) noexcept {
     return {.status = Status::other, .what = "a message cannot be unpacked", .peer = peer};
-}
-
-std::size_t boards_of(Channel channel) noexcept {
-    return channel == Channel::agreement ? 1 : channel == Channel::weights ? 2 : 0;
 }
 
 }  // namespace
@@ -97,7 +95,7 @@ Counter& Effects::counter(Op const& op) const noexcept {
 /// Counters of boards have grown by earlier operations; those of collective buffers are counted
 /// over the operation queue.
 std::int64_t Effects::base(Op const& op) const noexcept {
-    std::int64_t const uses = state_.arrivals_before[boards_of(op.channel)];
+    std::int64_t const uses = state_.board_uses_before[boards_of(op.channel)];
     switch (op.counter) {
     case CounterKind::turn:
     case CounterKind::collected:
@@ -107,12 +105,11 @@ std::int64_t Effects::base(Op const& op) const noexcept {
     case CounterKind::posted:
         return execution_context_.window.settled(op.aggregator, op.round)
             .load(std::memory_order_relaxed);
-    case CounterKind::arrived:
-        return uses * execution_context_.local_count();
     case CounterKind::announced:
         return uses;
+    case CounterKind::arrived:
     case CounterKind::claimed:
-        return state_.claims_before * execution_context_.local_count();
+        return uses * execution_context_.local_count();
     }
     return 0;
 }

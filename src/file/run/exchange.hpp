@@ -16,6 +16,23 @@
 
 namespace sluice {
 
+/// What the boards of a node are used for; those of reductions come first.
+enum BoardUse : std::size_t {
+    boards_of_summaries,
+    boards_of_agreement,
+    boards_of_weights,
+    boards_of_overlap,
+    boards_of_claims,
+    board_use_count
+};
+constexpr BoardUse boards_of(Channel channel) noexcept {
+    return channel == Channel::agreement ? boards_of_agreement
+           : channel == Channel::weights ? boards_of_weights
+           : channel == Channel::overlap ? boards_of_overlap
+           : channel == Channel::claims  ? boards_of_claims
+                                         : boards_of_summaries;
+}
+
 /// Transfers that wait for the thread of a blocking call. Any thread may put and take.
 class TransferQueue {
 public:
@@ -87,6 +104,7 @@ struct ExchangeState {
     std::byte* user = nullptr;
     SummaryReduction summaries;  ///< Of the exchange of summaries, later of the agreement.
     std::unique_ptr<WeightsReduction> weights;  ///< In the stage of weights.
+    std::unique_ptr<OverlapReduction> overlap;  ///< In the stage of overlap.
     Plan plan;
     std::shared_ptr<Claims> claims;  ///< Of others once the claims are exchanged.
     // In the operation queue, by aggregator: on this node, and as all nodes count them.
@@ -104,9 +122,7 @@ struct ExchangeState {
     Tally tally;
     Busy transfers, messages_under_way;
     Bytes independent_bytes = 0;  ///< Transferred straight from or to user memory.
-    std::int64_t arrivals_before
-        [3]{};  ///< Earlier uses of boards: exchange of summaries, agreement, weights.
-    std::int64_t claims_before = 0;
+    std::int64_t board_uses_before[board_use_count]{};  ///< Of the boards that it uses.
 
     [[nodiscard]] Window window(Op const& op) const noexcept {
         auto const a = static_cast<std::size_t>(op.aggregator);

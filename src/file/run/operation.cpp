@@ -4,19 +4,12 @@
 #include "file/plan/independent.hpp"
 #include "file/plan/round_input.hpp"
 #include "file/plan/schedule_claims.hpp"
-#include "file/plan/schedule_reduction.hpp"
 #include "file/run/transfers.hpp"
 
 #include <utility>
 
 namespace sluice {
 namespace {
-
-// Ids of admitted schedules: cursors are numbered from 0.
-constexpr std::int32_t id_control = -1, id_independent = -2;
-
-constexpr std::size_t boards_summary_exchange = 0, boards_agreement = 1, boards_claims = 2,
-                      boards_weights = 3;
 
 std::size_t index(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
 
@@ -55,6 +48,7 @@ Summary Operation::own_summary() const {
     Summary s = summarise(state_.exchanged(), scope_of(call_.hints, *execution_context_.topology,
                                                        execution_context_.limits));
     if (state_.independent) s.independent = load_of(state_.request);
+    if (call_.ordered) s.reach = reach_of(state_.request);
     s.plan_lookup = queue_.plans.plan_lookup(state_.exchanged());
     s.hints = call_.hints;
     s.status = state_.status;
@@ -85,29 +79,24 @@ void Operation::take_memory(std::shared_ptr<Layout const> memory) {
     }
 }
 
-void Operation::start() {
+void Operation::start(Ahead const& ahead) {
     if (call_.find_memory) {
         take_memory(std::exchange(call_.find_memory, nullptr)());
         state_.independent = wants_independent();
     }
     enter(Stage::summary_exchange);
     start_summary_exchange();
-    if (state_.independent && !independent_done_) start_independent();
+    if (may_start_independent(ahead)) start_independent();
 }
 
 void Operation::start_independent() {
-    state_.independent = true;
+    state_.independent = independent_started_ = true;
     executor_.admit(make_independent(state_.request.direction), id_independent);
 }
 
 void Operation::start_summary_exchange() {
-    auto const board = index(state_.operation % board_count);
-    state_.arrivals_before[0] = queue_.board_uses[boards_summary_exchange][board]++;
     state_.summaries.record = own_summary();
-    control_left_ = 1;
-    executor_.admit(make_reduction(*execution_context_.topology, execution_context_.self,
-                                   Channel::summary_exchange, state_.operation),
-                    id_control);
+    admit_reduction(Channel::summary_exchange);
 }
 
 bool Operation::progress(Ahead& ahead) {
@@ -130,6 +119,7 @@ bool Operation::progress(Ahead& ahead) {
     for (std::size_t a = 0; a < cursors_.size(); ++a) {
         if (!generated(a)) ahead.generating[a] = true;
     }
+    if (!complete() && ahead.oldest < 0) ahead.oldest = number();
     return moved;
 }
 
@@ -138,7 +128,8 @@ void Operation::enter(Stage next) {
     double const now = execution_context_.clock->now();
     Tally& tally = state_.tally;
     if (stage_ == Stage::summary_exchange) tally.summary_exchange += now - started_;
-    if (stage_ == Stage::weights) tally.summary_exchange += now - entered_;
+    if (stage_ == Stage::overlap || stage_ == Stage::weights)
+        tally.summary_exchange += now - entered_;
     if (stage_ == Stage::claims) tally.claims += now - entered_;
     if (stage_ == Stage::exchange) tally.exchange += now - entered_;
     if (stage_ == Stage::agreement) tally.agreement += now - entered_;
@@ -150,7 +141,14 @@ void Operation::enter(Stage next) {
 bool Operation::step(Ahead const& ahead) {
     switch (stage_) {
     case Stage::summary_exchange:
-        return control_left_ == 0 && end_summary_exchange(ahead);
+        // Round numbers go on in the operation queue's order.
+        if (control_left_ > 0 || !ahead.planned) return false;
+        end_summary_exchange();
+        return true;
+    case Stage::overlap:
+        if (control_left_ > 0 || must_wait_for_earlier(ahead)) return false;
+        start_planned();
+        return true;
     case Stage::weights:
         if (control_left_ > 0) return false;
         end_weights();
@@ -180,9 +178,16 @@ bool Operation::step(Ahead const& ahead) {
     return false;
 }
 
-bool Operation::end_summary_exchange(Ahead const& ahead) {
-    if (!ahead.planned) return false;  // Round numbers go on in the operation queue's order.
+void Operation::end_summary_exchange() {
     summary_exchange_ = state_.summaries.record;
+    if (call_.ordered && meets_earlier())
+        start_overlap();
+    else
+        start_planned();
+}
+
+/// All ranks know what all of them want, and nothing of it has to wait for earlier operations.
+void Operation::start_planned() {
     decision_ = decide(summary_exchange_, *execution_context_.topology, execution_context_.limits);
     if (decision_.free && !state_.independent) {
         queue_.answers.note(state_.request, decision_.way.strategy);
@@ -191,61 +196,21 @@ bool Operation::end_summary_exchange(Ahead const& ahead) {
                             execution_context_.limits);
     bool const failed = summary_exchange_.status != Status::ok;
     if (summary_exchange_.pending == 0 && (summary_exchange_.bytes == 0 || failed)) {
-        finish();
-        return true;
+        return finish();
     }
     if (failed) {
         state_.plan.strategy = Strategy::independent;
         state_.plan.domains.clear();
-    } else if (state_.plan.strategy == Strategy::independent && !state_.independent &&
-               state_.request.bytes > 0) {
+    } else if (!independent_started_ && !independent_done_ && state_.request.bytes > 0 &&
+               (state_.independent || state_.plan.strategy == Strategy::independent)) {
         start_independent();
     }
     if (state_.plan.needs_groups()) divide_by_groups();
     if (state_.plan.needs_weights()) {
-        if (auto known = queue_.plans.domains(summary_exchange_.plan_lookup, state_.plan)) {
-            state_.plan.domains = std::move(*known);
-        } else {
-            start_weights();
-            return true;
-        }
+        auto known = queue_.plans.domains(summary_exchange_.plan_lookup, state_.plan);
+        if (!known) return start_weights();
+        state_.plan.domains = std::move(*known);
     }
-    start_work();
-    return true;
-}
-
-/// From the records of the node's ranks, which are still on the board.
-void Operation::divide_by_groups() {
-    std::vector<Summary> records;
-    for (Rank local = 0; local < execution_context_.local_count(); ++local) {
-        records.push_back(
-            execution_context_.window.record(Channel::summary_exchange, state_.operation, local));
-    }
-    sluice::divide_by_groups(state_.plan, summary_exchange_, *execution_context_.topology,
-                             execution_context_.node(), records, decision_.way.aggregators,
-                             execution_context_.limits.key.get());
-}
-
-/// Where in the span the bytes are, which the exchange of summaries does not tell.
-void Operation::start_weights() {
-    enter(Stage::weights);
-    auto const board = index(state_.operation % board_count);
-    state_.arrivals_before[2] = queue_.board_uses[boards_weights][board]++;
-    state_.weights = std::make_unique<WeightsReduction>();
-    state_.weights->record = weigh(state_.exchanged(), summary_exchange_.span);
-    if (!queue_.weighed.empty()) state_.weights->sums_before = queue_.weighed[board];
-    control_left_ = 1;
-    executor_.admit(make_reduction(*execution_context_.topology, execution_context_.self,
-                                   Channel::weights, state_.operation),
-                    id_control);
-}
-
-void Operation::end_weights() {
-    queue_.weighed.resize(index(board_count));
-    queue_.weighed[index(state_.operation % board_count)] = state_.weights->sums;
-    state_.plan = make_plan(decision_, summary_exchange_, *execution_context_.topology,
-                            execution_context_.limits, &state_.weights->result());
-    state_.weights.reset();
     start_work();
 }
 
@@ -264,8 +229,7 @@ bool Operation::reuse_claims() {
 }
 
 void Operation::start_claims() {
-    auto const board = index(state_.operation % board_count);
-    state_.claims_before = queue_.board_uses[boards_claims][board]++;
+    use_board(boards_of_claims);
     state_.claims = std::make_shared<Claims>();
     queue_.plans.store(state_.operation, state_.exchanged(), state_.plan, state_.claims);
     state_.claims->own = make_claims(state_.exchanged(), state_.plan, execution_context_.local());
@@ -366,18 +330,13 @@ bool Operation::admit_next(std::int32_t aggregator) {
 
 void Operation::start_agreement() {
     enter(Stage::agreement);
-    auto const board = index(state_.operation % board_count);
-    state_.arrivals_before[1] = queue_.board_uses[boards_agreement][board]++;
     Summary outcome;
     outcome.operation = summary_exchange_.operation;
     outcome.hints = call_.hints;
     outcome.status = agreed(state_.status, summary_exchange_.status);
     outcome.end_of_file = state_.end_of_file;
     state_.summaries.record = outcome;
-    control_left_ = 1;
-    executor_.admit(make_reduction(*execution_context_.topology, execution_context_.self,
-                                   Channel::agreement, state_.operation),
-                    id_control);
+    admit_reduction(Channel::agreement);
 }
 
 void Operation::finish() {
@@ -392,6 +351,7 @@ void Operation::finish() {
     }
     enter(Stage::complete);
     ended_ = entered_;
+    call_.keeps.reset();
     state_.tally.transfers = state_.transfers.seconds();
     state_.tally.messages = state_.messages_under_way.seconds();
     complete_.store(true, std::memory_order_release);

@@ -14,6 +14,7 @@ namespace sluice {
 enum class Stage : std::uint8_t {
     waiting,
     summary_exchange,
+    overlap,
     weights,
     claims,
     exchange,
@@ -33,6 +34,10 @@ struct Call {
     Status status = Status::ok;  ///< Not ok: bad arguments; the rank takes part without bytes.
     Storage* storage = nullptr;  ///< The file; outlives the operation.
     bool may_block = false;      ///< The caller waits and serves the file: run_callers_part().
+    /// Bytes that earlier operations of the queue touch are left alone until those are complete,
+    /// where one of the two writes. Equal on all ranks.
+    bool ordered = false;
+    std::shared_ptr<void> keeps;  ///< Kept until the operation is complete: what `user` lies in.
     /// Told once of the first error of the system or of the MPI that this rank meets: by the thread
     /// that meets it, perhaps under the lock of progress. Null: nobody asks.
     std::function<void(Operation const&)> report_error;
@@ -41,22 +46,30 @@ struct Call {
     std::function<std::shared_ptr<Layout const>()> find_memory;
 };
 
+/// An operation of the queue, as far as later ones must know which bytes it touches.
+struct Recent {
+    std::int64_t number = 0;
+    Span reach;       ///< Of all ranks.
+    Request request;  ///< Of this rank.
+};
+
 /// Progress of the operation queue's rounds, carried from one operation to the next. Equal on all
 /// ranks, but for what belongs to the node.
 struct QueueState {
     std::vector<std::int64_t> next_round;         ///< By aggregator, on this node.
     std::vector<std::int64_t> next_shared_round;  ///< The same without rounds by groups.
     PlanCache plans;
-    std::int64_t
-        board_uses[4][board_count]{};  ///< Exchanges of summaries, agreements, claims, weights.
-    std::vector<Weights> weighed;      ///< Of boards, when they were used last; empty: never.
+    std::int64_t board_uses[board_use_count][board_count]{};
+    std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
     Answers answers;
+    std::vector<Recent> recent;  ///< Ordered operations, as many as may be under way at once.
 };
 
 /// What the operations ahead in the operation queue still have to do first, on this rank.
 struct Ahead {
     bool planned = true;
     std::vector<bool> generating;  ///< By aggregator: rounds that were not admitted yet.
+    std::int64_t oldest = -1;      ///< The first that is not complete; -1: all are.
 };
 
 class Operation {
@@ -65,7 +78,7 @@ public:
               std::int64_t number);
 
     /// Begins: the rank posts what it wants. Nothing else happens before progress().
-    void start();
+    void start(Ahead const& ahead);
 
     /// Moves on as far as it can without waiting; true when anything moved. Plans and rounds of the
     /// operations ahead come first; adds its own to `ahead`.
@@ -100,6 +113,13 @@ public:
     /// The same once may_release_caller() is true.
     [[nodiscard]] Bytes independent_bytes() const noexcept { return state_.independent_bytes; }
 
+    /// Whether it may still touch bytes of `reach`; true while nobody knows. Of an ordered
+    /// operation; not beside progress().
+    [[nodiscard]] bool may_touch(Span reach) const noexcept {
+        bool const known = stage_ > Stage::summary_exchange;
+        return !complete() && (!known || !clip(summary_exchange_.reach, reach).empty());
+    }
+
     [[nodiscard]] Stage stage() const noexcept { return stage_; }
     [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
     /// An earlier operation's claims served this one.
@@ -119,6 +139,9 @@ public:
     [[nodiscard]] std::string describe() const;
 
 private:
+    // Ids of admitted schedules: cursors are numbered from 0.
+    static constexpr std::int32_t id_control = -1, id_independent = -2;
+
     struct Cursor {  ///< One aggregator's rounds, as far as they concern this rank.
         std::int64_t next = 0, end = 0;
         std::int32_t active = 0;
@@ -133,8 +156,15 @@ private:
     bool step(Ahead const& ahead);
     void enter(Stage next);
     void start_summary_exchange();
-    bool end_summary_exchange(Ahead const& ahead);
+    void end_summary_exchange();
+    void start_planned();
     void divide_by_groups();
+    void use_board(BoardUse use);
+    void admit_reduction(Channel channel);
+    [[nodiscard]] bool may_start_independent(Ahead const& ahead) const noexcept;
+    [[nodiscard]] bool meets_earlier();
+    void start_overlap();
+    [[nodiscard]] bool must_wait_for_earlier(Ahead const& ahead);
     void start_weights();
     void end_weights();
     bool reuse_claims();
@@ -160,11 +190,13 @@ private:
     Summary summary_exchange_;
     Decision decision_;
     bool reused_plan_ = false;
-    bool independent_done_ = false;
+    bool independent_started_ = false, independent_done_ = false;
     bool ran_early_ = false;                  ///< Before the exchange of summaries, by run_early().
     std::vector<Cursor> cursors_;             ///< By aggregator.
     std::vector<std::int32_t> cursor_order_;  ///< In which rounds are admitted.
     std::vector<std::int32_t> completed_;     ///< Scratch for the executor's answers.
+    std::int64_t waits_for_ = -1;  ///< The last earlier operation that must be complete; -1: none.
+    Span overlap_stretch_;         ///< Where the spans of this and earlier operations have bytes.
     std::int32_t control_left_ = 0;  ///< Schedules of the current stage, without direct ones.
     Status result_ = Status::ok;
     Bytes bytes_ = 0;

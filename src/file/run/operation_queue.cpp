@@ -26,11 +26,12 @@ void OperationQueue::append(std::shared_ptr<Operation> operation) {
 bool OperationQueue::progress() {
     bool moved = false;
     ahead_.planned = true;
+    ahead_.oldest = -1;
     ahead_.generating.assign(state_.next_round.size(), false);
     for (auto& operation : queue_) {
         if (operation->number() >= queue_.front()->number() + operations_under_way) break;
         if (operation->stage() == Stage::waiting) {
-            operation->start();
+            operation->start(ahead_);
             moved = true;
         }
         moved |= operation->progress(ahead_);

@@ -9,6 +9,8 @@ char const* describe(Stage stage) noexcept {
         return "waiting for earlier operations";
     case Stage::summary_exchange:
         return "exchange of summaries";
+    case Stage::overlap:
+        return "overlap with earlier operations";
     case Stage::weights:
         return "weights";
     case Stage::claims:

@@ -36,6 +36,32 @@ void SummaryReduction::merge(Op const& op, SharedRegion const& window) noexcept 
     if (op.channel == Channel::summary_exchange) close_node(record);
 }
 
+void OverlapReduction::copy(Op const& op, SharedRegion const& window, Rank local) noexcept {
+    if (op.target == Memory::board) {
+        window.overlap(op.operation, local) = record;
+    } else if (op.target == Memory::announcement) {
+        window.announced_overlap(op.operation) = record;
+    } else {
+        record = window.announced_overlap(op.operation);
+    }
+}
+
+void OverlapReduction::merge(Op const& op, SharedRegion const& window) noexcept {
+    if (op.source == Memory::message) {
+        record |= incoming;
+        return;
+    }
+    for (Rank local = 0; local < window.shape().local_count; ++local) {
+        record |= window.overlap(op.operation, local);
+    }
+}
+
+std::span<std::byte> OverlapReduction::message(Memory role) noexcept {
+    return bytes_of(record_of(role, record, incoming));
+}
+
+void OverlapReduction::fail(Memory role) noexcept { record_of(role, record, incoming).lose(); }
+
 std::span<std::byte> SummaryReduction::message(Memory role) noexcept {
     return bytes_of(record_of(role, record, incoming));
 }

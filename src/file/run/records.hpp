@@ -1,7 +1,8 @@
 // The records that reductions combine, and what the ops of a reduction do with them on the board
 // of a node and in messages. All reductions have one schedule, of file/plan/schedule_reduction.hpp,
 // and differ in their records: the exchange of summaries and the agreement combine a Summary, the
-// stage of weights combines Weights. Effects calls the same four functions of either.
+// stage of weights combines Weights, that of overlap an Overlap. Effects calls the same four
+// functions of each.
 #pragma once
 #include "file/run/shared_region.hpp"
 
@@ -34,6 +35,18 @@ struct WeightsReduction {
     void fail(Memory role) noexcept;
     /// All nodes hear of a lost message with the sums, and then divide the span evenly.
     [[nodiscard]] Weights const& result() const noexcept;
+};
+
+/// Which blocks of a stretch of the file all ranks touch, in this operation and in earlier ones:
+/// only where the spans of ordered operations have common bytes.
+struct OverlapReduction {
+    Overlap record, incoming;
+
+    void copy(Op const& op, SharedRegion const& window, Rank local) noexcept;
+    void merge(Op const& op, SharedRegion const& window) noexcept;
+    [[nodiscard]] std::span<std::byte> message(Memory role) noexcept;
+    /// Nothing is known then, so the operation waits for the earlier ones.
+    void fail(Memory role) noexcept;
 };
 
 }  // namespace sluice

@@ -6,16 +6,28 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-struct BoardHead {
+/// Every board begins with them.
+struct BoardCounters {
     Counter arrived, announced;
+};
+
+/// The records of the node's ranks follow.
+struct BoardHead {
+    BoardCounters counters;
     Summary announcement;
 };
 
 /// Ranks add to `sums`; nobody sets them back.
 struct WeightsBoard {
-    Counter arrived, announced;
+    BoardCounters counters;
     std::atomic<Bytes> sums[Weights::share_count];
     Weights announcement;
+};
+
+/// The records of the node's ranks follow.
+struct OverlapBoard {
+    BoardCounters counters;
+    Overlap announcement;
 };
 
 struct CbBufferHead {
@@ -40,7 +52,8 @@ std::size_t cb_buffers(RegionShape const& shape) noexcept {
 }  // namespace
 
 struct SharedRegion::Places {
-    std::size_t board_bytes, weights_at, claims_at, claims_bytes, cb_buffers_at, data_at, end;
+    std::size_t board_bytes, weights_at, overlaps_at, overlap_bytes, claims_at, claims_bytes,
+        cb_buffers_at, data_at, end;
 };
 
 SharedRegion::Places SharedRegion::places(RegionShape const& shape) noexcept {
@@ -49,7 +62,9 @@ SharedRegion::Places SharedRegion::places(RegionShape const& shape) noexcept {
     Places p{};
     p.board_bytes = up(sizeof(BoardHead) + locals * up(sizeof(Summary), 64), 64);
     p.weights_at = 2 * static_cast<std::size_t>(board_count) * p.board_bytes;
-    p.claims_at = p.weights_at + static_cast<std::size_t>(board_count) * sizeof(WeightsBoard);
+    p.overlaps_at = p.weights_at + static_cast<std::size_t>(board_count) * sizeof(WeightsBoard);
+    p.overlap_bytes = up(sizeof(OverlapBoard) + locals * sizeof(Overlap), 64);
+    p.claims_at = p.overlaps_at + static_cast<std::size_t>(board_count) * p.overlap_bytes;
     p.claims_bytes = up(sizeof(Counter) + claims, 64);
     p.cb_buffers_at = p.claims_at + static_cast<std::size_t>(board_count) * p.claims_bytes;
     p.data_at = up(p.cb_buffers_at + cb_buffers(shape) * sizeof(CbBufferHead), page);
@@ -63,6 +78,8 @@ SharedRegion::SharedRegion(std::byte* memory, RegionShape shape) noexcept
     Places const p = places(shape);
     board_bytes_ = p.board_bytes;
     weights_at_ = p.weights_at;
+    overlaps_at_ = p.overlaps_at;
+    overlap_bytes_ = p.overlap_bytes;
     claims_at_ = p.claims_at;
     claims_bytes_ = p.claims_bytes;
     cb_buffers_at_ = p.cb_buffers_at;
@@ -94,6 +111,8 @@ std::vector<Span> SharedRegion::stretches(RegionShape const& shape, std::int32_t
 
 std::size_t SharedRegion::board(Channel channel, std::int64_t operation) const noexcept {
     auto const index = static_cast<std::size_t>(operation % board_count);
+    if (channel == Channel::weights) return weights_at_ + index * sizeof(WeightsBoard);
+    if (channel == Channel::overlap) return overlaps_at_ + index * overlap_bytes_;
     return (2 * index + (channel == Channel::agreement ? 1 : 0)) * board_bytes_;
 }
 
@@ -104,20 +123,18 @@ std::size_t SharedRegion::cb_buffer_index(std::int32_t aggregator,
 }
 
 Counter& SharedRegion::counter(CounterRef const& ref) const noexcept {
-    auto* const head = at<BoardHead>(board(ref.channel, ref.operation));
+    auto* const of_board = at<BoardCounters>(board(ref.channel, ref.operation));
     auto* const cb_buffer =
         at<CbBufferHead>(cb_buffers_at_) + cb_buffer_index(ref.aggregator, ref.round);
-    auto* const weights = at<WeightsBoard>(weights_at_) + ref.operation % board_count;
-    bool const weighs = ref.channel == Channel::weights;
     switch (ref.kind) {
     case CounterKind::turn:
         return cb_buffer->turn;
     case CounterKind::posted:
         return cb_buffer->posted;
     case CounterKind::arrived:
-        return weighs ? weights->arrived : head->arrived;
+        return of_board->arrived;
     case CounterKind::announced:
-        return weighs ? weights->announced : head->announced;
+        return of_board->announced;
     case CounterKind::claimed:
     case CounterKind::collected:  // These three are a rank's own, not of a window.
     case CounterKind::taken:
@@ -144,11 +161,19 @@ Summary& SharedRegion::announcement(Channel channel, std::int64_t operation) con
 
 std::span<std::atomic<Bytes>, Weights::share_count>
 SharedRegion::weighed(std::int64_t operation) const noexcept {
-    return (at<WeightsBoard>(weights_at_) + operation % board_count)->sums;
+    return at<WeightsBoard>(board(Channel::weights, operation))->sums;
 }
 
 Weights& SharedRegion::announced_weights(std::int64_t operation) const noexcept {
-    return (at<WeightsBoard>(weights_at_) + operation % board_count)->announcement;
+    return at<WeightsBoard>(board(Channel::weights, operation))->announcement;
+}
+
+Overlap& SharedRegion::overlap(std::int64_t operation, Rank local) const noexcept {
+    return at<Overlap>(board(Channel::overlap, operation) + sizeof(OverlapBoard))[local];
+}
+
+Overlap& SharedRegion::announced_overlap(std::int64_t operation) const noexcept {
+    return at<OverlapBoard>(board(Channel::overlap, operation))->announcement;
 }
 
 Claim& SharedRegion::claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 #include "file/plan/claims.hpp"
 #include "file/plan/coverage.hpp"
+#include "file/plan/overlap.hpp"
 #include "file/plan/staging.hpp"
 #include "schedule/schedule.hpp"
 
@@ -65,6 +66,8 @@ public:
     [[nodiscard]] std::span<std::atomic<Bytes>, Weights::share_count>
     weighed(std::int64_t operation) const noexcept;
     [[nodiscard]] Weights& announced_weights(std::int64_t operation) const noexcept;
+    [[nodiscard]] Overlap& overlap(std::int64_t operation, Rank local) const noexcept;
+    [[nodiscard]] Overlap& announced_overlap(std::int64_t operation) const noexcept;
     [[nodiscard]] Claim& claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept;
     [[nodiscard]] CbBuffer cb_buffer(std::int32_t aggregator, std::int64_t round,
                                      Bytes window_bytes, Bytes granule_bytes) const noexcept;
@@ -81,8 +84,8 @@ private:
 
     std::byte* memory_ = nullptr;
     RegionShape shape_;
-    std::size_t board_bytes_ = 0, weights_at_ = 0, claims_at_ = 0, claims_bytes_ = 0,
-                cb_buffers_at_ = 0, data_at_ = 0;
+    std::size_t board_bytes_ = 0, weights_at_ = 0, overlaps_at_ = 0, overlap_bytes_ = 0,
+                claims_at_ = 0, claims_bytes_ = 0, cb_buffers_at_ = 0, data_at_ = 0;
 };
 
 }  // namespace sluice

@@ -1,0 +1,80 @@
+// How blocks are marked and compared. See overlap.hpp.
+#include "file/plan/overlap.hpp"
+
+#include <bit>
+
+namespace sluice {
+namespace {
+
+/// Powers of two, at their multiples: pieces of such lengths, which are the usual ones, then share no
+/// block with their neighbours.
+struct Blocks {
+    explicit Blocks(Span stretch) noexcept {
+        Bytes const least = (stretch.bytes() + BlockMarks::block_count - 2) /
+                            (BlockMarks::block_count - 1);  // One more at the first border.
+        bytes = static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(least)));
+        begin = stretch.begin / bytes * bytes;
+    }
+    [[nodiscard]] Bytes block_of(Offset at) const noexcept { return (at - begin) / bytes; }
+    [[nodiscard]] Offset end_of(Bytes block) const noexcept { return begin + (block + 1) * bytes; }
+
+    Bytes bytes;
+    Offset begin;
+};
+
+}  // namespace
+
+Span reach_of(Request const& request) noexcept {
+    if (request.bytes <= 0) return {};
+    if (!request.view.filetype->is_ascending()) return {0, endless};
+    return span_of(request);
+}
+
+void BlockMarks::mark_range(Bytes first, Bytes last) noexcept {
+    for (Bytes block = first; block <= last; ++block) {
+        words_[static_cast<std::size_t>(block / 64)] |= std::uint64_t{1} << (block % 64);
+    }
+}
+
+/// From one wanted byte to the next one that lies in another block.
+void BlockMarks::mark(Request const& request, Span stretch) noexcept {
+    Span const within = clip(reach_of(request), stretch);
+    if (within.empty()) return;
+    Blocks const blocks(stretch);
+    Layout const& view = *request.view.filetype;
+    if (!view.is_ascending() || view.is_contiguous()) {
+        return mark_range(blocks.block_of(within.begin), blocks.block_of(within.end - 1));
+    }
+    Span left = positions_in(request, within);
+    while (!left.empty()) {
+        Offset const at = request.view.displacement + view.offset_at(request.position + left.begin);
+        Bytes const block = blocks.block_of(at);
+        mark_range(block, block);
+        Offset const end = std::min(blocks.end_of(block), within.end);
+        left.begin = positions_in(request, {within.begin, end}).end;
+    }
+}
+
+BlockMarks& BlockMarks::operator|=(BlockMarks const& other) noexcept {
+    for (std::size_t i = 0; i < word_count; ++i) words_[i] |= other.words_[i];
+    return *this;
+}
+
+bool BlockMarks::meets(BlockMarks const& other) const noexcept {
+    std::uint64_t common = 0;
+    for (std::size_t i = 0; i < word_count; ++i) common |= words_[i] & other.words_[i];
+    return common != 0;
+}
+
+Overlap& Overlap::operator|=(Overlap const& other) noexcept {
+    current |= other.current;
+    earlier |= other.earlier;
+    return *this;
+}
+
+void Overlap::lose() noexcept {
+    current.mark_all();
+    earlier.mark_all();
+}
+
+}  // namespace sluice
