@@ -1,15 +1,20 @@
 // `sluice run`, `sluice bench` and `sluice calibrate`: set the preload and become the program.
+#include "base/byte_count.hpp"
+#include "storage/journal.hpp"
 #include "system/launcher.hpp"
 #include "tools/command.hpp"
 #include "tools/elf.hpp"
+#include "tools/keeper.hpp"
 #include "tools/mpi_parts.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 #include <unistd.h>
 
 namespace sluice {
@@ -75,6 +80,39 @@ void tell_out_of_reach(std::string const& program) {
                  program.c_str(), kind);
 }
 
+/// Sets the variable that an option stands for; false, and says why, where there is no such option.
+bool takes_setting(std::string_view option) {
+    struct Setting {
+        std::string_view option;
+        char const *variable, *usual;
+    };
+    constexpr Setting settings[] = {{"--behind", "SLUICE_WRITE_BEHIND", "256M"},
+                                    {"--ahead", "SLUICE_READ_AHEAD", "256M"}};
+    auto const equals = std::min(option.find('='), option.size());
+    for (Setting const& setting : settings) {
+        if (option.substr(0, equals) != setting.option) continue;
+        std::string const value(equals < option.size() ? option.substr(equals + 1) : setting.usual);
+        if (parse_bytes(value)) return setenv(setting.variable, value.c_str(), 1) == 0;
+        std::fprintf(stderr, "sluice run: '%s' is not a number of bytes such as 256M\n",
+                     value.c_str());
+        return false;
+    }
+    std::fprintf(stderr, "sluice run: there is no option '%s'; see sluice run --help\n",
+                 std::string(option).c_str());
+    return false;
+}
+
+/// Where writes may be delayed somebody has to write them if the program cannot any more.
+void keep_delayed_writes() {
+    char const* const asked = std::getenv("SLUICE_WRITE_BEHIND");
+    auto const bytes = asked ? parse_bytes(asked) : std::nullopt;
+    if (!bytes || *bytes <= 0) return;
+    if (!start_keeper(journal_bytes_for(*bytes / std::max(1L, launched_ranks_of_node()))))
+        std::fprintf(stderr,
+                     "sluice run: the system grants no process that keeps delayed writes: they are "
+                     "lost if a rank is killed\n");
+}
+
 /// Becomes one of Sluice's own programs, with the library for its MPI.
 int become_own(MpiPart const& part, char const* name, char** argv) {
     std::string program = part.folder + "/libexec/" + name;
@@ -86,15 +124,17 @@ int become_own(MpiPart const& part, char const* name, char** argv) {
 }  // namespace
 
 int command_run(int argc, char** argv) {
-    bool const forced = argc > 0 && std::strcmp(argv[0], "--abi") == 0;
-    if (forced) --argc, ++argv;
-    if (argc < 1) {
-        std::fprintf(stderr, "usage: mpiexec -n RANKS sluice run [--abi] PROGRAM [ARGUMENT ...]\n");
-        return bad_usage;
+    bool forced = false;
+    for (; argc > 0 && argv[0][0] == '-'; --argc, ++argv) {
+        bool const is_abi = std::strcmp(argv[0], "--abi") == 0;
+        if (!is_abi && !takes_setting(argv[0])) return bad_usage;
+        forced |= is_abi;
     }
-    if (argv[0][0] == '-') {
-        std::fprintf(stderr, "sluice run: there is no option '%s'; see sluice run --help\n",
-                     argv[0]);
+    if (argc < 1) {
+        std::fprintf(
+            stderr,
+            "usage: mpiexec -n RANKS sluice run [--abi] [--behind[=SIZE]] [--ahead[=SIZE]] PROGRAM "
+            "[ARGUMENT ...]\n");
         return bad_usage;
     }
     std::string const program = found(argv[0]);
@@ -104,6 +144,7 @@ int command_run(int argc, char** argv) {
     if (!part || !fits(program, part->library(abi))) return bad_usage;
     if (!preload(part->library(abi))) return 1;
     tell_out_of_reach(program);
+    keep_delayed_writes();
     return become(argv);
 }
 

@@ -21,9 +21,10 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"run", "run [--abi] PROGRAM [ARGUMENT ...]",
+    {"run", "run [--abi] [--behind[=SIZE]] [--ahead[=SIZE]] PROGRAM [ARGUMENT ...]",
      "run a program under Sluice, once for each rank: mpiexec -n 4 sluice run ./program; "
-     "--abi: for an interpreter with an MPI module of the standard ABI",
+     "--behind: blocking writes return at once; --ahead: blocking collective reads are made before "
+     "they are asked for; --abi: for an interpreter with an MPI module of the standard ABI",
      sluice::command_run},
     {"bench", "bench [OPTION ...]",
      "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines; bench "

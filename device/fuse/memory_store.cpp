@@ -203,6 +203,7 @@ public:
         if (!node->contents.write(data, bytes, offset)) return ENOSPC;
         std::scoped_lock const lock(mutex_);
         touch(node->attributes.st_mtim);
+        node->attributes.st_ctim = node->attributes.st_mtim;
         return 0;
     }
 

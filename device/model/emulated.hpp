@@ -73,6 +73,7 @@ public:
     Error sync() override;
     void release() override { file_->release(); }
     Error preallocate(Bytes bytes) override { return file_->preallocate(bytes); }
+    Bytes room() const override { return file_->room(); }
 
 private:
     class Relay;

@@ -40,6 +40,7 @@ public:
     [[nodiscard]] Error opened() const override { return opened_; }
     Error sync() override;
     Error preallocate(Bytes bytes) override;
+    [[nodiscard]] Bytes room() const override { return by_path_ ? by_path_->room() : endless; }
     void release() override;
 
 private:

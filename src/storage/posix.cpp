@@ -109,6 +109,13 @@ PosixFile::PosixFile(std::string const& path, AccessMode mode, PosixWay way,
 
 PosixFile::~PosixFile() { PosixFile::release(); }
 
+Bytes PosixFile::room() const {
+    struct statfs found{};
+    if (fstatfs(route_.fd, &found) != 0 || found.f_blocks == 0) return endless;
+    auto const blocks = static_cast<Bytes>(found.f_bavail);
+    return blocks > endless / found.f_bsize ? endless : blocks * found.f_bsize;
+}
+
 void PosixFile::release() {
     if (!opened_) opened_ = {.status = Status::bad_file, .what = "the file is closed"};
     if (dropper_) dropper_->finish();

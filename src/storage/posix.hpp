@@ -53,6 +53,7 @@ public:
     /// By fallocate. A file system without it gets zeros behind the end of the file, one in each
     /// 4 KiB, up to `bytes`; holes before the end stay.
     Error preallocate(Bytes bytes) override;
+    Bytes room() const override;
     void release() override;
     /// Of a file whose pages are bypassed: how its requests went so far.
     [[nodiscard]] DirectIoTally direct_io_tally() const;

@@ -13,6 +13,8 @@ public:
     virtual Error sync() = 0;
     /// Backs the first `bytes` of the file with storage; what they hold stays. Blocks.
     virtual Error preallocate(Bytes bytes) = 0;
+    /// Bytes that the file system has left; `endless` where it does not say.
+    [[nodiscard]] virtual Bytes room() const = 0;
     /// Closes the file; the MPI may end then. No transfer follows.
     virtual void release() = 0;
 };

@@ -21,6 +21,11 @@ long launched_rank() noexcept {
                      number_in_environment("PMIX_RANK"), number_in_environment("PMI_RANK")});
 }
 
+long launched_ranks_of_node() noexcept {
+    return std::max(number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE"),
+                    number_in_environment("MPI_LOCALNRANKS"));
+}
+
 std::string apart_from_launcher(int ranks_of_world) {
     if (ranks_of_world != 1 || launched_ranks() <= 1) return {};
     return "mpiexec started " + std::to_string(launched_ranks()) +

@@ -24,8 +24,10 @@ static char const* setting(char const* name) {
     return value ? value : "";
 }
 
-/* This process's rank as its launcher tells it; empty in all other processes. */
+/* This process's rank as its launcher tells it; empty in all other processes. A rank that runs
+ * with write-behind knows its keeper, which is no rank and acts when the rank has ended. */
 static char const* rank(void) {
+    if (*setting("SLUICE_WRITE_BEHIND") && !*setting("SLUICE_KEEPER")) return "";
     char const* const value = setting("PMI_RANK");
     return *value ? value : setting("OMPI_COMM_WORLD_RANK");
 }

@@ -55,12 +55,19 @@ class Scenario:
     steps: tuple
     settings: tuple = ()
     durable_close: bool = False
+    delayed: bool = False  # A write that returned says something of its own rank only.
 
+
+BEHIND_SETTINGS = (("SLUICE_WRITE_BEHIND", "64M"), ("SLUICE_TEST", "behind=always"))
 
 SCENARIOS = [
     Scenario("one node", 3, ("hint:cb_buffer_size=262144", *STEPS)),
     Scenario("independent", 2, ("hint:romio_cb_write=disable", *STEPS)),
     Scenario("nodes", 4, tuple(STEPS), (("SLUICE_TEST", "ranks_per_node=2"),)),
+    Scenario("behind", 3, tuple(STEPS), BEHIND_SETTINGS, delayed=True),
+    Scenario("behind, nodes", 4, tuple(STEPS),
+             (("SLUICE_WRITE_BEHIND", "2M"), ("SLUICE_TEST", "behind=always;ranks_per_node=2")),
+             delayed=True),
     Scenario("durable close", 2, ("hint:sluice_durable=close", *STEPS), durable_close=True),
 ]
 
@@ -69,11 +76,11 @@ SCENARIOS = [
 
 
 def cells(scenario, step, number):
-    """The pieces of a step that writes: (offset, bytes, value)."""
+    """The pieces of a step that writes: (offset, bytes, value, rank)."""
     begin, size, pieces, gap = map(int, step.split(":")[1].split(","))
     for rank, piece in itertools.product(range(scenario.ranks), range(pieces)):
         offset = begin + piece * (scenario.ranks * size + gap) + rank * size
-        yield offset, size, 1 + (number * 67 + rank * 29 + piece * 7) % 250
+        yield offset, size, 1 + (number * 67 + rank * 29 + piece * 7) % 250, rank
 
 
 class Notes:
@@ -83,6 +90,8 @@ class Notes:
         self.lines = [line.split() for line in text.splitlines()]
         self.begun = {int(what) for _, event, what in self.lines if event == "begin"}
         self.done = {int(what) for _, event, what in self.lines if event == "done"}
+        self.done_by = {(int(what), int(rank)) for rank, event, what in self.lines
+                        if event == "done"}
         self.kills = [what for _, event, what in self.lines if event == "kill"]
         self.actions = collections.defaultdict(list)  # Their names, of each rank, in order.
         for rank, event, what in self.lines:
@@ -108,26 +117,32 @@ def flushing_steps(scenario, steps):
             if step == "sync" or (step == "close" and scenario.durable_close)}
 
 
-def completed(steps, notes):
-    """The steps that write whose bytes must be there: what completes them returned somewhere."""
+def completed(scenario, steps, notes):
+    """The writes, by step and rank, whose bytes must be there: what completes them returned on some
+    rank. The return of a delayed write completes what its own rank brought."""
     for number, step in enumerate(steps):
+        if not step.startswith(WRITES):
+            continue
         after = range(number, len(steps))
-        enders = [n for n in after if not step.startswith("iwrite")
-                  or steps[n] in ("wait", "sync", "close")]
-        if step.startswith(WRITES) and any(n in notes.done for n in enders):
-            yield number
+        enders = [n for n in after if steps[n] in ("wait", "sync", "close")
+                  or not (step.startswith("iwrite") or scenario.delayed)]
+        everywhere = any(n in notes.done for n in enders)
+        for rank in range(scenario.ranks):
+            here = scenario.delayed and not step.startswith("iwrite")
+            if everywhere or (here and (number, rank) in notes.done_by):
+                yield number, rank
 
 
 def allowed_bytes(scenario, steps, notes):
     """{offset: (bytes, the values that each of them may have)} of all that was asked for."""
-    must = set(completed(steps, notes))
+    must = set(completed(scenario, steps, notes))
     result = {}
     for number, step in enumerate(steps):
         if number not in notes.begun or not step.startswith(WRITES):
             continue
-        for offset, size, value in cells(scenario, step, number):
+        for offset, size, value, rank in cells(scenario, step, number):
             before = result.get(offset, (size, {FILL if offset < SIZE else 0}))[1]
-            result[offset] = (size, {value} if number in must else before | {value})
+            result[offset] = (size, {value} if (number, rank) in must else before | {value})
     return result
 
 

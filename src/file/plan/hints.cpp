@@ -13,6 +13,11 @@ constexpr Knob hints[] = {
      "threads, uring, mpi or direct: who moves the bytes (only when it is opened)"},
     {"sluice_page_cache", "keep",
      "drop: nothing stays in the page cache; direct I/O: direct I/O (only when it is opened)"},
+    {"sluice_write_behind", "0",
+     "memory of a node for bytes of blocking writes, which return at once (only when it is "
+     "opened)"},
+    {"sluice_read_ahead", "0",
+     "memory of a node for what the next collective read will want (only when it is opened)"},
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
     {"cb_config_list", "*:*", "hosts of aggregators: host:n,...,*:n (only when it is opened)"},
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
@@ -28,7 +33,7 @@ constexpr Knob hints[] = {
     {"sluice_aggregators", "auto", "ranks that are aggregators: 0,4,8 (only when it is opened)"},
     {"romio_ds_write", "automatic", "shown as it was given; writes are never sieved"},
 };
-constexpr std::size_t hints_of_users = 12;
+constexpr std::size_t hints_of_users = 14;
 static_assert(std::size(hints) <= 32);  // FileHints::given has a bit for each.
 
 /// A hint that was published, whose words are words of sluice_exchange today.
@@ -171,6 +176,8 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const place = reader.word("sluice_page_cache", page_caches)) {
         h.page_cache = static_cast<PageCache>(*place);
     }
+    if (auto const n = reader.number("sluice_write_behind")) h.write_behind = *n;
+    if (auto const n = reader.number("sluice_read_ahead")) h.read_ahead = *n;
     if (auto const n = reader.number("cb_nodes")) {
         h.plan.aggregator_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
     }
@@ -219,6 +226,8 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
             {"sluice_durable", hints.durable ? "close" : "never"},
             {"sluice_storage", engines.begin()[static_cast<std::size_t>(hints.storage)]},
             {"sluice_page_cache", page_caches.begin()[static_cast<std::size_t>(hints.page_cache)]},
+            {"sluice_write_behind", std::to_string(hints.write_behind)},
+            {"sluice_read_ahead", std::to_string(hints.read_ahead)},
             {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
             {"cb_config_list", describe(hints.placement.hosts)},
             {"sluice_aggregators", describe(hints.placement.ranks)},

@@ -6,8 +6,8 @@
 namespace sluice {
 namespace {
 
-/// Powers of two, at their multiples: pieces of such lengths, which are the usual ones, then share no
-/// block with their neighbours.
+/// Powers of two, at their multiples: pieces of such lengths, which are the usual ones, share no
+/// block with their neighbours then.
 struct Blocks {
     explicit Blocks(Span stretch) noexcept {
         Bytes const least = (stretch.bytes() + BlockMarks::block_count - 2) /

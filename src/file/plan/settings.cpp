@@ -19,6 +19,10 @@ constexpr Knob variables[] = {
     {"SLUICE_PROGRESS", "thread", "calls: no helper thread, progress only inside MPI calls"},
     {"SLUICE_CHAIN", "off", "on: calls go on to the next preloaded library, not to the MPI"},
     {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
+    {"SLUICE_WRITE_BEHIND", "0",
+     "memory of a node for bytes of blocking writes, which then return at once (0: none do)"},
+    {"SLUICE_READ_AHEAD", "0",
+     "memory of a node for what the next blocking collective read will want (0: none is read)"},
     {"SLUICE_STALL", "300",
      "seconds without progress before each rank says where it is (0: never)"},
     {"SLUICE_HINTS", "none", "hints of all files, as name=value;name=value; the program's own win"},
@@ -38,6 +42,7 @@ constexpr Knob of_tests[] = {
     {"ranks_per_node", "0", "pretend that nodes have this many ranks (0: as they are)"},
     {"shared_memory", "on", "off: ranks of a node exchange messages instead"},
     {"view_pieces", "1M", "file views of more pieces are not given to the MPI"},
+    {"behind", "auto", "always: writes are delayed also where storage is fast"},
     {"cache", "64M", "memory of a process for the layouts of datatypes that were freed"},
     {"device", "none",
      "hdd, ssd, nvm or a file: transfers take as long as on this device; see sluice device --list"},
@@ -61,8 +66,9 @@ constexpr OldVariable old_variables[] = {
 
 /// Known, but no settings: of the command, and of the tests.
 constexpr std::string_view other_variables[] = {
-    "SLUICE_COMMAND", "SLUICE_DEVICE_SECRET", "SLUICE_SOURCE_DIR",    "SLUICE_PICTURES",
-    "SLUICE_PRINT",   "SLUICE_NODES_INSIDE",  "SLUICE_UPDATE_GOLDEN", "SLUICE_TEST"};
+    "SLUICE_COMMAND",      "SLUICE_KEEPER",        "SLUICE_DEVICE_SECRET",
+    "SLUICE_SOURCE_DIR",   "SLUICE_PICTURES",      "SLUICE_PRINT",
+    "SLUICE_NODES_INSIDE", "SLUICE_UPDATE_GOLDEN", "SLUICE_TEST"};
 constexpr std::string_view test_variables = "SLUICE_TEST_";
 
 using Given = std::map<std::string, std::string>;
@@ -103,6 +109,7 @@ void read_test_settings(Lookup const& environment, Settings& s,
     s.ranks_per_node =
         static_cast<std::int32_t>(std::min<Bytes>(number("ranks_per_node"), 1 << 30));
     s.shared_memory = reader.word("shared_memory", {"on", "off"}).value_or(0) == 0;
+    s.always_behind = reader.word("behind", {"auto", "always"}).value_or(0) == 1;
     s.view_pieces = number("view_pieces");
     s.device = lookup("device").value_or("none");
 }
@@ -164,6 +171,8 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
     s.profile = lookup("SLUICE_PROFILE").value_or("auto");
     s.affinity = reader.affinity("SLUICE_AFFINITY");
+    s.hints.write_behind = number("SLUICE_WRITE_BEHIND");
+    s.hints.read_ahead = number("SLUICE_READ_AHEAD");
     read_test_settings(lookup, s, complaints);
     read_hints_of_all(lookup, s, complaints);
     for (OldVariable const& old : old_variables) {

@@ -40,7 +40,9 @@ struct FileHints {
     bool durable = false;   ///< Flushed to the device when it is closed.
     StorageEngine storage = StorageEngine::automatic;
     PageCache page_cache = PageCache::keep;
-    Placement placement;  ///< Of aggregators.
+    Bytes write_behind = 0;  ///< Memory of a node for writes that are delayed; 0: none are.
+    Bytes read_ahead = 0;    ///< The same for reads that are made before they are asked for.
+    Placement placement;     ///< Of aggregators.
     /// Of romio_ds_write, which is only shown: writes are never sieved.
     Strategy sieve_writes = Strategy::automatic;
     /// Which hints somebody gave that were understood, bits in the order of their
@@ -61,6 +63,7 @@ struct Settings {
     Bytes cache_bytes = 0;            ///< Layouts that are kept by type tree, of a process.
     std::int32_t ranks_per_node = 0;  ///< Pretended; 0: as the machine is.
     bool shared_memory = true;
+    bool always_behind = false;    ///< Writes are delayed however fast the storage is.
     std::int64_t view_pieces = 0;  ///< Views of more pieces are not given to the MPI.
     double stall_seconds = 0;      ///< 0: no watchdog.
     int storage_threads = 2;

@@ -6,6 +6,7 @@
 #include "mpi/environment.hpp"
 #include "mpi/ranks.hpp"
 #include "system/clock.hpp"
+#include "system/launcher.hpp"
 #include "system/marks.hpp"
 
 #include <algorithm>
@@ -111,8 +112,7 @@ private:
     std::mutex mutex_;
     Marks marks_;
     SteadyClock clock_;
-    long all_ = std::max(number_in("OMPI_COMM_WORLD_SIZE"), number_in("PMI_SIZE"));
-    long local_ = std::max(number_in("OMPI_COMM_WORLD_LOCAL_SIZE"), number_in("MPI_LOCALNRANKS"));
+    long all_ = launched_ranks(), local_ = launched_ranks_of_node();
     bool one_node_ = all_ >= 1 && all_ == local_;
     bool shown_ = false, knows_ = false;
     std::string prefix_;  ///< Of the names of all marks of this job.

@@ -2,6 +2,7 @@
 // are at the call. See access.hpp.
 #include "mpi/file/access.hpp"
 
+#include "file/plan/overlap.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/progress/requests.hpp"
 
@@ -124,15 +125,53 @@ Call make_call(File const& file, FileView const& view, AccessArguments const& a,
     return call;
 }
 
+/// Gaps of a read that cost less to read along than a request more would. A read takes whole
+/// pieces where they are long, and tells by that length what a request costs.
+Bytes gap_bytes(File const& file) {
+    constexpr Bytes most = 64 * 1024;
+    return std::min(most, file.storage->independent_piece_bytes(Direction::read) / 4);
+}
+
+/// What earlier calls have delayed comes first, and what was read ahead is not for ever.
+void prepare_for(File& file, Request const& request, bool collective) {
+    if (!file.ordered) return;
+    Span const reach = reach_of(request);
+    bool const is_queued = collective && !file.behind.is_kept();
+    file.wait_for_delayed(reach, is_queued);
+    if (request.direction == Direction::write) file.drop_read_ahead(reach);
+}
+
+/// Takes the bytes of a write whose call may return before they are in the file.
+bool take_behind(File& file, Call& call, bool converts, bool collective) {
+    return !converts && call.request.direction == Direction::write &&
+           file.behind.take(call, *file.storage, collective);
+}
+
 }  // namespace
 
 Access Access::collective(std::shared_ptr<File> const& file, AccessArguments const& arguments,
-                          bool may_block) {
+                          Form form) {
     Access access;
     access.file = file;
     access.direction = arguments.direction;
-    Call call = make_call(*file, file->view, arguments, may_block, access.conversion_buffer_);
-    access.operation_ = file->start(std::move(call), !may_block);
+    bool const waits = form == Form::blocking;
+    bool const may_delay = file->ordered && form != Form::nonblocking;
+    Call call =
+        make_call(*file, file->view, arguments, waits || may_delay, access.conversion_buffer_);
+    prepare_for(*file, call.request, true);
+    bool const converts = access.conversion_buffer_ != nullptr;
+    if (waits && arguments.direction == Direction::read && file->ahead.on()) {
+        access.leads_on_ = call.request;
+        bool const fits = call.status == Status::ok && !converts;
+        access.operation_ = file->ahead.take(*file, call, fits);
+        if (access.operation_) access.taken_ = call.request.bytes;
+        if (access.operation_) return access;
+    }
+    if (may_delay && take_behind(*file, call, converts, true)) access.taken_ = call.request.bytes;
+    access.left_behind_ = access.taken_ >= 0;
+    call.may_block = waits && !access.left_behind_;
+    access.operation_ = file->start(std::move(call), !waits || access.left_behind_);
+    if (access.left_behind_) file->leave_behind(access.operation_);
     return access;
 }
 
@@ -159,6 +198,7 @@ Access Access::begin(std::shared_ptr<File> const& file, Prepared const& prepared
                                               access.conversion_buffer_)
                                   : prepared.call;
     call.request.atomic = file->atomic;
+    prepare_for(*file, call.request, true);
     access.operation_ = file->start(std::move(call), true);
     return access;
 }
@@ -168,33 +208,56 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
     Access access;
     access.file = file;
     access.direction = arguments.direction;
-    access.independent_ = std::make_unique<Independent>(
-        make_call(*file, file->view, arguments, true, access.conversion_buffer_));
-    UserTransfer& transfer = access.independent_->transfer;
-    transfer.error.status = access.independent_->call.status;  // Bad arguments are logged.
-    bool const moves = !transfer.error;
-    access.independent_->moves = moves;
-    if (moves && !waits) {
-        file->storage->start(transfer);
+    Call call = make_call(*file, file->view, arguments, true, access.conversion_buffer_);
+    prepare_for(*file, call.request, false);
+    bool const converts = access.conversion_buffer_ != nullptr;
+    if (waits && file->ordered && take_behind(*file, call, converts, false)) {
+        access.taken_ = call.request.bytes;
+        access.left_behind_ = true;
+        file->behind.start(std::make_shared<IndependentWrite>(std::move(call)), *file->storage);
         return access;
     }
-    if (moves) file->storage->run(transfer);
-    transfer.done = true;
+    access.independent_ = std::make_unique<Independent>(std::move(call), gap_bytes(*file));
+    access.begin_independent(waits);
     return access;
 }
 
+void Access::begin_independent(bool waits) {
+    UserTransfer& transfer = independent_->transfer;
+    transfer.error.status = independent_->call.status;  // Bad arguments are logged.
+    bool const moves = !transfer.error;
+    independent_->moves = moves;
+    if (moves && !waits) return file->storage->start(transfer);
+    SteadyClock clock;
+    double const began = file->ordered ? clock.now() : 0;
+    if (moves) file->storage->run(transfer);
+    bool const measures = file->ordered && moves && direction == Direction::write;
+    if (measures) file->behind.note_speed(transfer.bytes, clock.now() - began);
+    transfer.done = true;
+}
+
 bool Access::complete() const noexcept {
+    if (left_behind_) return true;
     return operation_ ? operation_->complete()
                       : independent_->transfer.done.load(std::memory_order_acquire);
 }
 
 void Access::wait() const {
+    if (left_behind_) return;
     if (operation_) return file->wait(*operation_);
     Progress::instance().drive(
         {.done = [&] { return complete(); }, .poke = [&] { file->team->poke(); }});
 }
 
-void Access::wait_for_own_part() { left_behind_ = !file->wait_for_own_part(operation_); }
+void Access::wait_for_own_part() {
+    if (leads_on_) {  // All ranks know then what all of them have read.
+        file->wait(*operation_);
+        if (operation_->status() == Status::ok)
+            file->ahead.prepare(*file, *leads_on_, operation_->summary_exchange().reach);
+    } else if (!left_behind_) {
+        left_behind_ = !file->wait_for_own_part(operation_);
+    }
+}
 
 /// Where memory is short it can be called again.
 void Access::finish() {
@@ -211,6 +274,7 @@ void Access::finish() {
 }
 
 Bytes Access::moved() const noexcept {
+    if (taken_ >= 0) return taken_;
     if (left_behind_) return operation_->independent_bytes();
     if (operation_) return operation_->bytes();
     return status() == Status::ok ? independent_->transfer.bytes : 0;
@@ -222,6 +286,7 @@ Bytes Access::bytes() const {
 
 Status Access::status() const noexcept {
     if (left_behind_) return unpacked_;
+    if (left_behind_) return unpacked_;  // An error of it is told later.
     return agreed(operation_ ? operation_->status() : independent_->transfer.status(), unpacked_);
 }
 
@@ -253,7 +318,7 @@ void set_status(MPI_Status* status, Bytes bytes) {
 int access_blocking(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                     MPI_Status* status) {
     BlockedTime const time(*file);
-    Access access = Access::collective(file, arguments, true);
+    Access access = Access::collective(file, arguments, Access::Form::blocking);
     access.wait_for_own_part();
     return finish_access(access, status);
 }
@@ -264,14 +329,15 @@ int access_nonblocking(std::shared_ptr<File> const& file, AccessArguments const&
     reap(false);
     NewRequest made;
     *request = made.stand_for(std::make_unique<StartedAccess>(
-        [&] { return Access::collective(file, arguments, false); }));
+        [&] { return Access::collective(file, arguments, Access::Form::nonblocking); }));
     return MPI_SUCCESS;
 }
 
 int access_begin(std::shared_ptr<File> const& file, AccessArguments const& arguments) {
     BlockedTime const time(*file);
     if (file->split) return raise(file->handle, Status::split);
-    file->split = std::make_unique<Access>(Access::collective(file, arguments, false));
+    file->split =
+        std::make_unique<Access>(Access::collective(file, arguments, Access::Form::split));
     return MPI_SUCCESS;
 }
 

@@ -30,9 +30,11 @@ struct Prepared {
 /// An access under way: of a blocking call, a request, or a split collective.
 class Access {
 public:
-    /// Begins. Collective; local, returns at once. `may_block`: the caller waits for it.
+    /// Who waits for the operation: the call itself, a request, or the end of a split collective.
+    enum class Form : std::uint8_t { blocking, nonblocking, split };
+    /// Begins. Collective; local, returns at once, but for what earlier calls have delayed.
     static Access collective(std::shared_ptr<File> const& file, AccessArguments const& arguments,
-                             bool may_block);
+                             Form form);
     /// Captures one, with an explicit offset; bad arguments are in the call's status. Local.
     static Prepared prepare(File const& file, AccessArguments const& arguments);
     /// Begins what was prepared. Collective; local, returns at once.
@@ -46,7 +48,7 @@ public:
     /// Until it is complete; the calling thread moves it on.
     void wait() const;
     /// The same for a blocking call, which may return once the bytes of this rank are moved: see
-    /// File::wait_for_own_part(). Of a collective access.
+    /// File::wait_for_own_part(). Of a collective access. Begins to read ahead.
     void wait_for_own_part();
 
     // Once it was waited for:
@@ -61,13 +63,14 @@ public:
 private:
     /// A transfer between user memory and the file, with the request that it refers to.
     struct Independent {
-        explicit Independent(Call its_call)
+        Independent(Call its_call, Bytes gap_bytes)
             : call(std::move(its_call)),
-              transfer(call.request, call.user) {}
+              transfer(call.request, call.user, gap_bytes) {}
         Call call;
         UserTransfer transfer;
         bool moves = true;  ///< False: its arguments are bad.
     };
+    void begin_independent(bool waits);
     [[nodiscard]] Bytes moved() const noexcept;
 
     std::shared_ptr<Operation> operation_;      ///< Of a collective access.
@@ -76,7 +79,11 @@ private:
         conversion_buffer_;  ///< Often none: most bytes need no conversion.
     bool finished_ = false;
     Status unpacked_ = Status::ok;  ///< Of what was read, into the program's memory.
-    bool left_behind_ = false;      ///< The file accounts for the operation when it ends.
+    /// The file accounts for it when it ends, and this rank's part of it is done for the program.
+    bool left_behind_ = false;
+    /// Bytes of a write that was delayed, or of a read that was made ahead; -1: of neither.
+    Bytes taken_ = -1;
+    std::optional<Request> leads_on_;  ///< A read behind which the next one may be guessed.
 };
 
 /// The end of a call that waited for its access. Returns the error class, after the file's handler.

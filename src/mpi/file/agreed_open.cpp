@@ -17,9 +17,9 @@ enum Word : std::size_t {
     // Of rank 0; zero on the others.
     stripe_bytes,
     stripe_count,
-    disabled,
-    durable,
-    placed,
+    flags,  ///< Bits of Flag.
+    write_behind,
+    read_ahead,
     profile_number,
     profile_bytes,
     system_hint_bytes,
@@ -36,6 +36,8 @@ enum Word : std::size_t {
     word_count
 };
 
+enum Flag : std::uint64_t { none = 0, disabled = 1, durable = 2, placed = 4 };
+
 /// Of each word all ranks learn the largest.
 using Words = NodeReduction::Words;
 static_assert(word_count <= std::tuple_size_v<Words>);
@@ -45,10 +47,11 @@ bool knows_stripes(Hints const& hints) noexcept {
 }
 
 void tell_hints(Words& words, FileHints const& hints, OwnFile const& file) {
-    words[disabled] = hints.disabled;
+    words[flags] = (hints.disabled ? disabled : none) | (hints.durable ? durable : none) |
+                   (hints.placement.empty() ? none : placed);
     if (hints.disabled) return;
-    words[durable] = hints.durable;
-    words[placed] = !hints.placement.empty();
+    words[write_behind] = static_cast<std::uint64_t>(hints.write_behind);
+    words[read_ahead] = static_cast<std::uint64_t>(hints.read_ahead);
     auto const device = file.fd < 0 ? std::nullopt : std::optional(file.identity.device);
     ProfileOffer const offer = offer_profile(file.name, device);
     words[profile_number] = static_cast<std::uint64_t>(offer.number);
@@ -61,8 +64,10 @@ void tell_hints(Words& words, FileHints const& hints, OwnFile const& file) {
 }
 
 void take_hints(FileHints& hints, Words const& words) {
-    hints.disabled = words[disabled] != 0;
-    hints.durable = words[durable] != 0;
+    hints.disabled = (words[flags] & disabled) != 0;
+    hints.durable = (words[flags] & durable) != 0;
+    hints.write_behind = static_cast<Bytes>(words[write_behind]);
+    hints.read_ahead = static_cast<Bytes>(words[read_ahead]);
     if (knows_stripes(hints.plan)) return;
     hints.plan.stripe_bytes = static_cast<Bytes>(words[stripe_bytes]);
     hints.plan.stripe_count = static_cast<std::int32_t>(words[stripe_count]);
@@ -174,7 +179,7 @@ AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
     ProfileOffer const offer{static_cast<std::int32_t>(words[profile_number]),
                              static_cast<std::int32_t>(words[profile_bytes])};
     auto machine = take_profile(offer, team);
-    return {may_serve(words, file, team), words[placed] != 0, std::move(machine)};
+    return {may_serve(words, file, team), (words[flags] & placed) != 0, std::move(machine)};
 }
 
 }  // namespace sluice

@@ -8,6 +8,7 @@
 #include "mpi/file/agreed_hints.hpp"
 #include "mpi/file/agreed_open.hpp"
 #include "mpi/file/statistics.hpp"
+#include "system/launcher.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -27,25 +28,17 @@ Files& files() {
     return *only;
 }
 
-std::vector<std::string> names_in(MPI_Info info) {
-    std::vector<std::string> names;
-    int count = 0;
-    if (info != MPI_INFO_NULL) PMPI_Info_get_nkeys(info, &count);
-    for (int i = 0; i < count; ++i) {
-        char name[MPI_MAX_INFO_KEY + 1] = "";
-        if (PMPI_Info_get_nthkey(info, i, name) == MPI_SUCCESS) names.emplace_back(name);
-    }
-    return names;
+/// Who can know that a rank has delayed a collective write: those that took part.
+Audience audience_of(Team const& team) {
+    Rank const ranks = team.topology->rank_count();
+    if (ranks == launched_ranks()) return Audience::all;
+    return ranks == 1 ? Audience::self : Audience::some;
 }
 
-Lookup lookup_in(MPI_Info info) {
-    return [info](char const* name) -> std::optional<std::string> {
-        if (info == MPI_INFO_NULL) return std::nullopt;
-        char value[MPI_MAX_INFO_VAL + 1];
-        int found = 0;
-        PMPI_Info_get(info, const_cast<char*>(name), MPI_MAX_INFO_VAL, value, &found);
-        return found ? std::optional<std::string>(value) : std::nullopt;
-    };
+/// Where the end of the file, or the file itself, is looked at later, nothing is delayed.
+Bytes delay_bytes(FileHints const& hints, int amode, int fd) {
+    constexpr int never = MPI_MODE_APPEND | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_RDONLY;
+    return (amode & never) || fd < 0 ? 0 : hints.write_behind;
 }
 
 }  // namespace
@@ -57,6 +50,11 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       name(std::move(own.name)),
       amode(its_amode),
       hints(std::move(its_hints)),
+      identity(own.identity),
+      ordered((hints.write_behind > 0 || hints.read_ahead > 0) && own.fd >= 0),
+      behind(own.fd, {name, own.identity}, team->topology->rank_count(), audience_of(*team),
+             delay_bytes(hints, amode, own.fd)),
+      ahead(own.fd, own.fd >= 0 ? hints.read_ahead : 0),
       storage(std::move(own.storage)),
       place_(place) {}
 
@@ -66,6 +64,7 @@ File::~File() = default;
 std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.storage = storage.get();
     call.hints = hints.plan;
+    call.ordered = ordered;
     call.report_error = [this](Operation const& failed) { log(failed.title(), failed.error()); };
     auto operation = place_.queue->make(std::move(call));
     try {
@@ -78,15 +77,17 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
 }
 
 void File::hand_over(std::shared_ptr<Operation> const& operation, bool background) {
-    operation->run_early();
+    bool alone = true;
     {
         std::lock_guard const lock(mutex_);
         std::erase_if(pending_, [](auto const& weak) {
             auto const held = weak.lock();
             return !held || held->complete();
         });
+        alone = pending_.empty();
         pending_.push_back(operation);
     }
+    if (alone || !ordered) operation->run_early();
     OperationQueue& queue = *place_.queue;
     Progress::instance().submit(
         queue, [&queue, operation] { queue.append(operation); }, background);
@@ -140,6 +141,11 @@ void File::account() {
         ended.assign(left_behind_.begin(), going_on.begin());
         left_behind_.erase(left_behind_.begin(), going_on.begin());
     }
+    for (auto const& write : behind.take_ended()) {
+        log("independent write", write->transfer.error);
+        std::lock_guard const lock(mutex_);
+        late_alone_ = agreed(late_alone_, write->transfer.status());
+    }
     for (auto const& operation : ended) {
         completed(*operation);
         if (operation->status() == Status::ok) continue;
@@ -156,7 +162,19 @@ void File::account() {
 Status File::late_error() {
     account();
     std::lock_guard const lock(mutex_);
-    return std::exchange(late_, Status::ok);
+    return agreed(std::exchange(late_, Status::ok), std::exchange(late_alone_, Status::ok));
+}
+
+Status File::late_error_of_all() {
+    if (!ordered) return late_error();
+    account();
+    Status known = Status::ok, alone = Status::ok;
+    {
+        std::lock_guard const lock(mutex_);
+        known = std::exchange(late_, Status::ok);
+        alone = std::exchange(late_alone_, Status::ok);
+    }
+    return agreed(known, agree(alone));
 }
 
 Status File::agree(Status mine) {
@@ -185,6 +203,7 @@ void File::drain() {
     for (auto const& weak : pending) {
         if (auto const operation = weak.lock()) wait(*operation);
     }
+    behind.wait_for_independent({0, endless});
 }
 
 void File::set_hints(FileHints next) {
@@ -192,6 +211,8 @@ void File::set_hints(FileHints next) {
     next.durable = hints.durable;
     next.storage = hints.storage;
     next.page_cache = hints.page_cache;
+    next.write_behind = hints.write_behind;
+    next.read_ahead = hints.read_ahead;
     next.placement = hints.placement;
     hints = next;
 }
@@ -209,6 +230,8 @@ FileStatistics File::statistics() const {
     std::lock_guard const lock(mutex_);
     FileStatistics all = statistics_;
     all.passed = passed_.load(std::memory_order_relaxed);
+    all.behind = behind.statistics();
+    all.ahead = ahead.statistics();
     return all;
 }
 
@@ -222,6 +245,7 @@ void File::completed(Operation const& operation) {
     s.busy_seconds += std::max(0.0, operation.ended() - std::max(operation.started(), busy_until_));
     busy_until_ = std::max(busy_until_, operation.ended());
     s.tally += operation.tally();
+    if (plan.direction == Direction::write && ordered) behind.note_speed(operation);
     if (operation.decision().priced) foretell(operation);
     if (settings().log > 1 && !(plan == s.last_plan)) note(name + ": " + describe(plan));
     s.last_plan = plan;
@@ -288,57 +312,6 @@ std::vector<std::shared_ptr<File>> open_files() {
     std::vector<std::shared_ptr<File>> all;
     for (auto const& [handle, file] : files().all) all.push_back(file);
     return all;
-}
-
-OwnHints::OwnHints(MPI_Info given, FileHints before) : hints(std::move(before)), for_mpi(given) {
-    if (given == MPI_INFO_NULL) return;
-    for (auto const& one : unknown_hints(names_in(given))) warn("hint " + one.text);
-    std::vector<Complaint> complaints;
-    hints = read_hints(lookup_in(given), hints, complaints);
-    if (complaints.empty()) return;
-    PMPI_Info_dup(given, &copy_);
-    for_mpi = copy_;
-    for (auto const& complaint : complaints) {
-        warn("hint " + complaint.text);
-        if (complaint.refused) PMPI_Info_delete(copy_, complaint.name.c_str());
-    }
-}
-
-OwnHints::~OwnHints() {
-    if (copy_ != MPI_INFO_NULL) PMPI_Info_free(&copy_);
-}
-
-ExactHints::ExactHints(MPI_Info given) {
-    copy(given);
-    PMPI_Info_set(info_, "romio_ds_write", "disable");
-}
-
-ExactHints::ExactHints(MPI_Info given, File const& file) {
-    // The last one would turn collective buffering on again.
-    constexpr std::pair<char const*, char const*> exact[] = {{"romio_ds_write", "disable"},
-                                                             {"romio_cb_write", "disable"},
-                                                             {"romio_no_indep_rw", "false"}};
-    bool const first = !file.exact;
-    if (!first && given == MPI_INFO_NULL) return;
-    copy(given);
-    for (auto const& [name, value] : exact) {
-        int found = 0, length = 0;
-        if (first)
-            PMPI_Info_set(info_, name, value);
-        else if (PMPI_Info_get_valuelen(info_, name, &length, &found) == MPI_SUCCESS && found)
-            PMPI_Info_delete(info_, name);
-    }
-}
-
-void ExactHints::copy(MPI_Info given) {
-    if (given == MPI_INFO_NULL)
-        PMPI_Info_create(&info_);
-    else
-        PMPI_Info_dup(given, &info_);
-}
-
-ExactHints::~ExactHints() {
-    if (info_ != MPI_INFO_NULL) PMPI_Info_free(&info_);
 }
 
 namespace {

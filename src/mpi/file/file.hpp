@@ -2,8 +2,10 @@
 // The MPI keeps a handle of its own and the individual file pointer. Open files are found by their
 // handle.
 #pragma once
+#include "mpi/file/read_ahead.hpp"
 #include "mpi/file/storages.hpp"
 #include "mpi/file/view.hpp"
+#include "mpi/file/write_behind.hpp"
 
 #include <memory>
 #include <mpi.h>
@@ -28,6 +30,8 @@ struct FileStatistics {
     double busy_seconds = 0;     ///< At least one operation was under way.
     Tally tally;                 ///< Of all operations.
     Foretold priced;
+    BehindStatistics behind;
+    AheadStatistics ahead;
     Plan last_plan;  ///< Of the operation that was completed last.
 };
 
@@ -53,6 +57,9 @@ public:
     /// The error of an operation that ended after its blocking call had returned; each is returned
     /// once. Accounts for those that ended. Local.
     Status late_error();
+    /// The same, and what other ranks met in independent writes that their calls have delayed.
+    /// Blocking. Collective.
+    Status late_error_of_all();
     /// Until the operations of all blocking calls that have returned are complete and accounted
     /// for; their errors are kept. A call of this rank returned, so the other ranks come to it.
     void settle();
@@ -64,6 +71,16 @@ public:
     void log(std::string const& operation, Error const& error) const;
     /// Until all operations of this rank on the file are complete. Collective in effect.
     void drain();
+
+    /// A blocking write whose call returns before it is complete: see WriteBehind.
+    void leave_behind(std::shared_ptr<Operation> operation);
+    /// Before a call touches bytes of `reach`: until what calls that have returned still have to
+    /// write there is in the file, whichever handle of it, and whichever process, they used.
+    /// `in_queue`: the operation queue of this handle sees to its own. Local, blocks.
+    void wait_for_delayed(Span reach, bool in_queue);
+    /// Before a call changes bytes of `changed`, by any handle of this process: what was read ahead
+    /// of them is not used. Local.
+    void drop_read_ahead(Span changed);
 
     /// Gives the operation queue to the next file that is opened. All ranks must do this at the
     /// same point of the program, or they would disagree on who uses which operation queue.
@@ -88,6 +105,12 @@ public:
     FileHints hints;
     FileView view;
     bool atomic = false;
+    FileIdentity const identity;
+    /// Writes may be delayed, on this handle or on others, or reads be made ahead: operations keep
+    /// the order of the calls.
+    bool const ordered;
+    WriteBehind behind;
+    ReadAhead ahead;
     bool exact = false;             ///< The MPI has taken its ExactHints.
     std::unique_ptr<Access> split;  ///< The split collective that was begun.
     std::unique_ptr<StoredFile> const storage;
@@ -97,6 +120,7 @@ public:
 private:
     void hand_over(std::shared_ptr<Operation> const& operation, bool background);
     void foretell(Operation const& operation);
+    void wait_for_own_delayed(Span reach);
     /// Accounts for operations that ended behind their blocking calls, and keeps their errors.
     void account();
 
@@ -106,6 +130,7 @@ private:
     std::vector<std::weak_ptr<Operation>> pending_;
     std::vector<std::shared_ptr<Operation>> left_behind_;  ///< Their blocking calls have returned.
     Status late_ = Status::ok;  ///< Of those that are accounted for: not raised yet.
+    Status late_alone_ = Status::ok;  ///< The same of independent writes, of this rank only.
     FileStatistics statistics_;
     double busy_until_ = 0;  ///< Operations overlap: time is counted once.
 };
@@ -127,6 +152,8 @@ private:
 void add_file(std::shared_ptr<File> file);
 void remove_file(MPI_File handle);
 [[nodiscard]] std::vector<std::shared_ptr<File>> open_files();
+/// Before the MPI serves a call: until all that calls of this process have delayed is in the files.
+void wait_for_all_delayed();
 /// The MPI serves the file, though all ranks that opened it run this library: they may agree on
 /// hints for it.
 [[nodiscard]] bool is_left_by_all(MPI_File handle);
@@ -134,43 +161,5 @@ void remove_file(MPI_File handle);
 /// Opens: called after the MPI has opened the file. Collective over `communicator`.
 void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
                    MPI_File handle);
-
-/// Hints for the MPI's own file by which ROMIO writes no byte that nobody asked for. It would
-/// otherwise read what lies between the pieces of a view and write it back, in independent calls
-/// (data sieving) and in collective ones: those of the shared pointer, where Sluice serves the
-/// rest.
-class ExactHints {
-public:
-    /// Of a file that the MPI serves: collective calls stay as they are.
-    explicit ExactHints(MPI_Info given);
-    /// Of `file`, at its next set_view or set_info. All ranks must hand over the same ones of these
-    /// hints, since ROMIO broadcasts each: all do until a call has succeeded, and none later.
-    ExactHints(MPI_Info given, File const& file);
-    ~ExactHints();
-    ExactHints(ExactHints const&) = delete;
-    ExactHints& operator=(ExactHints const&) = delete;
-    [[nodiscard]] MPI_Info info() const noexcept { return info_; }
-
-private:
-    void copy(MPI_Info given);
-
-    MPI_Info info_ = MPI_INFO_NULL;
-};
-
-/// The hints of one rank, and what is left of them for the MPI: some MPIs stop the program at
-/// numbers that are none, so those hints go no further than a warning.
-class OwnHints {
-public:
-    OwnHints(MPI_Info given, FileHints before);
-    ~OwnHints();
-    OwnHints(OwnHints const&) = delete;
-    OwnHints& operator=(OwnHints const&) = delete;
-
-    FileHints hints;
-    MPI_Info for_mpi;
-
-private:
-    MPI_Info copy_ = MPI_INFO_NULL;
-};
 
 }  // namespace sluice

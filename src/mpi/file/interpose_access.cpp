@@ -16,6 +16,7 @@ template <class Pass>
 int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
+        sluice::wait_for_all_delayed();
         sluice::progress_barrier(arguments.handle);
         return pass();
     }
@@ -26,7 +27,10 @@ int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) 
 template <class Pass>
 int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
-    if (!file || !file->served()) return pass();
+    if (!file || !file->served()) {
+        sluice::wait_for_all_delayed();
+        return pass();
+    }
     return sluice::guarded(arguments.handle,
                            [&] { return sluice::access_nonblocking(file, arguments, request); });
 }
@@ -34,6 +38,7 @@ int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& p
 template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
+        sluice::wait_for_all_delayed();
         sluice::progress_barrier(arguments.handle);
         return pass();
     }

@@ -4,6 +4,7 @@
 #include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/access.hpp"
+#include "mpi/file/info_hints.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
@@ -31,18 +32,28 @@ bool may_serve() {
 /// The bytes of one rank may have been written by another: all must have flushed theirs.
 Status flush(File& file) {
     file.drain();
+    file.drop_read_ahead({0, endless});
     Status const all = file.agree("making bytes durable", file.storage->sync());
-    return agreed(all, file.late_error());
+    return agreed(all, file.late_error_of_all());
 }
 
 /// Before a collective call of the MPI that must see what was written.
 void drain_and_barrier(File& file) {
     file.drain();
+    file.drop_read_ahead({0, endless});
+    file.wait_for_delayed({0, endless}, false);
     progress_barrier(file.team->communicator);
 }
 void drain_and_barrier(MPI_File handle) {
-    if (auto const file = find_file(handle)) file->drain();
+    if (auto const file = find_file(handle)) return drain_and_barrier(*file);
+    wait_for_all_delayed();
     progress_barrier(handle);
+}
+
+/// Before the MPI looks at the end of the file, which delayed writes may move.
+void wait_before_size(MPI_File handle) {
+    auto const file = find_file(handle);
+    file ? file->wait_for_delayed({0, endless}, false) : wait_for_all_delayed();
 }
 
 /// Of both what Sluice and what the MPI has written. `code` is what the MPI says.
@@ -65,7 +76,7 @@ Status make_durable(File& file) {
 int close(File& file, MPI_File* handle) {
     Status flushed = file.hints.durable ? make_durable(file) : Status::ok;
     drain_and_barrier(file);
-    flushed = agreed(flushed, file.late_error());
+    flushed = agreed(flushed, file.late_error_of_all());
     file.split.reset();
     reap(false);
     collect_statistics(file);
@@ -100,6 +111,7 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     file.exact = true;
     file.set_hints(own.hints);
     file.view = view;
+    file.ahead.begin_anew();
     return code;
 }
 
@@ -107,6 +119,7 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
 /// that the next file trips over.
 Status preallocate(File& file, MPI_Offset size) {
     file.drain();
+    file.wait_for_delayed({0, endless}, false);
     if (file.amode & MPI_MODE_RDONLY)
         return file.agree("MPI_File_preallocate", {.status = Status::read_only});
     if (size < 0)
@@ -240,7 +253,14 @@ int MPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype type, MPI_Count* extent
 SLUICE_NO_MEMORY(fh)
 #endif
 
+int MPI_File_get_size(MPI_File fh, MPI_Offset* size) try {
+    sluice::wait_before_size(fh);
+    return SLUICE_PMPI(MPI_File_get_size)(fh, size);
+}
+SLUICE_NO_MEMORY(fh)
+
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
+    if (whence == MPI_SEEK_END) sluice::wait_before_size(fh);
     auto const file = sluice::find_file(fh);
     if (!file) return SLUICE_PMPI(MPI_File_seek)(fh, offset, whence);
     sluice::PointerLock const lock(*file);
@@ -249,6 +269,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) try {
+    if (whence == MPI_SEEK_END) sluice::wait_before_size(fh);
     sluice::progress_barrier(fh);
     return SLUICE_PMPI(MPI_File_seek_shared)(fh, offset, whence);
 }

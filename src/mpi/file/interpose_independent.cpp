@@ -1,14 +1,15 @@
 // The library's MPI_File_ functions for independent data access and for the shared file pointer. It
-// serves nonblocking independent calls, because the MPIs' own requests hang or fail (Open MPI at
-// the end of the file, MPICH when it is asked twice). It also serves blocking writes of views with
-// holes, which ROMIO would sieve, and blocking calls in external32, which the MPIs convert wrongly.
-// The MPI serves all other blocking calls and the shared pointer. Where it was not given the view,
-// the library serves all blocking calls, and refuses the shared pointer, which only the MPI has.
+// serves all independent calls: ROMIO would sieve writes of views with holes, the MPIs convert
+// external32 wrongly, their nonblocking requests hang or fail (Open MPI at the end of the file,
+// MPICH when it is asked twice), and none of them sees writes that are delayed. The MPI has the
+// shared pointer. Where it was not given the view, calls of that are refused.
 #include "mpi/errors.hpp"
 #include "mpi/file/access.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"
+
+#include <optional>
 
 namespace {
 
@@ -20,29 +21,28 @@ bool converts(sluice::FileView const& view) noexcept {
     return view.representation != sluice::Representation::native;
 }
 
-/// A blocking call that the MPI would do wrong: it was not given the view, or it converts in its
-/// own way, or it might write the bytes between the pieces as it found them earlier (data sieving),
-/// while operations of this library write there.
-bool must_serve(sluice::File const& file, Direction direction) {
-    sluice::FileView const& view = file.view;
-    return view.owned || converts(view) ||
-           (direction == Direction::write && !view.filetype->is_contiguous());
+/// The MPI serves the call: what others have delayed is in the file before. `file` may be null.
+template <class Pass> int pass_on(std::shared_ptr<sluice::File> const& file, Pass&& pass) {
+    if (!file) {
+        sluice::wait_for_all_delayed();
+        return pass();
+    }
+    file->wait_for_delayed({0, sluice::endless}, false);
+    file->passed();
+    return pass();
 }
 
 /// `result` is the call's status or request.
 template <class Result, class Pass>
 int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
-    if (!file) return pass();
-    constexpr bool nonblocking = std::is_same_v<Result, MPI_Request>;
-    if (file->served() && (nonblocking || must_serve(*file, arguments.direction))) {
-        return sluice::guarded(arguments.handle,
-                               [&] { return sluice::access_independent(file, arguments, result); });
+    if (!file || !file->served()) {
+        std::optional<sluice::PointerLock> lock;
+        if (file && !arguments.explicit_offset) lock.emplace(*file);
+        return pass_on(file, pass);
     }
-    file->passed();
-    if (arguments.explicit_offset) return pass();
-    sluice::PointerLock const lock(*file);
-    return pass();
+    return sluice::guarded(arguments.handle,
+                           [&] { return sluice::access_independent(file, arguments, result); });
 }
 
 /// Whether the MPI, which moves the shared pointer and the bytes, does it right.
@@ -55,15 +55,14 @@ Status check_shared(sluice::File const& file, MPI_Datatype type) {
     return sluice::is_alike_in_mpi(type, view.representation) ? Status::ok : Status::unsupported;
 }
 
-template <class Pass> int pass_or_raise(sluice::File& file, Status status, Pass&& pass) {
-    if (status != Status::ok) return sluice::raise(file.handle, status);
-    file.passed();
-    return pass();
+template <class Pass>
+int pass_or_raise(std::shared_ptr<sluice::File> const& file, Status status, Pass&& pass) {
+    return status != Status::ok ? sluice::raise(file->handle, status) : pass_on(file, pass);
 }
 
 template <class Pass> int shared(MPI_File handle, MPI_Datatype type, Pass&& pass) try {
     auto const file = sluice::find_file(handle);
-    return file ? pass_or_raise(*file, check_shared(*file, type), pass) : pass();
+    return pass_or_raise(file, file ? check_shared(*file, type) : Status::ok, pass);
 }
 SLUICE_NO_MEMORY(handle)
 
@@ -74,10 +73,10 @@ template <class Pass> int ordered(MPI_File handle, MPI_Datatype type, Pass&& pas
         sluice::progress_barrier(handle);
         return pass();
     };
-    if (!file) return barrier_and_pass();
+    if (!file) return pass_on(file, barrier_and_pass);
     Status const mine = check_shared(*file, type);
     bool const may_differ = file->served() && converts(file->view);
-    return pass_or_raise(*file, may_differ ? file->agree(mine) : mine, barrier_and_pass);
+    return pass_or_raise(file, may_differ ? file->agree(mine) : mine, barrier_and_pass);
 }
 SLUICE_NO_MEMORY(handle)
 

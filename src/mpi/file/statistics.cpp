@@ -18,10 +18,11 @@ std::vector<std::string>& lines() {
 /// What is reduced over the ranks of a file.
 struct Most {
     double blocked, busy, summary_exchange, claims, exchange, agreement, copies, transfers,
-        messages, priced;
+        messages, priced, blocked_for_memory;
 };
 struct Total {
-    double bytes, helper, storage, messages, message_bytes, passed;
+    double bytes, helper, storage, messages, message_bytes, passed, delayed, delayed_bytes, hits,
+        misses;
 };
 
 /// Of the rank that needed longest for each part.
@@ -43,14 +44,33 @@ std::string parts(Most const& most, Total const& total) {
 }
 
 /// Calls that the MPI served on a file that this library serves otherwise.
-std::string passed_on(FileStatistics const& s, Total const& total) {
+std::string passed_on(Total const& total) {
     if (total.passed == 0) return "";
     char text[256];
-    std::snprintf(
-        text, sizeof text,
-        "  %.0f blocking independent or shared-pointer calls were served by the MPI%s\n",
-        total.passed,
-        s.operations == 0 ? ": the program made no collective access, so nothing is hidden" : "");
+    std::snprintf(text, sizeof text, "  %.0f calls of the shared pointer were served by the MPI\n",
+                  total.passed);
+    return text;
+}
+
+/// Blocking writes whose calls returned before their bytes were in the file.
+std::string delayed(Most const& most, Total const& total) {
+    if (total.delayed == 0) return "";
+    char text[256];
+    std::snprintf(text, sizeof text,
+                  "  written behind: %.0f blocking writes of all ranks, %.1f MiB, copied; blocked "
+                  "for memory %.3f s\n",
+                  total.delayed, total.delayed_bytes / (1 << 20), most.blocked_for_memory);
+    return text;
+}
+
+/// Blocking reads whose bytes were there before they were asked for.
+std::string read_ahead(FileStatistics const& s, Total const& total) {
+    if (total.hits + total.misses == 0) return "";
+    char text[256];
+    std::snprintf(text, sizeof text,
+                  "  read ahead: %lld of %lld blocking collective reads; %lld guesses were wrong\n",
+                  static_cast<long long>(s.ahead.hits), static_cast<long long>(s.reads),
+                  static_cast<long long>(s.ahead.misses));
     return text;
 }
 
@@ -81,8 +101,8 @@ std::string formatted(FileStatistics const& s, Most const& most, Total const& to
     for (auto at = plan.find('\n'); at != std::string::npos; at = plan.find('\n', at + 3)) {
         plan.replace(at, 1, "\n  ");
     }
-    return path + "\n" + text + passed_on(s, total) + parts(most, total) +
-           foretold(s.priced, most) + "  last plan: " + plan;
+    return path + "\n" + text + delayed(most, total) + read_ahead(s, total) + passed_on(total) +
+           parts(most, total) + foretold(s.priced, most) + "  last plan: " + plan;
 }
 
 }  // namespace
@@ -91,15 +111,27 @@ void collect_statistics(File const& file) {
     if (!settings().statistics) return;
     FileStatistics const s = file.statistics();
     Tally const& t = s.tally;
-    Most const mine{s.blocked_seconds, s.busy_seconds,   t.summary_exchange, t.claims,
-                    t.exchange,        t.agreement,      t.copies,           t.transfers,
-                    t.messages,        s.priced.measured};
+    Most const mine{s.blocked_seconds,
+                    s.busy_seconds,
+                    t.summary_exchange,
+                    t.claims,
+                    t.exchange,
+                    t.agreement,
+                    t.copies,
+                    t.transfers,
+                    t.messages,
+                    s.priced.measured,
+                    s.behind.blocked_for_memory};
     Total const part{static_cast<double>(s.bytes),
                      Progress::instance().helper_seconds(),
                      storage_seconds(),
                      static_cast<double>(t.messages_sent),
                      static_cast<double>(t.bytes_sent),
-                     static_cast<double>(s.passed)};
+                     static_cast<double>(s.passed),
+                     static_cast<double>(s.behind.writes),
+                     static_cast<double>(s.behind.bytes),
+                     static_cast<double>(s.ahead.hits),
+                     static_cast<double>(s.ahead.misses)};
     Most most{};
     Total total{};
     MPI_Comm const communicator = file.team->communicator;

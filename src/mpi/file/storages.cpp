@@ -14,11 +14,6 @@
 namespace sluice {
 namespace {
 
-WorkerPool& storage_threads() {
-    static auto* const pool = new WorkerPool(settings().storage_threads);
-    return *pool;
-}
-
 /// Null until a file wants it.
 std::atomic<Uring*> ring_made{nullptr};
 
@@ -132,6 +127,11 @@ FileNames names_of(std::string const& name) {
     if (!known) return {name, std::nullopt};
     auto const path = absolute(name.substr(colon + 1));
     return {name.substr(0, colon + 1) + path, path};
+}
+
+WorkerPool& storage_threads() {
+    static auto* const pool = new WorkerPool(settings().storage_threads);
+    return *pool;
 }
 
 double storage_seconds() {

@@ -22,6 +22,9 @@ namespace sluice {
                                                       int amode, FileHints const& hints,
                                                       Team const& team);
 
+/// The threads of this process that wait for devices.
+[[nodiscard]] WorkerPool& storage_threads();
+
 /// Seconds of processor time that this process's storage threads have used.
 [[nodiscard]] double storage_seconds();
 

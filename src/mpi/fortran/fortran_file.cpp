@@ -46,6 +46,8 @@ SLUICE_FORTRAN(file_set_size, (Integer fh, Offset size, Integer ierror),
 SLUICE_FORTRAN(file_preallocate, (Integer fh, Offset size, Integer ierror),
                MPI_File_preallocate(file(fh), *size))
 SLUICE_FORTRAN(file_sync, (Integer fh, Integer ierror), MPI_File_sync(file(fh)))
+SLUICE_FORTRAN(file_get_size, (Integer fh, Offset size, Integer ierror),
+               MPI_File_get_size(file(fh), size))
 SLUICE_FORTRAN(file_seek, (Integer fh, Offset offset, Integer whence, Integer ierror),
                MPI_File_seek(file(fh), *offset, *whence))
 SLUICE_FORTRAN(file_seek_shared, (Integer fh, Offset offset, Integer whence, Integer ierror),

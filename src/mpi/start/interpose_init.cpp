@@ -29,9 +29,7 @@ std::atomic<int> instances{0};  ///< The world and sessions that are not finaliz
 /// Launchers tell how many ranks there are, and how many on this node. Unknown counts as several.
 bool on_one_node() {
     long const all = launched_ranks();
-    long const local = std::max(number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE"),
-                                number_in_environment("MPI_LOCALNRANKS"));
-    return all >= 1 && all == local;
+    return all >= 1 && all == launched_ranks_of_node();
 }
 
 /// Where the system refuses, each rank is a node of its own.

@@ -1,0 +1,48 @@
+// What a call must wait for that earlier calls have delayed. See File::wait_for_delayed().
+#include "mpi/file/file.hpp"
+
+namespace sluice {
+
+void File::leave_behind(std::shared_ptr<Operation> operation) {
+    std::lock_guard const lock(mutex_);
+    left_behind_.push_back(std::move(operation));
+}
+
+/// An operation of which this rank does not know yet what all ranks touch is asked again.
+void File::wait_for_own_delayed(Span reach) {
+    std::vector<std::shared_ptr<Operation>> delayed;
+    {
+        std::lock_guard const lock(mutex_);
+        delayed = left_behind_;
+    }
+    for (auto const& operation : delayed) {
+        Progress::instance().drive(
+            {.done = [&] { return !operation->may_touch(reach); }, .poke = [&] { team->poke(); }});
+    }
+    behind.wait_for_independent(reach);
+}
+
+void File::wait_for_delayed(Span reach, bool in_queue) {
+    if (!ordered || reach.empty()) return;
+    for (auto const& other : open_files()) {
+        if (other->identity != identity) continue;
+        if (other.get() != this || !in_queue) other->wait_for_own_delayed(reach);
+        if (other.get() == this && in_queue) behind.wait_for_independent(reach);
+    }
+    behind.wait_for_others(reach, [&] { team->poke(); });
+}
+
+void File::drop_read_ahead(Span changed) {
+    if (!ordered || changed.empty()) return;
+    for (auto const& other : open_files()) {
+        if (other->identity == identity) other->ahead.drop(changed);
+    }
+}
+
+void wait_for_all_delayed() {
+    for (auto const& file : open_files()) {
+        if (file->ordered) file->wait_for_delayed({0, endless}, false);
+    }
+}
+
+}  // namespace sluice

@@ -1,0 +1,101 @@
+// Write-behind: a blocking write returns when its bytes have been copied, and reaches the file
+// while the program computes. A WriteBehind is what one open file needs for it: how fast its
+// storage is, the independent writes whose calls have returned, and marks by which other processes
+// see that bytes are still to come. A collective write that is delayed is an operation of the
+// file's queue, like a nonblocking one.
+#pragma once
+#include "file/run/operation.hpp"
+#include "file/run/transfers.hpp"
+#include "storage/journal.hpp"
+#include "storage/stored_file.hpp"
+#include "storage/unfinished_mark.hpp"
+#include "system/bounded_memory.hpp"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace sluice {
+
+/// What went on after its call; of one rank.
+struct BehindStatistics {
+    std::int64_t writes = 0;
+    Bytes bytes = 0;
+    double blocked_for_memory = 0;  ///< Seconds that calls waited for room.
+};
+
+/// An independent write whose call has returned.
+struct IndependentWrite {
+    explicit IndependentWrite(Call its_call)
+        : call(std::move(its_call)),
+          transfer(call.request, call.user) {}
+    Call call;
+    UserTransfer transfer;
+    std::atomic<bool> done{false};
+};
+
+/// Who knows of the writes of one rank on a file without a mark.
+enum class Audience : std::uint8_t {
+    all,   ///< All ranks of the program take part in collective calls on it.
+    self,  ///< Its communicator has this rank alone.
+    some,  ///< Other ranks may have the file open by other communicators.
+};
+
+class WriteBehind {
+public:
+    /// `fd` is of the file; `ranks` are those of its communicator. `node_bytes`: of memory, for
+    /// all files and ranks of a node; 0: nothing is delayed.
+    WriteBehind(int fd, JournaledFile file, Rank ranks, Audience audience, Bytes node_bytes)
+        : mark_(fd),
+          file_(std::move(file)),
+          ranks_(ranks),
+          audience_(audience),
+          node_bytes_(node_bytes) {}
+
+    /// Copies the bytes of a blocking write, which are then the library's, and turns the call into
+    /// one for which nobody waits. False where the call has to write them itself: they are too
+    /// many, the storage is fast or nearly full, or other processes could not be told. Waits for
+    /// earlier writes where there is no room for them. Local.
+    [[nodiscard]] bool take(Call& call, StoredFile& storage, bool collective);
+    /// Whether a keeper writes out what was taken if the process ends. It knows no order, so what
+    /// was taken at any time must not overlap.
+    [[nodiscard]] bool is_kept() const;
+    /// Begins an independent write that was taken.
+    void start(std::shared_ptr<IndependentWrite> const& write, StoredFile& storage);
+
+    /// Until no independent write that touches `reach` is under way.
+    void wait_for_independent(Span reach);
+    /// Those that ended, each once.
+    [[nodiscard]] std::vector<std::shared_ptr<IndependentWrite>> take_ended();
+    /// Until no other process, and no other handle of this one, has bytes of `reach` to write.
+    void wait_for_others(Span reach, std::function<void()> const& poke);
+
+    /// What a write took: it tells whether the storage is faster than a copy is worth.
+    void note_speed(Bytes bytes, double seconds) noexcept;
+    void note_speed(Operation const& operation) noexcept;
+    [[nodiscard]] BehindStatistics statistics() const;
+
+private:
+    [[nodiscard]] bool has_room_in_file(StoredFile const& storage, Bytes bytes);
+    /// Memory for the bytes of a write.
+    struct Memory {
+        std::byte* data = nullptr;
+        std::shared_ptr<void> hold;
+        Journal::Entry* entry = nullptr;  ///< Null: there is no keeper.
+    };
+    [[nodiscard]] std::optional<Memory> take_memory(Request const& request);
+    [[nodiscard]] std::optional<Memory> wait_for_memory(Request const& request);
+
+    UnfinishedMark mark_;
+    JournaledFile file_;
+    Rank ranks_;
+    Audience audience_;
+    Bytes node_bytes_;
+    std::atomic<bool> is_fast_{false};
+    mutable std::mutex mutex_;  ///< Guards the fields below.
+    Bytes room_ = 0;            ///< Half of what the file system had, less what was written since.
+    BehindStatistics statistics_;
+    std::vector<std::shared_ptr<IndependentWrite>> independent_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,133 @@
+// What a journal holds is read back as it was, whatever the layout of the file's bytes; and what is
+// no record is none.
+#include "storage/journal.hpp"
+
+#include "base/layout.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+/// A file in memory, mapped a second time as a keeper does it.
+class MappedJournal {
+public:
+    explicit MappedJournal(Bytes bytes)
+        : bytes_(journal_bytes_for(bytes)),
+          fd_(memfd_create("journal_test", 0)) {
+        if (ftruncate(fd_.get(), bytes_) != 0) throw std::bad_alloc();
+        journal = Journal::create(fd_.get(), bytes_);
+        seen_ = Mapping::of(fd_.get(), {0, bytes_});
+        if (!seen_->open({0, bytes_})) throw std::bad_alloc();
+    }
+    std::span<std::byte> bytes() { return {seen_->data(), static_cast<std::size_t>(bytes_)}; }
+
+    std::shared_ptr<Journal> journal;
+
+private:
+    Bytes bytes_;
+    Descriptor fd_;
+    std::optional<Mapping> seen_;
+};
+
+Request drawn_request() {
+    Request r;
+    r.view.displacement = *rc::gen::inRange<Offset>(0, 1'000'000);
+    if (*rc::gen::arbitrary<bool>()) {
+        Extents extents;
+        Offset at = 0;
+        int const count = *rc::gen::inRange(1, 20);
+        for (int i = 0; i < count; ++i) {
+            Bytes const length = *rc::gen::inRange<Bytes>(1, 300);
+            extents.add({at, length, 0, 1});
+            at += length + *rc::gen::inRange<Offset>(1, 100);
+        }
+        r.view.filetype = std::make_shared<Layout const>(std::move(extents).take(), at);
+    }
+    r.position = *rc::gen::inRange<Bytes>(0, 1000);
+    r.bytes = *rc::gen::inRange<Bytes>(1, 3000);
+    return r;
+}
+
+std::vector<Offset> places_of(Request const& r) {
+    std::vector<Offset> all;
+    for (Bytes i = 0; i < r.bytes; ++i)
+        all.push_back(r.view.displacement + r.view.filetype->offset_at(r.position + i));
+    return all;
+}
+
+RC_GTEST_PROP(Journal, RecordsAreReadBackInTheirOrder, ()) {
+    MappedJournal mapped(1 << 20);
+    std::vector<Request> requests;
+    std::vector<std::unique_ptr<Journal::Entry>> entries;
+    auto const count = *rc::gen::inRange<std::size_t>(1, 12);
+    JournaledFile const file{"/a/file of " + std::to_string(count), {7, 9}};
+    for (std::size_t i = 0; i < count; ++i) {
+        Request const request = drawn_request();
+        if (!mapped.journal->could_take(request, file)) continue;
+        auto entry = mapped.journal->take(request, file);
+        RC_ASSERT(entry != nullptr);
+        std::memset(entry->data(), static_cast<int>(i + 1),
+                    static_cast<std::size_t>(request.bytes));
+        RC_ASSERT(records_of(mapped.bytes()).size() == entries.size());  // Not before commit().
+        entry->commit();
+        requests.push_back(request);
+        entries.push_back(std::move(entry));
+    }
+    auto const records = records_of(mapped.bytes());
+    RC_ASSERT(records.size() == requests.size());
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        RC_ASSERT(records[i].file.path == file.path);
+        RC_ASSERT(records[i].file.identity == file.identity);
+        RC_ASSERT(places_of(records[i].request) == places_of(requests[i]));
+        RC_ASSERT(std::memcmp(records[i].data, entries[i]->data(),
+                              static_cast<std::size_t>(requests[i].bytes)) == 0);
+    }
+    if (!records.empty()) clear(mapped.bytes(), records[0].slot);
+    RC_ASSERT(records_of(mapped.bytes()).size() + 1 == std::max<std::size_t>(records.size(), 1));
+    entries.clear();
+    RC_ASSERT(records_of(mapped.bytes()).empty());
+}
+
+TEST(Journal, WhatIsNoRecordIsPassedOver) {
+    MappedJournal mapped(1 << 16);
+    for (std::uint64_t const place : {std::uint64_t{64}, std::uint64_t{1} << 15, ~std::uint64_t{0},
+                                      std::uint64_t{(1 << 16) + 32704}}) {
+        std::memcpy(mapped.bytes().data(), &place, sizeof place);
+        EXPECT_TRUE(records_of(mapped.bytes()).empty()) << place;
+    }
+    EXPECT_TRUE(records_of({}).empty());
+}
+
+TEST(Journal, MemoryIsUsedAgainAndBounded) {
+    MappedJournal mapped(1 << 16);
+    Request request;
+    request.bytes = 40'000;
+    JournaledFile const file{"/f", {}};
+    auto first = mapped.journal->take(request, file);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(mapped.journal->take(request, file), nullptr);
+    first.reset();
+    EXPECT_NE(mapped.journal->take(request, file), nullptr);
+    request.bytes = 1 << 16;
+    EXPECT_FALSE(mapped.journal->could_take(request, file));
+}
+
+/// A list of single bytes would be longer than what it describes.
+TEST(Journal, LongListsAreRefused) {
+    MappedJournal mapped(1 << 22);
+    std::vector<sluice::Run> runs;
+    for (Offset i = 0; i < 20'000; ++i) runs.push_back({i * i, 1, 0, 1});
+    Request request;
+    request.view.filetype = std::make_shared<Layout const>(runs, Offset{1} << 30);
+    request.bytes = 20'000;
+    EXPECT_FALSE(mapped.journal->could_take(request, {"/f", {}}));
+}
+
+}  // namespace
+}  // namespace sluice
