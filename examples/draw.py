@@ -12,6 +12,7 @@ from PIL import Image
 
 COMPUTE, BLOCKED = "#9fb4c7", "#d1495b"
 INK, FAINT = "#22303c", "#6b7a86"
+MODES = {"blocking": "blocking", "nonblocking": "nonblocking", "behind": "blocking, --behind"}
 
 
 def draw(summary, target):
@@ -65,7 +66,7 @@ def draw_times(axes, runs):
         axes.barh(place, computing, 0.72, color=COMPUTE)
         axes.barh(place, run["blocked"], 0.72, left=computing, color=BLOCKED)
         axes.text(run["total"] + longest * 0.015, place, remark(run), va="center", fontsize=9)
-    axes.set_yticks(places, [f"{run['library']}, {run['mode']}" for run in runs])
+    axes.set_yticks(places, [f"{run['library']}, {MODES[run['mode']]}" for run in runs])
     for label in axes.get_yticklabels():
         label.set_fontweight("bold" if label.get_text().startswith("Sluice") else "normal")
     for mpi in dict.fromkeys(run["mpi"] for run in runs):

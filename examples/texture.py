@@ -172,10 +172,9 @@ class TextureWriter:
             else:
                 request = None
                 handle.Write_all(texture)
-        # The texture stays referenced here: MPI reads it until the wait.
-        self.in_flight.append((handle, request, texture))
-        if request is None:
-            self._finish_oldest()
+        # MPI reads a texture until the wait, so it stays referenced here. A blocking write has read
+        # it; its file is closed at the end, with the others.
+        self.in_flight.append((handle, request, texture if request else None))
 
     def finish(self):
         """Wait for everything in flight."""

@@ -277,7 +277,7 @@ Bytes Access::moved() const noexcept {
     if (taken_ >= 0) return taken_;
     if (left_behind_) return operation_->independent_bytes();
     if (operation_) return operation_->bytes();
-    return status() == Status::ok ? independent_->transfer.bytes : 0;
+    return status() == Status::ok ? independent_->transfer.wanted_bytes() : 0;
 }
 
 Bytes Access::bytes() const {

@@ -73,14 +73,15 @@ std::shared_ptr<Operation> ReadAhead::take(File& file, Call const& call, bool fi
     file.wait(*prepared_->operation);  // It uses the memory.
     auto const prepared = std::exchange(prepared_, std::nullopt);
     if (!all) return nullptr;
-    copy(Cursor(*call.request.memory, 0), call.user, Cursor(*Layout::contiguous(), 0),
-         prepared->memory.data, call.request.bytes);
+    if (call.request.bytes > 0)
+        copy(Cursor(*call.request.memory, 0), call.user, Cursor(*Layout::contiguous(), 0),
+             prepared->memory.data, call.request.bytes);
     return prepared->operation;
 }
 
 /// Ranks without a guess, or without memory, take part and bring nothing.
 void ReadAhead::prepare(File& file, Request const& request, Span all) {
-    PlanKey const key(request);
+    PlanKey const key = request.bytes > 0 ? PlanKey(request) : PlanKey();
     bool const repeats = last_ && request.bytes > 0 && last_->same_as(key);
     step_ = repeats ? std::optional(key.place() - last_->place()) : std::nullopt;
     last_ = key;
@@ -94,7 +95,7 @@ void ReadAhead::prepare(File& file, Request const& request, Span all) {
     prepared.stamp = part ? stamp() : Stamp{};
     if (part) {
         call.request = prepared.request = *next;
-        prepared.key = PlanKey(*next);
+        if (next->bytes > 0) prepared.key = PlanKey(*next);
         call.user = part->data;
         prepared.memory = std::move(*part);
         file.wait_for_delayed(reach_of(*next), true);

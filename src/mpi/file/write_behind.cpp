@@ -111,8 +111,9 @@ bool WriteBehind::take(Call& call, StoredFile& storage, bool collective) {
         !reach.empty() && !(collective && audience_ == Audience::all) && launched_ranks() != 1;
     if (marks && !mark_.hold(reach)) return false;
     call.keeps = std::make_shared<Kept>(std::move(memory->hold), marks ? &mark_ : nullptr, reach);
-    copy(Cursor(*Layout::contiguous(), 0), memory->data, Cursor(*call.request.memory, 0), call.user,
-         bytes);
+    if (bytes > 0)  // Memory of nothing has no places.
+        copy(Cursor(*Layout::contiguous(), 0), memory->data, Cursor(*call.request.memory, 0),
+             call.user, bytes);
     if (memory->entry) memory->entry->commit();
     call.user = memory->data;
     call.request.memory = Layout::contiguous();
