@@ -67,10 +67,10 @@ private:
     std::uint64_t size_ = 0;
 };
 
-using Segments = std::vector<Elf64_Phdr>;
+using ProgramHeaders = std::vector<Elf64_Phdr>;
 
 /// Where in the file lies what is loaded at `address`?
-std::optional<std::uint64_t> place(Segments const& segments, std::uint64_t address) {
+std::optional<std::uint64_t> place(ProgramHeaders const& segments, std::uint64_t address) {
     for (auto const& s : segments) {
         if (s.p_type == PT_LOAD && address >= s.p_vaddr && address - s.p_vaddr < s.p_filesz)
             return s.p_offset + (address - s.p_vaddr);
@@ -78,14 +78,14 @@ std::optional<std::uint64_t> place(Segments const& segments, std::uint64_t addre
     return std::nullopt;
 }
 
-Elf64_Phdr const* segment_of(Segments const& segments, std::uint32_t type) {
+Elf64_Phdr const* segment_of(ProgramHeaders const& segments, std::uint32_t type) {
     auto const found = std::find_if(segments.begin(), segments.end(),
                                     [type](auto const& s) { return s.p_type == type; });
     return found == segments.end() ? nullptr : &*found;
 }
 
 /// What the dynamic loader reads; empty where it has nothing to do.
-std::vector<Elf64_Dyn> dynamic_entries(Elf& elf, Segments const& segments) {
+std::vector<Elf64_Dyn> dynamic_entries(Elf& elf, ProgramHeaders const& segments) {
     Elf64_Phdr const* const dynamic = segment_of(segments, PT_DYNAMIC);
     if (!dynamic) return {};
     return elf.read<Elf64_Dyn>(dynamic->p_offset, dynamic->p_filesz / sizeof(Elf64_Dyn));
