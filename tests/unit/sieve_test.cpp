@@ -1,7 +1,7 @@
 // Reads that take the gaps between their pieces along: the pieces are right, the gaps go nowhere,
 // and the count at the end of the file is that of the pieces alone. Through all engines.
 #include "engines.hpp"
-#include "file/run/transfers.hpp"
+#include "file/run/sieved_read.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -40,6 +40,23 @@ Request drawn_request() {
     return request;
 }
 
+/// Each byte that the file has is there, and memory behind the file's end was not touched.
+void expect_pieces(Request const& request, UserTransfer const& read, Buffer const& memory,
+                   Buffer const& contents) {
+    RC_ASSERT(read.status() == Status::ok);
+    auto const size = static_cast<Offset>(contents.size());
+    Bytes const there = bytes_before(request, size);
+    RC_ASSERT(read.wanted_bytes() == there);
+    for (Bytes i = 0; i < there; ++i) {
+        Offset const place =
+            request.view.displacement + request.view.filetype->offset_at(request.position + i);
+        RC_ASSERT(memory[static_cast<std::size_t>(i)] == contents[static_cast<std::size_t>(place)]);
+    }
+    for (Bytes i = there; i < request.bytes; ++i) {
+        RC_ASSERT(memory[static_cast<std::size_t>(i)] == std::byte{77});
+    }
+}
+
 TEST_P(Sieve, BringsWhatAReadWithoutBrings) {
     auto const contents = pattern(60'000);
     auto const path = conformance::make_file(folder_.path() + "/file", contents);
@@ -51,20 +68,37 @@ TEST_P(Sieve, BringsWhatAReadWithoutBrings) {
         UserTransfer read(request, memory.data(), gap);
         file.start(read);
         doorbell_.wait_for(read);
-        RC_ASSERT(read.status() == Status::ok);
-        auto const size = static_cast<Offset>(contents.size());
-        Bytes const there = bytes_before(request, size);
-        RC_ASSERT(read.wanted_bytes() == there);
-        for (Bytes i = 0; i < there; ++i) {
-            Offset const place =
-                request.view.displacement + request.view.filetype->offset_at(request.position + i);
-            RC_ASSERT(memory[static_cast<std::size_t>(i)] ==
-                      contents[static_cast<std::size_t>(place)]);
-        }
-        for (Bytes i = there; i < request.bytes; ++i) {
-            RC_ASSERT(memory[static_cast<std::size_t>(i)] == std::byte{77});
-        }
+        expect_pieces(request, read, memory, contents);
     });
+}
+
+TEST_P(Sieve, WindowsBringTheSame) {
+    auto const contents = pattern(700'000);  // More than a window.
+    auto const path = conformance::make_file(folder_.path() + "/file", contents);
+    rc::check([&] {
+        PosixFile file(path, AccessMode::read, parts_.way(), doorbell_.ringer());
+        Request request = drawn_request();
+        request.view.displacement = *rc::gen::inRange<Offset>(0, 650'000);
+        Buffer memory(static_cast<std::size_t>(request.bytes), std::byte{77});
+        UserTransfer read(request, memory.data(), 4096);
+        read_sieved(request, memory.data(), file, read);
+        expect_pieces(request, read, memory, contents);
+    });
+}
+
+TEST(SieveTransfer, WindowsPayForShortDistancesOnly) {
+    Request request;
+    request.view.filetype =
+        std::make_shared<Layout const>(std::vector<sluice::Run>{{0, 10, 0, 1}}, 100);
+    request.bytes = 1000;
+    EXPECT_TRUE(sieving_pays(request, 100));
+    EXPECT_FALSE(sieving_pays(request, 90));
+    EXPECT_FALSE(sieving_pays(request, 0));
+    request.bytes = 10;
+    EXPECT_FALSE(sieving_pays(request, 100));
+    request.view.filetype = Layout::contiguous();
+    request.bytes = 1000;
+    EXPECT_FALSE(sieving_pays(request, 100));
 }
 
 TEST(SieveTransfer, LongGapsAndWritesAreNotSieved) {

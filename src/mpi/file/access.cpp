@@ -3,6 +3,7 @@
 #include "mpi/file/access.hpp"
 
 #include "file/plan/overlap.hpp"
+#include "file/run/sieved_read.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/progress/requests.hpp"
 
@@ -222,15 +223,36 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
     return access;
 }
 
+Access::Independent::Independent(Call its_call, Bytes gap_bytes)
+    : call(std::move(its_call)),
+      transfer(call.request, call.user, gap_bytes),
+      sieves(call.request.direction == Direction::read && sieving_pays(call.request, gap_bytes)) {}
+
+void Access::Independent::run(StoredFile& storage) {
+    if (sieves)
+        read_sieved(call.request, call.user, storage, transfer);
+    else
+        storage.run(transfer);
+}
+
+void Access::Independent::start(StoredFile& storage) {
+    if (!sieves) return storage.start(transfer);
+    storage_threads().submit([this, &storage] {
+        run_transfer(transfer, [&] { run(storage); });
+        transfer.done.store(true, std::memory_order_release);
+        Progress::instance().ring();
+    });
+}
+
 void Access::begin_independent(bool waits) {
     UserTransfer& transfer = independent_->transfer;
     transfer.error.status = independent_->call.status;  // Bad arguments are logged.
     bool const moves = !transfer.error;
     independent_->moves = moves;
-    if (moves && !waits) return file->storage->start(transfer);
+    if (moves && !waits) return independent_->start(*file->storage);
     SteadyClock clock;
     double const began = file->ordered ? clock.now() : 0;
-    if (moves) file->storage->run(transfer);
+    if (moves) independent_->run(*file->storage);
     bool const measures = file->ordered && moves && direction == Direction::write;
     if (measures) file->behind.note_speed(transfer.bytes, clock.now() - began);
     transfer.done = true;

@@ -63,11 +63,14 @@ public:
 private:
     /// A transfer between user memory and the file, with the request that it refers to.
     struct Independent {
-        Independent(Call its_call, Bytes gap_bytes)
-            : call(std::move(its_call)),
-              transfer(call.request, call.user, gap_bytes) {}
+        Independent(Call its_call, Bytes gap_bytes);
+        /// In this thread, or by the storage's; then this must live until the transfer is done.
+        void run(StoredFile& storage);
+        void start(StoredFile& storage);
+
         Call call;
         UserTransfer transfer;
+        bool sieves;        ///< Whole windows of the file are read.
         bool moves = true;  ///< False: its arguments are bad.
     };
     void begin_independent(bool waits);
