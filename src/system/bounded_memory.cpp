@@ -6,10 +6,14 @@
 
 #include <sys/mman.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23  // Linux 5.14.
+#endif
+
 namespace sluice {
 namespace {
 
-constexpr Bytes unit = 64;
+constexpr Bytes unit = 64, page_bytes = 4096;
 
 Bytes whole_units(Bytes bytes) noexcept { return (bytes + unit - 1) / unit * unit; }
 
@@ -41,9 +45,19 @@ std::optional<BoundedMemory::Part> BoundedMemory::take(Bytes bytes) {
     std::lock_guard const lock(mutex_);
     auto const begin = free_.take(bytes);
     if (!begin) return std::nullopt;
+    back(*begin + bytes);
     std::byte* const data = mapping_.data() + *begin;
     return Part{data, std::shared_ptr<void>(data, [self = shared_from_this(), begin = *begin,
                                                    bytes](void*) { self->give(begin, bytes); })};
+}
+
+/// All pages at once: one by one, as they are touched, takes ten times as long. Where the system
+/// does not know the call, they are made as they are touched.
+void BoundedMemory::back(Offset end) noexcept {
+    if (end <= backed_) return;
+    Offset const begin = backed_ / page_bytes * page_bytes;
+    madvise(mapping_.data() + begin, static_cast<std::size_t>(end - begin), MADV_POPULATE_WRITE);
+    backed_ = end;
 }
 
 /// Ends the process where the system has no memory for the account: the part would be lost.

@@ -35,11 +35,13 @@ public:
 private:
     BoundedMemory(Mapping mapping, Bytes bytes);
     void give(Offset begin, Bytes bytes) noexcept;
+    void back(Offset end) noexcept;
 
     Mapping mapping_;
     Bytes bytes_;
     std::mutex mutex_;
     FreeRanges free_;
+    Offset backed_ = 0;  ///< Pages before it were made.
 };
 
 }  // namespace sluice
