@@ -5,20 +5,6 @@
 
 namespace random_test {
 
-inline void OpenFile::complete_all(int step) {
-    Random random = own(step, 1);
-    pending_.complete(pending_.of_file(index_), random, step);
-}
-
-/// While one of its own requests is pending, for whatever file, Open MPI refuses some calls.
-inline void OpenFile::complete_independent(int step) {
-    Random random = own(step, 6);
-    pending_.complete(pending_.those([](Pending const& pending) {
-        return pending.transfer && pending.transfer->form().independent;
-    }),
-                      random, step);
-}
-
 inline void OpenFile::end_split() {
     if (!split_) return;
     split_->end_split(file_);
@@ -50,35 +36,19 @@ inline void OpenFile::settle(int step, bool sync) {
     model_.settle();
 }
 
-inline void OpenFile::note(Form form, std::vector<Part> const& parts) {
-    std::int64_t wanted = 0, begin = INT64_MAX, end = 0;
-    for (auto const& part : parts) {
-        if (part.in_file.empty()) continue;
-        if (part.in_file.size() > 1) counts_.note(Counts::noncontiguous);
-        if (part.moved < part.request.bytes()) counts_.note(Counts::across_end);
-        wanted += part.request.bytes();
-        begin = std::min(begin, part.in_file.front().offset);
-        end = std::max(end, model::end_of(part.in_file));
-    }
-    if (wanted > 0 && end - begin > wanted) counts_.note(Counts::holes);
-    if (form.way == Form::nonblocking) counts_.note(Counts::nonblocking);
-    if (form.way == Form::split) counts_.note(Counts::split);
-    if (form.independent) counts_.note(Counts::independent);
-    if (pending_.all().size() >= 2) counts_.note(Counts::several);
-}
-
 inline void OpenFile::collective(int step) {
     Random random = shared(step, 3);
     Form form{random.chance(55) ? Direction::write : Direction::read, random.chance(40), false,
               random.one_of({Form::blocking, Form::nonblocking, Form::nonblocking,
                              Form::nonblocking, Form::split})};
-    bool const has_nonblocking = settings_.has("nonblocking") && !model_.atomic;
+    bool const has_nonblocking = !blocking_ && settings_.has("nonblocking") && !model_.atomic;
     if (form.way == Form::split && !settings_.has("split")) form.way = Form::nonblocking;
     if (form.way == Form::nonblocking && !has_nonblocking) form.way = Form::blocking;
     end_split();
     if (form.way == Form::split || pending_.of_file(index_).size() > 8) complete_all(step);
     Demand const demand{form.direction, form.pointer, false, random.one_of({50, 85, 100})};
-    auto parts = model_.plan(demand, seed_, step);
+    auto parts = model_.plan(demand, seed_, step, model_.lengths());
+    if (form.direction == Direction::read) leave_unknown(model_.content, parts);
     if (model_.conflicts(demand, parts)) settle(step);
     start(demand, form, parts, step);
 }
@@ -88,10 +58,11 @@ inline void OpenFile::independent(int step) {
     Random random = shared(step, 4);
     Form form{random.chance(50) ? Direction::write : Direction::read, random.chance(40), true,
               random.chance(40) ? Form::nonblocking : Form::blocking};
-    if (!settings_.has("nonblocking")) form.way = Form::blocking;
+    if (blocking_ || !settings_.has("nonblocking")) form.way = Form::blocking;
     if (form.pointer) end_split();
     Demand const demand{form.direction, form.pointer, true, random.one_of({30, 60, 100})};
-    auto parts = model_.plan(demand, seed_, step);
+    auto parts = model_.plan(demand, seed_, step, model_.lengths());
+    if (form.direction == Direction::read) leave_unknown(model_.content, parts);
     if (model_.conflicts(demand, parts)) settle(step);
     start(demand, form, parts, step);
 }
@@ -117,26 +88,13 @@ inline void OpenFile::start(Demand const& demand, Form form, std::vector<Part>& 
     if (!split_) check_position();
 }
 
-inline Pending OpenFile::entry(int step, std::shared_ptr<Transfer> transfer) const {
-    check::is_true(transfer->request != MPI_REQUEST_NULL, "the start returns a request");
-    Pending pending;
-    pending.request = transfer->request;
-    pending.file = index_;
-    pending.step = step;
-    pending.name = transfer->form().name();
-    pending.freeable = !transfer->form().independent && !model_.atomic;
-    pending.transfer = transfer;
-    pending.finished = [transfer](MPI_Status& status) { transfer->finished(status); };
-    return pending;
-}
-
 /// Only Sluice says when the operation of a freed request is complete.
 inline void OpenFile::free_requests(int step) {
-    if (settings_.plain()) return;
+    if (settings_.plain() || model_.atomic) return;
     model_.epoch.freed = true;
     Random random = own(step, 5);
     for (auto const& pending : pending_.of_file(index_)) {
-        if (!pending->freeable || !random.chance(50)) continue;
+        if (pending->transfer->form().independent || !random.chance(50)) continue;
         say(step, "free the request of step " + std::to_string(pending->step));
         check::ok(MPI_Request_free(&pending->request), "MPI_Request_free");
         check::is_true(pending->request == MPI_REQUEST_NULL, "a freed request is null");

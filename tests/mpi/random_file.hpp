@@ -1,46 +1,29 @@
-// One file of a random program, on this rank: carries out what happens to it, beside the model.
+// A file of a random program with one handle, on this rank: carries out what happens to it, beside
+// the model. Most accesses are nonblocking.
 #pragma once
-#include "random_complete.hpp"
-#include "random_program.hpp"
+#include "random_any_file.hpp"
+#include "random_model.hpp"
 
 namespace random_test {
 
-struct Settings {
-    std::uint64_t seed = 1;
-    int programs = 1;
-    int shrink = 0;    ///< Sizes are divided by 2 to this.
-    int seconds = 30;  ///< A program may take.
-    bool trace = false;
-    std::set<std::string> without;     ///< Kinds of steps, and forms of accesses.
-    std::set<std::string> only_steps;  ///< All, if empty.
-
-    bool has(std::string const& what) const { return !without.contains(what); }
-    bool plain() const { return check::state().options.plain; }
-};
-
-class OpenFile {
+class OpenFile : public AnyFile {
 public:
-    OpenFile(Settings const& settings, std::uint64_t seed, Scale scale, FilePlan const& plan,
-             int index, MPI_Comm comm, PendingRequests& pending, Counts& counts)
-        : settings_(settings),
-          seed_(seed),
-          index_(index),
+    OpenFile(Settings const& settings, Program const& program, int index, MPI_Comm comm,
+             PendingRequests& pending, Counts& counts)
+        : AnyFile(settings, program, index, pending, counts),
           comm_(comm),
-          pending_(pending),
-          counts_(counts),
-          model_(size_of(comm), sizes_of(scale, settings.shrink), plan.prefilled) {
+          model_(size_of(comm), sizes_of(program.scale, settings.shrink), settings.plain(),
+                 program.files[static_cast<std::size_t>(index)].prefilled) {
         MPI_Comm_rank(comm, &rank_);
         int first = check::rank();  // Halves have files of their own.
         MPI_Bcast(&first, 1, MPI_INT, 0, comm);
-        // Open MPI hangs now and then when a name comes back at once.
-        path_ = check::path("random_" + std::to_string(seed) + "_" + std::to_string(index) + "_" +
-                            std::to_string(first));
-        if (rank_ == 0) check::posix_write(path_, model::prefill(0, plan.prefilled));
+        path_ = path_of(first);
+        if (rank_ == 0) check::posix_write(path_, model::prefill(0, model_.content.size()));
         MPI_Barrier(comm);
         open(-1);
     }
 
-    void step(Step const& step) {
+    void step(Step const& step) override {
         int const n = step.number;
         switch (step.kind) {
         case Kind::set_view:
@@ -78,15 +61,9 @@ public:
         }
     }
 
-    /// Completes everything and compares every byte of the file.
-    void finish(int step) {
+    void finish(int step) override {
         close(step);
-        if (rank_ == 0) {
-            auto const found = check::posix_read(path_);
-            if (settings_.plain()) model_.content.forgive_holes(found);
-            check::same_bytes(model_.content.bytes(), found, "file " + std::to_string(index_));
-            ::unlink(path_.c_str());
-        }
+        if (rank_ == 0) compare_and_remove(model_.content, path_);
     }
 
 private:
@@ -95,21 +72,12 @@ private:
         MPI_Comm_size(comm, &size);
         return size;
     }
-    void say(int step, std::string const& text) const {
-        if (settings_.trace) trace(true, step, "file " + std::to_string(index_) + ": " + text);
-    }
-    Random shared(int step, int purpose) const { return {seed_, {step, 3, purpose, index_}}; }
-    Random own(int step, int purpose) const { return {seed_, {step, 4, purpose, check::rank()}}; }
     std::int64_t& position() { return model_.positions[static_cast<std::size_t>(rank_)]; }
-    Pending entry(int step, std::shared_ptr<Transfer> transfer) const;
 
     void open(int step);
     void close(int step);
-    void complete_all(int step);
-    void complete_independent(int step);
     void settle(int step, bool sync = false);
     void end_split();
-    MPI_Info hints(int step) const;
 
     void set_view(int step);
     void collective(int step);
@@ -123,16 +91,10 @@ private:
     void set_atomic(int step);
     void set_info(int step);
     void free_requests(int step);
-    void note(Form form, std::vector<Part> const& parts);
 
-    Settings const& settings_;
-    std::uint64_t seed_;
-    int index_;
     MPI_Comm comm_;
     int rank_ = 0;
     std::string path_;
-    PendingRequests& pending_;
-    Counts& counts_;
     FileModel model_;
     MPI_File file_ = MPI_FILE_NULL;
     std::shared_ptr<Transfer> split_;               ///< Under way.

@@ -36,6 +36,7 @@ KINDS = {
     r" returned ": "error returned",
     r"signal \d|Assertion|Abort\(": "crash",
 }
+SLOW = Path(__file__).resolve().parent / "slow.toml"
 LAST_STEP = 23  # The largest number of a step of any program.
 
 
@@ -54,7 +55,7 @@ class Case:
     def command(self, directory, trace=False):
         words = [BUILD / "env" / self.mpi / "bin" / "mpiexec", "-n", self.ranks]
         if not self.args.plain:
-            words += [BUILD / self.mpi / "bin" / "sluice", "run"]
+            words += self.preload()
         words += [BUILD / self.mpi / "tests" / "mpi" / "random_test", "--seed", self.seed,
                   "--programs", self.programs, "--seconds", self.seconds, "--dir", directory]
         if self.steps is not None:
@@ -67,11 +68,21 @@ class Case:
         words += ["--trace"] if trace else []
         return [str(word) for word in words]
 
+    def preload(self):
+        """Under `sluice run` a keeper outlives each rank, and delayed writes never overlap."""
+        build = BUILD / self.mpi
+        if self.args.keeper:
+            return [build / "bin" / "sluice", "run"]
+        return ["env", f"LD_PRELOAD={build / 'lib' / 'libsluice.so'}"]
+
     def settings(self):
-        wanted = {"SLUICE_PROGRESS": self.args.progress}
-        if self.args.ranks_per_node:
-            wanted["SLUICE_TEST"] = f"ranks_per_node={self.args.ranks_per_node}"
-        return {} if self.args.plain else wanted
+        args = self.args
+        words = [f"ranks_per_node={args.ranks_per_node}"] if args.ranks_per_node else []
+        words += [f"device={SLOW}"] if args.slow else []
+        words += ["behind=always"] if args.behind else []
+        wanted = {"SLUICE_PROGRESS": args.progress, "SLUICE_TEST": ";".join(words),
+                  "SLUICE_WRITE_BEHIND": args.behind, "SLUICE_READ_AHEAD": args.ahead}
+        return {} if args.plain else {name: value for name, value in wanted.items() if value}
 
     def execute(self, limit, trace=False):
         """Returns (exit code or None when out of time, output)."""
@@ -144,7 +155,7 @@ def show(case):
     lines = [line for line in output.splitlines() if line.strip()]
     for line in sorted(lines, key=order_of)[:80]:
         print("  " + line[:300])
-    settings = "".join(f"{name}={value} " for name, value in case.settings().items())
+    settings = "".join(f"{name}={shlex.quote(value)} " for name, value in case.settings().items())
     print("repeat with: " + settings + shlex.join(case.command("/tmp")))
 
 
@@ -233,15 +244,26 @@ def kinds_of(output):
     return kinds or {"other"}
 
 
+def title(args):
+    """How the programs are run, in a few words."""
+    words = ["plain" if args.plain else args.progress]
+    words += [f"behind {args.behind}"] if args.behind else []
+    words += [f"ahead {args.ahead}"] if args.ahead else []
+    words += [] if args.keeper else ["no keeper"]
+    return ", ".join(words + (["slow"] if args.slow else []))
+
+
 def run_mpi(args, mpi):
     totals, kinds, start = Totals(), Counter(), time.monotonic()
     for ranks, seed, programs in batches(args):
         right = run_batch(Case(args, mpi, ranks, seed, programs), totals, kinds)
-        print(f"{mpi} {args.progress}: {totals.programs} of {args.programs}, "
+        print(f"{mpi} {title(args)}: {totals.programs} of {args.programs}, "
               f"{time.monotonic() - start:.0f} s", flush=True)
         if not right:
             break
     result = {"mpi": mpi, "progress": "plain" if args.plain else args.progress,
+              **{name: value for name, value in (("behind", args.behind), ("ahead", args.ahead),
+                                                 ("slow", args.slow)) if value},
               "programs": totals.programs, "failed": len(totals.failed), "kinds": dict(kinds),
               "failed_seeds": totals.failed, "percent": totals.percents(), "ranks": args.ranks,
               "seconds": round(time.monotonic() - start), "seed": args.seed,
@@ -252,7 +274,7 @@ def run_mpi(args, mpi):
             file.write(json.dumps(result) + "\n")
     shares = ", ".join(f"{name} {percent} %" for name, percent in totals.percents().items())
     kinds_text = "".join(f", {kind} {count}" for kind, count in kinds.items())
-    print(f"random programs, {mpi} {result['progress']}: {totals.programs} run, "
+    print(f"random programs, {mpi} {title(args)}: {totals.programs} run, "
           f"{len(totals.failed)} failed{kinds_text} ({shares}), {result['seconds']} s", flush=True)
     return not totals.failed and totals.programs > 0
 
@@ -263,6 +285,12 @@ def parse_arguments():
     parser.add_argument("--programs", type=int, default=150, help="for each MPI")
     parser.add_argument("--seed", type=int, default=1, help="of the first program")
     parser.add_argument("--progress", default="thread", choices=("thread", "calls"))
+    parser.add_argument("--behind", default="", help="SLUICE_WRITE_BEHIND: 64K, 1M, 256M ...")
+    parser.add_argument("--ahead", default="", help="SLUICE_READ_AHEAD")
+    parser.add_argument("--keeper", action=argparse.BooleanOptionalAction, default=True,
+                        help="without: preloaded, but not by `sluice run`")
+    parser.add_argument("--slow", action="store_true",
+                        help="each transfer takes a few milliseconds, see slow.toml")
     parser.add_argument("--ranks", default="2,2,3,4,2,1,2,8", help="taken in turn by the batches")
     parser.add_argument("--ranks-per-node", type=int, default=0, help="pretended; 0: as they are")
     parser.add_argument("--batch", type=int, default=50, help="programs for each mpiexec")

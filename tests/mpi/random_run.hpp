@@ -1,38 +1,9 @@
 // Carries out a random program on this rank.
 #pragma once
 #include "random_file.hpp"
+#include "random_joint.hpp"
 
 namespace random_test {
-
-/// The communicators of files, made once: programs keep theirs for long.
-struct Communicators {
-    MPI_Comm duplicate = MPI_COMM_NULL, half = MPI_COMM_NULL;
-
-    Communicators() {
-        MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
-        int const halves = (check::size() + 1) / 2;
-        MPI_Comm_split(MPI_COMM_WORLD, check::rank() / halves, check::rank(), &half);
-    }
-    ~Communicators() {
-        MPI_Comm_free(&duplicate);
-        MPI_Comm_free(&half);
-    }
-    Communicators(Communicators const&) = delete;
-    Communicators& operator=(Communicators const&) = delete;
-
-    MPI_Comm of(Group group) const {
-        switch (group) {
-        case Group::world:
-            return MPI_COMM_WORLD;
-        case Group::duplicate:
-            return duplicate;
-        case Group::half:
-            return half;
-        default:
-            return MPI_COMM_SELF;
-        }
-    }
-};
 
 class Run {
 public:
@@ -42,9 +13,13 @@ public:
           pending_(program.seed, settings.trace) {
         now_at(program.seed, -1, "open");
         for (auto const& plan : program.files) {
-            files_.push_back(std::make_unique<OpenFile>(
-                settings, program.seed, program.scale, plan, static_cast<int>(files_.size()),
-                communicators.of(plan.group), pending_, counts_));
+            int const index = static_cast<int>(files_.size());
+            if (plan.others.empty())
+                files_.push_back(std::make_unique<OpenFile>(
+                    settings, program, index, communicators.of(plan.group), pending_, counts_));
+            else
+                files_.push_back(std::make_unique<JointFile>(settings, program, index,
+                                                             communicators, pending_, counts_));
         }
         if (files_.size() > 1) counts_.note(Counts::files);
     }
@@ -177,7 +152,7 @@ private:
     Program const& program_;
     PendingRequests pending_;
     Counts counts_;
-    std::vector<std::unique_ptr<OpenFile>> files_;
+    std::vector<std::unique_ptr<AnyFile>> files_;
 };
 
 }  // namespace random_test

@@ -10,14 +10,18 @@ namespace random_test {
 /// Which of MPI's functions starts an access.
 struct Form {
     enum Way { blocking, nonblocking, split };
+    enum Shared { not_shared, shared, ordered };
     Direction direction = Direction::write;
     bool pointer = false;
     bool independent = false;
     Way way = blocking;
+    Shared kind = not_shared;  ///< Which call of the shared file pointer.
 
     std::string name() const {
-        return std::string(way == nonblocking ? "i" : "") +
-               (direction == Direction::write ? "write" : "read") + (pointer ? "" : "_at") +
+        std::string const verb = direction == Direction::write ? "write" : "read";
+        if (kind == shared) return verb + "_shared";
+        if (kind == ordered) return verb + "_ordered" + (way == split ? "_begin" : "");
+        return std::string(way == nonblocking ? "i" : "") + verb + (pointer ? "" : "_at") +
                (independent ? "" : "_all") + (way == split ? "_begin" : "");
     }
     access_form::Form collective() const {
@@ -41,6 +45,25 @@ inline int start_independent(MPI_File f, Form form, MPI_Offset at, void* p, int 
     }
     return writes ? MPI_File_iwrite_at(f, at, p, n, t, request)
                   : MPI_File_iread_at(f, at, p, n, t, request);
+}
+
+inline int start_shared(MPI_File f, Form form, void* p, int n, MPI_Datatype t, MPI_Status* status) {
+    bool const writes = form.direction == Direction::write;
+    if (form.kind == Form::shared) {
+        return writes ? MPI_File_write_shared(f, p, n, t, status)
+                      : MPI_File_read_shared(f, p, n, t, status);
+    }
+    if (form.way == Form::split) {
+        return writes ? MPI_File_write_ordered_begin(f, p, n, t)
+                      : MPI_File_read_ordered_begin(f, p, n, t);
+    }
+    return writes ? MPI_File_write_ordered(f, p, n, t, status)
+                  : MPI_File_read_ordered(f, p, n, t, status);
+}
+
+inline int end_ordered(MPI_File f, Form form, void* p, MPI_Status* status) {
+    return form.direction == Direction::write ? MPI_File_write_ordered_end(f, p, status)
+                                              : MPI_File_read_ordered_end(f, p, status);
 }
 
 class Transfer {
@@ -68,7 +91,9 @@ public:
         int const n = part_.request.count;
         auto const kind = form_.collective();
         int code = MPI_SUCCESS;
-        if (form_.independent) {
+        if (form_.kind != Form::not_shared) {
+            code = start_shared(file, form_, user(), n, type.get(), &status_);
+        } else if (form_.independent) {
             code = start_independent(file, form_, at, user(), n, type.get(), &status_, &request);
         } else if (form_.direction == Direction::write) {
             code =
@@ -82,17 +107,22 @@ public:
     }
 
     void end_split(MPI_File file) {
-        int const code = access_form::finish(file, form_.collective(), form_.direction, user(),
-                                             &status_, &request);
+        int const code = form_.kind == Form::ordered
+                             ? end_ordered(file, form_, user(), &status_)
+                             : access_form::finish(file, form_.collective(), form_.direction,
+                                                   user(), &status_, &request);
         check::ok(code, form_.name() + " (end)");
         finished(status_);
     }
 
     void finished(MPI_Status& status) {
         model::Type const type(part_.request.memory);
-        auto const judge = form_.independent ? access_form::check_count : access_form::check_status;
+        bool const by_mpi = form_.independent || form_.kind != Form::not_shared;
+        auto const judge = by_mpi ? access_form::check_count : access_form::check_status;
         judge(status, part_.request, type.get(), part_.moved, check::Where::current());
         compare();
+        // A program may use its memory again: what is still to be written must have been copied.
+        std::fill(memory_.begin(), memory_.end(), reused);
     }
 
     /// What a write sends must not change; what a read does not deliver must not either.
@@ -120,6 +150,7 @@ public:
     MPI_Request request = MPI_REQUEST_NULL;
 
 private:
+    static constexpr unsigned char reused = 0x3C;
     static constexpr std::int64_t guard = 16;  ///< Bytes on both sides that stay untouched.
     unsigned char* user() { return memory_.data() + origin_; }
 
@@ -139,7 +170,6 @@ struct Pending {
     std::string name;
     std::shared_ptr<Transfer> transfer;  ///< None: a message.
     std::function<void(MPI_Status&)> finished = {};
-    bool freeable = false;
     bool done = false;
 };
 using PendingList = std::vector<std::shared_ptr<Pending>>;

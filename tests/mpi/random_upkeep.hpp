@@ -5,32 +5,8 @@
 
 namespace random_test {
 
-inline MPI_Info OpenFile::hints(int step) const {
-    Random random = shared(step, 10);
-    MPI_Info info = MPI_INFO_NULL;
-    if (random.chance(40)) return info;
-    MPI_Info_create(&info);
-    auto const set = [&](char const* name, std::string const& value) {
-        say(step, std::string("hint ") + name + " = " + value);
-        MPI_Info_set(info, name, value.c_str());
-    };
-    if (random.chance(60)) set("cb_nodes", std::to_string(random.between(1, 4)));
-    auto const window = random.one_of({4096, 8192, 65536, 1 << 20});
-    if (random.chance(60)) set("cb_buffer_size", std::to_string(window));
-    for (char const* const name : {"romio_cb_write", "romio_cb_read"}) {
-        if (random.chance(30)) set(name, random.one_of({"enable", "disable", "automatic"}));
-    }
-    if (random.chance(30)) set("striping_unit", std::to_string(random.one_of({4096, 65536})));
-    if (random.chance(30)) set("striping_factor", std::to_string(random.between(0, 4)));
-    auto const aggregator = random.between(0, model_.ranks - 1);
-    if (random.chance(30)) set("sluice_aggregators", std::to_string(aggregator));
-    if (random.chance(50))
-        set("sluice_domains", random.one_of({"auto", "even", "cyclic", "balanced"}));
-    return info;
-}
-
 inline void OpenFile::open(int step) {
-    MPI_Info info = hints(step);
+    MPI_Info info = hints(shared(step, 10), model_.ranks, step);
     say(step, "open on " + std::to_string(model_.ranks) + " ranks, " +
                   std::to_string(model_.content.size()) + " bytes");
     file_ = access_form::open(path_, MPI_MODE_RDWR | MPI_MODE_CREATE, comm_, info);
@@ -150,7 +126,7 @@ inline void OpenFile::set_atomic(int step) {
 inline void OpenFile::set_info(int step) {
     end_split();
     complete_all(step);
-    MPI_Info info = hints(step);
+    MPI_Info info = hints(shared(step, 10), model_.ranks, step);
     if (info == MPI_INFO_NULL) return;
     check::ok(MPI_File_set_info(file_, info), "MPI_File_set_info");
     MPI_Info_free(&info);

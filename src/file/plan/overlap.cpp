@@ -24,10 +24,11 @@ struct Blocks {
 
 }  // namespace
 
-Span reach_of(Request const& request) noexcept {
+Span reach_of(Request const& request, bool beyond_end) noexcept {
     if (request.bytes <= 0) return {};
     if (!request.view.filetype->is_ascending()) return {0, endless};
-    return span_of(request);
+    Span const span = span_of(request);
+    return beyond_end ? Span{span.begin, endless} : span;
 }
 
 void BlockMarks::mark_range(Bytes first, Bytes last) noexcept {

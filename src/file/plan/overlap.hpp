@@ -11,8 +11,9 @@
 namespace sluice {
 
 /// First to last byte that the request may touch, also of views whose bytes cannot be found by
-/// offset. Empty when it touches nothing.
-[[nodiscard]] Span reach_of(Request const& request) noexcept;
+/// offset. Empty when it touches nothing. A read `beyond_end` of the file depends on all that may
+/// come to lie behind its begin.
+[[nodiscard]] Span reach_of(Request const& request, bool beyond_end = false) noexcept;
 
 /// One bit for each of up to 2,048 equal blocks of a stretch of the file.
 class BlockMarks {

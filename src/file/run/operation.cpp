@@ -48,7 +48,7 @@ Summary Operation::own_summary() const {
     Summary s = summarise(state_.exchanged(), scope_of(call_.hints, *execution_context_.topology,
                                                        execution_context_.limits));
     if (state_.independent) s.independent = load_of(state_.request);
-    if (call_.ordered) s.reach = reach_of(state_.request);
+    if (call_.ordered) s.reach = reach_of(state_.request, call_.reads_beyond_end);
     s.plan_lookup = queue_.plans.plan_lookup(state_.exchanged());
     s.hints = call_.hints;
     s.status = state_.status;

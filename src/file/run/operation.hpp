@@ -37,6 +37,9 @@ struct Call {
     /// Bytes that earlier operations of the queue touch are left alone until those are complete,
     /// where one of the two writes. Equal on all ranks.
     bool ordered = false;
+    /// Of an ordered one: a read that reaches behind the end of the file, as far as this rank
+    /// knows. It waits for all earlier writes that may make the file longer.
+    bool reads_beyond_end = false;
     std::shared_ptr<void> keeps;  ///< Kept until the operation is complete: what `user` lies in.
     /// Told once of the first error of the system or of the MPI that this rank meets: by the thread
     /// that meets it, perhaps under the lock of progress. Null: nobody asks.

@@ -85,7 +85,10 @@ void Operation::start_overlap() {
     enter(Stage::overlap);
     state_.overlap = std::make_unique<OverlapReduction>();
     Overlap& own = state_.overlap->record;
-    own.current.mark(state_.request, overlap_stretch_);
+    if (call_.reads_beyond_end)
+        own.current.mark_all();
+    else
+        own.current.mark(state_.request, overlap_stretch_);
     bool const writes = state_.request.direction == Direction::write;
     for (Recent const& earlier : queue_.recent) {
         bool const conflicts = writes || earlier.request.direction == Direction::write;

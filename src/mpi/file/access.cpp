@@ -136,7 +136,7 @@ Bytes gap_bytes(File const& file) {
 /// What earlier calls have delayed comes first, and what was read ahead is not for ever.
 void prepare_for(File& file, Request const& request, bool collective) {
     if (!file.ordered) return;
-    Span const reach = reach_of(request);
+    Span const reach = reach_of(request, file.is_beyond_end(request));
     bool const is_queued = collective && !file.behind.is_kept();
     file.wait_for_delayed(reach, is_queued);
     if (request.direction == Direction::write) file.drop_read_ahead(reach);

@@ -1,5 +1,8 @@
 // What a call must wait for that earlier calls have delayed. See File::wait_for_delayed().
+#include "file/plan/overlap.hpp"
 #include "mpi/file/file.hpp"
+
+#include <sys/stat.h>
 
 namespace sluice {
 
@@ -30,6 +33,12 @@ void File::wait_for_delayed(Span reach, bool in_queue) {
         if (other.get() == this && in_queue) behind.wait_for_independent(reach);
     }
     behind.wait_for_others(reach, [&] { team->poke(); });
+}
+
+bool File::is_beyond_end(Request const& request) const noexcept {
+    struct stat about{};
+    return request.direction == Direction::read && request.bytes > 0 && fstat(fd_, &about) == 0 &&
+           reach_of(request).end > about.st_size;
 }
 
 void File::drop_read_ahead(Span changed) {

@@ -56,6 +56,7 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
              delay_bytes(hints, amode, own.fd)),
       ahead(own.fd, own.fd >= 0 ? hints.read_ahead : 0),
       storage(std::move(own.storage)),
+      fd_(own.fd),
       place_(place) {}
 
 File::~File() = default;
@@ -65,6 +66,7 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.storage = storage.get();
     call.hints = hints.plan;
     call.ordered = ordered;
+    call.reads_beyond_end = ordered && is_beyond_end(call.request);
     call.report_error = [this](Operation const& failed) { log(failed.title(), failed.error()); };
     auto operation = place_.queue->make(std::move(call));
     try {

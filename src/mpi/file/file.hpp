@@ -78,6 +78,8 @@ public:
     /// write there is in the file, whichever handle of it, and whichever process, they used.
     /// `in_queue`: the operation queue of this handle sees to its own. Local, blocks.
     void wait_for_delayed(Span reach, bool in_queue);
+    /// Whether a read reaches behind the end of the file as it is now. Local.
+    [[nodiscard]] bool is_beyond_end(Request const& request) const noexcept;
     /// Before a call changes bytes of `changed`, by any handle of this process: what was read ahead
     /// of them is not used. Local.
     void drop_read_ahead(Span changed);
@@ -124,12 +126,13 @@ private:
     /// Accounts for operations that ended behind their blocking calls, and keeps their errors.
     void account();
 
+    int const fd_;  ///< Of the storage.
     QueuePlace& place_;
     std::atomic<std::int64_t> passed_{0};
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;
     std::vector<std::shared_ptr<Operation>> left_behind_;  ///< Their blocking calls have returned.
-    Status late_ = Status::ok;  ///< Of those that are accounted for: not raised yet.
+    Status late_ = Status::ok;        ///< Of those that are accounted for: not raised yet.
     Status late_alone_ = Status::ok;  ///< The same of independent writes, of this rank only.
     FileStatistics statistics_;
     double busy_until_ = 0;  ///< Operations overlap: time is counted once.
