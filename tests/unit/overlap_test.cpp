@@ -82,12 +82,18 @@ TEST(Overlap, WhatIsNotKnownIsSuspected) {
     EXPECT_TRUE(overlap.found());
 }
 
-TEST(Overlap, ViewsWithoutOrderMayTouchAll) {
+TEST(Overlap, ViewsWithoutOrderMayTouchTheirTiles) {
     Request r;
     r.view.filetype = std::make_shared<Layout const>(
         std::vector<sluice::Run>{{100, 10, 0, 1}, {0, 10, 0, 1}}, 200);
     r.bytes = 20;
-    EXPECT_EQ(reach_of(r), (Span{0, endless}));
+    EXPECT_EQ(reach_of(r), (Span{0, 110}));
+    r.bytes = 10;
+    EXPECT_EQ(reach_of(r), (Span{100, 110}));
+    r.bytes = 20;
+    r.position = 210;
+    r.view.displacement = 5;
+    EXPECT_EQ(reach_of(r), (Span{2005, 2315}));
     EXPECT_EQ(reach_of(nothing(Direction::write)), Span{});
 }
 

@@ -22,12 +22,40 @@ struct Blocks {
     Offset begin;
 };
 
+/// Where the positions [begin, end) of a tile lie, whatever their order.
+Span reach_in_tile(Layout const& view, Bytes begin, Bytes end) noexcept {
+    Span reach;
+    Bytes before = 0;
+    view.for_each_run([&](Run const& run) {
+        Span const wanted = clip({begin - before, end - before}, {0, run.bytes()});
+        before += run.bytes();
+        if (wanted.empty()) return;
+        Offset const first = run.offset + wanted.begin / run.length * run.stride;
+        Offset const last = run.offset + (wanted.end - 1) / run.length * run.stride;
+        reach = join(reach, {std::min(first, last), std::max(first, last) + run.length});
+    });
+    return reach;
+}
+
+/// PnetCDF has views of one tile that overlap the next one, of which no request wants bytes.
+Span reach_of_tiles(Request const& request) noexcept {
+    Layout const& view = *request.view.filetype;
+    Bytes const end = request.position + request.bytes, tile = view.tile_bytes();
+    Offset const first = request.position / tile, last = (end - 1) / tile;
+    Span const within =
+        first == last ? reach_in_tile(view, request.position - first * tile, end - first * tile)
+                      : view.tile_span();
+    Offset const a = first * view.tile_extent(), b = last * view.tile_extent();
+    return {request.view.displacement + std::min(a, b) + within.begin,
+            request.view.displacement + std::max(a, b) + within.end};
+}
+
 }  // namespace
 
 Span reach_of(Request const& request, bool beyond_end) noexcept {
     if (request.bytes <= 0) return {};
-    if (!request.view.filetype->is_ascending()) return {0, endless};
-    Span const span = span_of(request);
+    Span const span =
+        request.view.filetype->is_ascending() ? span_of(request) : reach_of_tiles(request);
     return beyond_end ? Span{span.begin, endless} : span;
 }
 

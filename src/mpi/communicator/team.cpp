@@ -232,6 +232,19 @@ bool Team::share_memory(MPI_Comm node) {
     return true;
 }
 
+NodeReduction::Words Team::largest(NodeReduction::Words const& mine) {
+    NodeReduction::Words all{};
+    if (!reduction) {
+        PMPI_Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T,
+                       MPI_MAX, communicator);
+        return all;
+    }
+    reduction->begin(mine);
+    Progress::instance().drive(
+        {.done = [&] { return reduction->finished(); }, .poke = [&] { poke(); }});
+    return reduction->largest();
+}
+
 std::span<std::byte> Team::back_messages() {
     std::size_t const bytes = NodeNetwork::bytes_needed(shape_.local_count);
     std::size_t const at = tail_at_ + page_bytes(NodeReduction::bytes_needed(shape_.local_count));

@@ -57,6 +57,9 @@ public:
     /// empty: as the library does it. Collective.
     QueuePlace* take_queue(std::vector<Rank> const& aggregators);
 
+    /// Of each word all ranks learn the largest: over memory on one node, by the MPI between
+    /// several. Blocking. Collective.
+    [[nodiscard]] NodeReduction::Words largest(NodeReduction::Words const& mine);
     /// Memory for a NodeNetwork between the node's ranks, backed; empty where there is none.
     [[nodiscard]] std::span<std::byte> back_messages();
     [[nodiscard]] Doorbells& doorbells() const noexcept { return *doorbells_; }

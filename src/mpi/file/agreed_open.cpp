@@ -85,20 +85,6 @@ void tell_file(Words& words, OwnFile const& file, Rank self) {
     words[held_by_mpi] = file.held_by_mpi;
 }
 
-Words largest(Words const& mine, Team& team) {
-    Words all{};
-    if (!team.reduction) {
-        PMPI_Allreduce(mine.data(), all.data(), word_count, MPI_UINT64_T, MPI_MAX,
-                       team.communicator);
-        return all;
-    }
-    NodeReduction& reduction = *team.reduction;
-    reduction.begin(mine);
-    Progress::instance().drive(
-        {.done = [&] { return reduction.finished(); }, .poke = [&] { team.poke(); }});
-    return reduction.largest();
-}
-
 /// Hints of the system's file, which only rank 0 has: a broadcast where there are any.
 void share_system_hints(FileHints& hints, std::string text, Words const& words, Team const& team) {
     if (words[system_hint_bytes] == 0) return;
@@ -172,7 +158,7 @@ AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
         tell_hints(mine, hints, file);
         mine[system_hint_bytes] = of_system.size();
     }
-    Words const words = largest(mine, team);
+    Words const words = team.largest(mine);
     share_system_hints(hints, of_system, words, team);
     take_hints(hints, words);
     if (hints.disabled) return {};

@@ -187,6 +187,13 @@ Status File::agree(Status mine) {
     return operation->status();
 }
 
+Status File::agree_beside(Status mine) {
+    if (!ordered) return agree(mine);
+    NodeReduction::Words words{};
+    words[0] = static_cast<std::uint64_t>(mine);
+    return static_cast<Status>(team->largest(words)[0]);
+}
+
 Status File::agree(char const* operation, Error const& mine) {
     log(operation, mine);
     return agree(mine.status);

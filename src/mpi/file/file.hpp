@@ -63,8 +63,11 @@ public:
     /// Until the operations of all blocking calls that have returned are complete and accounted
     /// for; their errors are kept. A call of this rank returned, so the other ranks come to it.
     void settle();
-    /// Blocking; returns the status that all ranks agreed on. Collective.
+    /// Blocking; returns the status that all ranks agreed on, when all operations before it have
+    /// begun: it takes a place among those that may be under way. Collective.
     Status agree(Status mine);
+    /// The same past the operations, which neither delay it nor are delayed. Collective.
+    Status agree_beside(Status mine);
     /// The same with what this rank met in `operation`, a function of MPI, which is logged.
     Status agree(char const* operation, Error const& mine);
     /// Logs what this rank met in `operation` on the file. Local.

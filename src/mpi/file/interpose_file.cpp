@@ -95,7 +95,7 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     Status const mine = read_view(*file.team, a, writable, view);
     bool const passes = mine == Status::unsupported;  // The MPI serves it, or tells why not.
     if (!passes) file.log("MPI_File_set_view", {.status = mine});
-    Status const all = file.agree(mine);
+    Status const all = file.agree_beside(mine);
     progress_barrier(file.team->communicator);
     if (all != Status::ok && all != Status::unsupported) return raise(file.handle, all);
     view.known = all == Status::ok;
@@ -111,7 +111,6 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     file.exact = true;
     file.set_hints(own.hints);
     file.view = view;
-    file.ahead.begin_anew();
     return code;
 }
 

@@ -67,7 +67,7 @@ bool ReadAhead::is_right(File& file, Prepared const& prepared, Call const& call)
 std::shared_ptr<Operation> ReadAhead::take(File& file, Call const& call, bool fits) {
     if (!prepared_) return nullptr;
     bool const mine = fits && is_right(file, *prepared_, call);
-    bool const all = file.agree(mine ? Status::ok : Status::other) == Status::ok;
+    bool const all = file.agree_beside(mine ? Status::ok : Status::other) == Status::ok;
     all ? ++statistics_.hits : ++statistics_.misses;
     misses_in_a_row_ = all ? 0 : misses_in_a_row_ + 1;
     file.wait(*prepared_->operation);  // It uses the memory.
@@ -107,13 +107,6 @@ void ReadAhead::prepare(File& file, Request const& request, Span all) {
 
 void ReadAhead::drop(Span changed) noexcept {
     if (!changed.empty()) dropped_ = true;
-}
-
-void ReadAhead::begin_anew() noexcept {
-    dropped_ = true;
-    misses_in_a_row_ = 0;
-    last_.reset();
-    step_.reset();
 }
 
 }  // namespace sluice

@@ -39,8 +39,6 @@ public:
 
     /// What was read ahead may have changed. Any thread.
     void drop(Span changed) noexcept;
-    /// The view is another one: guesses begin anew. Collective in effect.
-    void begin_anew() noexcept;
 
     [[nodiscard]] AheadStatistics const& statistics() const noexcept { return statistics_; }
 

@@ -18,6 +18,9 @@ namespace {
 constexpr double fast_bytes_a_second = 1 << 30;
 constexpr double fast_seconds = 100e-6;  ///< For what a transfer costs whatever its length.
 
+/// A header of some bytes says nothing of how long the data will take. An index.
+std::size_t is_long(Bytes bytes) noexcept { return bytes >= (Bytes{256} << 10) ? 1 : 0; }
+
 /// This rank's share of the memory of its node, for all files; the first file fixes it. Null where
 /// the system has none.
 std::shared_ptr<BoundedMemory> const& memory_of_rank(Bytes node_bytes) {
@@ -101,7 +104,8 @@ std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& r
 bool WriteBehind::take(Call& call, StoredFile& storage, bool collective) {
     Bytes const bytes = call.request.bytes;
     bool const told = audience_ != Audience::some || !collective;
-    if (node_bytes_ <= 0 || is_fast_ || !told || call.status != Status::ok || call.request.atomic)
+    if (node_bytes_ <= 0 || is_fast_[is_long(collective ? bytes * ranks_ : bytes)] || !told ||
+        call.status != Status::ok || call.request.atomic)
         return false;
     if (!has_room_in_file(storage, bytes) || !Progress::instance().can_help()) return false;
     auto memory = wait_for_memory(call.request);
@@ -170,15 +174,18 @@ void WriteBehind::wait_for_others(Span reach, std::function<void()> const& poke)
 
 void WriteBehind::note_speed(Bytes bytes, double seconds) noexcept {
     if (bytes <= 0) return;
-    is_fast_ = !settings().always_behind &&
-               seconds < fast_seconds + static_cast<double>(bytes) / fast_bytes_a_second;
+    is_fast_[is_long(bytes)] =
+        !settings().always_behind &&
+        seconds < fast_seconds + static_cast<double>(bytes) / fast_bytes_a_second;
 }
 
-/// The exchange tells how long all ranks' bytes took; where they went straight, their transfers do.
+/// The exchange and the agreement, which waits for the slowest rank, tell how long all ranks' bytes
+/// took; where they went straight before, their transfers do.
 void WriteBehind::note_speed(Operation const& operation) noexcept {
     Tally const& tally = operation.tally();
     Summary const& all = operation.summary_exchange();
-    note_speed(all.bytes + all.independent.bytes, std::max(tally.exchange, tally.transfers));
+    note_speed(all.bytes + all.independent.bytes,
+               std::max(tally.exchange + tally.agreement, tally.transfers));
 }
 
 BehindStatistics WriteBehind::statistics() const {

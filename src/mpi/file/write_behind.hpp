@@ -91,9 +91,9 @@ private:
     Rank ranks_;
     Audience audience_;
     Bytes node_bytes_;
-    std::atomic<bool> is_fast_{false};
-    mutable std::mutex mutex_;  ///< Guards the fields below.
-    Bytes room_ = 0;            ///< Half of what the file system had, less what was written since.
+    std::atomic<bool> is_fast_[2]{};  ///< For short writes, and for long ones.
+    mutable std::mutex mutex_;        ///< Guards the fields below.
+    Bytes room_ = 0;  ///< Half of what the file system had, less what was written since.
     BehindStatistics statistics_;
     std::vector<std::shared_ptr<IndependentWrite>> independent_;
 };

@@ -1,0 +1,54 @@
+"""Tables of programs that call only blocking functions, from results/behind.jsonl."""
+
+NOTE = """`results/behind`: the programs of `bench/programs`, unchanged, {steps} steps of {size} of all ranks on a device of
+{bandwidth}iB/s, each computing for as long as its I/O takes; {turns} turns. Seconds of whole runs with the close, medians of
+the MPI alone, of Sluice, and of Sluice with `SLUICE_WRITE_BEHIND` and `SLUICE_READ_AHEAD` = {memory} (*behind*).
+
+- *Ideal*: the computation, and the I/O of one step, which has no computation beside it.
+- *Hidden*: (the MPI alone - behind) / (the MPI alone - ideal); *spread*: by the slowest and the fastest run behind.
+- *In calls*: the time that the program spent in its calls, without the close; *ratio*: the MPI's by behind's."""
+HEADER = ["program", "MPI", "ranks", "the MPI alone", "Sluice", "behind", "ideal", "hidden", "spread",
+          "in calls: the MPI", "behind", "ratio", "close", "bytes wrong"]
+ALONE, SERVED, BEHIND = "MPI alone", "Sluice", "Sluice behind"
+
+
+def mpi_of(line):
+    """Debian's MPICH is another one than that of build/env: the version counts."""
+    words = line["mpi_library"].split(",")[0].split()
+    return f"MPICH {words[-1]}" if words[0] == "MPICH" else " ".join(words).replace("MPI v", "MPI ")
+
+
+def newest(rows):
+    keys = ("direction", "program", "way", "mpi_library", "ranks")
+    return {tuple(row[key] for key in keys): row for row in rows if BEHIND in row["variants"]}
+
+
+def hidden_by(row, total):
+    alone = row["variants"][ALONE]["total"]["median"]
+    return f"{100 * (alone - total) / (alone - row['ideal']):.0f} %"
+
+
+def cells(row, seconds):
+    alone, behind = row["variants"][ALONE], row["variants"][BEHIND]
+    served = row["variants"].get(SERVED)
+    total = behind["total"]
+    return [f"{row['program']} {row['way']}", mpi_of(row), str(row["ranks"]),
+            seconds(alone["total"]["median"]),
+            seconds(served["total"]["median"]) if served else "",
+            seconds(total["median"]), seconds(row["ideal"]), hidden_by(row, total["median"]),
+            f"{hidden_by(row, total['max'])} .. {hidden_by(row, total['min'])}",
+            seconds(alone["calls"]["median"]), seconds(behind["calls"]["median"]),
+            f"{row['calls_ratio']:.1f}", seconds(behind["close"]["median"]), str(row["wrong"])]
+
+
+def tables(rows, table, seconds, size):
+    found = newest(rows)
+    drawn = ""
+    for direction, title in (("write", "Programs that call only blocking functions: write-behind"),
+                             ("read", "Programs that call only blocking functions: read-ahead")):
+        chosen = [row for key, row in found.items() if key[0] == direction]
+        if chosen:
+            any_row = chosen[-1]
+            note = NOTE.format(size=size(any_row["bytes_per_rank"] * any_row["ranks"]), **any_row)
+            drawn += table(title, note, HEADER, [cells(row, seconds) for row in chosen])
+    return drawn
