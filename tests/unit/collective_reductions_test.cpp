@@ -14,8 +14,8 @@
 namespace sluice {
 namespace {
 
-using testing::Stream;
 using testing::RankMemory;
+using testing::Stream;
 
 constexpr Bytes element = 8;
 constexpr CollectiveKind kinds[] = {
