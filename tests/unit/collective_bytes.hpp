@@ -90,8 +90,8 @@ private:
     std::byte* at(std::size_t rank, Memory which, Bytes where, Bytes bytes) {
         RankMemory& memory = memory_[rank];
         Stream& stream = which == Memory::input    ? memory.input
-                                : which == Memory::output ? memory.output
-                                                          : memory.scratch;
+                         : which == Memory::output ? memory.output
+                                                   : memory.scratch;
         if (where < 0 || where + bytes > static_cast<Bytes>(stream.size())) {
             fault_ = "rank " + std::to_string(rank) + " leaves its memory";
             stream.resize(static_cast<std::size_t>(std::max<Bytes>(where, 0) + bytes));
