@@ -12,7 +12,7 @@ from PIL import Image
 
 COMPUTE, BLOCKED = "#9fb4c7", "#d1495b"
 INK, FAINT = "#22303c", "#6b7a86"
-MODES = {"blocking": "blocking", "nonblocking": "nonblocking", "behind": "blocking, --behind"}
+MODES = {"blocking": "blocking", "nonblocking": "nonblocking", "behind": "blocking\nwith --behind"}
 
 
 def draw(summary, target):
