@@ -154,7 +154,8 @@ std::unique_ptr<Journal::Entry> Journal::take(Request const& request, JournaledF
     std::byte* const at = part->data;
     std::memcpy(at, &head, sizeof head);
     std::memcpy(at + sizeof head, file.path.data(), file.path.size());
-    std::memcpy(at + sizeof head + file.path.size(), runs.data(), runs.size() * sizeof(Run));
+    if (!runs.empty())
+        std::memcpy(at + sizeof head + file.path.size(), runs.data(), runs.size() * sizeof(Run));
     return std::make_unique<Entry>(shared_from_this(), std::move(*part), *slot, bytes);
 }
 
