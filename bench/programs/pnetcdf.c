@@ -99,8 +99,8 @@ int main(int argc, char** argv) {
         {"iput_wait_all", 1, 1, open_new, iput_wait_all, close_file, read_back},
         {"get_vara_all", 0, 1, open_old, get_vara_all, close_file, NULL},
     };
-    char library[64] = "PnetCDF";
-    sscanf(ncmpi_inq_libvers(), "%*s %40s", library + strlen("PnetCDF "));
-    library[strlen("PnetCDF")] = ' ';
+    char library[64];
+    char const* const version = ncmpi_inq_libvers() + strcspn(ncmpi_inq_libvers(), "0123456789");
+    snprintf(library, sizeof library, "PnetCDF %.*s", (int)strcspn(version, " "), version);
     return main_of_steps(argc, argv, ways, sizeof ways / sizeof ways[0], library);
 }
