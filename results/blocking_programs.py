@@ -1,7 +1,7 @@
 """Tables of programs that call only blocking functions, from results/behind.jsonl."""
 
 NOTE = """`results/behind`: the programs of `bench/programs`, unchanged, {steps} steps of {size} of all ranks on a device of
-{bandwidth}iB/s, each computing for as long as its I/O takes; {turns} turns. Seconds of whole runs with the close, medians of
+{bandwidth} MiB/s, each computing for as long as its I/O takes; {turns} turns. Seconds of whole runs with the close, medians of
 the MPI alone, of Sluice, and of Sluice with `SLUICE_WRITE_BEHIND` and `SLUICE_READ_AHEAD` = {memory} (*behind*).
 
 - *Ideal*: the computation, and the I/O of one step, which has no computation beside it.
@@ -41,14 +41,19 @@ def cells(row, seconds):
             f"{row['calls_ratio']:.1f}", seconds(behind["close"]["median"]), str(row["wrong"])]
 
 
-def tables(rows, table, seconds, size):
-    found = newest(rows)
+def note_of(direction, rows):
+    if direction == "read":
+        return "As above: the same programs read what they wrote, each step before its computation."
+    size = f"{rows[-1]['bytes_per_rank'] * rows[-1]['ranks'] / 2**20:.3g} MiB"
+    return NOTE.format(**{**rows[-1], "size": size, "bandwidth": rows[-1]["bandwidth"][:-1]})
+
+
+def tables(rows, table, seconds):
     drawn = ""
-    for direction, title in (("write", "Programs that call only blocking functions: write-behind"),
-                             ("read", "Programs that call only blocking functions: read-ahead")):
-        chosen = [row for key, row in found.items() if key[0] == direction]
+    for direction, what in (("write", "write-behind"), ("read", "read-ahead")):
+        chosen = [row for key, row in newest(rows).items() if key[0] == direction]
         if chosen:
-            any_row = chosen[-1]
-            note = NOTE.format(size=size(any_row["bytes_per_rank"] * any_row["ranks"]), **any_row)
-            drawn += table(title, note, HEADER, [cells(row, seconds) for row in chosen])
+            drawn += table(f"Programs that call only blocking functions: {what}",
+                           note_of(direction, chosen), HEADER,
+                           [cells(row, seconds) for row in chosen])
     return drawn
