@@ -85,7 +85,17 @@ void Layout::look_through() noexcept {
     alignment_bits_ = look.bits() | static_cast<std::uint64_t>(tile_extent_);
     tile_span_ = look.span();
     bool const apart = tile_.bytes() == 0 || tile_extent_ >= look.reached() - begin;
-    ascending_ = look.ascending() && apart;
+    tile_ascending_ = look.ascending();
+    ascending_ = tile_ascending_ && apart;
+}
+
+/// The new extent is a multiple of all that divided the old one and the pieces: alignment stays.
+std::shared_ptr<Layout const> const& Layout::with_tiles_apart() const {
+    return tiles_apart_.get([&] {
+        auto const unit = static_cast<Offset>(alignment_bits_ & -alignment_bits_);
+        Offset const extent = (tile_span_.bytes() + unit - 1) / unit * unit;
+        return std::make_shared<Layout const>(tile_, extent);
+    });
 }
 
 void Layout::make_endless() noexcept {

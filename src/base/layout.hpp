@@ -5,6 +5,7 @@
 #include "base/extent.hpp"
 #include "base/fingerprint.hpp"
 #include "base/memo.hpp"
+#include "base/once.hpp"
 
 #include <limits>
 #include <memory>
@@ -41,6 +42,10 @@ public:
     /// Offsets grow with positions and no byte is selected twice, over all tiles: what a file view
     /// needs before its bytes can be found by offset.
     [[nodiscard]] bool is_ascending() const noexcept { return ascending_; }
+    /// The same within one tile; its successors may overlap it.
+    [[nodiscard]] bool tile_is_ascending() const noexcept { return tile_ascending_; }
+    /// The same first tile, with successors that lie behind it. Needs tile_is_ascending().
+    [[nodiscard]] std::shared_ptr<Layout const> const& with_tiles_apart() const;
     /// Every offset, length and step, or-ed: its lowest set bit divides them all.
     [[nodiscard]] std::uint64_t alignment_bits() const noexcept { return alignment_bits_; }
 
@@ -80,6 +85,8 @@ private:
     std::uint64_t alignment_bits_ = 0;
     bool contiguous_ = false;
     bool ascending_ = false;
+    bool tile_ascending_ = false;
+    Once<std::shared_ptr<Layout const>> tiles_apart_;
     Fingerprints fingerprints_;
 };
 

@@ -1,6 +1,8 @@
 // How the span and the pieces of a request are found. See request.hpp.
 #include "base/request.hpp"
 
+#include <algorithm>
+
 namespace sluice {
 
 char const* describe(Direction direction) noexcept {
@@ -15,6 +17,71 @@ Request const& nothing(Direction direction) {
     };
     static Request const write = make(Direction::write), read = make(Direction::read);
     return direction == Direction::write ? write : read;
+}
+
+void separate_tiles(Request& r) {
+    Layout const& view = *r.view.filetype;
+    if (r.bytes <= 0 || view.is_ascending() || !view.tile_is_ascending()) return;
+    std::int64_t const tile = r.position / view.tile_bytes();
+    if ((r.position + r.bytes - 1) / view.tile_bytes() != tile) return;
+    r.position -= tile * view.tile_bytes();
+    r.view.displacement += tile * view.tile_extent();
+    r.view.filetype = view.with_tiles_apart();
+}
+
+namespace {
+
+/// Walks over the bytes of two requests side by side.
+class Pair {
+public:
+    Pair(Request const& from, Request const& to) noexcept
+        : from_(*from.view.filetype, from.position),
+          to_(*to.view.filetype, to.position),
+          displaced_(to.view.displacement - from.view.displacement),
+          left_(from.bytes) {}
+
+    [[nodiscard]] bool ended() const noexcept { return left_ <= 0; }
+    [[nodiscard]] Offset distance() const noexcept {
+        return displaced_ + to_.offset() - from_.offset();
+    }
+    /// Over bytes that all have the same distance.
+    void advance() noexcept {
+        Run const a = from_.ahead(), b = to_.ahead();
+        bool const alike = a.length == b.length && a.stride == b.stride;
+        std::int64_t const pieces = alike ? std::min({a.count, b.count, left_ / a.length}) : 0;
+        if (pieces > 1) {
+            Bytes const bytes = pieces * a.length;
+            from_.advance(from_.pieces(bytes));
+            to_.advance(to_.pieces(bytes));
+            left_ -= bytes;
+            return;
+        }
+        Bytes const step = std::min({from_.piece_left(), to_.piece_left(), left_});
+        from_.advance_in_piece(step);
+        to_.advance_in_piece(step);
+        left_ -= step;
+    }
+
+private:
+    Cursor from_, to_;
+    Offset displaced_;
+    Bytes left_;
+};
+
+}  // namespace
+
+std::optional<Offset> distance_between(Request const& from, Request const& to) {
+    constexpr int most_steps = 1 << 16;
+    if (from.bytes != to.bytes) return std::nullopt;
+    if (from.bytes <= 0) return 0;
+    if (from.view.filetype == to.view.filetype && from.position == to.position)
+        return to.view.displacement - from.view.displacement;
+    Pair pair(from, to);
+    Offset const distance = pair.distance();
+    for (int step = 0; !pair.ended(); pair.advance(), ++step) {
+        if (pair.distance() != distance || step == most_steps) return std::nullopt;
+    }
+    return distance;
 }
 
 Span span_of(Request const& r) noexcept {

@@ -4,6 +4,8 @@
 #pragma once
 #include "base/layout.hpp"
 
+#include <optional>
+
 namespace sluice {
 
 enum class Direction : std::uint8_t { write, read };
@@ -30,6 +32,16 @@ struct Request {
 
 /// A request of nothing; lives for ever.
 [[nodiscard]] Request const& nothing(Direction direction);
+
+/// Requests whose bytes lie in one tile ask for no order among tiles: where only its tiles overlap
+/// each other, the request gets an ascending view of the same bytes. PnetCDF's root has such views:
+/// the header and one variable, repeated before the variable ends.
+void separate_tiles(Request& request);
+
+/// How much farther in the file the bytes of `to` lie than those of `from`; nothing where they lie
+/// differently to each other, or where finding out would take long. Two requests of nothing are
+/// alike.
+[[nodiscard]] std::optional<Offset> distance_between(Request const& from, Request const& to);
 
 /// First to last byte wanted; empty when nothing is. Needs an ascending view.
 [[nodiscard]] Span span_of(Request const& request) noexcept;

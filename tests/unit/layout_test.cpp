@@ -159,5 +159,63 @@ RC_GTEST_PROP(Request, WindowsCutItExactly, ()) {
     RC_ASSERT(positions_in(r, span).bytes() == r.bytes);
 }
 
+/// A request that begins in tile `tile` of a drawn layout, and ends in it.
+Request draw_request_in_tile(Tile const& tile, std::int64_t number) {
+    Request r;
+    r.view.filetype = std::make_shared<Layout const>(tile.runs, tile.extent);
+    Bytes const bytes = r.view.filetype->tile_bytes();
+    Bytes const begin = *rc::gen::inRange<Bytes>(0, bytes);
+    r.view.displacement = *rc::gen::inRange<Offset>(0, 100);
+    r.position = number * bytes + begin;
+    r.bytes = *rc::gen::inRange<Bytes>(1, bytes - begin + 1);
+    return r;
+}
+
+Offset offset_in(Request const& r, Bytes i) {
+    return r.view.displacement + r.view.filetype->offset_at(r.position + i);
+}
+
+RC_GTEST_PROP(Request, TilesThatOverlapAreSeparatedForRequestsOfOne, ()) {
+    Tile tile = draw_tile();
+    tile.extent = *rc::gen::inRange<Offset>(0, tile.extent + 1);
+    Request const before = draw_request_in_tile(tile, *rc::gen::inRange<std::int64_t>(0, 4));
+    Request after = before;
+    separate_tiles(after);
+    RC_ASSERT(after.view.filetype->is_ascending());
+    RC_ASSERT(after.bytes == before.bytes);
+    for (Bytes i = 0; i < before.bytes; ++i) RC_ASSERT(offset_in(after, i) == offset_in(before, i));
+    RC_ASSERT(distance_between(before, after) == Offset{0});
+    RC_CLASSIFY(!before.view.filetype->is_ascending(), "overlapping tiles");
+}
+
+TEST(Request, TilesOfARequestOfSeveralStay) {
+    Request r;
+    r.view.filetype = std::make_shared<Layout const>(std::vector<sluice::Run>{{0, 8, 16, 2}}, 8);
+    r.bytes = 20;
+    auto const before = r.view.filetype;
+    separate_tiles(r);
+    EXPECT_EQ(r.view.filetype, before);
+}
+
+RC_GTEST_PROP(Request, DistancesAreThoseOfAllBytes, ()) {
+    auto const draw = [](Tile const& tile) {
+        Request r;
+        r.view.filetype = std::make_shared<Layout const>(tile.runs, tile.extent);
+        r.view.displacement = *rc::gen::inRange<Offset>(0, 3);
+        r.position = *rc::gen::inRange<Bytes>(0, 40);
+        return r;
+    };
+    Tile const tile = draw_tile();
+    bool const alike = *rc::gen::arbitrary<bool>();
+    Request a = draw(tile), b = draw(alike ? tile : draw_tile());
+    if (alike && *rc::gen::arbitrary<bool>()) b.position = a.position;
+    a.bytes = b.bytes = *rc::gen::inRange<Bytes>(1, 30);
+    Offset const first = offset_in(b, 0) - offset_in(a, 0);
+    bool all = true;
+    for (Bytes i = 0; i < a.bytes; ++i) all &= offset_in(b, i) - offset_in(a, i) == first;
+    RC_ASSERT(distance_between(a, b) == (all ? std::optional(first) : std::nullopt));
+    RC_CLASSIFY(all, "one distance");
+}
+
 }  // namespace
 }  // namespace sluice

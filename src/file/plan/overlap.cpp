@@ -37,7 +37,7 @@ Span reach_in_tile(Layout const& view, Bytes begin, Bytes end) noexcept {
     return reach;
 }
 
-/// PnetCDF has views of one tile that overlap the next one, of which no request wants bytes.
+/// Of a view without order.
 Span reach_of_tiles(Request const& request) noexcept {
     Layout const& view = *request.view.filetype;
     Bytes const end = request.position + request.bytes, tile = view.tile_bytes();

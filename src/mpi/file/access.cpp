@@ -121,6 +121,7 @@ Call make_call(File const& file, FileView const& view, AccessArguments const& a,
     Error error = check(file, view, a);
     if (!error) error.status = prepare_memory(file, view, a, call, conversion_buffer);
     if (!error) error.status = take_position(file, a, call.request);
+    if (!error) separate_tiles(call.request);
     if (error) refuse(call, error.status);
     file.log(describe(a.direction), error);
     return call;
