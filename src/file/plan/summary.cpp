@@ -70,6 +70,7 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.waiting = lower.waiting & higher.waiting;
     s.pending = lower.pending | higher.pending;
     s.hints_differ = lower.hints_differ | higher.hints_differ | (lower.hints != higher.hints);
+    s.foretold = std::min(lower.foretold, higher.foretold);
     s.ranks = lower.ranks + higher.ranks;
     return s;
 }

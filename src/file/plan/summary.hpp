@@ -94,7 +94,8 @@ struct Summary {
     std::uint8_t hints_differ = 0;
     std::uint8_t unproven = 0;    ///< Of some rank's bytes the fingerprint is not known.
     std::uint8_t unsketched = 0;  ///< The same of the sketch.
-    std::uint8_t unused[2]{};     ///< Keeps the record free of unnamed bytes.
+    std::uint8_t foretold = 0;    ///< Reads that come next, as far as all ranks know them.
+    std::uint8_t unused[1]{};     ///< Keeps the record free of unnamed bytes.
     bool operator==(Summary const&) const = default;
 };
 

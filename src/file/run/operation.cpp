@@ -55,6 +55,7 @@ Summary Operation::own_summary() const {
     s.end_of_file = state_.end_of_file;
     if (state_.independent) s.pending = !independent_done_;
     s.waiting = call_.may_block;
+    s.foretold = call_.foretold;
     if (execution_context_.leads()) {
         Hints const& h = call_.hints;
         auto const wish = wished_window_bytes(h, execution_context_.limits);

@@ -40,6 +40,8 @@ struct Call {
     /// Of an ordered one: a read that reaches behind the end of the file, as far as this rank
     /// knows. It waits for all earlier writes that may make the file longer.
     bool reads_beyond_end = false;
+    /// Of a read: how many of those that come next this rank knows. All ranks learn the least.
+    std::uint8_t foretold = 0;
     std::shared_ptr<void> keeps;  ///< Kept until the operation is complete: what `user` lies in.
     /// Told once of the first error of the system or of the MPI that this rank meets: by the thread
     /// that meets it, perhaps under the lock of progress. Null: nobody asks.

@@ -15,7 +15,7 @@ namespace sluice {
 /// Operations of one operation queue that may be under way at once, and boards for them. A rank can
 /// be ahead of another by twice the operations under way, so boards are twice as many: then none is
 /// reused while someone still reads it.
-inline constexpr std::int64_t operations_under_way = 4;
+inline constexpr std::int64_t operations_under_way = 8;
 inline constexpr std::int64_t board_count = 2 * operations_under_way;
 
 struct alignas(64) Counter {

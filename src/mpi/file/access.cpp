@@ -163,7 +163,7 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
     prepare_for(*file, call.request, true);
     bool const converts = access.conversion_buffer_ != nullptr;
     if (waits && arguments.direction == Direction::read && file->ahead.on()) {
-        access.leads_on_ = call.request;
+        access.leads_on_ = true;
         bool const fits = call.status == Status::ok && !converts;
         access.operation_ = file->ahead.take(*file, call, fits);
         if (access.operation_) access.taken_ = call.request.bytes;
@@ -276,7 +276,7 @@ void Access::wait_for_own_part() {
     if (leads_on_) {  // All ranks know then what all of them have read.
         file->wait(*operation_);
         if (operation_->status() == Status::ok)
-            file->ahead.prepare(*file, *leads_on_, operation_->summary_exchange().reach);
+            file->ahead.prepare(*file, operation_->summary_exchange(), taken_ >= 0);
     } else if (!left_behind_) {
         left_behind_ = !file->wait_for_own_part(operation_);
     }
@@ -308,7 +308,6 @@ Bytes Access::bytes() const {
 }
 
 Status Access::status() const noexcept {
-    if (left_behind_) return unpacked_;
     if (left_behind_) return unpacked_;  // An error of it is told later.
     return agreed(operation_ ? operation_->status() : independent_->transfer.status(), unpacked_);
 }

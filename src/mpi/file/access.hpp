@@ -86,7 +86,7 @@ private:
     bool left_behind_ = false;
     /// Bytes of a write that was delayed, or of a read that was made ahead; -1: of neither.
     Bytes taken_ = -1;
-    std::optional<Request> leads_on_;  ///< A read behind which the next one may be guessed.
+    bool leads_on_ = false;  ///< A read behind which the next ones may be made ahead.
 };
 
 /// The end of a call that waited for its access. Returns the error class, after the file's handler.

@@ -1,4 +1,5 @@
-// How the next read is guessed, and how ranks agree that they guessed right. See read_ahead.hpp.
+// How many reads are made ahead, and how ranks agree that these are the right ones. See
+// read_ahead.hpp.
 #include "mpi/file/read_ahead.hpp"
 
 #include "base/copy.hpp"
@@ -25,8 +26,27 @@ std::shared_ptr<BoundedMemory> const& memory_of_rank(Bytes node_bytes) {
     return *only;
 }
 
-bool same_bytes(PlanKey const& a, PlanKey const& b) noexcept {
-    return a.same_as(b) && a.place() == b.place();
+/// Half of the operations that may be under way are left to the calls of the program.
+constexpr int most_ahead = static_cast<int>(operations_under_way / 2);
+
+/// Guesses that were wrong twice running are only made again once the reads show a period.
+constexpr int most_misses = 2;
+
+/// What one rank can say of a read that was made ahead, and of those that come next. All ranks'
+/// largest value holds: the fewest reads that some rank foretells, or that one has guessed wrong.
+struct Verdict {
+    static constexpr std::uint64_t wrong = 1000;
+
+    static std::uint64_t right(int foretold) noexcept {
+        return static_cast<std::uint64_t>(most_ahead - foretold);
+    }
+    static int foretold(std::uint64_t all) noexcept { return most_ahead - static_cast<int>(all); }
+};
+
+std::uint64_t largest_of_all(File const& file, std::uint64_t mine) {
+    NodeReduction::Words words{};
+    words[0] = mine;
+    return file.team->largest(words)[0];
 }
 
 }  // namespace
@@ -38,23 +58,41 @@ ReadAhead::Stamp ReadAhead::stamp() const noexcept {
     return {about.st_ctim, about.st_size};
 }
 
-/// Nothing where it would lie before the begin of the file or reach behind its end.
-std::optional<Request> ReadAhead::guess(Request const& request, Span all) const {
-    Request next = request;
-    next.memory = Layout::contiguous();
-    if (request.bytes == 0) return next;
-    next.view.displacement += step_.value_or(all.bytes());
+bool ReadAhead::is_in_file(Request const& request) const noexcept {
     struct stat about{};
-    Span const reach = reach_of(next);
-    bool const inside = next.view.displacement >= 0 && reach.begin >= 0 &&
-                        fstat(fd_, &about) == 0 && reach.end <= about.st_size;
-    return inside ? std::optional(next) : std::nullopt;
+    Span const reach = reach_of(request);
+    return reach.empty() || (request.view.displacement >= 0 && reach.begin >= 0 &&
+                             fstat(fd_, &about) == 0 && reach.end <= about.st_size);
+}
+
+/// Of the reads that come next, how many this rank knows and has memory for. The first read of all
+/// is worth a try.
+int ReadAhead::count_foretold() const {
+    auto const& memory = memory_of_rank(node_bytes_);
+    if (!memory || (misses_in_a_row_ >= most_misses && !sequence_.was_foretold())) return 0;
+    if (sequence_.has_begun()) return 1;
+    Bytes bytes = 0;
+    for (int count = 0; count < most_ahead; ++count) {
+        auto const next = sequence_.next(count + 1);
+        if (next) bytes += next->bytes;
+        if (!next || bytes > memory->bytes() || !is_in_file(*next)) return count;
+    }
+    return most_ahead;
+}
+
+/// Behind a first read comes one of the bytes that follow those of all ranks: so does a loop over
+/// the steps of a variable begin.
+std::optional<Request> ReadAhead::guess(int ahead, Span all) const {
+    bool const first = sequence_.has_begun();
+    auto next = first ? moved(sequence_.last(), sequence_.last().bytes > 0 ? all.bytes() : 0)
+                      : sequence_.next(ahead);
+    if (!next || !is_in_file(*next)) return std::nullopt;
+    next->memory = Layout::contiguous();
+    return next;
 }
 
 bool ReadAhead::is_right(File& file, Prepared const& prepared, Call const& call) const {
-    bool const same = call.request.bytes == 0 ? prepared.request.bytes == 0
-                                              : same_bytes(prepared.key, PlanKey(call.request));
-    if (!same) return false;
+    if (distance_between(prepared.request, call.request) != 0) return false;
     file.wait(*prepared.operation);
     Stamp const now = stamp();
     bool const unchanged = prepared.stamp.bytes >= 0 && now.bytes == prepared.stamp.bytes &&
@@ -64,45 +102,69 @@ bool ReadAhead::is_right(File& file, Prepared const& prepared, Call const& call)
            prepared.operation->bytes() == call.request.bytes;
 }
 
-std::shared_ptr<Operation> ReadAhead::take(File& file, Call const& call, bool fits) {
-    if (!prepared_) return nullptr;
-    bool const mine = fits && is_right(file, *prepared_, call);
-    bool const all = file.agree_beside(mine ? Status::ok : Status::other) == Status::ok;
-    all ? ++statistics_.hits : ++statistics_.misses;
-    misses_in_a_row_ = all ? 0 : misses_in_a_row_ + 1;
-    file.wait(*prepared_->operation);  // It uses the memory.
-    auto const prepared = std::exchange(prepared_, std::nullopt);
-    if (!all) return nullptr;
-    if (call.request.bytes > 0)
-        copy(Cursor(*call.request.memory, 0), call.user, Cursor(*Layout::contiguous(), 0),
-             prepared->memory.data, call.request.bytes);
-    return prepared->operation;
+/// Nobody waits for what was guessed wrong: its memory is taken back later.
+void ReadAhead::give_up() {
+    for (Prepared& prepared : prepared_) given_up_.push_back(std::move(prepared));
+    prepared_.clear();
+    depth_ = 1;
 }
 
-/// Ranks without a guess, or without memory, take part and bring nothing.
-void ReadAhead::prepare(File& file, Request const& request, Span all) {
-    PlanKey const key = request.bytes > 0 ? PlanKey(request) : PlanKey();
-    bool const repeats = last_ && request.bytes > 0 && last_->same_as(key);
-    step_ = repeats ? std::optional(key.place() - last_->place()) : std::nullopt;
-    last_ = key;
-    if (!on()) return;
-    auto next = guess(request, all);
+void ReadAhead::forget_ended() {
+    std::erase_if(given_up_,
+                  [](Prepared const& prepared) { return prepared.operation->complete(); });
+}
+
+std::shared_ptr<Operation> ReadAhead::take(File& file, Call& call, bool fits) {
+    forget_ended();
+    sequence_.add(call.request);
+    int const mine = fits ? count_foretold() : 0;
+    call.foretold = static_cast<std::uint8_t>(mine);
+    if (prepared_.empty()) return nullptr;
+    bool const right = fits && is_right(file, prepared_.front(), call);
+    auto const all = largest_of_all(file, right ? Verdict::right(mine) : Verdict::wrong);
+    if (all == Verdict::wrong) {
+        ++statistics_.misses;
+        ++misses_in_a_row_;
+        give_up();
+        return nullptr;
+    }
+    ++statistics_.hits;
+    misses_in_a_row_ = 0;
+    depth_ = std::min(2 * depth_, most_ahead);
+    foretold_ = Verdict::foretold(all);
+    Prepared const prepared = std::move(prepared_.front());
+    prepared_.pop_front();
+    if (call.request.bytes > 0)
+        copy(Cursor(*call.request.memory, 0), call.user, Cursor(*Layout::contiguous(), 0),
+             prepared.memory.data, call.request.bytes);
+    return prepared.operation;
+}
+
+/// As many on all ranks.
+void ReadAhead::prepare(File& file, Summary const& all, bool was_ahead) {
+    auto const count = static_cast<std::size_t>(
+        std::min(depth_, was_ahead ? foretold_ : static_cast<int>(all.foretold)));
+    if (prepared_.empty()) dropped_ = false;
+    while (prepared_.size() < count)
+        prepare_one(file, guess(static_cast<int>(prepared_.size()) + 1, all.reach));
+}
+
+/// A rank without a guess, or without memory, takes part and brings nothing.
+void ReadAhead::prepare_one(File& file, std::optional<Request> const& next) {
     auto const& memory = memory_of_rank(node_bytes_);
     auto part = next && memory ? memory->take(next->bytes) : std::nullopt;
     Prepared prepared;
     Call call;
     call.request.direction = Direction::read;
-    prepared.stamp = part ? stamp() : Stamp{};
     if (part) {
+        prepared.stamp = stamp();
         call.request = prepared.request = *next;
-        if (next->bytes > 0) prepared.key = PlanKey(*next);
         call.user = part->data;
         prepared.memory = std::move(*part);
         file.wait_for_delayed(reach_of(*next), true);
     }
-    dropped_ = false;
     prepared.operation = file.start(std::move(call), true);
-    prepared_ = std::move(prepared);
+    prepared_.push_back(std::move(prepared));
 }
 
 void ReadAhead::drop(Span changed) noexcept {

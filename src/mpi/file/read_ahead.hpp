@@ -1,16 +1,18 @@
-// Read-ahead: while the program computes, the bytes that its next blocking collective read will
-// want are read into memory of the library. A ReadAhead guesses for one open file: the next request
-// is the last one, as far behind it in the file as that was behind the one before, or else behind
-// the bytes of all ranks. What was read is handed over only where all ranks guessed right.
+// Read-ahead: while the program computes, the bytes that its next blocking collective reads will
+// want are read into memory of the library. A ReadAhead decides for one open file how many reads
+// are made ahead, as far as all ranks' ReadSequences foretell them. What was read is handed over
+// only where all ranks have foretold right.
 #pragma once
-#include "file/plan/plan_cache.hpp"
+#include "file/plan/read_sequence.hpp"
 #include "file/run/operation.hpp"
 #include "system/bounded_memory.hpp"
 
 #include <atomic>
 #include <ctime>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace sluice {
 
@@ -27,15 +29,15 @@ public:
     ReadAhead(int fd, Bytes node_bytes) noexcept : fd_(fd), node_bytes_(node_bytes) {}
 
     /// Equal on all ranks: each collective read then begins with take() and ends with prepare().
-    [[nodiscard]] bool on() const noexcept { return node_bytes_ > 0 && misses_in_a_row_ < 2; }
+    [[nodiscard]] bool on() const noexcept { return node_bytes_ > 0; }
     /// A blocking collective read: where all ranks have read just these bytes ahead, copies them to
     /// the program's memory and returns the operation that read them; null where the call has to
-    /// read. `fits`: this rank's arguments are right and its bytes need no conversion. Collective,
-    /// blocks.
-    [[nodiscard]] std::shared_ptr<Operation> take(File& file, Call const& call, bool fits);
-    /// After a blocking collective read of `request`, whose ranks together touched `all`: begins to
-    /// read ahead. Collective; returns at once.
-    void prepare(File& file, Request const& request, Span all);
+    /// read, and to tell the other ranks what follows. `fits`: this rank's arguments are right and
+    /// its bytes need no conversion. Collective, blocks.
+    [[nodiscard]] std::shared_ptr<Operation> take(File& file, Call& call, bool fits);
+    /// After a blocking collective read, whose summary of all ranks this is: begins to read ahead.
+    /// `was_ahead`: take() found it. Collective; returns at once.
+    void prepare(File& file, Summary const& all, bool was_ahead);
 
     /// What was read ahead may have changed. Any thread.
     void drop(Span changed) noexcept;
@@ -50,22 +52,28 @@ private:
     };
     struct Prepared {
         Request request;
-        PlanKey key;
         BoundedMemory::Part memory;
         Stamp stamp;
         std::shared_ptr<Operation> operation;
     };
 
     [[nodiscard]] Stamp stamp() const noexcept;
-    [[nodiscard]] std::optional<Request> guess(Request const& request, Span all) const;
+    [[nodiscard]] bool is_in_file(Request const& request) const noexcept;
+    [[nodiscard]] int count_foretold() const;
+    [[nodiscard]] std::optional<Request> guess(int ahead, Span all) const;
+    void prepare_one(File& file, std::optional<Request> const& next);
     [[nodiscard]] bool is_right(File& file, Prepared const& prepared, Call const& call) const;
+    void give_up();
+    void forget_ended();
 
     int fd_;
     Bytes node_bytes_;
+    ReadSequence sequence_;
+    int depth_ = 1;  ///< Reads that are made ahead at once; more, as long as they are right.
     int misses_in_a_row_ = 0;
-    std::optional<PlanKey> last_;  ///< The read before.
-    std::optional<Offset> step_;   ///< From the one before that.
-    std::optional<Prepared> prepared_;
+    int foretold_ = 0;                ///< By all ranks, at the last read, if it was made ahead.
+    std::deque<Prepared> prepared_;   ///< In the order of the reads.
+    std::vector<Prepared> given_up_;  ///< Operations that still use their memory.
     std::atomic<bool> dropped_{false};
     AheadStatistics statistics_;
 };
