@@ -135,7 +135,7 @@ def behind_runs(mpi):
     return [
         Run(mpi, "behind_test", 2),
         Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("64K")),
-        Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M")),
+        Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M", SLOW)),
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64K", nodes)),
         Run(mpi, "patterns_test", 2, 0, ["--large-mib", "2"], 150, behind_settings("1M")),
         Run(mpi, "patterns_test", 3, 0, ["--large-mib", "2", "--only", "/all,/at_all,/begin"],

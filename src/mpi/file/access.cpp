@@ -138,15 +138,15 @@ Bytes gap_bytes(File const& file) {
 void prepare_for(File& file, Request const& request, bool collective) {
     if (!file.ordered) return;
     Span const reach = reach_of(request, file.is_beyond_end(request));
-    bool const is_queued = collective && !file.behind.is_kept();
+    bool const is_queued = collective && !file.behind.takes_disjoint();
     file.wait_for_delayed(reach, is_queued);
     if (request.direction == Direction::write) file.drop_read_ahead(reach);
 }
 
-/// Takes the bytes of a write whose call may return before they are in the file.
-bool take_behind(File& file, Call& call, bool converts, bool collective) {
-    return !converts && call.request.direction == Direction::write &&
-           file.behind.take(call, *file.storage, collective);
+/// Takes the bytes of a write whose call may return before they are in the file; null: it may not.
+std::shared_ptr<KeptWrite> take_behind(File& file, Call& call, bool converts, bool collective) {
+    bool const fits = !converts && call.request.direction == Direction::write;
+    return fits ? file.behind.take(call, *file.storage, collective) : nullptr;
 }
 
 }  // namespace
@@ -169,11 +169,11 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
         if (access.operation_) access.taken_ = call.request.bytes;
         if (access.operation_) return access;
     }
-    if (may_delay && take_behind(*file, call, converts, true)) access.taken_ = call.request.bytes;
-    access.left_behind_ = access.taken_ >= 0;
-    call.may_block = waits && !access.left_behind_;
-    access.operation_ = file->start(std::move(call), !waits || access.left_behind_);
-    if (access.left_behind_) file->leave_behind(access.operation_);
+    auto const kept = may_delay ? take_behind(*file, call, converts, true) : nullptr;
+    if (kept) access.taken_ = call.request.bytes;
+    call.may_block = waits && !kept;
+    access.operation_ = file->start(std::move(call), !waits || kept);
+    access.left_behind_ = kept && file->leave_behind(access.operation_, *kept);
     return access;
 }
 

@@ -6,9 +6,15 @@
 
 namespace sluice {
 
-void File::leave_behind(std::shared_ptr<Operation> operation) {
+bool File::leave_behind(std::shared_ptr<Operation> const& operation, KeptWrite& kept) {
+    {
+        std::lock_guard const lock(mutex_);
+        left_behind_.push_back(operation);
+    }
+    if (behind.tell_others(*operation, kept, [&] { team->poke(); })) return true;
     std::lock_guard const lock(mutex_);
-    left_behind_.push_back(std::move(operation));
+    std::erase(left_behind_, operation);
+    return false;
 }
 
 /// An operation of which this rank does not know yet what all ranks touch is asked again.

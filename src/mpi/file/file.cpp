@@ -28,13 +28,6 @@ Files& files() {
     return *only;
 }
 
-/// Who can know that a rank has delayed a collective write: those that took part.
-Audience audience_of(Team const& team) {
-    Rank const ranks = team.topology->rank_count();
-    if (ranks == launched_ranks()) return Audience::all;
-    return ranks == 1 ? Audience::self : Audience::some;
-}
-
 /// Where the end of the file, or the file itself, is looked at later, nothing is delayed.
 Bytes delay_bytes(FileHints const& hints, int amode, int fd) {
     constexpr int never = MPI_MODE_APPEND | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_RDONLY;
@@ -52,7 +45,7 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       hints(std::move(its_hints)),
       identity(own.identity),
       ordered((hints.write_behind > 0 || hints.read_ahead > 0) && own.fd >= 0),
-      behind(own.fd, {name, own.identity}, team->topology->rank_count(), audience_of(*team),
+      behind(own.fd, {name, own.identity}, team->topology->rank_count(),
              delay_bytes(hints, amode, own.fd)),
       ahead(own.fd, own.fd >= 0 ? hints.read_ahead : 0),
       storage(std::move(own.storage)),

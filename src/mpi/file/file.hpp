@@ -75,8 +75,9 @@ public:
     /// Until all operations of this rank on the file are complete. Collective in effect.
     void drain();
 
-    /// A blocking write whose call returns before it is complete: see WriteBehind.
-    void leave_behind(std::shared_ptr<Operation> operation);
+    /// A collective write whose call returns before it is complete; false where it may not: see
+    /// WriteBehind::tell_others().
+    bool leave_behind(std::shared_ptr<Operation> const& operation, KeptWrite& kept);
     /// Before a call touches bytes of `reach`: until what calls that have returned still have to
     /// write there is in the file, whichever handle of it, and whichever process, they used.
     /// `in_queue`: the operation queue of this handle sees to its own. Local, blocks.

@@ -41,24 +41,14 @@ std::shared_ptr<Journal> const& journal_of_rank() {
     return *only;
 }
 
-/// What is given back when a write is complete.
-struct Kept {
-    std::shared_ptr<void> memory;
-    UnfinishedMark* mark = nullptr;  ///< Null: none is held.
-    Span reach;
-
-    Kept(std::shared_ptr<void> its_memory, UnfinishedMark* its_mark, Span its_reach) noexcept
-        : memory(std::move(its_memory)),
-          mark(its_mark),
-          reach(its_reach) {}
-    ~Kept() {
-        if (mark) mark->release(reach);
-    }
-    Kept(Kept const&) = delete;
-    Kept& operator=(Kept const&) = delete;
-};
-
 }  // namespace
+
+WriteBehind::WriteBehind(int fd, JournaledFile file, Rank ranks, Bytes node_bytes)
+    : mark_(fd),
+      file_(std::move(file)),
+      ranks_(ranks),
+      all_take_part_(ranks == launched_ranks()),
+      node_bytes_(node_bytes) {}
 
 /// The file system is asked again when half of what it had is used.
 bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
@@ -70,7 +60,9 @@ bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
     return true;
 }
 
-bool WriteBehind::is_kept() const { return journal_of_rank() != nullptr; }
+bool WriteBehind::takes_disjoint() const {
+    return journal_of_rank() != nullptr || !all_take_part_;
+}
 
 std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& request) {
     if (auto const& journal = journal_of_rank()) {
@@ -101,31 +93,42 @@ std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& r
     return taken;
 }
 
-bool WriteBehind::take(Call& call, StoredFile& storage, bool collective) {
+std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bool collective) {
     Bytes const bytes = call.request.bytes;
-    bool const told = audience_ != Audience::some || !collective;
-    if (node_bytes_ <= 0 || is_fast_[is_long(collective ? bytes * ranks_ : bytes)] || !told ||
+    if (node_bytes_ <= 0 || is_fast_[is_long(collective ? bytes * ranks_ : bytes)] ||
         call.status != Status::ok || call.request.atomic)
-        return false;
-    if (!has_room_in_file(storage, bytes) || !Progress::instance().can_help()) return false;
+        return nullptr;
+    if (!has_room_in_file(storage, bytes) || !Progress::instance().can_help()) return nullptr;
     auto memory = wait_for_memory(call.request);
-    if (!memory) return false;
-    Span const reach = reach_of(call.request);
-    bool const marks =
-        !reach.empty() && !(collective && audience_ == Audience::all) && launched_ranks() != 1;
-    if (marks && !mark_.hold(reach)) return false;
-    call.keeps = std::make_shared<Kept>(std::move(memory->hold), marks ? &mark_ : nullptr, reach);
+    if (!memory) return nullptr;
+    auto kept =
+        std::make_shared<KeptWrite>(std::move(memory->hold), mark_, reach_of(call.request));
+    bool const is_own = !collective || ranks_ == 1;
+    if (is_own && launched_ranks() != 1 && !kept->mark()) return nullptr;
     if (bytes > 0)  // Memory of nothing has no places.
         copy(Cursor(*Layout::contiguous(), 0), memory->data, Cursor(*call.request.memory, 0),
              call.user, bytes);
     if (memory->entry) memory->entry->commit();
+    call.keeps = kept;
     call.user = memory->data;
     call.request.memory = Layout::contiguous();
     call.may_block = false;
     std::lock_guard const lock(mutex_);
     statistics_.writes += 1;
     statistics_.bytes += bytes;
-    return true;
+    return kept;
+}
+
+bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept,
+                              std::function<void()> const& poke) {
+    if (all_take_part_ || ranks_ == 1) return true;
+    bool complete = false;
+    auto const told = [&] {
+        complete = operation.complete();
+        return complete || operation.all_have_called();
+    };
+    Progress::instance().drive({.done = told, .poke = poke});
+    return complete || kept.mark();
 }
 
 /// A storage thread gives back memory and mark as soon as the bytes are in the file: other

@@ -34,32 +34,50 @@ struct IndependentWrite {
     std::atomic<bool> done{false};
 };
 
-/// Who knows of the writes of one rank on a file without a mark.
-enum class Audience : std::uint8_t {
-    all,   ///< All ranks of the program take part in collective calls on it.
-    self,  ///< Its communicator has this rank alone.
-    some,  ///< Other ranks may have the file open by other communicators.
+/// What is kept until a delayed write is complete, and given back then.
+class KeptWrite {
+public:
+    KeptWrite(std::shared_ptr<void> memory, UnfinishedMark& mark, Span reach) noexcept
+        : memory_(std::move(memory)),
+          mark_(mark),
+          reach_(reach) {}
+    ~KeptWrite() {
+        if (marked_) mark_.release(reach_);
+    }
+    KeptWrite(KeptWrite const&) = delete;
+    KeptWrite& operator=(KeptWrite const&) = delete;
+
+    /// Tells other processes of its bytes; false where they cannot be told.
+    [[nodiscard]] bool mark() noexcept {
+        return marked_ = reach_.empty() || mark_.hold(reach_);
+    }
+
+private:
+    std::shared_ptr<void> memory_;
+    UnfinishedMark& mark_;
+    Span reach_;
+    bool marked_ = false;
 };
 
 class WriteBehind {
 public:
     /// `fd` is of the file; `ranks` are those of its communicator. `node_bytes`: of memory, for
     /// all files and ranks of a node; 0: nothing is delayed.
-    WriteBehind(int fd, JournaledFile file, Rank ranks, Audience audience, Bytes node_bytes)
-        : mark_(fd),
-          file_(std::move(file)),
-          ranks_(ranks),
-          audience_(audience),
-          node_bytes_(node_bytes) {}
+    WriteBehind(int fd, JournaledFile file, Rank ranks, Bytes node_bytes);
 
     /// Copies the bytes of a blocking write, which are then the library's, and turns the call into
-    /// one for which nobody waits. False where the call has to write them itself: they are too
-    /// many, the storage is fast or nearly full, or other processes could not be told. Waits for
-    /// earlier writes where there is no room for them. Local.
-    [[nodiscard]] bool take(Call& call, StoredFile& storage, bool collective);
-    /// Whether a keeper writes out what was taken if the process ends. It knows no order, so what
-    /// was taken at any time must not overlap.
-    [[nodiscard]] bool is_kept() const;
+    /// one for which nobody waits; null where the call has to write them itself: they are too many,
+    /// the storage is fast or nearly full, or other processes could not be told. Waits for earlier
+    /// writes where there is no room for them. Local.
+    [[nodiscard]] std::shared_ptr<KeptWrite> take(Call& call, StoredFile& storage, bool collective);
+    /// Tells ranks that have no part in a collective write of what it has taken; false where they
+    /// cannot be told, and the call has to wait for it. They wait for what they are told of, so
+    /// that must need nobody's call any more: blocks until all ranks of the communicator have made
+    /// theirs. Returns at once where all ranks of the program have a part. Collective in effect.
+    [[nodiscard]] bool tell_others(Operation const& operation, KeptWrite& kept,
+                                   std::function<void()> const& poke);
+    /// Whether what was taken at any time must not overlap: keepers and marks know no order.
+    [[nodiscard]] bool takes_disjoint() const;
     /// Begins an independent write that was taken.
     void start(std::shared_ptr<IndependentWrite> const& write, StoredFile& storage);
 
@@ -89,7 +107,7 @@ private:
     UnfinishedMark mark_;
     JournaledFile file_;
     Rank ranks_;
-    Audience audience_;
+    bool all_take_part_;  ///< All ranks of the program, in collective calls.
     Bytes node_bytes_;
     std::atomic<bool> is_fast_[2]{};  ///< For short writes, and for long ones.
     mutable std::mutex mutex_;        ///< Guards the fields below.
