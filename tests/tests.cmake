@@ -157,6 +157,12 @@ function(sluice_runners)
             SHORT --progress ${progress} --programs 150 --no-shrink
             LONG --progress ${progress} --programs 2000 --no-shrink)
     endforeach()
+    foreach(size IN ITEMS 64K 256M)
+        set(behind --behind ${size} --ahead ${size} --no-shrink)
+        sluice_runner("random programs, behind ${size}," mpi/random_programs.py
+            SHORT ${behind} --slow --programs 40
+            LONG ${behind} --programs 2000)
+    endforeach()
     sluice_runner(durability durability/run.py SHORT --level quick LONG --level long)
     sluice_runner(functions functions/run.py)
     sluice_runner(coexistence coexistence/run.py)

@@ -102,7 +102,6 @@ def quick_runs(mpi):
         *quick_storage_runs(mpi),
         *collective_runs(mpi, 24, (1, 2, 3, 4, 7)),
         *behind_runs(mpi),
-        *behind_programs(mpi, 30, ((2, 0), (3, 0), (4, 2)), ("64K", "256M")),
     ]
 
 
@@ -114,29 +113,16 @@ def behind_settings(size, test="behind=always"):
     return {"SLUICE_WRITE_BEHIND": size, "SLUICE_READ_AHEAD": size, "SLUICE_TEST": test}
 
 
-def behind_programs(mpi, programs, ranks_and_nodes, sizes):
-    """Random programs with blocking writes that end behind their calls, and reads ahead of them.
-
-    Those without either are run by random_programs.py, which shrinks one that fails.
-    """
-    runs = []
-    for size in sizes:
-        for ranks, ranks_per_node in ranks_and_nodes:
-            options = ["--seed", str(1 + 10000 * len(runs)), "--programs", str(programs)]
-            test = SLOW if len(runs) % 2 == 0 else "behind=always"
-            runs.append(Run(mpi, "random_test", ranks, ranks_per_node, options, 60 + programs,
-                            behind_settings(size, test)))
-    return runs
-
-
 def behind_runs(mpi):
     """Tests of all kinds with write-behind and read-ahead."""
     nodes = "behind=always;ranks_per_node=2"
     return [
         Run(mpi, "behind_test", 2),
         Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("64K")),
-        Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M", SLOW)),
+        Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M")),
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64K", nodes)),
+        Run(mpi, "behind_groups_test", 4, 0, [], 150, behind_settings("64M", SLOW)),
+        Run(mpi, "behind_groups_test", 3, 0, [], 150, behind_settings("64K")),
         Run(mpi, "patterns_test", 2, 0, ["--large-mib", "2"], 150, behind_settings("1M")),
         Run(mpi, "patterns_test", 3, 0, ["--large-mib", "2", "--only", "/all,/at_all,/begin"],
             150, behind_settings("64K")),
@@ -235,9 +221,6 @@ def long_runs(mpi):
     runs = kernel_runs(mpi) + storage_runs(mpi)
     runs += collective_runs(mpi, 400, range(1, 17), (1, 2), range(1, 17))
     runs += behind_runs(mpi)
-    runs += behind_programs(mpi, 400,
-                            ((1, 0), (2, 0), (2, 1), (3, 0), (4, 0), (4, 2), (8, 0)),
-                            ("64K", "1M", "256M"))
     runs += [Run(mpi, program, ranks, 0, [], 300)
              for program in ("abi_test", "abi_persistent_test") for ranks in (1, 2, 8)]
     for ranks in (1, 2, 3, 4, 8):

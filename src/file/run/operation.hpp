@@ -121,14 +121,11 @@ public:
     /// Whether it may still touch bytes of `reach`; true while nobody knows. Of an ordered
     /// operation; not beside progress().
     [[nodiscard]] bool may_touch(Span reach) const noexcept {
-        return !complete() &&
-               (!all_have_called() || !clip(summary_exchange_.reach, reach).empty());
+        return !complete() && (!all_have_called() || !clip(summary_exchange_.reach, reach).empty());
     }
     /// All ranks have made the call: from here on it needs no thread of any program. Not beside
     /// progress().
-    [[nodiscard]] bool all_have_called() const noexcept {
-        return stage_ > Stage::summary_exchange;
-    }
+    [[nodiscard]] bool all_have_called() const noexcept { return stage_ > Stage::summary_exchange; }
 
     [[nodiscard]] Stage stage() const noexcept { return stage_; }
     [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }

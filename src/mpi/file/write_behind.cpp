@@ -60,9 +60,7 @@ bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
     return true;
 }
 
-bool WriteBehind::takes_disjoint() const {
-    return journal_of_rank() != nullptr || !all_take_part_;
-}
+bool WriteBehind::takes_disjoint() const { return journal_of_rank() != nullptr || !all_take_part_; }
 
 std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& request) {
     if (auto const& journal = journal_of_rank()) {
@@ -101,8 +99,7 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bo
     if (!has_room_in_file(storage, bytes) || !Progress::instance().can_help()) return nullptr;
     auto memory = wait_for_memory(call.request);
     if (!memory) return nullptr;
-    auto kept =
-        std::make_shared<KeptWrite>(std::move(memory->hold), mark_, reach_of(call.request));
+    auto kept = std::make_shared<KeptWrite>(std::move(memory->hold), mark_, reach_of(call.request));
     bool const is_own = !collective || ranks_ == 1;
     if (is_own && launched_ranks() != 1 && !kept->mark()) return nullptr;
     if (bytes > 0)  // Memory of nothing has no places.

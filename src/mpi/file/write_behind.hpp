@@ -48,9 +48,7 @@ public:
     KeptWrite& operator=(KeptWrite const&) = delete;
 
     /// Tells other processes of its bytes; false where they cannot be told.
-    [[nodiscard]] bool mark() noexcept {
-        return marked_ = reach_.empty() || mark_.hold(reach_);
-    }
+    [[nodiscard]] bool mark() noexcept { return marked_ = reach_.empty() || mark_.hold(reach_); }
 
 private:
     std::shared_ptr<void> memory_;
