@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace sluice {
+namespace sluice::affinity_test {
 namespace {
 
 Cores cores(std::string const& text) { return parse_cores(text).value_or(Cores{}); }
@@ -74,4 +74,4 @@ TEST(ChooseCores, AListIsWhatIsThereOfIt) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::affinity_test

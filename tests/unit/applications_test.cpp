@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-namespace sluice::patterns {
+namespace sluice::patterns::applications_test {
 namespace {
 
 constexpr Rank rank_counts[] = {1, 2, 3, 4, 16};
@@ -168,4 +168,4 @@ TEST(Applications, s3asim_queues_through_a_database_that_no_cache_holds) {
 }
 
 }  // namespace
-}  // namespace sluice::patterns
+}  // namespace sluice::patterns::applications_test

@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-namespace sluice {
+namespace sluice::blocks_test {
 namespace {
 
 std::vector<std::byte> numbered(std::size_t count) {
@@ -147,4 +147,4 @@ TEST(Blocks, NeighboursOfOneLayoutBecomeOne) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::blocks_test

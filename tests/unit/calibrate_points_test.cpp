@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <set>
 
-namespace sluice::calibrate {
+namespace sluice::calibrate::calibrate_points_test {
 namespace {
 
 constexpr Bytes mebibyte = Bytes{1} << 20, file_bytes = 256 * mebibyte;
@@ -120,4 +120,4 @@ TEST(Costs, OfDisturbedPointsAreThoseOfLongerAndMoreRequests) {
 }
 
 }  // namespace
-}  // namespace sluice::calibrate
+}  // namespace sluice::calibrate::calibrate_points_test

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <random>
 
-namespace sluice {
+namespace sluice::collective_choice_test {
 namespace {
 
 CollectiveWorld world_of(Rank ranks, Node nodes) {
@@ -224,4 +224,4 @@ TEST(collective_choice, is_near_the_best_by_the_ops_played_through) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::collective_choice_test

@@ -11,7 +11,7 @@
 #include <array>
 #include <numeric>
 
-namespace sluice {
+namespace sluice::collective_reductions_test {
 namespace {
 
 using testing::RankMemory;
@@ -240,4 +240,4 @@ TEST(collective_reductions, up_to_64_ranks) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::collective_reductions_test

@@ -10,7 +10,7 @@
 #include <functional>
 #include <optional>
 
-namespace sluice {
+namespace sluice::collectives_damage_test {
 namespace {
 
 using testing::CallShape;
@@ -265,4 +265,4 @@ TEST(CollectivesDamage, MessagesThatMayOvertakeAreFound) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::collectives_damage_test

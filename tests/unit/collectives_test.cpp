@@ -10,7 +10,7 @@
 
 #include <set>
 
-namespace sluice {
+namespace sluice::collectives_test {
 namespace {
 
 using testing::CallShape;
@@ -190,4 +190,4 @@ TEST(Collectives, TextIsStable) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::collectives_test

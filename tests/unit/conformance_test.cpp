@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-namespace sluice::conformance {
+namespace sluice::conformance::conformance_test {
 namespace {
 
 class Conformance : public ::testing::TestWithParam<std::tuple<Engine, Case>> {};
@@ -106,4 +106,4 @@ INSTANTIATE_TEST_SUITE_P(all, AnyTransfers, ::testing::ValuesIn(all_engines()),
                          [](auto const& of) { return of.param.name(); });
 
 }  // namespace
-}  // namespace sluice::conformance
+}  // namespace sluice::conformance::conformance_test

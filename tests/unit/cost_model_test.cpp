@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <set>
 
-namespace sluice {
+namespace sluice::cost_model_test {
 namespace {
 
 using cases::Shape;
@@ -327,4 +327,4 @@ TEST(candidates, are_priced_in_microseconds) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::cost_model_test

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace sluice {
+namespace sluice::cost_rules_test {
 namespace {
 
 TEST(independent_rule, sends_what_no_exchange_could_speed_up) {
@@ -114,4 +114,4 @@ TEST(paper, its_text_gives_other_numbers_than_its_tables) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::cost_rules_test

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <thread>
 
-namespace sluice {
+namespace sluice::coverage_test {
 namespace {
 
 constexpr std::uint64_t guard_word = 0x5a5a5a5a5a5a5a5a;
@@ -231,4 +231,4 @@ TEST(Coverage, ThreadsMarkTheSameWords) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::coverage_test

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-namespace sluice {
+namespace sluice::delivery_test {
 namespace {
 
 using testing::topology_of;
@@ -150,4 +150,4 @@ TEST(Claim, KnowsItsFirstAndLastRound) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::delivery_test

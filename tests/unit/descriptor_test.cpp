@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sys/resource.h>
 
-namespace sluice {
+namespace sluice::descriptor_test {
 namespace {
 
 class DescriptorTest : public ::testing::Test {
@@ -91,4 +91,4 @@ TEST_F(DescriptorTest, FilesAreHeldWhateverBecomesOfTheirNames) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::descriptor_test

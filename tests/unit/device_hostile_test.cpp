@@ -16,7 +16,7 @@
 #include <linux/fuse.h>
 #include <random>
 
-namespace sluice::device {
+namespace sluice::device::device_hostile_test {
 namespace {
 
 using Kind = Verdict::Kind;
@@ -41,7 +41,7 @@ std::string hello() {
     return bytes_of(init).substr(0, 16);
 }
 
-struct DeviceMessage : testing::Test {
+struct DeviceMessage : ::testing::Test {
     DeviceMessage() { EXPECT_EQ(ask(FUSE_INIT, hello()).kind, Kind::serve); }
     Verdict ask(std::uint32_t opcode, std::string const& arguments) {
         auto const bytes = message(opcode, arguments);
@@ -246,4 +246,4 @@ TEST(DeviceSecret, theFileIsItsOwnersOnly) {
 }
 
 }  // namespace
-}  // namespace sluice::device
+}  // namespace sluice::device::device_hostile_test

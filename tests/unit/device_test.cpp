@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <queue>
 
-namespace sluice {
+namespace sluice::device_test {
 namespace {
 
 struct Load {
@@ -216,4 +216,4 @@ TEST(FaultRules, WhatIsNotUnderstood) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::device_test

@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-namespace sluice {
+namespace sluice::domains_test {
 namespace {
 
 constexpr Bytes page = 4096;
@@ -272,4 +272,4 @@ TEST(Division, ItsTextSaysIt) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::domains_test

@@ -10,7 +10,7 @@
 #include <future>
 #include <thread>
 
-namespace sluice {
+namespace sluice::emulated_test {
 namespace {
 
 class HandClock final : public Clock {
@@ -196,4 +196,4 @@ INSTANTIATE_TEST_SUITE_P(all, OnDevice,
                          });
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::emulated_test

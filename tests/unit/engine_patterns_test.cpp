@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice {
+namespace sluice::engine_patterns_test {
 namespace {
 
 constexpr Rank ranks = 4;
@@ -186,4 +186,4 @@ INSTANTIATE_TEST_SUITE_P(all, EnginePatterns, ::testing::ValuesIn(all_engines())
                          [](auto const& of) { return of.param.name(); });
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::engine_patterns_test

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-namespace sluice {
+namespace sluice::event_count_test {
 namespace {
 
 constexpr double long_sleep = 20;  ///< Who sleeps through a notification is seen by this.
@@ -123,4 +123,4 @@ TEST(EventCount, WithoutABarrierTheSleepIsShort) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::event_count_test

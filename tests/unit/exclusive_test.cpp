@@ -8,7 +8,7 @@
 #include <chrono>
 #include <filesystem>
 
-namespace sluice {
+namespace sluice::exclusive_test {
 namespace {
 
 constexpr Bytes range_bytes = 64 * 1024;
@@ -148,4 +148,4 @@ TEST(Exclusive, WaitingForLocksHoldsUpNobodyElse) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::exclusive_test

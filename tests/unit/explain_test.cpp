@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice::tools {
+namespace sluice::tools::explain_test {
 namespace {
 
 Question question_of(std::string const& pattern, Direction way, Rank nodes, Rank ranks_per_node,
@@ -120,4 +120,4 @@ TEST(explain, tells_steps_that_fit_together) {
 }
 
 }  // namespace
-}  // namespace sluice::tools
+}  // namespace sluice::tools::explain_test

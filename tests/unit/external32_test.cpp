@@ -9,7 +9,7 @@
 #include <cstring>
 #include <functional>
 
-namespace sluice {
+namespace sluice::external32_test {
 namespace {
 
 using Made = std::shared_ptr<TypeTree const>;
@@ -217,4 +217,4 @@ RC_GTEST_PROP(External32, ConvertsWhatIsWhole, ()) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::external32_test

@@ -9,7 +9,7 @@
 #include <set>
 #include <string_view>
 
-namespace sluice {
+namespace sluice::fingerprint_key_test {
 namespace {
 
 constexpr Offset far = Offset{1} << 62;
@@ -222,4 +222,4 @@ TEST(Memo, KeepsWhatWasComputedForTheLastKeys) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::fingerprint_key_test

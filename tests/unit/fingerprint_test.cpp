@@ -10,7 +10,7 @@
 #include <numeric>
 #include <thread>
 
-namespace sluice {
+namespace sluice::fingerprint_test {
 namespace {
 
 constexpr Offset far = Offset{1} << 62;
@@ -315,4 +315,4 @@ TEST(Fingerprint, OfALayoutMayBeAskedForByManyThreads) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::fingerprint_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace sluice {
+namespace sluice::free_ranges_test {
 namespace {
 
 struct Taken {
@@ -56,4 +56,4 @@ TEST(FreeRanges, NothingTakesNothing) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::free_ranges_test

@@ -7,7 +7,7 @@
 
 #include <set>
 
-namespace sluice {
+namespace sluice::groups_test {
 namespace {
 
 using testing::topology_of;
@@ -158,4 +158,4 @@ TEST(Groups, APlanIsMadeOfTheRecordsOfItsNode) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::groups_test

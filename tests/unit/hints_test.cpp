@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace sluice {
+namespace sluice::hints_test {
 namespace {
 
 using namespace testing;
@@ -226,4 +226,4 @@ TEST(HintsInLines, StandBehindWhatIsGiven) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::hints_test

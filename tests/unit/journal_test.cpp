@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace sluice {
+namespace sluice::journal_test {
 namespace {
 
 /// A file in memory, mapped a second time as a keeper does it.
@@ -130,4 +130,4 @@ TEST(Journal, LongListsAreRefused) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::journal_test

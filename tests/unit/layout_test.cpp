@@ -7,7 +7,7 @@
 
 #include <numeric>
 
-namespace sluice {
+namespace sluice::layout_test {
 namespace {
 
 /// Offsets of the bytes that runs select, one by one.
@@ -218,4 +218,4 @@ RC_GTEST_PROP(Request, DistancesAreThoseOfAllBytes, ()) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::layout_test

@@ -9,11 +9,11 @@
 #include <pthread.h>
 #include <string>
 
-namespace sluice {
+namespace sluice::library_thread_test {
 namespace {
 
 /// The cores are the process's; tests leave them as they were.
-struct LibraryThread : testing::Test {
+struct LibraryThread : ::testing::Test {
     ~LibraryThread() override { set_quiet_cores({}); }
 
     /// One core that is granted where others are as well.
@@ -93,4 +93,4 @@ TEST_F(LibraryThread, ItsProcessorTimeIsCounted) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::library_thread_test

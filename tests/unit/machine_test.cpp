@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace sluice {
+namespace sluice::machine_test {
 namespace {
 
 Curve line_of(std::vector<Curve::Point> points) { return {std::move(points)}; }
@@ -184,4 +184,4 @@ RC_GTEST_PROP(machine, spoilt_text_never_crashes, ()) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::machine_test

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <csignal>
 
-namespace sluice {
+namespace sluice::node_network_test {
 namespace {
 
 constexpr std::uint64_t context = 5;
@@ -315,4 +315,4 @@ TEST(NodeNetwork, ends_messages_of_a_killed_peer) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::node_network_test

@@ -10,7 +10,7 @@
 #include <deque>
 #include <random>
 
-namespace sluice {
+namespace sluice::node_queue_test {
 namespace {
 
 struct Queue {
@@ -121,4 +121,4 @@ TEST(NodeQueue, shares_what_a_node_may_take) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::node_queue_test

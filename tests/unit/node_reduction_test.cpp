@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace sluice {
+namespace sluice::node_reduction_test {
 namespace {
 
 using Words = NodeReduction::Words;
@@ -106,4 +106,4 @@ TEST(NodeReduction, EachRankIsWaitedFor) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::node_reduction_test

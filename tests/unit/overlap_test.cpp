@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace sluice {
+namespace sluice::overlap_test {
 namespace {
 
 Request drawn_request() {
@@ -98,4 +98,4 @@ TEST(Overlap, ViewsWithoutOrderMayTouchTheirTiles) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::overlap_test

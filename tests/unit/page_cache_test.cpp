@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
-namespace sluice {
+namespace sluice::page_cache_test {
 namespace {
 
 constexpr Bytes mebibyte = Bytes{1} << 20;
@@ -156,4 +156,4 @@ TEST(DirectIo, both_ways_see_the_same_bytes) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::page_cache_test

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <set>
 
-namespace sluice::patterns {
+namespace sluice::patterns::pattern_test {
 namespace {
 
 constexpr Rank rank_counts[] = {1, 2, 4, 9, 16, 17, 64, 100, 1024};
@@ -323,4 +323,4 @@ TEST(patterns, cover_their_span_with_4096_ranks) {
 }
 
 }  // namespace
-}  // namespace sluice::patterns
+}  // namespace sluice::patterns::pattern_test

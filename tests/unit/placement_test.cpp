@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice {
+namespace sluice::placement_test {
 namespace {
 
 std::vector<Rank> chosen(std::string const& text, std::vector<std::string> const& host_of) {
@@ -69,4 +69,4 @@ TEST(Placement, AnAggregatorIsWhereTheListSays) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::placement_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice {
+namespace sluice::plan_cache_test {
 namespace {
 
 using namespace testing;
@@ -161,4 +161,4 @@ TEST_P(PlanReuse, DrawnOperations) {
 INSTANTIATE_TEST_SUITE_P(RanksANode, PlanReuse, ::testing::Values(1, 2, 4));
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::plan_cache_test

@@ -6,7 +6,7 @@
 
 #include <bit>
 
-namespace sluice {
+namespace sluice::plan_test {
 namespace {
 
 constexpr Bytes page = 4096;
@@ -258,4 +258,4 @@ TEST(Plan, ItsTextNamesEveryDomain) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::plan_test

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <csignal>
 
-namespace sluice {
+namespace sluice::posix_test {
 namespace {
 
 // ---- Injected calls ----------------------------------------------------------------------------
@@ -175,4 +175,4 @@ TEST(WorkerPool, ItsThreadsTakeNoSignals) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::posix_test

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace sluice {
+namespace sluice::profile_place_test {
 namespace {
 
 constexpr char const* table =
@@ -70,4 +70,4 @@ RC_GTEST_PROP(MountOf, TakesAnyText, (std::string const& text, std::string const
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::profile_place_test

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-namespace sluice {
+namespace sluice::progress_states_test {
 namespace {
 
 using Action = PollState::Action;
@@ -206,4 +206,4 @@ TEST(HelperState, NoWorkIsLeftToAHelperThatSleeps) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::progress_states_test

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 
-namespace sluice {
+namespace sluice::record_test {
 namespace {
 
 /// What a leader's message to another node brings there.
@@ -53,4 +53,4 @@ TEST(Record, ALostSummaryMakesTheOperationFailOnAllNodes) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::record_test

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace sluice {
+namespace sluice::reduction_test {
 namespace {
 
 constexpr int op_count = static_cast<int>(ReductionOp::no_op) + 1;
@@ -240,4 +240,4 @@ TEST(reduction, is_defined_where_mpi_says) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::reduction_test

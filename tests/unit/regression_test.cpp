@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace sluice {
+namespace sluice::regression_test {
 namespace {
 
 TEST(Median, OfFewValues) {
@@ -83,4 +83,4 @@ TEST(Line, OfTooFewSamples) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::regression_test

@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-namespace sluice {
+namespace sluice::schedule_test {
 namespace {
 
 using testing::interleaved_world;
@@ -356,4 +356,4 @@ TEST(Schedule, TheReductionUsesNoMessagesOnOneNode) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::schedule_test

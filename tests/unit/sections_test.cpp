@@ -8,7 +8,7 @@
 
 #include <numeric>
 
-namespace sluice {
+namespace sluice::sections_test {
 namespace {
 
 /// The oracle: stretches of bytes in transfer order, as long as they can be.
@@ -278,4 +278,4 @@ TEST(Layout, IrregularPiecesTakeAFewBytesEach) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::sections_test

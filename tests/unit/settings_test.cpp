@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-namespace sluice {
+namespace sluice::settings_test {
 namespace {
 
 using namespace testing;
@@ -261,4 +261,4 @@ TEST(Names, UnknownOnesAreToldWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::settings_test

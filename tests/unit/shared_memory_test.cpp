@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace sluice {
+namespace sluice::shared_memory_test {
 namespace {
 
 constexpr std::size_t bytes = 64 * 1024;
@@ -100,4 +100,4 @@ TEST(FdPassing, reaches_itself_and_nobody_without_an_address) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::shared_memory_test

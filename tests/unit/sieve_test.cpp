@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace sluice {
+namespace sluice::sieve_test {
 namespace {
 
 class Sieve : public ::testing::TestWithParam<Engine> {
@@ -122,4 +122,4 @@ TEST(SieveTransfer, LongGapsAndWritesAreNotSieved) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::sieve_test

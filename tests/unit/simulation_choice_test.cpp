@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice {
+namespace sluice::simulation_choice_test {
 namespace {
 
 using namespace testing;
@@ -116,4 +116,4 @@ TEST_P(SimulatedChoice, AllRanksDecideAlikeAndEveryByteIsRight) {
 INSTANTIATE_TEST_SUITE_P(Seeds, SimulatedChoice, ::testing::Range<std::uint64_t>(1, 61));
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::simulation_choice_test

@@ -8,7 +8,7 @@
 
 #include <numeric>
 
-namespace sluice {
+namespace sluice::simulation_collectives_test {
 namespace {
 
 using namespace testing;
@@ -188,4 +188,4 @@ TEST(SimulatedCollectives, StagesFollowByThemselves) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::simulation_collectives_test

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <map>
 
-namespace sluice {
+namespace sluice::simulation_fault_test {
 namespace {
 
 using namespace testing;
@@ -373,4 +373,4 @@ TEST(SimulatedFault, TwoOperationQueuesStartedInDifferentOrders) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::simulation_fault_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice {
+namespace sluice::simulation_kernels_test {
 namespace {
 
 using namespace simulated;
@@ -35,7 +35,7 @@ Experiment experiment_of(std::string const& pattern, Delivery delivery, Directio
     return e;
 }
 
-class SimulatedKernels : public testing::TestWithParam<std::string> {};
+class SimulatedKernels : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SimulatedKernels, EveryByteInBothDirections) {
 #ifdef __SANITIZE_THREAD__
@@ -57,7 +57,7 @@ TEST_P(SimulatedKernels, EveryByteInBothDirections) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pattern, SimulatedKernels, testing::ValuesIn(patterns::pattern_names()),
+INSTANTIATE_TEST_SUITE_P(Pattern, SimulatedKernels, ::testing::ValuesIn(patterns::pattern_names()),
                          [](auto const& name) { return name.param; });
 
 TEST(SimulatedThrottle, EveryByteWithEachThrottle) {
@@ -101,4 +101,4 @@ TEST(SimulatedCheck, APatternDependsOnThePlace) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::simulation_kernels_test

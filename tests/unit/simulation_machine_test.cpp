@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice {
+namespace sluice::simulation_machine_test {
 namespace {
 
 using namespace simulated;
@@ -102,4 +102,4 @@ TEST(SimulatedMachine, FourThousandRanks) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::simulation_machine_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice {
+namespace sluice::simulation_order_test {
 namespace {
 
 using namespace testing;
@@ -152,4 +152,4 @@ TEST(SimulationOrder, InterleavedOperationsAreUnderWayTogether) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::simulation_order_test

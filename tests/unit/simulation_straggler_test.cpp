@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace sluice {
+namespace sluice::simulation_straggler_test {
 namespace {
 
 using namespace simulated;
@@ -178,4 +178,4 @@ TEST(Straggler, BothOrdersAreTheSameWithReceiversSpreadEvenly) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::simulation_straggler_test

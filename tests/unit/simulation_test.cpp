@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sluice {
+namespace sluice::simulation_test {
 namespace {
 
 using namespace testing;
@@ -210,4 +210,4 @@ TEST(Simulation, AThousandRanks) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::simulation_test

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-namespace sluice {
+namespace sluice::storage_test {
 namespace {
 
 class PosixFileTest : public ::testing::TestWithParam<Engine> {
@@ -124,4 +124,4 @@ TEST(Uring, WaitsForItsTransfersBeforeItEnds) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::storage_test

@@ -8,7 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-namespace sluice {
+namespace sluice::striping_test {
 namespace {
 
 using Blob = std::vector<std::byte>;
@@ -161,4 +161,4 @@ TEST(Striping, TheSystemsAttributesAreReadWhole) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::striping_test

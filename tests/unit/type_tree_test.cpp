@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace sluice {
+namespace sluice::type_tree_test {
 namespace {
 
 using Made = std::shared_ptr<TypeTree const>;
@@ -246,4 +246,4 @@ TEST(LayoutCache, KeepsNothingThatIsTooLarge) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::type_tree_test

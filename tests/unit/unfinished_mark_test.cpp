@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace sluice {
+namespace sluice::unfinished_mark_test {
 namespace {
 
-struct UnfinishedMarks : testing::Test {
+struct UnfinishedMarks : ::testing::Test {
     Descriptor file{memfd_create("unfinished_mark_test", 0)};
     UnfinishedMark one{file.get()}, other{file.get()};
 };
@@ -68,4 +68,4 @@ TEST(UnfinishedMark, WithoutAFileThereAreNone) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::unfinished_mark_test
