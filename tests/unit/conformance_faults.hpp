@@ -46,6 +46,16 @@ inline void short_counts_and_interruptions(Subject& subject) {
     }
 }
 
+/// How many bytes have the value. In tests an iterator is a function call or two for each byte,
+/// which the thread sanitizer notes.
+inline Bytes count_of(Buffer const& bytes, std::byte value) {
+    std::byte const* const first = bytes.data();
+    std::byte const* const last = first + bytes.size();
+    Bytes count = 0;
+    for (std::byte const* byte = first; byte != last; ++byte) count += *byte == value;
+    return count;
+}
+
 /// The n-th request fails: the bytes of the others are there, no others, and they are counted.
 /// Then the file works again.
 inline void the_nth_request_fails(Subject& subject) {
@@ -78,9 +88,9 @@ inline void the_nth_request_fails(Subject& subject) {
             tester.is(lies_inside && !asked.empty(), "the error tells where it was");
             Buffer const found = content_of(tester.path());
             tester.equal(found.size(), size, "size of the file");
-            auto const written = std::count(found.begin(), found.end(), std::byte{2});
+            Bytes const written = count_of(found, std::byte{2});
             tester.equal(written, write.bytes, "bytes in the file");
-            tester.is(written < static_cast<long>(size), "something is missing");
+            tester.is(written < Bytes{size}, "something is missing");
             tester.write(all);
             tester.holds(Buffer(size, std::byte{2}));
         }
