@@ -49,9 +49,11 @@ function(sluice_test name)
         ENVIRONMENT "${test_ENVIRONMENT}")
 endfunction()
 
-# sluice_unit_test(<test> <label>): once as it is and once with more cases.
-function(sluice_unit_test test label)
-    set(command ${PROJECT_BINARY_DIR}/tests/unit/${test} --gtest_brief=1 --gtest_shuffle)
+# sluice_unit_test(<test> <label> <program>): the tests of one file, of the program that it is in;
+# once as it is and once with more cases.
+function(sluice_unit_test test label program)
+    set(command ${PROJECT_BINARY_DIR}/tests/unit/${program} ${test} --gtest_brief=1
+                --gtest_shuffle)
     set(pure)
     if(test MATCHES "^(simulation|collective)")
         set(pure PURE)  # The long tests look for it in these as well.

@@ -84,10 +84,11 @@ class Tests:
         """The engines on this file system, with the sanitizers."""
         for pattern in UNIT_TESTS:
             for source in sorted((TESTS / "unit").glob(pattern)):
-                program = BUILD / "asan" / "tests" / "unit" / source.stem
+                program = BUILD / "asan" / "tests" / "unit" / "unit_tests"
                 for folder, tests in ((self.whole, "*"), (self.files, NOT_SHARDED)):
                     self.command(f"{source.stem} asan, {folder.name}",
-                                 [program, "--gtest_brief=1", f"--gtest_filter={tests}"], 900,
+                                 [program, source.stem, "--gtest_brief=1",
+                                  f"--gtest_filter={tests}"], 900,
                                  {"SLUICE_TEST_DIR": str(folder)})
 
     def programs(self, mpi):

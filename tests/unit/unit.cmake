@@ -38,43 +38,61 @@ function(sluice_precompiled_headers)
         <span> <string> <thread> <vector>)
 endfunction()
 
-add_custom_target(unit_tests)  # Those of `make test`.
-add_custom_target(configured)  # Nothing: clang-tidy needs the list of compilations only.
-if(SLUICE_UNIT_TESTS AND NOT taken_from)
-    sluice_sources(unit_tests tests/unit/*_test.cpp)
-    if(GTest_FOUND)
-        sluice_precompiled_headers()
-    endif()
-    foreach(source IN LISTS unit_tests)
+# sluice_unit_program(<program> <part> <source>...): a program of these files of tests.
+function(sluice_unit_program program part)
+    sluice_program(${program} IN tests/unit SOURCES tests/unit/main.cpp ${ARGN}
+                   USES ${part} GTest::gtest $<TARGET_NAME_IF_EXISTS:rapidcheck> Threads::Threads)
+    sluice_test_options(${program})
+    target_precompile_headers(${program} REUSE_FROM unit_headers)
+endfunction()
+
+# sluice_unit_tests(<source>...): the programs of all that can be built here, and their tests.
+function(sluice_unit_tests)
+    sluice_precompiled_headers()
+    set(unit)       # Tests of `make test`.
+    set(unit-long)  # Those of `make test-long` alone.
+    foreach(source IN LISTS ARGN)
         cmake_path(GET source STEM test)
-        set(needs GTest)
         file(STRINGS ${source} properties REGEX "include <rapidcheck" LIMIT_COUNT 1)
-        if(properties)
-            list(APPEND needs rapidcheck)
+        if(properties AND NOT rapidcheck_FOUND)
+            message(STATUS "${test}: left out, rapidcheck is not installed")
+            continue()
         endif()
-        # A test of the library waits for no part of the tools.
+        # On request there is a program of each file alone (TARGETS=plan_test), which is soon built:
+        # one that tests the library waits for no part of the tools.
         sluice_text_with_headers(${source} text)
         set(part sluice_rooms)
         if(text MATCHES "include \"(tools|bench|simulate|device/fuse)/")
             set(part sluice_tools)
         endif()
-        sluice_program(${test} IN tests/unit SOURCES ${source} NEEDS ${needs}
-                       USES ${part} GTest::gtest_main
-                            $<TARGET_NAME_IF_EXISTS:rapidcheck>)
-        if(TARGET ${test})
-            sluice_test_options(${test})
-            target_precompile_headers(${test} REUSE_FROM unit_headers)
-            # The thread sanitizer has nothing to say where there is one thread.
-            set(label unit)
-            if(SLUICE_SANITIZE STREQUAL "thread" AND
-               NOT text MATCHES "std::j?thread|include \"(system|transport|storage|device)/")
-                set(label unit-long)
-            else()
-                add_dependencies(unit_tests ${test})
-            endif()
-            sluice_unit_test(${test} ${label})
+        sluice_unit_program(${test} ${part} ${source})
+        set_target_properties(${test} PROPERTIES EXCLUDE_FROM_ALL ON)
+        # The thread sanitizer has nothing to say where there is one thread.
+        set(label unit)
+        set(program unit_tests)
+        if(SLUICE_SANITIZE STREQUAL "thread" AND
+           NOT text MATCHES "std::j?thread|include \"(system|transport|storage|device)/")
+            set(label unit-long)
+            set(program unit_tests_one_thread)
         endif()
+        list(APPEND ${label} ${source})
+        sluice_unit_test(${test} ${label} ${program})
     endforeach()
+    sluice_unit_program(unit_tests sluice_tools ${unit})
+    if(unit-long)
+        sluice_unit_program(unit_tests_one_thread sluice_tools ${unit-long})
+    endif()
+endfunction()
+
+add_custom_target(configured)  # Nothing: clang-tidy needs the list of compilations only.
+if(SLUICE_UNIT_TESTS AND NOT taken_from)
+    sluice_sources(unit_test_sources tests/unit/*_test.cpp)
+    if(GTest_FOUND)
+        sluice_unit_tests(${unit_test_sources})
+    else()
+        message(STATUS "unit tests: left out, GTest is not installed")
+        add_custom_target(unit_tests)
+    endif()
     if(NOT SLUICE_SANITIZE STREQUAL "thread")
         sluice_command_tests()
     endif()
