@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace sluice {
+namespace sluice::read_sequence_test {
 namespace {
 
 /// `bytes` from `place` on, in two pieces with a gap.
@@ -109,4 +109,4 @@ TEST(ReadSequence, OtherViewsOfBytesThatLieAlike) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::read_sequence_test
