@@ -2,6 +2,8 @@
 #include "transport/node_reduction.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace sluice {
 
@@ -13,15 +15,17 @@ NodeReduction::Place& NodeReduction::place(Rank index) const noexcept {
     return reinterpret_cast<Place*>(memory_)[index];
 }
 
-void NodeReduction::begin(Words const& mine) noexcept {
+void NodeReduction::begin(Words const& mine, std::int64_t number, Act act) {
+    act_ = std::move(act);
     place(self_).words = mine;
-    place(self_).number.store(++number_, std::memory_order_release);
+    place(self_).number = number;
+    place(self_).turn.store(++turn_, std::memory_order_release);
     if (self_ != 0) doorbells_.ring(0);
 }
 
-bool NodeReduction::finished() noexcept {
+bool NodeReduction::finished() {
     auto const has_come = [&](Rank index) {
-        return place(index).number.load(std::memory_order_acquire) == number_;
+        return place(index).turn.load(std::memory_order_acquire) == turn_;
     };
     if (has_come(ranks_)) return true;
     if (self_ != 0) return false;
@@ -32,15 +36,20 @@ bool NodeReduction::finished() noexcept {
     return true;
 }
 
-void NodeReduction::combine() const noexcept {
+void NodeReduction::combine() const {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
     Place& result = place(ranks_);
     result.words = {};
+    std::int64_t sum = 0;
     for (Rank rank = 0; rank < ranks_; ++rank) {
-        Words const& words = place(rank).words;
+        Place& of_rank = place(rank);
         for (std::size_t i = 0; i < word_count; ++i)
-            result.words[i] = std::max(result.words[i], words[i]);
+            result.words[i] = std::max(result.words[i], of_rank.words[i]);
+        std::int64_t const number = std::exchange(of_rank.number, sum);
+        sum = number > most - sum ? most : sum + number;
     }
-    result.number.store(number_, std::memory_order_release);
+    if (act_) act_(result.words, sum);
+    result.turn.store(turn_, std::memory_order_release);
     for (Rank rank = 1; rank < ranks_; ++rank) doorbells_.ring(rank);
 }
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <source_location>
@@ -54,6 +55,16 @@ inline int size() { return state().size; }
 
 inline std::string path(std::string_view name) {
     return state().options.dir + "/" + std::string(name);
+}
+
+/// Whether all ranks share memory, as far as the library is told: settings pretend nodes.
+inline bool is_one_node() {
+    char const* const settings = std::getenv("SLUICE_TEST");
+    std::string_view const text = settings ? settings : "";
+    if (text.find("shared_memory=off") != text.npos) return size() == 1;
+    std::string_view const nodes = "ranks_per_node=";
+    auto const at = text.find(nodes);
+    return at == text.npos || std::atoi(text.data() + at + nodes.size()) >= size();
 }
 
 /// More than a few lines of one sub-test help nobody.

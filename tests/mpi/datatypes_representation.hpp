@@ -196,9 +196,18 @@ inline void ranks_mix_calls() {
     check_longs(common.file, static_cast<MPI_Offset>(all.size()), all);
 }
 
-/// The shared pointer is the MPI's: it is refused where the MPI converts otherwise, on all ranks.
-inline void shared_pointer() {
-    Opened const common("common32.bin");
+/// What all ranks wrote with the shared pointer, in external32.
+inline void check_shared(Opened const& common, std::vector<long> const& written) {
+    check::ok(MPI_File_sync(common.file));
+    MPI_Barrier(MPI_COMM_WORLD);
+    check::same_bytes(external_longs(written), check::posix_read(check::path("common32.bin")),
+                      "integers of the shared pointer");
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/// On several nodes the MPI has the shared pointer: it is refused where the MPI converts otherwise,
+/// on all ranks.
+inline void shared_pointer_of_mpi(Opened const& common) {
     long const value = 5;
     int const number = 6;
     auto const is_refused = [](int code) {
@@ -214,12 +223,32 @@ inline void shared_pointer() {
     is_refused(MPI_File_write_ordered_begin(common.file, &value, 1, of_first));
     check::ok(MPI_File_write_ordered(common.file, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
     check::ok(MPI_File_write_shared(common.file, &number, 1, MPI_INT, MPI_STATUS_IGNORE));
-    check::ok(MPI_File_sync(common.file));
+    check_shared(common, std::vector<long>(static_cast<std::size_t>(2 * check::size()), number));
+}
+
+/// A long has other bytes in memory than in the file, where the pointer counts.
+inline void shared_pointer() {
+    Opened const common("common32.bin");
+    if (!check::is_one_node()) return shared_pointer_of_mpi(common);
+    auto const ranks = static_cast<std::size_t>(check::size());
+    long const value = 5;
+    int const number = 6;
+    std::vector<long> expected(ranks, value);
+    view_in_external32(common.file, MPI_LONG);
+    check::ok(MPI_File_write_shared(common.file, &value, 1, MPI_LONG, MPI_STATUS_IGNORE));
+    MPI_Datatype const of_first = check::rank() == 0 ? MPI_LONG : MPI_INT;
+    void const* const of_rank = check::rank() == 0 ? static_cast<void const*>(&value) : &number;
     MPI_Barrier(MPI_COMM_WORLD);
-    std::vector<long> const written(static_cast<std::size_t>(2 * check::size()), number);
-    check::same_bytes(external_longs(written), check::posix_read(check::path("common32.bin")),
-                      "integers of the shared pointer");
-    MPI_Barrier(MPI_COMM_WORLD);
+    check::ok(MPI_File_write_ordered(common.file, of_rank, 1, of_first, MPI_STATUS_IGNORE));
+    expected.push_back(value);
+    expected.resize(2 * ranks, number);
+    check::ok(MPI_File_write_ordered_begin(common.file, &number, 1, MPI_INT));
+    check::ok(MPI_File_write_ordered_end(common.file, &number, MPI_STATUS_IGNORE));
+    expected.resize(3 * ranks, number);
+    MPI_Offset at = 0;
+    check::ok(MPI_File_get_position_shared(common.file, &at));
+    check::is_equal(static_cast<MPI_Offset>(expected.size()), at, "the shared pointer");
+    check_shared(common, expected);
 }
 
 }  // namespace datatypes

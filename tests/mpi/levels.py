@@ -100,6 +100,7 @@ def quick_runs(mpi):
             ["--large-mib", "2100" if mpi == "mpich" else "200", "--only", "iat_all"]),
         Run(mpi, "large_view_test", 3, 0, ["--only", "billion,large_etype"]),
         *quick_storage_runs(mpi),
+        *shared_runs(mpi),
         *collective_runs(mpi, 24, (1, 2, 3, 4, 7)),
         *behind_runs(mpi),
     ]
@@ -133,6 +134,21 @@ def behind_runs(mpi):
         Run(mpi, "legal_test", 2, 0, ["--skip", "left_open,returns_with_own"], 150,
             behind_settings("256M")),
         Run(mpi, "datatypes_test", 2, 0, [], 150, behind_settings("256M")),
+    ]
+
+
+def shared_runs(mpi):
+    """The shared file pointer: the library's on one node, else the MPI's."""
+    own_views = {"SLUICE_TEST": "view_pieces=0"}
+    runs = [Run(mpi, "shared_test", ranks, 0, [], 150) for ranks in (1, 2, 3)]
+    return runs + [
+        Run(mpi, "shared_test", 4, 0, ["--thread-level", "3"], 150),
+        Run(mpi, "shared_test", 3, 0, [], 150, own_views),
+        Run(mpi, "shared_test", 3, 0, [], 150, {"SLUICE_PROGRESS": "calls"}),
+        Run(mpi, "shared_test", 4, 0, ["--thread-level", "3"], 150, behind_settings("1M")),
+        Run(mpi, "shared_test", 3, 0, [], 150, behind_settings("64K", SLOW)),
+        # The MPI serves.
+        Run(mpi, "shared_test", 4, 2, ["--skip", "errors,too_far,threads"], 150),
     ]
 
 

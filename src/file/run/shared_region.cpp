@@ -53,7 +53,7 @@ std::size_t cb_buffers(RegionShape const& shape) noexcept {
 
 struct SharedRegion::Places {
     std::size_t board_bytes, weights_at, overlaps_at, overlap_bytes, claims_at, claims_bytes,
-        cb_buffers_at, data_at, end;
+        cb_buffers_at, beside_at, data_at, end;
 };
 
 SharedRegion::Places SharedRegion::places(RegionShape const& shape) noexcept {
@@ -67,7 +67,8 @@ SharedRegion::Places SharedRegion::places(RegionShape const& shape) noexcept {
     p.claims_at = p.overlaps_at + static_cast<std::size_t>(board_count) * p.overlap_bytes;
     p.claims_bytes = up(sizeof(Counter) + claims, 64);
     p.cb_buffers_at = p.claims_at + static_cast<std::size_t>(board_count) * p.claims_bytes;
-    p.data_at = up(p.cb_buffers_at + cb_buffers(shape) * sizeof(CbBufferHead), page);
+    p.beside_at = p.cb_buffers_at + cb_buffers(shape) * sizeof(CbBufferHead);
+    p.data_at = up(p.beside_at + shape.beside_bytes, page);
     p.end = p.data_at + cb_buffers(shape) * cb_buffer_stride(shape);
     return p;
 }
@@ -83,6 +84,7 @@ SharedRegion::SharedRegion(std::byte* memory, RegionShape shape) noexcept
     claims_at_ = p.claims_at;
     claims_bytes_ = p.claims_bytes;
     cb_buffers_at_ = p.cb_buffers_at;
+    beside_at_ = p.beside_at;
     data_at_ = p.data_at;
 }
 

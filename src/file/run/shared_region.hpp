@@ -30,6 +30,7 @@ struct RegionShape {
     std::int32_t aggregator_count = 1;
     Bytes cb_buffer_bytes_max =
         0;  ///< Address space of a collective buffer; memory is reserved as needed.
+    std::size_t beside_bytes = 0;  ///< For what the ranks of a file share beside its operations.
 };
 
 /// One collective buffer, cut to the window of one round.
@@ -71,6 +72,8 @@ public:
     [[nodiscard]] Claim& claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept;
     [[nodiscard]] CbBuffer cb_buffer(std::int32_t aggregator, std::int64_t round,
                                      Bytes window_bytes, Bytes granule_bytes) const noexcept;
+    /// The shape's `beside_bytes`, of the control part.
+    [[nodiscard]] std::byte* beside() const noexcept { return memory_ + beside_at_; }
 
 private:
     struct Places;
@@ -85,7 +88,7 @@ private:
     std::byte* memory_ = nullptr;
     RegionShape shape_;
     std::size_t board_bytes_ = 0, weights_at_ = 0, overlaps_at_ = 0, overlap_bytes_ = 0,
-                claims_at_ = 0, claims_bytes_ = 0, cb_buffers_at_ = 0, data_at_ = 0;
+                claims_at_ = 0, claims_bytes_ = 0, cb_buffers_at_ = 0, beside_at_ = 0, data_at_ = 0;
 };
 
 }  // namespace sluice

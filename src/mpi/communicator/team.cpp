@@ -35,6 +35,11 @@ int cores_of_all(MPI_Comm node) {
     return CPU_COUNT(&all);
 }
 
+RegionShape shape_of(Rank local_count, std::int32_t aggregators) noexcept {
+    return {local_count, aggregators, cb_buffer_bytes_most,
+            SharedFilePointer::bytes_needed(local_count)};
+}
+
 Costs costs_of(MachineProfile const& m) noexcept {
     return {m.between.start, m.between.byte, m.queue, m.copy_byte, m.wake};
 }
@@ -166,10 +171,9 @@ bool Team::set_up() {
     }
     limits_.aggregator_count = aggregators_usual(*topology, least[0]);
     limits_.cores_a_node = least[0];
-    shape_ = {topology->local_count(own_node), topology->aggregator_count_max(),
-              cb_buffer_bytes_most};
+    shape_ = shape_of(topology->local_count(own_node), topology->aggregator_count_max());
     if (alone || !shared) {
-        shape_.local_count = 1;
+        shape_ = shape_of(1, shape_.aggregator_count);
         take_memory(own_node_memory(queues_at_most));
     }
     memory_left_ = settings().memory_bytes;
@@ -219,10 +223,7 @@ bool Team::make_reduction() {
 
 bool Team::share_memory(MPI_Comm node) {
     // The shape needs the whole communicator's size, but only counts of it.
-    RegionShape shape;
-    shape.local_count = size_in(node);
-    shape.aggregator_count = std::min(size_in(communicator), 64);
-    shape.cb_buffer_bytes_max = cb_buffer_bytes_most;
+    RegionShape const shape = shape_of(size_in(node), std::min(size_in(communicator), 64));
     auto shared =
         share_node_memory(node, Progress::instance().doorbell_page(), shape, queues_at_most,
                           page_bytes(NodeReduction::bytes_needed(shape.local_count)) +
@@ -259,6 +260,7 @@ QueuePlace* Team::take_queue(std::vector<Rank> const& aggregators) {
     QueuePlace* const place = unused_queue();
     if (!place) return nullptr;
     place->used = true;
+    if (place->shared_pointer) place->shared_pointer->restart();
     if (place->aggregators != aggregators) place_aggregators(*place, aggregators);
     return place;
 }
@@ -333,6 +335,10 @@ void Team::add_queue(Mapping memory) {
         open_cb_buffers(*raw, aggregators, cb_buffer_bytes);
     };
     place->queue = std::make_unique<OperationQueue>(execution_context);
+    if (topology->node_count() == 1)
+        place->shared_pointer = std::make_unique<SharedFilePointer>(
+            execution_context.window.beside(), execution_context.local(), shape_.local_count,
+            *doorbells_);
     places_.push_back(std::move(place));
 }
 

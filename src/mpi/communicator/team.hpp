@@ -10,6 +10,7 @@
 #include "transport/mpi.hpp"
 #include "transport/node_network.hpp"
 #include "transport/node_reduction.hpp"
+#include "transport/shared_file_pointer.hpp"
 
 #include <memory>
 
@@ -22,6 +23,8 @@ struct QueuePlace {
                      ///< are used.
     ExecutionContext execution_context;
     std::unique_ptr<OperationQueue> queue;
+    /// Null where the ranks are on several nodes: the MPI has the pointer.
+    std::unique_ptr<SharedFilePointer> shared_pointer;
     bool used = false;
     std::vector<Rank> aggregators;           ///< Where a user placed them; else empty.
     std::unique_ptr<Topology const> placed;  ///< With these aggregators.
@@ -54,7 +57,8 @@ public:
     /// The lowest operation queue that no open file uses: the same everywhere as long as files are
     /// opened and closed in the same order on all ranks, which several threads of a rank may break.
     /// Null, on all ranks, when there are too many. `aggregators`: see file/plan/placement.hpp;
-    /// empty: as the library does it. Collective.
+    /// empty: as the library does it. All ranks have met since the last file was closed, as its
+    /// shared file pointer is set to zero. Collective.
     QueuePlace* take_queue(std::vector<Rank> const& aggregators);
 
     /// Of each word all ranks learn the largest: over memory on one node, by the MPI between

@@ -5,6 +5,7 @@
 #include "file/plan/overlap.hpp"
 #include "file/run/sieved_read.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/file/position.hpp"
 #include "mpi/progress/requests.hpp"
 
 namespace sluice {
@@ -16,7 +17,7 @@ Error check(File const& file, FileView const& view, AccessArguments const& a) {
     if (a.count < 0) return refusal(Status::count, "the count is negative");
     if (Status const status = check_type(*file.team, a.type); status != Status::ok)
         return refusal(status, "the datatype is null or not committed");
-    if (a.explicit_offset && a.offset < 0)
+    if (a.from == From::offset && a.offset < 0)
         return refusal(Status::argument, "the offset is negative");
     bool const writes = a.direction == Direction::write;
     if (writes && (file.amode & MPI_MODE_RDONLY))
@@ -37,26 +38,6 @@ Error check(File const& file, FileView const& view, AccessArguments const& a) {
     if (bytes > 0 && view.filetype->tile_bytes() == 0)
         return refusal(Status::argument, "the view's filetype has no bytes");
     return {};
-}
-
-/// Sets the request's place in the view; an error where it lies beyond what offsets can say.
-Status place_at(MPI_Offset etypes, Request& r) noexcept {
-    bool const wrong = __builtin_mul_overflow(etypes, r.view.etype_bytes, &r.position) ||
-                       !is_in_range(*r.view.filetype, r.view.displacement, r.position, r.bytes, 0);
-    return wrong ? Status::argument : Status::ok;
-}
-
-/// Where the access begins. The individual pointer lives in the MPI, so that independent calls,
-/// which the MPI serves, see the same one; it moves now, unless it points too far.
-Status take_position(File const& file, AccessArguments const& a, Request& r) {
-    if (a.explicit_offset) return place_at(a.offset, r);
-    PointerLock const lock(file);
-    MPI_Offset position = 0;
-    PMPI_File_get_position(file.handle, &position);
-    Status const status = place_at(position, r);
-    if (status != Status::ok) return status;
-    PMPI_File_seek(file.handle, position + r.bytes / r.view.etype_bytes, MPI_SEEK_SET);
-    return Status::ok;
 }
 
 bool needs_conversion(FileView const& view, AccessArguments const& a) {
@@ -120,10 +101,15 @@ Call make_call(File const& file, FileView const& view, AccessArguments const& a,
     call.request.atomic = file.atomic;
     Error error = check(file, view, a);
     if (!error) error.status = prepare_memory(file, view, a, call, conversion_buffer);
-    if (!error) error.status = take_position(file, a, call.request);
-    if (!error) separate_tiles(call.request);
-    if (error) refuse(call, error.status);
+    bool const in_order = a.from == From::shared_in_order;
+    if (!error && !in_order) error.status = take_position(file, a.from, a.offset, call.request);
     file.log(describe(a.direction), error);
+    // The other ranks wait for this one there.
+    Status const status = in_order ? take_in_order(file, call.request, error.status) : error.status;
+    if (status == Status::ok)
+        separate_tiles(call.request);
+    else
+        refuse(call, status);
     return call;
 }
 

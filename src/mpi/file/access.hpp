@@ -8,11 +8,19 @@
 
 namespace sluice {
 
+/// What says where an access begins.
+enum class From : std::uint8_t {
+    pointer,         ///< The individual file pointer.
+    offset,          ///< An argument: the explicit offset.
+    shared_pointer,  ///< Of this call alone.
+    shared_in_order  ///< The shared pointer, for all ranks in their order.
+};
+
 /// The arguments of a data-access function, whatever its name.
 struct AccessArguments {
     MPI_File handle;
     Direction direction;
-    bool explicit_offset;
+    From from;
     MPI_Offset offset;  ///< In etypes; only with an explicit offset.
     void* buffer;
     MPI_Count count;
@@ -32,7 +40,8 @@ class Access {
 public:
     /// Who waits for the operation: the call itself, a request, or the end of a split collective.
     enum class Form : std::uint8_t { blocking, nonblocking, split };
-    /// Begins. Collective; local, returns at once, but for what earlier calls have delayed.
+    /// Begins. Collective; local, returns at once, but for what earlier calls have delayed. In the
+    /// order of the ranks: waits until all ranks have come to it.
     static Access collective(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                              Form form);
     /// Captures one, with an explicit offset; bad arguments are in the call's status. Local.

@@ -7,6 +7,7 @@
 #include "mpi/file/access.hpp"
 #include "mpi/file/agreed_hints.hpp"
 #include "mpi/file/agreed_open.hpp"
+#include "mpi/file/position.hpp"
 #include "mpi/file/statistics.hpp"
 #include "system/launcher.hpp"
 
@@ -340,7 +341,9 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
         return "too many files of one communicator are open";
     }
     place->set_machine(agreed.machine);
-    add_file(std::make_shared<File>(handle, team, *place, std::move(own), amode, hints));
+    auto const file = std::make_shared<File>(handle, team, *place, std::move(own), amode, hints);
+    add_file(file);
+    if (amode & MPI_MODE_APPEND) begin_at_end(*file);
     return nullptr;
 }
 

@@ -1,6 +1,6 @@
 // A File is what the library knows of an MPI_File: its view, hints, operation queue and storage.
-// The MPI keeps a handle of its own and the individual file pointer. Open files are found by their
-// handle.
+// The MPI keeps a handle of its own and the individual file pointer, and where the ranks are on
+// several nodes the shared one as well. Open files are found by their handle.
 #pragma once
 #include "mpi/file/read_ahead.hpp"
 #include "mpi/file/storages.hpp"
@@ -87,6 +87,11 @@ public:
     /// Before a call changes bytes of `changed`, by any handle of this process: what was read ahead
     /// of them is not used. Local.
     void drop_read_ahead(Span changed);
+
+    /// The pointer that the ranks share; null: they are on several nodes, and the MPI has it.
+    [[nodiscard]] SharedFilePointer* shared_pointer() const noexcept {
+        return place_.shared_pointer.get();
+    }
 
     /// Gives the operation queue to the next file that is opened. All ranks must do this at the
     /// same point of the program, or they would disagree on who uses which operation queue.

@@ -5,6 +5,7 @@
 #include "mpi/errors.hpp"
 #include "mpi/file/access.hpp"
 #include "mpi/file/info_hints.hpp"
+#include "mpi/file/pass_on.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
@@ -50,12 +51,6 @@ void drain_and_barrier(MPI_File handle) {
     progress_barrier(handle);
 }
 
-/// Before the MPI looks at the end of the file, which delayed writes may move.
-void wait_before_size(MPI_File handle) {
-    auto const file = find_file(handle);
-    file ? file->wait_for_delayed({0, endless}, false) : wait_for_all_delayed();
-}
-
 /// Of both what Sluice and what the MPI has written. `code` is what the MPI says.
 Status sync(File& file, int& code) {
     Status const own = flush(file);
@@ -98,6 +93,8 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     Status const all = file.agree_beside(mine);
     progress_barrier(file.team->communicator);
     if (all != Status::ok && all != Status::unsupported) return raise(file.handle, all);
+    // All have met: nobody uses the pointer as it was (MPI-4.1, 14.3: it is zero then).
+    if (file.shared_pointer()) file.shared_pointer()->restart();
     view.known = all == Status::ok;
     if (!view.known) view.owned.reset();  // Another rank cannot read its view: the MPI has all.
     OwnHints const own(info, file.hints);
@@ -253,24 +250,17 @@ SLUICE_NO_MEMORY(fh)
 #endif
 
 int MPI_File_get_size(MPI_File fh, MPI_Offset* size) try {
-    sluice::wait_before_size(fh);
+    wait_for_delayed(sluice::find_file(fh));
     return SLUICE_PMPI(MPI_File_get_size)(fh, size);
 }
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
-    if (whence == MPI_SEEK_END) sluice::wait_before_size(fh);
     auto const file = sluice::find_file(fh);
+    if (whence == MPI_SEEK_END) wait_for_delayed(file);
     if (!file) return SLUICE_PMPI(MPI_File_seek)(fh, offset, whence);
     sluice::PointerLock const lock(*file);
     return sluice::seek(*file, offset, whence);
-}
-SLUICE_NO_MEMORY(fh)
-
-int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) try {
-    if (whence == MPI_SEEK_END) sluice::wait_before_size(fh);
-    sluice::progress_barrier(fh);
-    return SLUICE_PMPI(MPI_File_seek_shared)(fh, offset, whence);
 }
 SLUICE_NO_MEMORY(fh)
 

@@ -8,6 +8,7 @@ namespace {
 
 using sluice::AccessArguments;
 using sluice::Direction;
+using sluice::From;
 
 int make(AccessArguments const& arguments, sluice_request* request) {
     auto const file = sluice::find_file(arguments.handle);
@@ -32,13 +33,14 @@ extern "C" {
 
 int sluice_write_at_all_init(MPI_File file, MPI_Offset offset, void const* buffer, MPI_Count count,
                              MPI_Datatype type, sluice_request* request) {
-    return init({file, Direction::write, true, offset, const_cast<void*>(buffer), count, type},
-                request);
+    return init(
+        {file, Direction::write, From::offset, offset, const_cast<void*>(buffer), count, type},
+        request);
 }
 
 int sluice_read_at_all_init(MPI_File file, MPI_Offset offset, void* buffer, MPI_Count count,
                             MPI_Datatype type, sluice_request* request) {
-    return init({file, Direction::read, true, offset, buffer, count, type}, request);
+    return init({file, Direction::read, From::offset, offset, buffer, count, type}, request);
 }
 
 }  // extern "C"

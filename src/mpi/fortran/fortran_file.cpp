@@ -54,6 +54,8 @@ SLUICE_FORTRAN(file_seek_shared, (Integer fh, Offset offset, Integer whence, Int
                MPI_File_seek_shared(file(fh), *offset, *whence))
 SLUICE_FORTRAN(file_get_position, (Integer fh, Offset offset, Integer ierror),
                MPI_File_get_position(file(fh), offset))
+SLUICE_FORTRAN(file_get_position_shared, (Integer fh, Offset offset, Integer ierror),
+               MPI_File_get_position_shared(file(fh), offset))
 SLUICE_FORTRAN(file_get_byte_offset,
                (Integer fh, Offset offset, Offset displacement, Integer ierror),
                MPI_File_get_byte_offset(file(fh), *offset, displacement))

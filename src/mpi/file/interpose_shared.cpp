@@ -1,0 +1,169 @@
+// The library's MPI_File_ functions for the shared file pointer. Where all ranks of the file are on
+// one node the library has that pointer, and a call is then an access like that of another family,
+// at the place where the pointer was. Else the MPI has it; where it was not given the view, calls
+// are refused.
+#include "mpi/errors.hpp"
+#include "mpi/file/pass_on.hpp"
+#include "mpi/file/position.hpp"
+#include "mpi/guard.hpp"
+#include "mpi/pmpi.hpp"
+#include "mpi/progress/progress_barrier.hpp"
+
+namespace {
+
+using sluice::AccessArguments;
+using sluice::Direction;
+using sluice::From;
+using sluice::Status;
+using OpenFile = std::shared_ptr<sluice::File>;
+
+/// The same on all ranks. While the MPI serves a file it has the pointer, which is zero at each
+/// change between the two: MPI_File_set_view sets both to zero.
+bool has_pointer(OpenFile const& file) { return file && file->served() && file->shared_pointer(); }
+
+/// Whether the MPI, which moves the shared pointer and the bytes, does it right.
+Status check_shared(sluice::File const& file, MPI_Datatype type) {
+    sluice::FileView const& view = file.view;
+    if (view.owned) return Status::unsupported;
+    bool const converts = view.representation != sluice::Representation::native;
+    if (!file.served() || !converts) return Status::ok;
+    Status const status = sluice::check_type(*file.team, type);
+    if (status != Status::ok) return status;
+    return sluice::is_alike_in_mpi(type, view.representation) ? Status::ok : Status::unsupported;
+}
+
+template <class Pass> int pass_or_raise(OpenFile const& file, Status status, Pass&& pass) {
+    return status != Status::ok ? sluice::raise(file->handle, status) : pass_on(file, pass);
+}
+
+template <class Pass> int pass_shared(OpenFile const& file, MPI_Datatype type, Pass&& pass) {
+    return pass_or_raise(file, file ? check_shared(*file, type) : Status::ok, pass);
+}
+
+/// The same of calls that all ranks make, and that wait for each other in the MPI. With the hints
+/// that keep it from sieving (ExactHints) ROMIO lets a rank go before later ones have moved the
+/// pointer, and its next call would take their place: here it waits until all have.
+template <class Pass>
+int pass_ordered(MPI_File handle, OpenFile const& file, MPI_Datatype type, Pass&& pass) {
+    auto const barrier_and_pass = [&] {
+        sluice::progress_barrier(handle);
+        int const code = pass();
+        if (file && file->exact) static_cast<void>(file->agree(Status::ok));
+        return code;
+    };
+    if (!file) return pass_on(file, barrier_and_pass);
+    Status const mine = check_shared(*file, type);
+    bool const may_differ =
+        file->served() && file->view.representation != sluice::Representation::native;
+    return pass_or_raise(file, may_differ ? file->agree(mine) : mine, barrier_and_pass);
+}
+
+/// By one rank alone. `result` is the call's status or request; `pass()` is the MPI's own function.
+template <class Result, class Pass>
+int shared(AccessArguments const& arguments, Result* result, Pass&& pass) {
+    return sluice::guarded(arguments.handle, [&] {
+        auto const file = sluice::find_file(arguments.handle);
+        return has_pointer(file) ? sluice::access_independent(file, arguments, result)
+                                 : pass_shared(file, arguments.type, pass);
+    });
+}
+
+/// By all ranks, in their order.
+template <class Pass>
+int ordered(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
+    return sluice::guarded(arguments.handle, [&] {
+        auto const file = sluice::find_file(arguments.handle);
+        return has_pointer(file) ? sluice::access_blocking(file, arguments, status)
+                                 : pass_ordered(arguments.handle, file, arguments.type, pass);
+    });
+}
+
+template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
+    return sluice::guarded(arguments.handle, [&] {
+        auto const file = sluice::find_file(arguments.handle);
+        return has_pointer(file) ? sluice::access_begin(file, arguments)
+                                 : pass_ordered(arguments.handle, file, arguments.type, pass);
+    });
+}
+
+template <class Pass>
+int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
+    return sluice::guarded(handle, [&] {
+        auto const file = sluice::find_file(handle);
+        return has_pointer(file) ? sluice::access_end(file, direction, status)
+                                 : pass_ordered(handle, file, MPI_BYTE, pass);
+    });
+}
+
+int seek(sluice::File const& file, MPI_Offset offset, int whence) {
+    Status const status = sluice::seek_shared(file, offset, whence);
+    bool const differ = status == Status::mismatch;
+    char const* const why = differ ? "the arguments differ between the ranks"
+                                   : "no such place, or no such way to count from one";
+    if (file.team->self == 0) file.log("MPI_File_seek_shared", {.status = status, .what = why});
+    return sluice::raise(file.handle, status);
+}
+
+}  // namespace
+
+#define SLUICE_SHARED(NAME, WAY, BUFFER, COUNT, RESULT)                                            \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
+        return shared({fh, WAY, From::shared_pointer, 0, const_cast<void*>(buf), count, type},     \
+                      result, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, result); });    \
+    }
+#define SLUICE_ORDERED(NAME, WAY, BUFFER, COUNT)                                                   \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
+        return ordered({fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), count, type},   \
+                       status, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, status); });   \
+    }
+#define SLUICE_ORDERED_BEGIN(NAME, WAY, BUFFER, COUNT)                                             \
+    int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
+        return begin({fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), count, type},     \
+                     [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type); });                     \
+    }
+#define SLUICE_ORDERED_END(NAME, WAY, BUFFER)                                                      \
+    int NAME(MPI_File fh, BUFFER buf, MPI_Status* status) {                                        \
+        return end(fh, WAY, status, [&] { return SLUICE_PMPI(NAME)(fh, buf, status); });           \
+    }
+// All functions with a count, for one type of counts.
+#define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \
+    SLUICE_SHARED(MPI_File_write_shared##SUFFIX, Direction::write, void const*, COUNT,             \
+                  MPI_Status*)                                                                     \
+    SLUICE_SHARED(MPI_File_read_shared##SUFFIX, Direction::read, void*, COUNT, MPI_Status*)        \
+    SLUICE_SHARED(MPI_File_iwrite_shared##SUFFIX, Direction::write, void const*, COUNT,            \
+                  MPI_Request*)                                                                    \
+    SLUICE_SHARED(MPI_File_iread_shared##SUFFIX, Direction::read, void*, COUNT, MPI_Request*)      \
+    SLUICE_ORDERED(MPI_File_write_ordered##SUFFIX, Direction::write, void const*, COUNT)           \
+    SLUICE_ORDERED(MPI_File_read_ordered##SUFFIX, Direction::read, void*, COUNT)                   \
+    SLUICE_ORDERED_BEGIN(MPI_File_write_ordered_begin##SUFFIX, Direction::write, void const*,      \
+                         COUNT)                                                                    \
+    SLUICE_ORDERED_BEGIN(MPI_File_read_ordered_begin##SUFFIX, Direction::read, void*, COUNT)
+
+extern "C" {
+
+SLUICE_COUNTED(, int)
+#ifdef SLUICE_HAVE_LARGE_COUNT
+SLUICE_COUNTED(_c, MPI_Count)
+#endif
+
+SLUICE_ORDERED_END(MPI_File_write_ordered_end, Direction::write, void const*)
+SLUICE_ORDERED_END(MPI_File_read_ordered_end, Direction::read, void*)
+
+int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) try {
+    auto const file = sluice::find_file(fh);
+    if (whence == MPI_SEEK_END) wait_for_delayed(file);
+    if (has_pointer(file)) return seek(*file, offset, whence);
+    sluice::progress_barrier(fh);
+    return SLUICE_PMPI(MPI_File_seek_shared)(fh, offset, whence);
+}
+SLUICE_NO_MEMORY(fh)
+
+int MPI_File_get_position_shared(MPI_File fh, MPI_Offset* offset) try {
+    auto const file = sluice::find_file(fh);
+    if (!has_pointer(file)) return SLUICE_PMPI(MPI_File_get_position_shared)(fh, offset);
+    *offset = file->shared_pointer()->position();
+    return MPI_SUCCESS;
+}
+SLUICE_NO_MEMORY(fh)
+
+}  // extern "C"
