@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <random>
 #include <thread>
 #include <vector>
@@ -32,6 +33,8 @@ Words largest_of(int number, Rank ranks) {
     }
     return all;
 }
+
+std::int64_t number_of(int number, Rank rank) { return number * 7 % 11 * rank; }
 
 /// Sleeps for so long that a ring that is missing would be noticed.
 void wait_for(NodeReduction& reduction, EventCount& doorbell) {
@@ -64,14 +67,23 @@ int wrong_results(Node& node, Rank self, int count) {
     int wrong = 0;
     for (int number = 0; number < count; ++number) {
         if (random() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
-        reduction.begin(words_of(number, self));
+        std::int64_t before = 0, all = 0;
+        for (Rank rank = 0; rank < node.ranks; ++rank) {
+            before += rank < self ? number_of(number, rank) : 0;
+            all += number_of(number, rank);
+        }
+        Words expected = largest_of(number, node.ranks);
+        expected[0] = static_cast<std::uint64_t>(all);
+        reduction.begin(
+            words_of(number, self), number_of(number, self),
+            [](Words& words, std::int64_t sum) { words[0] = static_cast<std::uint64_t>(sum); });
         wait_for(reduction, node.doorbells[static_cast<std::size_t>(self)]);
-        wrong += reduction.largest() != largest_of(number, node.ranks);
+        wrong += reduction.largest() != expected || reduction.sum_before() != before;
     }
     return wrong;
 }
 
-TEST(NodeReduction, AllRanksHaveTheLargestOfEachWord) {
+TEST(NodeReduction, AllRanksHaveTheLargestWordsAndTheSumBeforeThem) {
     for (Rank const ranks : {1, 2, 3, 7}) {
         Node node(ranks);
         std::atomic<int> wrong{0};
@@ -103,6 +115,23 @@ TEST(NodeReduction, EachRankIsWaitedFor) {
             EXPECT_EQ(one.largest(), largest_of(number, ranks));
         }
     }
+}
+
+/// A sum that no number can say is the largest one.
+TEST(NodeReduction, SumsDoNotOverflow) {
+    constexpr Rank ranks = 3;
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    Node node(ranks);
+    CommonDoorbells doorbells(node.doorbells.data());
+    std::vector<NodeReduction> all;
+    std::int64_t sum = 0;
+    for (Rank self = 0; self < ranks; ++self) all.emplace_back(node.at(), self, ranks, doorbells);
+    for (NodeReduction& one : all)
+        one.begin({}, most - 1, [&](Words&, std::int64_t of_all) { sum = of_all; });
+    for (NodeReduction& one : all) EXPECT_TRUE(one.finished());
+    EXPECT_EQ(all[1].sum_before(), most - 1);
+    EXPECT_EQ(all[2].sum_before(), most);
+    EXPECT_EQ(sum, most);
 }
 
 }  // namespace

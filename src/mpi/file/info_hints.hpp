@@ -11,8 +11,8 @@ class File;
 
 /// Hints for the MPI's own file by which ROMIO writes no byte that nobody asked for. It would
 /// otherwise read what lies between the pieces of a view and write it back, in independent calls
-/// (data sieving) and in collective ones: those of the shared pointer, where Sluice serves the
-/// rest.
+/// (data sieving) and in collective ones: those of the shared pointer by ranks on several nodes,
+/// where Sluice serves the rest.
 class ExactHints {
 public:
     /// Of a file that the MPI serves: collective calls stay as they are.
