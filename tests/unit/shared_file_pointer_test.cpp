@@ -54,7 +54,7 @@ std::vector<Taken> use(Node& node, Rank self, int files, int calls) {
 
 TEST(SharedFilePointer, NoTwoCallsGetACommonPlaceAndThereAreNoGaps) {
     constexpr Rank ranks = 4;
-    constexpr int files = 50, calls = 400;
+    constexpr int files = 20, calls = 20000;  // So many that threads meet in one call.
     Node node(ranks);
     std::vector<std::vector<Taken>> of_ranks(ranks);
     std::vector<std::thread> threads;
