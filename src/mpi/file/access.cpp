@@ -139,7 +139,9 @@ void prepare_for(File& file, Request const& request, bool collective) {
     Span const reach = reach_of(request, file.is_beyond_end(request));
     bool const is_queued = collective && !file.behind.is_kept();
     file.wait_for_delayed(reach, is_queued);
-    if (request.direction == Direction::write) file.drop_read_ahead(reach);
+    if (request.direction != Direction::write) return;
+    file.wait_until_void(reach);
+    file.drop_read_ahead(reach);
 }
 
 /// Takes the bytes of a write whose call may return before they are in the file.
@@ -173,6 +175,7 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
     call.may_block = waits && !access.left_behind_;
     access.operation_ = file->start(std::move(call), !waits || access.left_behind_);
     if (access.left_behind_) file->leave_behind(access.operation_);
+    if (may_delay) file->behind.note_collective(access.operation_, arguments.direction);
     return access;
 }
 

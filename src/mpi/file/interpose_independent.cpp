@@ -28,6 +28,7 @@ template <class Pass> int pass_on(std::shared_ptr<sluice::File> const& file, Pas
         return pass();
     }
     file->wait_for_delayed({0, sluice::endless}, false);
+    file->wait_until_void({0, sluice::endless});
     file->passed();
     return pass();
 }

@@ -4,12 +4,13 @@
 #include "base/copy.hpp"
 #include "file/plan/overlap.hpp"
 #include "mpi/environment.hpp"
+#include "mpi/errors.hpp"
+#include "mpi/file/rank_journal.hpp"
 #include "mpi/file/storages.hpp"
 #include "mpi/progress/progress.hpp"
 #include "system/launcher.hpp"
 
 #include <algorithm>
-#include <sys/stat.h>
 
 namespace sluice {
 namespace {
@@ -29,34 +30,20 @@ std::shared_ptr<BoundedMemory> const& memory_of_rank(Bytes node_bytes) {
     return *only;
 }
 
-/// The keeper's memory, where `sluice run` has started one; else null.
-std::shared_ptr<Journal> const& journal_of_rank() {
-    static auto* const only = [] {
-        long const fd = number_in_environment("SLUICE_KEEPER");
-        struct stat about{};
-        bool const is_there = fd >= 0 && fstat(static_cast<int>(fd), &about) == 0;
-        return new std::shared_ptr<Journal>(
-            is_there ? Journal::create(static_cast<int>(fd), about.st_size) : nullptr);
-    }();
-    return *only;
+/// A mark that other ranks see, until the last who keeps it is gone. A checkpoint may outlive the
+/// file for a moment.
+std::shared_ptr<void> hold_mark(std::shared_ptr<UnfinishedMark> const& mark, Span range) {
+    return {mark.get(), [mark, range](UnfinishedMark* held) { held->release(range); }};
 }
 
 /// What is given back when a write is complete.
 struct Kept {
-    std::shared_ptr<void> memory;
-    UnfinishedMark* mark = nullptr;  ///< Null: none is held.
-    Span reach;
-
-    Kept(std::shared_ptr<void> its_memory, UnfinishedMark* its_mark, Span its_reach) noexcept
-        : memory(std::move(its_memory)),
-          mark(its_mark),
-          reach(its_reach) {}
-    ~Kept() {
-        if (mark) mark->release(reach);
-    }
-    Kept(Kept const&) = delete;
-    Kept& operator=(Kept const&) = delete;
+    std::shared_ptr<void> memory, mark;
 };
+
+/// Behind offset_limit, where files have no bytes: one byte for each collective write, which is
+/// marked while a journal holds a part of it.
+constexpr Offset call_marks = Offset{1} << 62;
 
 }  // namespace
 
@@ -70,12 +57,20 @@ bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
     return true;
 }
 
-bool WriteBehind::is_kept() const { return journal_of_rank() != nullptr; }
+bool WriteBehind::is_kept() const { return journal_of_rank(node_bytes_) != nullptr; }
+
+/// A journal in a folder is wanted for what it outlives, not for speed.
+bool WriteBehind::is_fast(Bytes bytes) const noexcept {
+    return !wants_durable_journal() && is_fast_[is_long(bytes)];
+}
 
 std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& request) {
-    if (auto const& journal = journal_of_rank()) {
-        std::shared_ptr<Journal::Entry> entry = journal->take(request, file_);
-        if (!entry) return std::nullopt;
+    if (auto const& journal = journal_of_rank(node_bytes_)) {
+        std::shared_ptr<Journal::Entry> entry = journal->take(request, file_, reach_of(request));
+        if (!entry) {
+            ask_for_checkpoint();
+            return std::nullopt;
+        }
         return Memory{entry->data(), entry, entry.get()};
     }
     auto part = memory_of_rank(node_bytes_)->take(request.bytes);
@@ -85,40 +80,73 @@ std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& reque
 
 /// Nothing where there will never be room.
 std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& request) {
-    auto const& journal = journal_of_rank();
-    auto const& memory = memory_of_rank(node_bytes_);
-    bool const could =
-        journal ? journal->could_take(request, file_) : memory && request.bytes <= memory->bytes();
-    if (!could) return std::nullopt;
+    auto const& journal = journal_of_rank(node_bytes_);
+    auto const could = [&] {
+        if (journal) return journal->could_take(request, file_);
+        auto const& memory = memory_of_rank(node_bytes_);
+        return !wants_durable_journal() && memory && request.bytes <= memory->bytes();
+    };
+    if (!could()) return std::nullopt;
     auto taken = take_memory(request);
     if (taken) return taken;
     SteadyClock clock;
     double const began = clock.now();
-    Progress::instance().drive(
-        {.done = [&] { return taken || (taken = take_memory(request)).has_value(); }});
+    Progress::instance().drive({.done = [&] {
+        return taken || (taken = take_memory(request)).has_value() ||
+               (journal && journal->failure());
+    }});
     std::lock_guard const lock(mutex_);
     statistics_.blocked_for_memory += clock.now() - began;
     return taken;
 }
 
+/// All ranks that take part in a collective write know of it. They cannot know when a journal is
+/// done with it.
+Span WriteBehind::mark_of(Request const& request, bool collective) const {
+    Span const reach = reach_of(request);
+    if (reach.empty() || launched_ranks() == 1) return {};
+    if (!collective || audience_ != Audience::all) return reach;
+    return wants_durable_journal() ? mark_of_call(collective_calls_) : Span{};
+}
+
+Span WriteBehind::mark_of_call(std::uint64_t number) const noexcept {
+    constexpr int number_bits = 20, opening_bits = 40;
+    auto const part = [](std::uint64_t value, int bits) {
+        return static_cast<Offset>(value & ((std::uint64_t{1} << bits) - 1));
+    };
+    Offset const at =
+        call_marks + (part(opening_, opening_bits) << number_bits) + part(number, number_bits);
+    return {at, at + 1};
+}
+
+/// Without it the write is the call's own.
+bool WriteBehind::commit(Memory const& memory) const {
+    Error const error = memory.entry->commit();
+    if (error) log_error(file_.path + ": delaying a write; none is delayed any more", error);
+    return !error;
+}
+
 bool WriteBehind::take(Call& call, StoredFile& storage, bool collective) {
     Bytes const bytes = call.request.bytes;
     bool const told = audience_ != Audience::some || !collective;
-    if (node_bytes_ <= 0 || is_fast_[is_long(collective ? bytes * ranks_ : bytes)] || !told ||
+    if (node_bytes_ <= 0 || is_fast(collective ? bytes * ranks_ : bytes) || !told ||
         call.status != Status::ok || call.request.atomic)
         return false;
     if (!has_room_in_file(storage, bytes) || !Progress::instance().can_help()) return false;
     auto memory = wait_for_memory(call.request);
     if (!memory) return false;
-    Span const reach = reach_of(call.request);
-    bool const marks =
-        !reach.empty() && !(collective && audience_ == Audience::all) && launched_ranks() != 1;
-    if (marks && !mark_.hold(reach)) return false;
-    call.keeps = std::make_shared<Kept>(std::move(memory->hold), marks ? &mark_ : nullptr, reach);
+    std::shared_ptr<void> mark;
+    if (Span const range = mark_of(call.request, collective); !range.empty()) {
+        if (!mark_->hold(range)) return false;
+        mark = hold_mark(mark_, range);
+    }
     if (bytes > 0)  // Memory of nothing has no places.
         copy(Cursor(*Layout::contiguous(), 0), memory->data, Cursor(*call.request.memory, 0),
              call.user, bytes);
-    if (memory->entry) memory->entry->commit();
+    if (memory->entry && bytes > 0 && !commit(*memory)) return false;
+    if (memory->entry && memory->entry->is_durable()) memory->entry->keep(std::move(mark));
+    call.keeps = std::make_shared<Kept>(std::move(memory->hold), std::move(mark));
+    expect_checkpoint();
     call.user = memory->data;
     call.request.memory = Layout::contiguous();
     call.may_block = false;
@@ -166,10 +194,50 @@ std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
 }
 
 void WriteBehind::wait_for_others(Span reach, std::function<void()> const& poke) {
-    if (reach.empty() || launched_ranks() == 1 || !mark_.is_held_by_others(reach)) return;
-    Progress::instance().drive({.mpi_done = [&] { return !mark_.is_held_by_others(reach); },
+    if (reach.empty() || launched_ranks() == 1 || !mark_->is_held_by_others(reach)) return;
+    Progress::instance().drive({.mpi_done = [&] { return !mark_->is_held_by_others(reach); },
                                 .mpi_often = true,
                                 .poke = poke});
+}
+
+void WriteBehind::note_collective(std::shared_ptr<Operation> const& operation,
+                                  Direction direction) {
+    if (direction != Direction::write || !wants_durable_journal()) return;
+    forget_void_calls();
+    std::lock_guard const lock(mutex_);
+    noted_.push_back({collective_calls_++, operation});
+}
+
+/// In the order of the calls: the others stay until those before them go.
+void WriteBehind::forget_void_calls() {
+    std::lock_guard const lock(mutex_);
+    for (int most = 2; most > 0 && !noted_.empty(); --most) {
+        NotedCall const& first = noted_.front();
+        if (!first.operation->complete() || mark_->is_held_by_others(mark_of_call(first.number)))
+            return;
+        noted_.pop_front();
+    }
+}
+
+/// A rank marks its part before it takes part. So where the operation is complete, all marks are
+/// there that will be.
+void WriteBehind::wait_until_void_on_others(Span reach, std::function<void()> const& poke) {
+    std::deque<NotedCall> calls;
+    {
+        std::lock_guard const lock(mutex_);
+        calls = noted_;
+    }
+    for (auto const& [number, operation] : calls) {
+        Progress::instance().drive(
+            {.done = [&] { return !operation->may_touch(reach); }, .poke = poke});
+        Span const mark = mark_of_call(number);
+        if (!operation->complete() || clip(operation->summary_exchange().reach, reach).empty() ||
+            !mark_->is_held_by_others(mark))
+            continue;
+        Progress::instance().drive({.mpi_done = [&] { return !mark_->is_held_by_others(mark); },
+                                    .mpi_often = true,
+                                    .poke = poke});
+    }
 }
 
 void WriteBehind::note_speed(Bytes bytes, double seconds) noexcept {

@@ -11,6 +11,7 @@
 #include "storage/unfinished_mark.hpp"
 #include "system/bounded_memory.hpp"
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -43,10 +44,13 @@ enum class Audience : std::uint8_t {
 
 class WriteBehind {
 public:
-    /// `fd` is of the file; `ranks` are those of its communicator. `node_bytes`: of memory, for
-    /// all files and ranks of a node; 0: nothing is delayed.
-    WriteBehind(int fd, JournaledFile file, Rank ranks, Audience audience, Bytes node_bytes)
-        : mark_(fd),
+    /// `fd` is of the file, `opening` its AgreedOpen::number; `ranks` are those of its
+    /// communicator. `node_bytes`: of memory, for all files and ranks of a node; 0: nothing is
+    /// delayed.
+    WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks, Audience audience,
+                Bytes node_bytes)
+        : mark_(std::make_shared<UnfinishedMark>(fd)),
+          opening_(opening),
           file_(std::move(file)),
           ranks_(ranks),
           audience_(audience),
@@ -69,6 +73,11 @@ public:
     [[nodiscard]] std::vector<std::shared_ptr<IndependentWrite>> take_ended();
     /// Until no other process, and no other handle of this one, has bytes of `reach` to write.
     void wait_for_others(Span reach, std::function<void()> const& poke);
+    /// With durable journals: the operation of a blocking or split collective call, of which all
+    /// ranks make the same ones in the same order.
+    void note_collective(std::shared_ptr<Operation> const& operation, Direction direction);
+    /// Until no journal of another rank holds bytes of `reach` that one of these has written.
+    void wait_until_void_on_others(Span reach, std::function<void()> const& poke);
 
     /// What a write took: it tells whether the storage is faster than a copy is worth.
     void note_speed(Bytes bytes, double seconds) noexcept;
@@ -77,16 +86,28 @@ public:
 
 private:
     [[nodiscard]] bool has_room_in_file(StoredFile const& storage, Bytes bytes);
+    [[nodiscard]] bool is_fast(Bytes bytes) const noexcept;
     /// Memory for the bytes of a write.
     struct Memory {
         std::byte* data = nullptr;
         std::shared_ptr<void> hold;
-        Journal::Entry* entry = nullptr;  ///< Null: there is no keeper.
+        Journal::Entry* entry = nullptr;  ///< Null: there is no journal.
     };
     [[nodiscard]] std::optional<Memory> take_memory(Request const& request);
     [[nodiscard]] std::optional<Memory> wait_for_memory(Request const& request);
+    [[nodiscard]] Span mark_of(Request const& request, bool collective) const;
+    [[nodiscard]] Span mark_of_call(std::uint64_t number) const noexcept;
+    [[nodiscard]] bool commit(Memory const& memory) const;
 
-    UnfinishedMark mark_;
+    /// A collective write, by its number among those of this handle.
+    struct NotedCall {
+        std::uint64_t number = 0;
+        std::shared_ptr<Operation> operation;
+    };
+    void forget_void_calls();
+
+    std::shared_ptr<UnfinishedMark> mark_;
+    std::uint64_t opening_;
     JournaledFile file_;
     Rank ranks_;
     Audience audience_;
@@ -96,6 +117,8 @@ private:
     Bytes room_ = 0;  ///< Half of what the file system had, less what was written since.
     BehindStatistics statistics_;
     std::vector<std::shared_ptr<IndependentWrite>> independent_;
+    std::uint64_t collective_calls_ = 0;
+    std::deque<NotedCall> noted_;
 };
 
 }  // namespace sluice
