@@ -12,7 +12,8 @@ class Run:
     ranks_per_node: int = 0   # 0: as the machine is
     options: list = field(default_factory=list)
     seconds: int = 150
-    settings: dict = field(default_factory=dict)  # further environment variables
+    # Further environment variables; {work} is the folder of the run's files.
+    settings: dict = field(default_factory=dict)
 
     def title(self):
         node = f" {self.ranks_per_node}/node" if self.ranks_per_node else ""
@@ -103,6 +104,7 @@ def quick_runs(mpi):
         *collective_runs(mpi, 24, (1, 2, 3, 4, 7)),
         *behind_runs(mpi),
         *behind_programs(mpi, 30, ((2, 0), (3, 0), (4, 2)), ("64K", "256M")),
+        *behind_programs(mpi, 15, ((2, 0), (4, 2)), ("1M,{work}",)),
     ]
 
 
@@ -111,7 +113,8 @@ SLOW = f"behind=always;device={Path(__file__).resolve().parent / 'slow.toml'}"
 
 
 def behind_settings(size, test="behind=always"):
-    return {"SLUICE_WRITE_BEHIND": size, "SLUICE_READ_AHEAD": size, "SLUICE_TEST": test}
+    return {"SLUICE_WRITE_BEHIND": size, "SLUICE_READ_AHEAD": size.split(",", maxsplit=1)[0],
+            "SLUICE_TEST": test}
 
 
 def behind_programs(mpi, programs, ranks_and_nodes, sizes):
@@ -137,6 +140,10 @@ def behind_runs(mpi):
         Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("64K")),
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M")),
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64K", nodes)),
+        Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("256K,{work}")),
+        Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M,{work}", nodes)),
+        Run(mpi, "patterns_test", 2, 0, ["--large-mib", "2", "--only", "/all,/at_all,/begin"],
+            150, behind_settings("1M,{work}")),
         Run(mpi, "patterns_test", 2, 0, ["--large-mib", "2"], 150, behind_settings("1M")),
         Run(mpi, "patterns_test", 3, 0, ["--large-mib", "2", "--only", "/all,/at_all,/begin"],
             150, behind_settings("64K")),
@@ -237,7 +244,7 @@ def long_runs(mpi):
     runs += behind_runs(mpi)
     runs += behind_programs(mpi, 400,
                             ((1, 0), (2, 0), (2, 1), (3, 0), (4, 0), (4, 2), (8, 0)),
-                            ("64K", "1M", "256M"))
+                            ("64K", "1M", "256M", "256K,{work}"))
     runs += [Run(mpi, program, ranks, 0, [], 300)
              for program in ("abi_test", "abi_persistent_test") for ranks in (1, 2, 8)]
     for ranks in (1, 2, 3, 4, 8):
