@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <dirent.h>
@@ -58,6 +60,12 @@ std::string name_for(JournalOrigin const& origin) {
            std::to_string(origin.process) + "-" + std::to_string(std::max<long>(origin.rank, 0));
 }
 
+/// The process may change its working folder before it removes the file.
+std::string in_full(std::string const& folder) {
+    char path[PATH_MAX];
+    return realpath(folder.c_str(), path) ? path : folder;
+}
+
 void copy_text(char* to, std::size_t room, char const* text) noexcept {
     std::snprintf(to, room, "%s", text);
     to[std::strcspn(to, "\n/")] = '\0';
@@ -88,7 +96,7 @@ JournalOrigin origin_here(std::int64_t rank) noexcept {
 JournalFile make_journal_file(std::string const& folder, Bytes bytes, std::int64_t rank) {
     JournalOrigin const origin = origin_here(rank);
     JournalFile made;
-    made.path = folder + "/" + name_for(origin) + std::string(suffix);
+    made.path = in_full(folder) + "/" + name_for(origin) + std::string(suffix);
     std::string const first = made.path + ".new";
     made.descriptor =
         Descriptor(::open(first.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
