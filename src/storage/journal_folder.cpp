@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -66,9 +65,10 @@ std::string in_full(std::string const& folder) {
     return realpath(folder.c_str(), path) ? path : folder;
 }
 
-void copy_text(char* to, std::size_t room, char const* text) noexcept {
-    std::snprintf(to, room, "%s", text);
-    to[std::strcspn(to, "\n/")] = '\0';
+/// The first word, which a name of a file may hold; the rest of `to` is zeros.
+template <std::size_t room> void copy_word(char (&to)[room], char const* text) noexcept {
+    std::size_t const bytes = std::min(room - 1, std::strcspn(text, "\n/"));
+    std::memcpy(to, text, bytes);
 }
 
 }  // namespace
@@ -82,11 +82,10 @@ std::int64_t system_clock_ns() noexcept {
 JournalOrigin origin_here(std::int64_t rank) noexcept {
     JournalOrigin origin;
     char host[64] = "";
-    if (gethostname(host, sizeof host - 1) == 0) copy_text(origin.host, sizeof origin.host, host);
+    if (gethostname(host, sizeof host - 1) == 0) copy_word(origin.host, host);
     char boot[64] = "";
     Descriptor const id(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
-    if (id.get() >= 0 && read(id.get(), boot, sizeof boot - 1) > 0)
-        copy_text(origin.boot, sizeof origin.boot, boot);
+    if (id.get() >= 0 && read(id.get(), boot, sizeof boot - 1) > 0) copy_word(origin.boot, boot);
     origin.rank = rank;
     origin.process = getpid();
     origin.created = system_clock_ns();
