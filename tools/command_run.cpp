@@ -1,6 +1,7 @@
 // `sluice run`, `sluice bench` and `sluice calibrate`: set the preload and become the program.
 #include "base/byte_count.hpp"
-#include "storage/journal.hpp"
+#include "file/plan/settings.hpp"
+#include "storage/journal_folder.hpp"
 #include "system/launcher.hpp"
 #include "tools/command.hpp"
 #include "tools/elf.hpp"
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
 #include <unistd.h>
@@ -80,21 +82,26 @@ void tell_out_of_reach(std::string const& program) {
                  program.c_str(), kind);
 }
 
+constexpr std::string_view behind = "--behind";
+
 /// Sets the variable that an option stands for; false, and says why, where there is no such option.
 bool takes_setting(std::string_view option) {
     struct Setting {
         std::string_view option;
         char const *variable, *usual;
     };
-    constexpr Setting settings[] = {{"--behind", "SLUICE_WRITE_BEHIND", "256M"},
+    constexpr Setting settings[] = {{behind, "SLUICE_WRITE_BEHIND", "256M"},
                                     {"--ahead", "SLUICE_READ_AHEAD", "256M"}};
     auto const equals = std::min(option.find('='), option.size());
     for (Setting const& setting : settings) {
         if (option.substr(0, equals) != setting.option) continue;
         std::string const value(equals < option.size() ? option.substr(equals + 1) : setting.usual);
-        if (parse_bytes(value)) return setenv(setting.variable, value.c_str(), 1) == 0;
-        std::fprintf(stderr, "sluice run: '%s' is not a number of bytes such as 256M\n",
-                     value.c_str());
+        bool const is_right = setting.option == behind ? parse_behind(value).has_value()
+                                                       : parse_bytes(value).has_value();
+        if (is_right) return setenv(setting.variable, value.c_str(), 1) == 0;
+        std::fprintf(stderr, "sluice run: '%s' is not a number of bytes such as 256M%s\n",
+                     value.c_str(),
+                     setting.option == behind ? ", nor one with a folder: 4G,/local/disk" : "");
         return false;
     }
     std::fprintf(stderr, "sluice run: there is no option '%s'; see sluice run --help\n",
@@ -102,15 +109,41 @@ bool takes_setting(std::string_view option) {
     return false;
 }
 
+/// The program may change its working folder.
+void name_folder_for_good(BehindSetting& setting) {
+    std::error_code error;
+    auto const path = std::filesystem::absolute(setting.folder, error);
+    if (error || path == setting.folder) return;
+    setting.folder = path;
+    std::string const value = std::to_string(setting.bytes) + "," + setting.folder;
+    setenv("SLUICE_WRITE_BEHIND", value.c_str(), 1);
+}
+
+/// One rank of the node speaks for all.
+void say_of_node(std::string const& text) {
+    if (!text.empty() && launched_rank_of_node() <= 0)
+        std::fprintf(stderr, "sluice run: %s\n", text.c_str());
+}
+
 /// Where writes may be delayed somebody has to write them if the program cannot any more.
 void keep_delayed_writes() {
     char const* const asked = std::getenv("SLUICE_WRITE_BEHIND");
-    auto const bytes = asked ? parse_bytes(asked) : std::nullopt;
-    if (!bytes || *bytes <= 0) return;
-    if (!start_keeper(journal_bytes_for(*bytes / std::max(1L, launched_ranks_of_node()))))
-        std::fprintf(stderr,
-                     "sluice run: the system grants no process that keeps delayed writes: they are "
-                     "lost if a rank is killed\n");
+    auto setting = asked ? parse_behind(asked) : std::nullopt;
+    if (!setting || setting->bytes <= 0) return;
+    bool const in_folder = !setting->folder.empty();
+    if (in_folder) {
+        name_folder_for_good(*setting);
+        say_of_node(left_journals_in_words(setting->folder));
+    }
+    Bytes const share = setting->bytes / std::max(1L, launched_ranks_of_node());
+    std::string const why = start_keeper(journal_bytes_for(share), setting->folder);
+    if (why.empty()) return;
+    if (in_folder)  // The library tries as well, and says what becomes of the writes.
+        say_of_node("no journal of delayed writes in " + setting->folder + ": " + why);
+    else
+        say_of_node("the system grants no process that keeps delayed writes: they are lost if a "
+                    "rank is killed (" +
+                    why + ")");
 }
 
 /// Becomes one of Sluice's own programs, with the library for its MPI.
@@ -131,10 +164,9 @@ int command_run(int argc, char** argv) {
         forced |= is_abi;
     }
     if (argc < 1) {
-        std::fprintf(
-            stderr,
-            "usage: mpiexec -n RANKS sluice run [--abi] [--behind[=SIZE]] [--ahead[=SIZE]] PROGRAM "
-            "[ARGUMENT ...]\n");
+        std::fprintf(stderr, "usage: mpiexec -n RANKS sluice run [--abi] "
+                             "[--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] "
+                             "PROGRAM [ARGUMENT ...]\n");
         return bad_usage;
     }
     std::string const program = found(argv[0]);

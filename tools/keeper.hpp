@@ -4,11 +4,14 @@
 #pragma once
 #include "base/extent.hpp"
 
+#include <string>
+
 namespace sluice {
 
 /// Starts the keeper of this process, which may become another program then, and tells that by an
-/// environment variable where delayed bytes are to lie: in memory of `bytes` that both have. False
-/// where the system refuses; the program then runs without. Returns at once.
-bool start_keeper(Bytes bytes);
+/// environment variable where delayed bytes are to lie: `bytes` of memory that both have, or a file
+/// in `folder`, where one is named. Returns at once, but for the room in the folder. Empty, or why
+/// the system refuses; the program then runs without.
+[[nodiscard]] std::string start_keeper(Bytes bytes, std::string const& folder);
 
 }  // namespace sluice

@@ -1,10 +1,13 @@
-// A file that has another inode than the one that was written to is left alone. See replay.hpp.
+// A file is opened by its name, once for all of its records. See replay.hpp.
 #include "tools/replay.hpp"
 
 #include "file/run/transfers.hpp"
-#include "storage/journal.hpp"
 #include "storage/posix.hpp"
 #include "system/errno_status.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sys/stat.h>
 
 namespace sluice {
 namespace {
@@ -14,35 +17,125 @@ std::string cause_of(Error const& error) {
     return error.code != 0 ? what + ": " + errno_text(error.code) : what;
 }
 
-/// Empty: it is in its file.
-std::string write_out(JournalRecord const& record) {
-    auto const file = open_file(record.file.path, AccessMode::write);
-    if (file.error) return cause_of(file.error);
-    if (identity_of(file.descriptor.get()) != record.file.identity)
-        return "it is not the file any more that was written to";
-    UserTransfer transfer(record.request, record.data);
-    Route route;
-    route.fd = file.descriptor.get();
-    transfer_all(transfer, route);
-    return transfer.error ? cause_of(transfer.error) : std::string();
+std::string not_the_same(JournalRecord const& record, int fd) {
+    if (identity_of(fd) == record.identity) return {};
+    return "it is not the file any more that was written to";
 }
+
+/// A file of some records.
+struct Target {
+    Descriptor descriptor;
+    std::string refusal;  ///< Why nothing is written; empty: it is.
+    std::vector<std::size_t> written;
+};
+
+class Replay {
+public:
+    Replay(std::span<MappedJournal const> journals, ReplayRules const& rules)
+        : journals_(journals),
+          rules_(rules),
+          records_(merged_records(journals)) {}
+
+    ReplayOutcome run() {
+        for (SourcedRecord const& one : records_) open(one);
+        if (rules_.begins && !records_.empty()) rules_.begins();
+        for (std::size_t i = 0; i < records_.size(); ++i) write_out(i);
+        for (auto& [path, target] : targets_) finish(target);
+        for (MappedJournal const& journal : journals_) {
+            if (journal.header().durable) (void)journal.sync();
+        }
+        return std::move(outcome_);
+    }
+
+private:
+    void open(SourcedRecord const& one) {
+        auto const [found, is_new] = targets_.try_emplace(one.record.path);
+        Target& target = found->second;
+        if (!is_new) return;
+        auto opened = open_file(one.record.path, AccessMode::write);
+        target.descriptor = std::move(opened.descriptor);
+        int const fd = target.descriptor.get();
+        if (opened.error)
+            target.refusal = cause_of(opened.error);
+        else if (rules_.refusal)
+            target.refusal = rules_.refusal(one.record, journals_[one.journal].header(), fd);
+        else
+            target.refusal = not_the_same(one.record, fd);
+    }
+
+    void write_out(std::size_t place) {
+        SourcedRecord const& one = records_[place];
+        Target& target = targets_.at(one.record.path);
+        if (!target.refusal.empty()) return refuse(one.record, target.refusal);
+        UserTransfer transfer(one.record.request, one.record.data);
+        transfer_all(transfer, [&](Direction, iovec const* vectors, int count, Offset offset) {
+            if (rules_.writes) rules_.writes(0);
+            long const moved = pwritev(target.descriptor.get(), vectors, count, offset);
+            if (moved > 0 && rules_.writes) rules_.writes(moved);
+            return moved;
+        });
+        if (transfer.error) return refuse(one.record, cause_of(transfer.error));
+        target.written.push_back(place);
+    }
+
+    [[nodiscard]] bool needs_device(Target const& target) const {
+        return std::ranges::any_of(target.written, [&](std::size_t place) {
+            return journals_[records_[place].journal].header().durable != 0;
+        });
+    }
+
+    void finish(Target& target) {
+        int const failed = needs_device(target) ? sync_data(target.descriptor.get()) : 0;
+        for (std::size_t const place : target.written) {
+            SourcedRecord const& one = records_[place];
+            if (failed) {
+                refuse(one.record, "fdatasync: " + errno_text(failed));
+                continue;
+            }
+            clear(journals_[one.journal].bytes(), one.record.slot);
+            outcome_.writes += 1;
+            outcome_.bytes += one.record.request.bytes;
+        }
+    }
+
+    void refuse(JournalRecord const& record, std::string const& why) {
+        outcome_.refused.push_back(std::to_string(record.request.bytes) + " bytes for " +
+                                   record.path + ": " + why);
+    }
+
+    std::span<MappedJournal const> journals_;
+    ReplayRules const& rules_;
+    std::vector<SourcedRecord> records_;
+    std::map<std::string, Target> targets_;
+    ReplayOutcome outcome_;
+};
 
 }  // namespace
 
-ReplayOutcome replay(std::span<std::byte> journal) {
-    ReplayOutcome outcome;
-    for (JournalRecord const& record : records_of(journal)) {
-        std::string const why = write_out(record);
-        if (why.empty()) {
-            clear(journal, record.slot);
-            outcome.writes += 1;
-            outcome.bytes += record.request.bytes;
-        } else {
-            outcome.refused.push_back(std::to_string(record.request.bytes) + " bytes for " +
-                                      record.file.path + ": " + why);
-        }
+std::optional<MappedJournal> MappedJournal::of(int fd) {
+    struct stat about{};
+    if (fstat(fd, &about) != 0 || about.st_size <= journal_records) return std::nullopt;
+    MappedJournal journal;
+    auto mapping = Mapping::of(fd, {0, about.st_size});
+    if (!mapping || !mapping->open({0, about.st_size})) return std::nullopt;
+    journal.fd_ = fd;
+    journal.bytes_ = {mapping->data(), static_cast<std::size_t>(about.st_size)};
+    journal.mapping_ = std::move(*mapping);
+    return header_of(journal.bytes_) ? std::optional(std::move(journal)) : std::nullopt;
+}
+
+std::vector<SourcedRecord> merged_records(std::span<MappedJournal const> journals) {
+    std::vector<SourcedRecord> all;
+    for (std::size_t i = 0; i < journals.size(); ++i) {
+        for (JournalRecord& record : records_of(journals[i].bytes()))
+            all.push_back({std::move(record), i});
     }
-    return outcome;
+    std::ranges::stable_sort(all, {}, [](SourcedRecord const& one) { return one.record.stamp; });
+    return all;
+}
+
+ReplayOutcome replay(std::span<MappedJournal const> journals, ReplayRules const& rules) {
+    return Replay(journals, rules).run();
 }
 
 }  // namespace sluice

@@ -21,9 +21,11 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"run", "run [--abi] [--behind[=SIZE]] [--ahead[=SIZE]] PROGRAM [ARGUMENT ...]",
+    {"run", "run [--abi] [--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] PROGRAM [ARGUMENT ...]",
      "run a program under Sluice, once for each rank: mpiexec -n 4 sluice run ./program; "
-     "--behind: blocking writes return at once; --ahead: blocking collective reads are made before "
+     "--behind: blocking writes return at once, with a FOLDER of the node when their bytes are "
+     "there, which a crash of the node does not lose; --ahead: blocking collective reads are made "
+     "before "
      "they are asked for; --abi: for an interpreter with an MPI module of the standard ABI",
      sluice::command_run},
     {"bench", "bench [OPTION ...]",
@@ -46,6 +48,11 @@ constexpr Command commands[] = {
      "devices; "
      "see sluice device --help",
      sluice::command_device},
+    {"recover", "recover [--dry-run] [--force] FOLDER",
+     "complete the files of ranks that ended without it: write what their journals in FOLDER hold "
+     "(--behind=SIZE,FOLDER), make it durable, and remove them. A file that changed since is left "
+     "alone, but with --force; --dry-run only lists. It may be ended and run again at any time",
+     sluice::command_recover},
     {"info", "info [FOLDER]", "version, MPI, features, environment variables and hints",
      sluice::command_info},
 };
@@ -64,7 +71,8 @@ int help_of(Command const& command) {
 
 /// Those without a parser of their own.
 bool has_no_help(Command const& command) {
-    return command.main == sluice::command_run || command.main == sluice::command_info;
+    return command.main == sluice::command_run || command.main == sluice::command_info ||
+           command.main == sluice::command_recover;
 }
 
 Command const* command_named(std::string_view name) {

@@ -1,182 +1,259 @@
-// How records lie in a journal: a page of slots, each the place of a record or 0, and behind it the
-// records: a head, the path, the runs of the file's layout, and the data. See journal.hpp.
+// Each step that a crash may end leaves a journal that says no more and no less than what was
+// acknowledged and is not yet safe elsewhere. See journal.hpp.
 #include "storage/journal.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace sluice {
 namespace {
 
-constexpr std::size_t slot_count = 4096;
-constexpr Bytes slots_bytes = slot_count * sizeof(std::uint64_t);
-constexpr Bytes unit = 64;
-constexpr std::uint64_t mark = 0x31304a6563756c53;  ///< Of a record's head.
+Bytes bytes_of(Request const& request, JournaledFile const& file, std::size_t runs) noexcept {
+    return record_head_bytes(file.path.size(), runs) + request.bytes;
+}
 
-struct Head {
-    std::uint64_t mark, number, device, inode;
-    Offset displacement;
-    Bytes tile_extent, position, bytes;
-    std::uint64_t path_bytes, run_count;
-};
-
-std::vector<Run> runs_of(Layout const& layout) {
-    if (layout.is_contiguous()) return {};
-    std::vector<Run> runs;
-    layout.for_each_run([&](Run const& run) { runs.push_back(run); });
+std::size_t count_of_runs(Request const& request) {
+    std::size_t runs = 0;
+    if (!request.view.filetype->is_contiguous())
+        request.view.filetype->for_each_run([&](Run const&) { ++runs; });
     return runs;
-}
-
-Bytes up(Bytes bytes) noexcept { return (bytes + unit - 1) / unit * unit; }
-
-Bytes head_bytes(std::size_t path_bytes, std::size_t runs) noexcept {
-    return up(static_cast<Bytes>(sizeof(Head) + path_bytes + runs * sizeof(Run)));
-}
-
-/// The head of a record that lies within the journal, as it says.
-std::optional<Head> head_at(std::span<std::byte const> journal, std::uint64_t at) {
-    Head head{};
-    if (at < slots_bytes || at % unit != 0 || at > journal.size() - sizeof head)
-        return std::nullopt;
-    std::memcpy(&head, journal.data() + at, sizeof head);
-    std::uint64_t const left = journal.size() - at;
-    bool const fits =
-        head.mark == mark && head.bytes >= 0 && head.path_bytes < left &&
-        head.run_count < left / sizeof(Run) && static_cast<std::uint64_t>(head.bytes) < left &&
-        static_cast<std::uint64_t>(head_bytes(head.path_bytes, head.run_count) + head.bytes) <=
-            left;
-    return fits ? std::optional(head) : std::nullopt;
-}
-
-std::shared_ptr<Layout const> layout_of(std::byte const* runs, Head const& head) {
-    if (head.run_count == 0) return Layout::contiguous();
-    std::vector<Run> all(head.run_count);
-    std::memcpy(all.data(), runs, all.size() * sizeof(Run));
-    return std::make_shared<Layout const>(all, head.tile_extent);
-}
-
-JournalRecord record_at(std::span<std::byte> journal, std::uint64_t at, Head const& head) {
-    std::byte* const path = journal.data() + at + sizeof head;
-    JournalRecord record;
-    record.file.path.assign(reinterpret_cast<char const*>(path), head.path_bytes);
-    record.file.identity = {head.device, head.inode};
-    record.request.view.displacement = head.displacement;
-    record.request.view.filetype = layout_of(path + head.path_bytes, head);
-    record.request.position = head.position;
-    record.request.bytes = head.bytes;
-    record.data = journal.data() + at + head_bytes(head.path_bytes, head.run_count);
-    record.number = head.number;
-    return record;
-}
-
-std::atomic<std::uint64_t>& slot_in(std::byte* journal, std::size_t number) noexcept {
-    return reinterpret_cast<std::atomic<std::uint64_t>*>(journal)[number];
 }
 
 }  // namespace
 
-Journal::Entry::Entry(std::shared_ptr<Journal> journal, BoundedMemory::Part part, std::size_t slot,
+Journal::Entry::Entry(std::shared_ptr<Journal> journal, std::uint64_t number, std::byte* at,
                       Bytes head_bytes) noexcept
     : journal_(std::move(journal)),
-      part_(std::move(part)),
-      slot_(slot),
+      number_(number),
+      at_(at),
       head_bytes_(head_bytes) {}
 
-void Journal::Entry::commit() noexcept {
-    auto const place = static_cast<std::uint64_t>(part_.data - journal_->memory_->data());
-    journal_->slot(slot_).store(static_cast<std::uint64_t>(slots_bytes) + place,
-                                std::memory_order_release);
-}
+Error Journal::Entry::commit() { return journal_->commit(number_); }
+Journal::Entry::~Entry() { journal_->end(number_); }
 
-Journal::Entry::~Entry() {
-    journal_->slot(slot_).store(0, std::memory_order_release);
+void Journal::Entry::keep(std::shared_ptr<void> hold) {
     std::lock_guard const lock(journal_->mutex_);
-    journal_->free_slots_.push_back(slot_);
+    journal_->items_.at(number_).holds.push_back(std::move(hold));
 }
 
-std::shared_ptr<Journal> Journal::create(int fd, Bytes bytes) {
-    auto slots = Mapping::of(fd, {0, slots_bytes});
-    if (bytes <= slots_bytes || !slots || !slots->open({0, slots_bytes})) return nullptr;
-    auto memory = BoundedMemory::create(fd, {slots_bytes, bytes});
+std::shared_ptr<Journal> Journal::create(int fd, Bytes bytes, JournalEffects effects) {
+    auto front = Mapping::of(fd, {0, journal_records});
+    if (bytes <= journal_records || !front || !front->open({0, journal_records})) return nullptr;
+    auto memory = BoundedMemory::create(fd, {journal_records, bytes});
     if (!memory) return nullptr;
-    return std::shared_ptr<Journal>(new Journal(std::move(*slots), std::move(memory)));
+    return std::shared_ptr<Journal>(
+        new Journal(std::move(*front), std::move(memory), std::move(effects)));
 }
 
-Journal::Journal(Mapping slots, std::shared_ptr<BoundedMemory> memory) noexcept
-    : slots_(std::move(slots)),
-      memory_(std::move(memory)) {
-    for (std::size_t i = slot_count; i-- > 0;) free_slots_.push_back(i);
+Journal::Journal(Mapping front, std::shared_ptr<BoundedMemory> memory, JournalEffects effects)
+    : front_(std::move(front)),
+      memory_(std::move(memory)),
+      effects_(std::move(effects)) {
+    for (std::size_t i = journal_slots; i-- > 0;) free_slots_.push_back(i);
+    if (header().mark == 0) {
+        std::span const front_bytes(front_.data(), static_cast<std::size_t>(journal_records));
+        format_journal(front_bytes, {}, is_durable());
+    }
 }
 
 std::atomic<std::uint64_t>& Journal::slot(std::size_t number) const noexcept {
-    return slot_in(slots_.data(), number);
+    return journal_slot(front_.data(), number);
 }
 
-std::optional<std::size_t> Journal::take_slot() {
-    std::lock_guard const lock(mutex_);
-    if (free_slots_.empty()) return std::nullopt;
-    std::size_t const last = free_slots_.back();
-    free_slots_.pop_back();
-    return last;
+JournalHeader& Journal::header() const noexcept {
+    return *reinterpret_cast<JournalHeader*>(front_.data());
 }
 
 /// A list of pieces that is half as long as the bytes themselves is too dear.
 bool Journal::could_take(Request const& request, JournaledFile const& file) const {
-    std::size_t runs = 0;
-    if (!request.view.filetype->is_contiguous())
-        request.view.filetype->for_each_run([&](Run const&) { ++runs; });
-    Bytes const head = head_bytes(file.path.size(), runs);
-    return head <= 4096 + request.bytes / 2 && head + request.bytes <= memory_->bytes();
+    Bytes const all = bytes_of(request, file, count_of_runs(request));
+    return all - request.bytes <= 4096 + request.bytes / 2 && all <= memory_->bytes() && !failure();
 }
 
-std::unique_ptr<Journal::Entry> Journal::take(Request const& request, JournaledFile const& file) {
-    auto const runs = runs_of(*request.view.filetype);
-    Bytes const bytes = head_bytes(file.path.size(), runs.size());
-    auto part = memory_->take(bytes + request.bytes);
+std::unique_ptr<Journal::Entry> Journal::take(Request const& request, JournaledFile const& file,
+                                              Span reach) {
+    Bytes const all = bytes_of(request, file, count_of_runs(request));
+    auto part = memory_->take(all);
     if (!part) return nullptr;
-    auto const slot = take_slot();
-    if (!slot) return nullptr;
+    std::byte* const at = part->data;
     std::uint64_t number = 0;
     {
         std::lock_guard const lock(mutex_);
+        if (free_slots_.empty() || failure_) return nullptr;
         number = next_number_++;
+        items_[number] = {std::move(*part), all, free_slots_.back(), file, reach, {}, false};
+        free_slots_.pop_back();
+        used_ += all;
     }
-    Head const head{mark,
-                    number,
-                    file.identity.device,
-                    file.identity.inode,
-                    request.view.displacement,
-                    request.view.filetype->tile_extent(),
-                    request.position,
-                    request.bytes,
-                    file.path.size(),
-                    runs.size()};
-    std::byte* const at = part->data;
-    std::memcpy(at, &head, sizeof head);
-    std::memcpy(at + sizeof head, file.path.data(), file.path.size());
-    if (!runs.empty())
-        std::memcpy(at + sizeof head + file.path.size(), runs.data(), runs.size() * sizeof(Run));
-    return std::make_unique<Entry>(shared_from_this(), std::move(*part), *slot, bytes);
+    write_record_head(at, request, file.path, file.identity, number);
+    return std::make_unique<Entry>(shared_from_this(), number, at, all - request.bytes);
 }
 
-Bytes journal_bytes_for(Bytes bytes) noexcept { return slots_bytes + up(bytes); }
-
-std::vector<JournalRecord> records_of(std::span<std::byte> journal) {
-    std::vector<JournalRecord> records;
-    if (journal.size() <= static_cast<std::size_t>(slots_bytes)) return records;
-    for (std::size_t i = 0; i < slot_count; ++i) {
-        std::uint64_t const at = slot_in(journal.data(), i).load(std::memory_order_acquire);
-        auto const head = at == 0 ? std::nullopt : head_at(journal, at);
-        if (!head) continue;
-        records.push_back(record_at(journal, at, *head));
-        records.back().slot = i;
+/// The slot and the record may reach the device in any order: a record that is not there completely
+/// has a wrong checksum. A record whose end is not known to be there is withdrawn, and nothing is
+/// taken any more.
+Error Journal::commit(std::uint64_t number) {
+    std::byte* at = nullptr;
+    std::size_t place = 0;
+    std::int64_t stamp = 0;
+    {
+        std::lock_guard const lock(mutex_);
+        Item const& item = items_.at(number);
+        at = item.part.data;
+        place = item.slot;
+        if (is_durable()) stamp = last_stamp_ = std::max(effects_.clock(), last_stamp_ + 1);
     }
-    std::ranges::sort(records, {}, &JournalRecord::number);
-    return records;
+    if (is_durable()) seal_record(at, stamp);
+    slot(place).store(static_cast<std::uint64_t>(journal_records + (at - memory_->data())),
+                      std::memory_order_release);
+    if (!is_durable()) return {};
+    Error const error = effects_.sync();
+    if (error) slot(place).store(0, std::memory_order_release);
+    note(error);
+    return error;
 }
 
-void clear(std::span<std::byte> journal, std::size_t slot) noexcept {
-    slot_in(journal.data(), slot).store(0, std::memory_order_release);
+/// In memory the record ends here.
+void Journal::end(std::uint64_t number) {
+    {
+        std::lock_guard const lock(mutex_);
+        items_.at(number).is_in_file = true;
+        if (is_durable() && !files_failed_) return;
+    }
+    if (is_durable())
+        let_go();
+    else
+        remove([=](std::uint64_t other, Item const&) { return other == number; });
+}
+
+/// Slots are free again only when nothing names them any more. Nothing that was kept is destroyed
+/// under the lock.
+void Journal::remove(std::function<bool(std::uint64_t, Item const&)> const& which) {
+    std::vector<Item> ended;
+    std::lock_guard const lock(mutex_);
+    for (auto item = items_.begin(); item != items_.end();) {
+        bool const ends = which(item->first, item->second);
+        if (ends) ended.push_back(std::move(item->second));
+        item = ends ? items_.erase(item) : std::next(item);
+    }
+    for (Item const& item : ended) {
+        slot(item.slot).store(0, std::memory_order_release);
+        free_slots_.push_back(item.slot);
+        used_ -= item.bytes;
+    }
+}
+
+/// Other ranks wait for what records keep. Where nothing is voided any more, they wait no longer
+/// than for the bytes to be in the file.
+void Journal::let_go() {
+    std::vector<std::shared_ptr<void>> holds;
+    std::lock_guard const lock(mutex_);
+    for (auto& [number, item] : items_) {
+        if (!item.is_in_file) continue;
+        holds.insert(holds.end(), item.holds.begin(), item.holds.end());
+        item.holds.clear();
+    }
+}
+
+std::uint64_t Journal::first_under_way() const {
+    auto const found =
+        std::ranges::find_if(items_, [](auto const& item) { return !item.second.is_in_file; });
+    return found == items_.end() ? next_number_ : found->first;
+}
+
+/// Each file once.
+std::vector<JournaledFile> Journal::files_below(std::uint64_t number) const {
+    std::vector<JournaledFile> files;
+    for (auto item = items_.begin(); item != items_.end() && item->first < number; ++item) {
+        JournaledFile const& file = item->second.file;
+        bool const is_new = std::ranges::none_of(
+            files, [&](JournaledFile const& other) { return other.identity == file.identity; });
+        if (is_new) files.push_back(file);
+    }
+    return files;
+}
+
+Error Journal::checkpoint() {
+    std::lock_guard const one(checkpoint_mutex_);
+    std::uint64_t limit = 0;
+    std::vector<JournaledFile> files;
+    {
+        std::lock_guard const lock(mutex_);
+        if (files_failed_) return failure_;
+        limit = first_under_way();
+        files = files_below(limit);
+    }
+    if (files.empty()) return {};
+    for (JournaledFile const& file : files) {
+        if (Error const error = file.sync()) return give_up(error);
+    }
+    return void_below(limit);
+}
+
+/// The room is used again only when the journal's device knows that the records are void: else a
+/// crash could leave half of a new record in the place of one that counts. Where the device fails,
+/// nothing is taken any more, so no room is used.
+Error Journal::void_below(std::uint64_t number) {
+    store_void_below(header(), number);
+    Error const error = effects_.sync();
+    note(error);
+    remove([=](std::uint64_t other, Item const&) { return other < number; });
+    return error;
+}
+
+/// What the system could not write it may have dropped: a later success would say nothing.
+Error Journal::give_up(Error const& error) {
+    note(error);
+    {
+        std::lock_guard const lock(mutex_);
+        files_failed_ = true;
+    }
+    let_go();
+    return error;
+}
+
+void Journal::withdraw(FileIdentity const& file, Span reach) {
+    remove([&](std::uint64_t, Item const& item) {
+        return item.is_in_file && item.is_of(file, reach);
+    });
+    note(effects_.sync());
+}
+
+void Journal::note(Error const& error) {
+    std::lock_guard const lock(mutex_);
+    failure_ = first_of(failure_, error);
+}
+
+bool Journal::holds(FileIdentity const& file, Span reach) const {
+    std::lock_guard const lock(mutex_);
+    return std::ranges::any_of(items_,
+                               [&](auto const& item) { return item.second.is_of(file, reach); });
+}
+
+bool Journal::is_due() const {
+    std::lock_guard const lock(mutex_);
+    return !files_failed_ && !items_.empty() && items_.begin()->second.is_in_file;
+}
+
+bool Journal::is_empty() const {
+    std::lock_guard const lock(mutex_);
+    return items_.empty();
+}
+
+Bytes Journal::used() const {
+    std::lock_guard const lock(mutex_);
+    return used_;
+}
+
+void Journal::note_active() noexcept { store_active(header(), effects_.clock()); }
+
+Error Journal::failure() const {
+    std::lock_guard const lock(mutex_);
+    return failure_;
+}
+
+bool Journal::has_given_up() const {
+    std::lock_guard const lock(mutex_);
+    return files_failed_;
 }
 
 }  // namespace sluice

@@ -1,19 +1,21 @@
-// A Journal keeps the bytes of delayed writes in a file, mostly one in memory, which outlives the
-// process: whoever has its descriptor then can still write them where they belong. Each record says
-// which file, which bytes of it, and what is to be there. A record counts from the moment that its
-// slot names it, and no longer once the slot is cleared.
+// A Journal keeps the bytes of delayed writes in a file, which outlives the process: in memory, for
+// the rank's keeper, or in a folder, for a later start of the system, too. Each record says which
+// file, which bytes of it, and what is to be there (storage/journal_format.hpp).
+//
+// In memory a record counts until its bytes are in the file. A durable journal keeps it until they
+// are on the file's device: checkpoint() makes the files durable first, and voids records then. It
+// does so in the order of their numbers. Of two writes of a byte the later one is never void while
+// the earlier one counts, which would bring old bytes back.
 #pragma once
-#include "base/request.hpp"
+#include "base/error.hpp"
+#include "storage/journal_format.hpp"
 #include "system/bounded_memory.hpp"
-#include "system/descriptor.hpp"
 
-#include <atomic>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 namespace sluice {
 
@@ -21,65 +23,122 @@ namespace sluice {
 struct JournaledFile {
     std::string path;
     FileIdentity identity;
+    /// Makes what is in the file durable, whichever process of the node wrote it. Of a durable
+    /// journal; called by the thread that makes a checkpoint.
+    std::function<Error()> sync = {};
 };
 
-/// One delayed write, as a journal tells of it.
-struct JournalRecord {
-    JournaledFile file;
-    Request request;  ///< Its memory is contiguous.
-    std::byte* data = nullptr;
-    std::size_t slot = 0;
-    std::uint64_t number = 0;  ///< Grows with each write of the process.
+/// What a durable journal does to the world; tests put a device of their own behind it.
+struct JournalEffects {
+    std::function<Error()> sync;          ///< Makes all bytes of the journal durable.
+    std::function<std::int64_t()> clock;  ///< Nanoseconds, which other ranks count alike.
 };
 
 class Journal : public std::enable_shared_from_this<Journal> {
 public:
-    /// A write that has memory. It is in the journal from commit() until this is destroyed.
+    /// A write that has memory. It is in the journal from commit() until this is destroyed, which
+    /// says that the bytes are in their file; in a durable one until the next checkpoint then.
     class Entry {
     public:
-        Entry(std::shared_ptr<Journal> journal, BoundedMemory::Part part, std::size_t slot,
+        Entry(std::shared_ptr<Journal> journal, std::uint64_t number, std::byte* at,
               Bytes head_bytes) noexcept;
         ~Entry();
         Entry(Entry const&) = delete;
         Entry& operator=(Entry const&) = delete;
 
-        [[nodiscard]] std::byte* data() const noexcept { return part_.data + head_bytes_; }
-        /// The data is there: the write may be acknowledged.
-        void commit() noexcept;
+        [[nodiscard]] std::byte* data() const noexcept { return at_ + head_bytes_; }
+        /// The data is there. The write may be acknowledged where this returns no error. Blocks
+        /// on the device of a durable journal.
+        [[nodiscard]] Error commit();
+        [[nodiscard]] bool is_durable() const noexcept { return journal_->is_durable(); }
+        /// Kept until the record counts no longer.
+        void keep(std::shared_ptr<void> hold);
 
     private:
         std::shared_ptr<Journal> journal_;
-        BoundedMemory::Part part_;
-        std::size_t slot_;
+        std::uint64_t number_;
+        std::byte* at_;
         Bytes head_bytes_;
     };
 
-    /// Takes a file of zeros that is `bytes` long. Null where it is too short or cannot be mapped.
-    static std::shared_ptr<Journal> create(int fd, Bytes bytes);
+    /// Takes a file that is `bytes` long: of zeros, or with a header that format_journal() wrote.
+    /// It is durable if it has effects. Null where it is too short or cannot be mapped.
+    static std::shared_ptr<Journal> create(int fd, Bytes bytes, JournalEffects effects = {});
 
-    /// Null where there is no room now.
-    [[nodiscard]] std::unique_ptr<Entry> take(Request const& request, JournaledFile const& file);
+    /// Null where there is no room now. `reach`: from the first to the last byte of the file.
+    [[nodiscard]] std::unique_ptr<Entry> take(Request const& request, JournaledFile const& file,
+                                              Span reach = {});
     /// Whether take() can ever succeed; false also where the description would be too long.
     [[nodiscard]] bool could_take(Request const& request, JournaledFile const& file) const;
 
+    // Of a durable journal, by any thread:
+
+    /// Voids the records whose bytes are in their files, up to the first whose bytes are not.
+    /// Blocks on the devices. After any error nothing is taken any more; after one of a file
+    /// nothing is voided either, because only the journal still has the bytes.
+    Error checkpoint();
+    /// Records of the file that touch `reach` and whose bytes are in it count no longer, though
+    /// the file could not be made durable: what the program writes now is newer. Blocks.
+    void withdraw(FileIdentity const& file, Span reach);
+    /// Whether a record of the file counts that may touch bytes of `reach`.
+    [[nodiscard]] bool holds(FileIdentity const& file, Span reach) const;
+    /// Whether a checkpoint would void something.
+    [[nodiscard]] bool is_due() const;
+    /// Whether any record counts, or will.
+    [[nodiscard]] bool is_empty() const;
+    /// Bytes that records take.
+    [[nodiscard]] Bytes used() const;
+    [[nodiscard]] Bytes bytes() const noexcept { return memory_->bytes(); }
+    /// Notes that the rank may change files until now. See JournalHeader::active.
+    void note_active() noexcept;
+    /// What went wrong first; nothing is taken any more then.
+    [[nodiscard]] Error failure() const;
+    /// Whether a file could not be made durable.
+    [[nodiscard]] bool has_given_up() const;
+    [[nodiscard]] bool is_durable() const noexcept { return effects_.sync != nullptr; }
+
 private:
-    Journal(Mapping slots, std::shared_ptr<BoundedMemory> memory) noexcept;
+    /// A record that counts, or will.
+    struct Item {
+        BoundedMemory::Part part;
+        Bytes bytes = 0;
+        std::size_t slot = 0;
+        JournaledFile file;
+        Span reach;
+        std::vector<std::shared_ptr<void>> holds;
+        bool is_in_file = false;
+
+        [[nodiscard]] bool is_of(FileIdentity const& other, Span span) const noexcept {
+            return file.identity == other && !clip(reach, span).empty();
+        }
+    };
+    using Items = std::map<std::uint64_t, Item>;
+
+    Journal(Mapping front, std::shared_ptr<BoundedMemory> memory, JournalEffects effects);
     [[nodiscard]] std::atomic<std::uint64_t>& slot(std::size_t number) const noexcept;
-    [[nodiscard]] std::optional<std::size_t> take_slot();
+    [[nodiscard]] JournalHeader& header() const noexcept;
+    [[nodiscard]] Error commit(std::uint64_t number);
+    void end(std::uint64_t number);
+    [[nodiscard]] std::uint64_t first_under_way() const;
+    [[nodiscard]] std::vector<JournaledFile> files_below(std::uint64_t number) const;
+    [[nodiscard]] Error void_below(std::uint64_t number);
+    Error give_up(Error const& error);
+    void note(Error const& error);
+    void remove(std::function<bool(std::uint64_t, Item const&)> const& which);
+    void let_go();
 
-    Mapping slots_;
+    Mapping front_;  ///< Header and slots.
     std::shared_ptr<BoundedMemory> memory_;
-    std::mutex mutex_;  ///< Guards the fields below.
+    JournalEffects effects_;
+    std::mutex checkpoint_mutex_;  ///< Held by whoever makes one.
+    mutable std::mutex mutex_;     ///< Guards the fields below.
     std::vector<std::size_t> free_slots_;
+    Items items_;  ///< By number.
     std::uint64_t next_number_ = 1;
+    std::int64_t last_stamp_ = 0;
+    Bytes used_ = 0;
+    Error failure_;
+    bool files_failed_ = false;
 };
-
-/// Of a file for a journal with `bytes` for records.
-[[nodiscard]] Bytes journal_bytes_for(Bytes bytes) noexcept;
-
-/// What a journal's bytes say, in the order of the writes. Nothing of what cannot be true.
-[[nodiscard]] std::vector<JournalRecord> records_of(std::span<std::byte> journal);
-/// The write of the slot is where it belongs.
-void clear(std::span<std::byte> journal, std::size_t slot) noexcept;
 
 }  // namespace sluice

@@ -35,14 +35,6 @@ bool is_missing(int error) noexcept {
     return error == EOPNOTSUPP || error == ENOSYS || error == EPERM;
 }
 
-/// The errno, or 0.
-int flush(int fd) noexcept {
-    while (fdatasync(fd) != 0) {
-        if (errno != EINTR) return errno;
-    }
-    return 0;
-}
-
 /// Never touches what is there, and never makes the file shorter. The errno, or 0.
 int fill_behind_end(int fd, Bytes bytes) noexcept {
     constexpr Bytes block_bytes = 4096;
@@ -207,7 +199,7 @@ Error PosixFile::preallocate(Bytes bytes) {
 /// What failed is tried again by the next one.
 Error PosixFile::sync() {
     if (opened_) return {};  // Nothing was written.
-    int const failed = written_.exchange(false) ? flush(route_.fd) : 0;
+    int const failed = written_.exchange(false) ? sync_data(route_.fd) : 0;
     if (failed) written_ = true;
     Error const error = system_error("fdatasync", failed);
     return dropper_ ? first_of(error, dropper_->finish()) : error;

@@ -90,8 +90,15 @@ bool held_beside(int fd, FileIdentity const& file) noexcept {
     return any_descriptor(is_same);
 }
 
-OpenedFile open_file(std::string const& path, AccessMode mode) {
-    return open_by(path.c_str(), flags_of(mode));
+OpenedFile open_file(std::string const& path, AccessMode mode, bool durable) {
+    return open_by(path.c_str(), flags_of(mode) | (durable ? O_DSYNC : 0));
+}
+
+int sync_data(int fd) noexcept {
+    while (fdatasync(fd) != 0) {
+        if (errno != EINTR) return errno;
+    }
+    return 0;
 }
 
 std::string name_of_descriptor(int fd) {
@@ -99,7 +106,8 @@ std::string name_of_descriptor(int fd) {
 }
 
 Descriptor open_past_cache(int fd, AccessMode mode) {
-    return open_by(name_of_descriptor(fd).c_str(), flags_of(mode) | O_DIRECT).descriptor;
+    int const durable = fcntl(fd, F_GETFL) & O_DSYNC;
+    return open_by(name_of_descriptor(fd).c_str(), flags_of(mode) | O_DIRECT | durable).descriptor;
 }
 
 }  // namespace sluice

@@ -46,7 +46,11 @@ struct OpenedFile {
     Descriptor descriptor;
     Error error;
 };
-[[nodiscard]] OpenedFile open_file(std::string const& path, AccessMode mode);
+/// `durable`: what a write through it has written is on the device when the call returns.
+[[nodiscard]] OpenedFile open_file(std::string const& path, AccessMode mode, bool durable = false);
+/// Makes the bytes of a file durable, whichever process of the node wrote them. Blocks. The errno,
+/// or 0.
+[[nodiscard]] int sync_data(int fd) noexcept;
 
 /// A name of the file behind the descriptor, whatever became of its own; good while that is open,
 /// and where the system has /proc.

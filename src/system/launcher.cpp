@@ -26,6 +26,11 @@ long launched_ranks_of_node() noexcept {
                     number_in_environment("MPI_LOCALNRANKS"));
 }
 
+long launched_rank_of_node() noexcept {
+    return std::max(number_in_environment("OMPI_COMM_WORLD_LOCAL_RANK"),
+                    number_in_environment("MPI_LOCALRANKID"));
+}
+
 std::string apart_from_launcher(int ranks_of_world) {
     if (ranks_of_world != 1 || launched_ranks() <= 1) return {};
     return "mpiexec started " + std::to_string(launched_ranks()) +

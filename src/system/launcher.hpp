@@ -13,6 +13,8 @@ long launched_ranks() noexcept;
 long launched_rank() noexcept;
 /// How many of its ranks are on this node; -1: the launcher does not say.
 long launched_ranks_of_node() noexcept;
+/// Which of these this is; -1: the launcher does not say.
+long launched_rank_of_node() noexcept;
 
 /// What to say where MPI_COMM_WORLD has one rank although the launcher started several: it belongs
 /// to another MPI, so that each rank believes to be a job of its own. Empty: that is not so.

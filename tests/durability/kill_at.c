@@ -6,7 +6,11 @@
  *   SLUICE_TEST_KILL_RANK    the rank to end; without it nobody is ended
  *   SLUICE_TEST_KILL_ACTION  at which of its actions, from 1
  *   SLUICE_TEST_KILL_MOMENT  before, after, or middle: half of the bytes are written. Only
- *                            writes have a middle, so then only they are counted. */
+ *                            writes have a middle, so then only they are counted.
+ *   SLUICE_TEST_KEEPER_ACTION  the same for each keeper, which is then ended, too
+ *   SLUICE_TEST_NO_KEEPER    ranks that run with write-behind have none
+ *
+ * A flush of a journal in a folder is an action as well. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -24,10 +28,14 @@ static char const* setting(char const* name) {
     return value ? value : "";
 }
 
+static char const keeper[] = "keeper";
+
 /* This process's rank as its launcher tells it; empty in all other processes. A rank that runs
  * with write-behind knows its keeper, which is no rank and acts when the rank has ended. */
 static char const* rank(void) {
-    if (*setting("SLUICE_WRITE_BEHIND") && !*setting("SLUICE_KEEPER")) return "";
+    int const kept = *setting("SLUICE_WRITE_BEHIND") && !*setting("SLUICE_TEST_NO_KEEPER");
+    if (kept && !*setting("SLUICE_KEEPER"))
+        return *setting("SLUICE_TEST_KEEPER_ACTION") ? keeper : "";
     char const* const value = setting("PMI_RANK");
     return *value ? value : setting("OMPI_COMM_WORLD_RANK");
 }
@@ -52,6 +60,15 @@ static int is_tested_descriptor(int fd) {
     return fstat(fd, &found) == 0 && is_tested(&found);
 }
 
+static int is_journal(int fd) {
+    static char const suffix[] = ".sluice-journal";
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t const length = *rank() ? readlink(link, path, sizeof path) : -1;
+    ssize_t const end = (ssize_t)sizeof suffix - 1;
+    return length > end && memcmp(path + length - end, suffix, (size_t)end) == 0;
+}
+
 static int is_tested_path(char const* path) {
     struct stat found;
     return stat(path, &found) == 0 && is_tested(&found);
@@ -64,12 +81,14 @@ static int moment_is(char const* moment) {
 /* Whether this is the action to end at. */
 static int chosen(void) {
     static atomic_int actions;
-    if (strcmp(setting("SLUICE_TEST_KILL_RANK"), rank()) != 0) return 0;
-    return atomic_fetch_add(&actions, 1) + 1 == atoi(setting("SLUICE_TEST_KILL_ACTION"));
+    int const keeps = rank() == keeper;
+    if (!keeps && strcmp(setting("SLUICE_TEST_KILL_RANK"), rank()) != 0) return 0;
+    char const* const which = keeps ? "SLUICE_TEST_KEEPER_ACTION" : "SLUICE_TEST_KILL_ACTION";
+    return atomic_fetch_add(&actions, 1) + 1 == atoi(setting(which));
 }
 
 static void end(char const* name) {
-    note("kill", name);
+    if (rank() != keeper) note("kill", name);
     kill(getpid(), SIGKILL);
     for (;;) pause();
 }
@@ -80,7 +99,7 @@ static long act(char const* name, int tested, long number, long a, long b, long 
     int const ends = !moment_is("middle") && chosen();
     if (ends && moment_is("before")) end(name);
     long const result = syscall(number, a, b, c, d, 0);
-    if (result >= 0) note("action", name);
+    if (result >= 0 && rank() != keeper) note("action", name);
     if (ends) end(name);
     return result;
 }
@@ -121,11 +140,13 @@ ssize_t pread(int fd, void* data, size_t bytes, off_t offset) {
     return preadv(fd, &vector, 1, offset);
 }
 
-int fsync(int fd) { return (int)act("flush", is_tested_descriptor(fd), SYS_fsync, fd, 0, 0, 0); }
-
-int fdatasync(int fd) {
-    return (int)act("flush", is_tested_descriptor(fd), SYS_fdatasync, fd, 0, 0, 0);
+static int flush(int fd, long number) {
+    if (is_journal(fd)) return (int)act("journal", 1, number, fd, 0, 0, 0);
+    return (int)act("flush", is_tested_descriptor(fd), number, fd, 0, 0, 0);
 }
+
+int fsync(int fd) { return flush(fd, SYS_fsync); }
+int fdatasync(int fd) { return flush(fd, SYS_fdatasync); }
 
 int ftruncate(int fd, off_t length) {
     return (int)act("resize", is_tested_descriptor(fd), SYS_ftruncate, fd, length, 0, 0);

@@ -4,7 +4,8 @@
 What must hold, whenever the rank dies: bytes of a write that completed on any rank are there;
 bytes of one that had begun are old or new; all others are as they were. When a sync, or a close
 with sluice_durable=close, returned on any rank, each rank had flushed what it wrote. No process
-and no file is left. Exit code 1 if anything failed.
+and no file is left. With journals in a folder this holds after `sluice recover`, which is ended in
+its midst as well, and run once more. Exit code 1 if anything failed.
 """
 import argparse
 import collections
@@ -23,10 +24,10 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
 import run as runner
+from recovery import MOMENTS, Kill, recovery_faults
 from small_programs import compiled
 
 HERE = Path(__file__).resolve().parent
-MOMENTS = ("before", "middle", "after")
 FILL = 255  # What the file holds at the start; no value is that.
 SECONDS = 30
 PREFIX = "sluice_test_"  # Of our own folders.
@@ -56,8 +57,10 @@ class Scenario:
     settings: tuple = ()
     durable_close: bool = False
     delayed: bool = False  # A write that returned says something of its own rank only.
+    journals: str = ""  # In a folder: "kept" by keepers, or "alone".
 
 
+FOLDER_SETTINGS = (("SLUICE_WRITE_BEHIND", "64M,{journals}"),)
 BEHIND_SETTINGS = (("SLUICE_WRITE_BEHIND", "64M"), ("SLUICE_TEST", "behind=always"))
 
 SCENARIOS = [
@@ -68,6 +71,12 @@ SCENARIOS = [
     Scenario("behind, nodes", 4, tuple(STEPS),
              (("SLUICE_WRITE_BEHIND", "2M"), ("SLUICE_TEST", "behind=always;ranks_per_node=2")),
              delayed=True),
+    Scenario("behind, folder", 3, tuple(STEPS), FOLDER_SETTINGS, delayed=True, journals="kept"),
+    Scenario("behind, folder, no keeper", 3, tuple(STEPS),
+             (*FOLDER_SETTINGS, ("SLUICE_TEST_NO_KEEPER", "1")), delayed=True, journals="alone"),
+    Scenario("behind, small folder, nodes", 4, tuple(STEPS),
+             (("SLUICE_WRITE_BEHIND", "2M,{journals}"), ("SLUICE_TEST_NO_KEEPER", "1"),
+              ("SLUICE_TEST", "ranks_per_node=2")), delayed=True, journals="alone"),
     Scenario("durable close", 2, ("hint:sluice_durable=close", *STEPS), durable_close=True),
 ]
 
@@ -186,13 +195,6 @@ def faults(scenario, folder):
 # ---- Running -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Kill:
-    rank: int
-    action: int
-    moment: str
-
-
 def use_own_places(args):
     """Goes on with a /dev/shm and a /tmp of its own, where that is allowed: killed ranks of MPICH
     leave files there, which others would find, and others leave theirs."""
@@ -217,26 +219,34 @@ def names_left(folder):
 
 def command(mpi, scenario, folder):
     build = runner.BUILD
+    preloaded = str(compiled(mpi, HERE / "kill_at.c", shared=True))
+    starter = [build / mpi / "bin" / "sluice", "run"]
+    if scenario.journals == "alone":
+        preloaded += f":{build / mpi / 'lib' / 'libsluice.so'}"
+        starter = []
     return [str(word) for word in (
         build / "env" / mpi / "bin" / "mpiexec", "-n", scenario.ranks, "env",
-        f"LD_PRELOAD={compiled(mpi, HERE / 'kill_at.c', shared=True)}",
-        build / mpi / "bin" / "sluice", "run", compiled(mpi, HERE / "durability_program.cpp"),
+        f"LD_PRELOAD={preloaded}", *starter, compiled(mpi, HERE / "durability_program.cpp"),
         folder / "data" / "file", folder / "notes", *scenario.steps)]
 
 
 def environment(mpi, scenario, folder, kill, mark):
-    run = runner.Run(mpi, "durability_program", scenario.ranks, settings=dict(scenario.settings))
+    settings = {name: value.format(journals=folder / "journals")
+                for name, value in scenario.settings}
+    run = runner.Run(mpi, "durability_program", scenario.ranks, settings=settings)
     env = runner.environment(run, mark, False)
     env.update(TMPDIR=str(folder / "tmp"), SLUICE_TEST_FILE=str(folder / "data" / "file"),
                SLUICE_TEST_NOTES=str(folder / "notes"))
     if kill:
         env.update(SLUICE_TEST_KILL_RANK=str(kill.rank), SLUICE_TEST_KILL_ACTION=str(kill.action),
                    SLUICE_TEST_KILL_MOMENT=kill.moment)
+        if kill.keeper_action:
+            env["SLUICE_TEST_KEEPER_ACTION"] = str(kill.keeper_action)
     return env
 
 
 def prepare(folder):
-    for name in ("data", "tmp"):
+    for name in ("data", "tmp", "journals"):
         (folder / name).mkdir()
     (folder / "data" / "file").write_bytes(bytes([FILL]) * SIZE)
     (folder / "notes").touch()
@@ -264,7 +274,10 @@ class Tests:
             left = runner.leftover_processes(mark)
             runner.end_processes(mark)
             notes = Notes((folder / "notes").read_text())
-            reasons = [*self.verdict(code, notes, output), *faults(scenario, folder)]
+            reasons = list(self.verdict(code, notes, output))
+            if scenario.journals:
+                reasons += recovery_faults(mpi, scenario, folder, kill, self.runs)
+            reasons += faults(scenario, folder)
             reasons += [f"processes left: {left}"] if left else []
             reasons += [f"left: {name}" for name in sorted(names_left(folder) - names)]
         finally:
@@ -306,8 +319,13 @@ class Tests:
         """Every action of every rank, until a run ends with nobody ended."""
         for rank, moment in itertools.product(range(scenario.ranks), MOMENTS):
             for action in itertools.count(1):
-                if not self.run(mpi, scenario, Kill(rank, action, moment)).kills:
+                if not self.run(mpi, scenario, self.kill(scenario, rank, action, moment)).kills:
                     break
+
+    def kill(self, scenario, rank, action, moment):
+        """With journals every second rank is ended together with the keepers."""
+        ends_keepers = scenario.journals == "kept" and self.runs % 2
+        return Kill(rank, action, moment, 1 + self.runs // 2 % 4 if ends_keepers else 0)
 
     def some_kills(self, mpi, scenario, turn):
         """Each kind of action and moment in a third of the scenarios, as a plain run showed them;
@@ -317,11 +335,12 @@ class Tests:
             for moment in MOMENTS:
                 counted = [name for name in names if moment != "middle" or name == "write"]
                 for action, name in enumerate(counted, 1):
-                    kinds[moment, name].append(Kill(int(rank), action, moment))
+                    kinds[moment, name].append((int(rank), action, moment))
         for index, kind in enumerate(sorted(kinds)):
             if (index + turn) % 3 == 0:
                 kills = kinds[kind]
-                self.run(mpi, scenario, kills[(index + turn) * 7 % len(kills)])
+                chosen = kills[(index + turn) * 7 % len(kills)]
+                self.run(mpi, scenario, self.kill(scenario, *chosen))
 
     def summary(self, seconds):
         for title in self.failures:

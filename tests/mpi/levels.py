@@ -12,7 +12,8 @@ class Run:
     ranks_per_node: int = 0   # 0: as the machine is
     options: list = field(default_factory=list)
     seconds: int = 150
-    settings: dict = field(default_factory=dict)  # further environment variables
+    # Further environment variables; {work} is the folder of the run's files.
+    settings: dict = field(default_factory=dict)
 
     def title(self):
         node = f" {self.ranks_per_node}/node" if self.ranks_per_node else ""
@@ -111,7 +112,8 @@ SLOW = f"behind=always;device={Path(__file__).resolve().parent / 'slow.toml'}"
 
 
 def behind_settings(size, test="behind=always"):
-    return {"SLUICE_WRITE_BEHIND": size, "SLUICE_READ_AHEAD": size, "SLUICE_TEST": test}
+    return {"SLUICE_WRITE_BEHIND": size, "SLUICE_READ_AHEAD": size.split(",", maxsplit=1)[0],
+            "SLUICE_TEST": test}
 
 
 def behind_runs(mpi):
@@ -124,6 +126,11 @@ def behind_runs(mpi):
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64K", nodes)),
         Run(mpi, "behind_groups_test", 4, 0, [], 150, behind_settings("64M", SLOW)),
         Run(mpi, "behind_groups_test", 3, 0, [], 150, behind_settings("64K")),
+        Run(mpi, "behind_groups_test", 4, 0, [], 150, behind_settings("1M,{work}")),
+        Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("256K,{work}")),
+        Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M,{work}", nodes)),
+        Run(mpi, "patterns_test", 2, 0, ["--large-mib", "2", "--only", "/all,/at_all,/begin"],
+            150, behind_settings("1M,{work}")),
         Run(mpi, "patterns_test", 2, 0, ["--large-mib", "2"], 150, behind_settings("1M")),
         Run(mpi, "patterns_test", 3, 0, ["--large-mib", "2", "--only", "/all,/at_all,/begin"],
             150, behind_settings("64K")),

@@ -166,8 +166,9 @@ def do_run(run, args, full):
     work = Path(tempfile.mkdtemp(prefix="mpi_", dir=base))
     started = time.monotonic()
     limit = int(run.seconds * args.patience)
-    code, output = execute(command(run, args, work, full), environment(run, mark, args.plain),
-                           limit, mark)
+    env = {name: value.replace("{work}", str(work))
+           for name, value in environment(run, mark, args.plain).items()}
+    code, output = execute(command(run, args, work, full), env, limit, mark)
     seconds = time.monotonic() - started
     reasons = []
     if code is None:
@@ -179,6 +180,8 @@ def do_run(run, args, full):
         end_processes(mark)
     if new := shared_memory() - memory_before:
         reasons.append(f"left in /dev/shm: {sorted(new)}")
+    if journals := [path.name for path in work.glob("*.sluice-journal*")]:
+        reasons.append(f"journals left: {journals}")
     shutil.rmtree(work, ignore_errors=True)
     print(f"{'FAILED' if reasons else 'ok    '} {seconds:6.1f} s  {run.title()}"
           + (f"  ({'; '.join(reasons)})" if reasons else ""))

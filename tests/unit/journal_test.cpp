@@ -75,15 +75,15 @@ RC_GTEST_PROP(Journal, RecordsAreReadBackInTheirOrder, ()) {
         std::memset(entry->data(), static_cast<int>(i + 1),
                     static_cast<std::size_t>(request.bytes));
         RC_ASSERT(records_of(mapped.bytes()).size() == entries.size());  // Not before commit().
-        entry->commit();
+        RC_ASSERT(!entry->commit());
         requests.push_back(request);
         entries.push_back(std::move(entry));
     }
     auto const records = records_of(mapped.bytes());
     RC_ASSERT(records.size() == requests.size());
     for (std::size_t i = 0; i < records.size(); ++i) {
-        RC_ASSERT(records[i].file.path == file.path);
-        RC_ASSERT(records[i].file.identity == file.identity);
+        RC_ASSERT(records[i].path == file.path);
+        RC_ASSERT(records[i].identity == file.identity);
         RC_ASSERT(places_of(records[i].request) == places_of(requests[i]));
         RC_ASSERT(std::memcmp(records[i].data, entries[i]->data(),
                               static_cast<std::size_t>(requests[i].bytes)) == 0);
@@ -98,7 +98,7 @@ TEST(Journal, WhatIsNoRecordIsPassedOver) {
     MappedJournal mapped(1 << 16);
     for (std::uint64_t const place : {std::uint64_t{64}, std::uint64_t{1} << 15, ~std::uint64_t{0},
                                       std::uint64_t{(1 << 16) + 32704}}) {
-        std::memcpy(mapped.bytes().data(), &place, sizeof place);
+        std::memcpy(mapped.bytes().data() + journal_page, &place, sizeof place);
         EXPECT_TRUE(records_of(mapped.bytes()).empty()) << place;
     }
     EXPECT_TRUE(records_of({}).empty());

@@ -38,6 +38,15 @@ RC_GTEST_PROP(ParseBytes, NeverNegativeWhateverTheText, (std::string const& text
     RC_ASSERT(!value || (*value >= 0 && *value <= std::numeric_limits<Bytes>::max()));
 }
 
+TEST(ParseBehind, SizeAndFolder) {
+    EXPECT_EQ(parse_behind("64K")->bytes, 64 << 10);
+    EXPECT_EQ(parse_behind("64K")->folder, "");
+    EXPECT_EQ(parse_behind("1G,/a/b,c")->bytes, 1 << 30);
+    EXPECT_EQ(parse_behind("1G,/a/b,c")->folder, "/a/b,c");
+    for (char const* const text : {"", ",", "1G,", ",/a", "/a", "1x,/a"})
+        EXPECT_FALSE(parse_behind(text)) << text;
+}
+
 TEST(Settings, DefaultsAreThoseOfTheTable) {
     ReadSettings const read(Table{});
     EXPECT_TRUE(read.complaints.empty());

@@ -20,7 +20,8 @@ constexpr Knob variables[] = {
     {"SLUICE_CHAIN", "off", "on: calls go on to the next preloaded library, not to the MPI"},
     {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
     {"SLUICE_WRITE_BEHIND", "0",
-     "memory of a node for bytes of blocking writes, which then return at once (0: none do)"},
+     "memory of a node for bytes of blocking writes, which then return at once (0: none do); "
+     "SIZE,FOLDER: room in a folder of the node, whose bytes a crash of the node does not lose"},
     {"SLUICE_READ_AHEAD", "0",
      "memory of a node for what the next blocking collective read will want (0: none is read)"},
     {"SLUICE_STALL", "300",
@@ -127,6 +128,14 @@ void read_hints_of_all(Lookup const& environment, Settings& s, std::vector<Compl
 std::span<Knob const> environment_knobs() noexcept { return variables; }
 std::span<Knob const> test_knobs() noexcept { return of_tests; }
 
+std::optional<BehindSetting> parse_behind(std::string const& text) {
+    auto const comma = std::min(text.find(','), text.size());
+    auto const bytes = parse_bytes(text.substr(0, comma));
+    bool const names_none = comma + 1 == text.size();
+    if (!bytes || names_none) return std::nullopt;
+    return BehindSetting{*bytes, comma < text.size() ? text.substr(comma + 1) : std::string()};
+}
+
 std::vector<Complaint> unknown_names(std::vector<std::string> const& names, std::string_view prefix,
                                      std::vector<std::string_view> const& known) {
     std::vector<Complaint> complaints;
@@ -171,7 +180,10 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
     s.profile = lookup("SLUICE_PROFILE").value_or("auto");
     s.affinity = reader.affinity("SLUICE_AFFINITY");
-    s.hints.write_behind = number("SLUICE_WRITE_BEHIND");
+    if (auto const behind = reader.parsed("SLUICE_WRITE_BEHIND", parse_behind)) {
+        s.hints.write_behind = behind->bytes;
+        s.journal_folder = behind->folder;
+    }
     s.hints.read_ahead = number("SLUICE_READ_AHEAD");
     read_test_settings(lookup, s, complaints);
     read_hints_of_all(lookup, s, complaints);

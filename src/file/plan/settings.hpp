@@ -51,6 +51,14 @@ struct FileHints {
     bool operator==(FileHints const&) const = default;
 };
 
+/// What SLUICE_WRITE_BEHIND says.
+struct BehindSetting {
+    Bytes bytes = 0;     ///< Of a node.
+    std::string folder;  ///< Where journals lie; empty: in memory.
+};
+/// SIZE or SIZE,FOLDER; nothing when it is neither.
+[[nodiscard]] std::optional<BehindSetting> parse_behind(std::string const& text);
+
 struct Settings {
     bool enabled = true;
     int log = 1;  ///< 0 silent, 1 warnings, 2 what is decided.
@@ -69,6 +77,7 @@ struct Settings {
     int storage_threads = 2;
     std::string device = "none";   ///< Emulated, by name or description.
     std::string profile = "auto";  ///< Of the machine: a file, none, or auto.
+    std::string journal_folder;    ///< Of writes that are delayed; empty: they are in memory.
     FileHints hints;               ///< Of files that say nothing else.
     Affinity affinity;             ///< Of the library's own threads.
 };

@@ -126,7 +126,9 @@ void prepare_for(File& file, Request const& request, bool collective) {
     Span const reach = reach_of(request, file.is_beyond_end(request));
     bool const is_queued = collective && !file.behind.takes_disjoint();
     file.wait_for_delayed(reach, is_queued);
-    if (request.direction == Direction::write) file.drop_read_ahead(reach);
+    if (request.direction != Direction::write) return;
+    file.wait_until_void(reach);
+    file.drop_read_ahead(reach);
 }
 
 /// Takes the bytes of a write whose call may return before they are in the file; null: it may not.
@@ -160,6 +162,7 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
     call.may_block = waits && !kept;
     access.operation_ = file->start(std::move(call), !waits || kept);
     access.left_behind_ = kept && file->leave_behind(access.operation_, *kept);
+    if (may_delay) file->behind.note_collective(access.operation_, arguments.direction);
     return access;
 }
 

@@ -4,9 +4,11 @@
 #include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/agreed_hints.hpp"
+#include "mpi/file/rank_journal.hpp"
 #include "mpi/file/system_hints.hpp"
 #include "storage/file_striping.hpp"
 #include "storage/profile_path.hpp"
+#include "system/random.hpp"
 
 #include <array>
 
@@ -17,7 +19,7 @@ enum Word : std::size_t {
     // Of rank 0; zero on the others.
     stripe_bytes,
     stripe_count,
-    flags,  ///< Bits of Flag.
+    flags,  ///< Bits of Flag, and above them a number of its own for each opening.
     write_behind,
     read_ahead,
     profile_number,
@@ -37,6 +39,7 @@ enum Word : std::size_t {
 };
 
 enum Flag : std::uint64_t { none = 0, disabled = 1, durable = 2, placed = 4 };
+constexpr int flag_bits = 3;
 
 /// Of each word all ranks learn the largest.
 using Words = NodeReduction::Words;
@@ -48,7 +51,8 @@ bool knows_stripes(Hints const& hints) noexcept {
 
 void tell_hints(Words& words, FileHints const& hints, OwnFile const& file) {
     words[flags] = (hints.disabled ? disabled : none) | (hints.durable ? durable : none) |
-                   (hints.placement.empty() ? none : placed);
+                   (hints.placement.empty() ? none : placed) |
+                   (SystemRandom()().value_or(file.identity.inode) << flag_bits);
     if (hints.disabled) return;
     words[write_behind] = static_cast<std::uint64_t>(hints.write_behind);
     words[read_ahead] = static_cast<std::uint64_t>(hints.read_ahead);
@@ -138,7 +142,10 @@ OwnFile::OwnFile(FileNames const& names, int amode, FileHints const& hints, Team
     if (!has_path && !by_mpi) return;
     OpenedFile opened;
     if (has_path) {
-        opened = open_file(*names.path, access_mode(amode));
+        // Another node's flush would not reach what this node writes.
+        bool const at_once = wants_durable_journal() && team.topology->node_count() > 1 &&
+                             access_mode(amode) != AccessMode::read;
+        opened = open_file(*names.path, access_mode(amode), at_once);
         fd = opened.descriptor.get();
         error = opened.error;
         if (fd < 0) return;
@@ -165,7 +172,8 @@ AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
     ProfileOffer const offer{static_cast<std::int32_t>(words[profile_number]),
                              static_cast<std::int32_t>(words[profile_bytes])};
     auto machine = take_profile(offer, team);
-    return {may_serve(words, file, team), (words[flags] & placed) != 0, std::move(machine)};
+    return {may_serve(words, file, team), (words[flags] & placed) != 0, words[flags] >> flag_bits,
+            std::move(machine)};
 }
 
 }  // namespace sluice

@@ -18,11 +18,14 @@ struct OwnFile {
     Error error;               ///< Why the storage is not open.
     FileIdentity identity;     ///< Where there is a descriptor.
     bool held_by_mpi = false;  ///< The process has the same file by another descriptor, too.
+    std::uint64_t number = 0;  ///< As all ranks agreed.
 };
 
 struct AgreedOpen {
     bool served = false;  ///< Else the MPI serves the file, on all ranks.
     bool placed = false;  ///< Rank 0 has a placement of aggregators.
+    /// Tells this opening from others that may be open at the same time; the same on all ranks.
+    std::uint64_t number = 0;
     std::shared_ptr<MachineProfile const> machine;
 };
 

@@ -1,6 +1,7 @@
 // What a call must wait for that earlier calls have delayed. See File::wait_for_delayed().
 #include "file/plan/overlap.hpp"
 #include "mpi/file/file.hpp"
+#include "mpi/file/rank_journal.hpp"
 
 #include <sys/stat.h>
 
@@ -41,6 +42,15 @@ void File::wait_for_delayed(Span reach, bool in_queue) {
     behind.wait_for_others(reach, [&] { team->poke(); });
 }
 
+void File::wait_until_void(Span reach) {
+    if (!ordered || reach.empty() || !wants_durable_journal()) return;
+    clear_own_journal(identity, reach);
+    for (auto const& other : open_files()) {
+        if (other->identity == identity)
+            other->behind.wait_until_void_on_others(reach, [&] { team->poke(); });
+    }
+}
+
 bool File::is_beyond_end(Request const& request) const noexcept {
     struct stat about{};
     return request.direction == Direction::read && request.bytes > 0 && fstat(fd_, &about) == 0 &&
@@ -56,7 +66,9 @@ void File::drop_read_ahead(Span changed) {
 
 void wait_for_all_delayed() {
     for (auto const& file : open_files()) {
-        if (file->ordered) file->wait_for_delayed({0, endless}, false);
+        if (!file->ordered) continue;
+        file->wait_for_delayed({0, endless}, false);
+        file->wait_until_void({0, endless});
     }
 }
 

@@ -8,7 +8,9 @@
 #include "mpi/file/agreed_hints.hpp"
 #include "mpi/file/agreed_open.hpp"
 #include "mpi/file/position.hpp"
+#include "mpi/file/rank_journal.hpp"
 #include "mpi/file/statistics.hpp"
+#include "system/errno_status.hpp"
 #include "system/launcher.hpp"
 
 #include <cmath>
@@ -29,10 +31,18 @@ Files& files() {
     return *only;
 }
 
-/// Where the end of the file, or the file itself, is looked at later, nothing is delayed.
-Bytes delay_bytes(FileHints const& hints, int amode, int fd) {
+/// Where the end of the file, or the file itself, is looked at later, nothing is delayed. Nor where
+/// it must be durable, and the MPI of another node, which cannot be asked, moves its bytes.
+Bytes delay_bytes(FileHints const& hints, int amode, OwnFile const& own, Team const& team) {
     constexpr int never = MPI_MODE_APPEND | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_RDONLY;
-    return (amode & never) || fd < 0 ? 0 : hints.write_behind;
+    bool const out_of_reach =
+        wants_durable_journal() && own.by_mpi && team.topology->node_count() > 1;
+    return (amode & never) || own.fd < 0 || out_of_reach ? 0 : hints.write_behind;
+}
+
+JournaledFile journaled(OwnFile const& own) {
+    return {own.name, own.identity,
+            [fd = own.fd] { return system_error("fdatasync", sync_data(fd)); }};
 }
 
 }  // namespace
@@ -41,13 +51,13 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
            int its_amode, FileHints its_hints)
     : handle(mpi_handle),
       team(std::move(its_team)),
-      name(std::move(own.name)),
+      name(own.name),
       amode(its_amode),
       hints(std::move(its_hints)),
       identity(own.identity),
       ordered((hints.write_behind > 0 || hints.read_ahead > 0) && own.fd >= 0),
-      behind(own.fd, {name, own.identity}, team->topology->rank_count(),
-             delay_bytes(hints, amode, own.fd)),
+      behind(own.fd, own.number, journaled(own), team->topology->rank_count(),
+             delay_bytes(hints, amode, own, *team)),
       ahead(own.fd, own.fd >= 0 ? hints.read_ahead : 0),
       storage(std::move(own.storage)),
       fd_(own.fd),
@@ -207,6 +217,10 @@ void File::drain() {
         if (auto const operation = weak.lock()) wait(*operation);
     }
     behind.wait_for_independent({0, endless});
+    if (Error const error = wait_for_own_journal(identity, {0, endless})) {
+        std::lock_guard const lock(mutex_);
+        late_alone_ = agreed(late_alone_, error.status);
+    }
 }
 
 void File::set_hints(FileHints next) {
@@ -341,6 +355,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
         return "too many files of one communicator are open";
     }
     place->set_machine(agreed.machine);
+    own.number = agreed.number;
     auto const file = std::make_shared<File>(handle, team, *place, std::move(own), amode, hints);
     add_file(file);
     if (amode & MPI_MODE_APPEND) begin_at_end(*file);

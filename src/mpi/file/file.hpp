@@ -82,6 +82,9 @@ public:
     /// write there is in the file, whichever handle of it, and whichever process, they used.
     /// `in_queue`: the operation queue of this handle sees to its own. Local, blocks.
     void wait_for_delayed(Span reach, bool in_queue);
+    /// Before a call writes to `reach`, or lets the MPI do so: until no journal of any rank would
+    /// bring back, after a crash of the node, what was there before. Local, blocks on devices.
+    void wait_until_void(Span reach);
     /// Whether a read reaches behind the end of the file as it is now. Local.
     [[nodiscard]] bool is_beyond_end(Request const& request) const noexcept;
     /// Before a call changes bytes of `changed`, by any handle of this process: what was read ahead

@@ -43,6 +43,7 @@ void drain_and_barrier(File& file) {
     file.drain();
     file.drop_read_ahead({0, endless});
     file.wait_for_delayed({0, endless}, false);
+    file.wait_until_void({0, endless});
     progress_barrier(file.team->communicator);
 }
 void drain_and_barrier(MPI_File handle) {
@@ -116,6 +117,7 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
 Status preallocate(File& file, MPI_Offset size) {
     file.drain();
     file.wait_for_delayed({0, endless}, false);
+    file.wait_until_void({0, endless});
     if (file.amode & MPI_MODE_RDONLY)
         return file.agree("MPI_File_preallocate", {.status = Status::read_only});
     if (size < 0)

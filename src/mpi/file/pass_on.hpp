@@ -13,7 +13,10 @@ inline void wait_for_delayed(std::shared_ptr<File> const& file) {
 /// The MPI serves a call: `pass()` is its own function. `file` may be null.
 template <class Pass> int pass_on(std::shared_ptr<File> const& file, Pass&& pass) {
     wait_for_delayed(file);
-    if (file) file->passed();
+    if (file) {
+        file->wait_until_void({0, endless});
+        file->passed();
+    }
     return pass();
 }
 

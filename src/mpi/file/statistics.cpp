@@ -60,7 +60,8 @@ std::string delayed(Most const& most, Total const& total) {
                   "  written behind: %.0f blocking writes of all ranks, %.1f MiB, copied; blocked "
                   "for memory %.3f s\n",
                   total.delayed, total.delayed_bytes / (1 << 20), most.blocked_for_memory);
-    return text;
+    std::string const& folder = settings().journal_folder;
+    return text + (folder.empty() ? folder : "    to journals in " + folder + "\n");
 }
 
 /// Blocking reads whose bytes were there before they were asked for.

@@ -4,12 +4,13 @@
 #include "base/copy.hpp"
 #include "file/plan/overlap.hpp"
 #include "mpi/environment.hpp"
+#include "mpi/errors.hpp"
+#include "mpi/file/rank_journal.hpp"
 #include "mpi/file/storages.hpp"
 #include "mpi/progress/progress.hpp"
 #include "system/launcher.hpp"
 
 #include <algorithm>
-#include <sys/stat.h>
 
 namespace sluice {
 namespace {
@@ -29,22 +30,22 @@ std::shared_ptr<BoundedMemory> const& memory_of_rank(Bytes node_bytes) {
     return *only;
 }
 
-/// The keeper's memory, where `sluice run` has started one; else null.
-std::shared_ptr<Journal> const& journal_of_rank() {
-    static auto* const only = [] {
-        long const fd = number_in_environment("SLUICE_KEEPER");
-        struct stat about{};
-        bool const is_there = fd >= 0 && fstat(static_cast<int>(fd), &about) == 0;
-        return new std::shared_ptr<Journal>(
-            is_there ? Journal::create(static_cast<int>(fd), about.st_size) : nullptr);
-    }();
-    return *only;
+/// A mark that other ranks see, until the last who keeps it is gone. A checkpoint may outlive the
+/// file for a moment.
+std::shared_ptr<void> hold_mark(std::shared_ptr<UnfinishedMark> const& mark, Span range) {
+    return {mark.get(), [mark, range](UnfinishedMark* held) { held->release(range); }};
 }
+
+/// Behind offset_limit, where files have no bytes: one byte for each collective write, which is
+/// marked while a journal holds a part of it.
+constexpr Offset call_marks = Offset{1} << 62;
 
 }  // namespace
 
-WriteBehind::WriteBehind(int fd, JournaledFile file, Rank ranks, Bytes node_bytes)
-    : mark_(fd),
+WriteBehind::WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks,
+                         Bytes node_bytes)
+    : mark_(std::make_shared<UnfinishedMark>(fd)),
+      opening_(opening),
       file_(std::move(file)),
       ranks_(ranks),
       all_take_part_(ranks == launched_ranks()),
@@ -60,12 +61,22 @@ bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
     return true;
 }
 
-bool WriteBehind::takes_disjoint() const { return journal_of_rank() != nullptr || !all_take_part_; }
+bool WriteBehind::takes_disjoint() const {
+    return journal_of_rank(node_bytes_) != nullptr || !all_take_part_;
+}
+
+/// A journal in a folder is wanted for what it outlives, not for speed.
+bool WriteBehind::is_fast(Bytes bytes) const noexcept {
+    return !wants_durable_journal() && is_fast_[is_long(bytes)];
+}
 
 std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& request) {
-    if (auto const& journal = journal_of_rank()) {
-        std::shared_ptr<Journal::Entry> entry = journal->take(request, file_);
-        if (!entry) return std::nullopt;
+    if (auto const& journal = journal_of_rank(node_bytes_)) {
+        std::shared_ptr<Journal::Entry> entry = journal->take(request, file_, reach_of(request));
+        if (!entry) {
+            ask_for_checkpoint();
+            return std::nullopt;
+        }
         return Memory{entry->data(), entry, entry.get()};
     }
     auto part = memory_of_rank(node_bytes_)->take(request.bytes);
@@ -75,38 +86,85 @@ std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& reque
 
 /// Nothing where there will never be room.
 std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& request) {
-    auto const& journal = journal_of_rank();
-    auto const& memory = memory_of_rank(node_bytes_);
-    bool const could =
-        journal ? journal->could_take(request, file_) : memory && request.bytes <= memory->bytes();
-    if (!could) return std::nullopt;
+    auto const& journal = journal_of_rank(node_bytes_);
+    auto const could = [&] {
+        if (journal) return journal->could_take(request, file_);
+        auto const& memory = memory_of_rank(node_bytes_);
+        return !wants_durable_journal() && memory && request.bytes <= memory->bytes();
+    };
+    if (!could()) return std::nullopt;
     auto taken = take_memory(request);
     if (taken) return taken;
     SteadyClock clock;
     double const began = clock.now();
-    Progress::instance().drive(
-        {.done = [&] { return taken || (taken = take_memory(request)).has_value(); }});
+    Progress::instance().drive({.done = [&] {
+        return taken || (taken = take_memory(request)).has_value() ||
+               (journal && journal->failure());
+    }});
     std::lock_guard const lock(mutex_);
     statistics_.blocked_for_memory += clock.now() - began;
     return taken;
 }
 
+/// All ranks that take part in a collective write know of it; the others are told when all of these
+/// have called. Nobody can know when a journal is done with it.
+Span WriteBehind::mark_of(Request const& request, bool collective) const {
+    if (launched_ranks() == 1) return {};
+    if (!collective || ranks_ == 1) return reach_of(request);
+    bool const marks = wants_durable_journal() && request.bytes > 0;
+    return marks ? mark_of_call(collective_calls_) : Span{};
+}
+
+Span WriteBehind::mark_of_call(std::uint64_t number) const noexcept {
+    constexpr int number_bits = 20, opening_bits = 40;
+    auto const part = [](std::uint64_t value, int bits) {
+        return static_cast<Offset>(value & ((std::uint64_t{1} << bits) - 1));
+    };
+    Offset const at =
+        call_marks + (part(opening_, opening_bits) << number_bits) + part(number, number_bits);
+    return {at, at + 1};
+}
+
+/// False where others cannot be told.
+bool WriteBehind::hold(Span range, std::shared_ptr<void>& mark) const {
+    if (range.empty()) return true;
+    if (!mark_->hold(range)) return false;
+    mark = hold_mark(mark_, range);
+    return true;
+}
+
+/// Without it the write is the call's own.
+bool WriteBehind::commit(Memory const& memory) const {
+    Error const error = memory.entry->commit();
+    if (error) log_error(file_.path + ": delaying a write; none is delayed any more", error);
+    return !error;
+}
+
+/// Ranks that have no part in a collective write cannot know when a journal is done with it.
+bool WriteBehind::may_take(Call const& call, bool collective) const noexcept {
+    bool const told = !collective || ranks_ == 1 || all_take_part_ || !wants_durable_journal();
+    return node_bytes_ > 0 && told && call.status == Status::ok && !call.request.atomic &&
+           !is_fast(collective ? call.request.bytes * ranks_ : call.request.bytes);
+}
+
 std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bool collective) {
     Bytes const bytes = call.request.bytes;
-    if (node_bytes_ <= 0 || is_fast_[is_long(collective ? bytes * ranks_ : bytes)] ||
-        call.status != Status::ok || call.request.atomic)
+    if (!may_take(call, collective) || !has_room_in_file(storage, bytes) ||
+        !Progress::instance().can_help())
         return nullptr;
-    if (!has_room_in_file(storage, bytes) || !Progress::instance().can_help()) return nullptr;
     auto memory = wait_for_memory(call.request);
     if (!memory) return nullptr;
-    auto kept = std::make_shared<KeptWrite>(std::move(memory->hold), mark_, reach_of(call.request));
-    bool const is_own = !collective || ranks_ == 1;
-    if (is_own && launched_ranks() != 1 && !kept->mark()) return nullptr;
+    auto kept = std::make_shared<KeptWrite>();
+    kept->reach = reach_of(call.request);
+    if (!hold(mark_of(call.request, collective), kept->mark)) return nullptr;
     if (bytes > 0)  // Memory of nothing has no places.
         copy(Cursor(*Layout::contiguous(), 0), memory->data, Cursor(*call.request.memory, 0),
              call.user, bytes);
-    if (memory->entry) memory->entry->commit();
+    if (memory->entry && bytes > 0 && !commit(*memory)) return nullptr;
+    if (memory->entry && memory->entry->is_durable()) memory->entry->keep(std::move(kept->mark));
+    kept->memory = std::move(memory->hold);
     call.keeps = kept;
+    expect_checkpoint();
     call.user = memory->data;
     call.request.memory = Layout::contiguous();
     call.may_block = false;
@@ -125,7 +183,7 @@ bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept,
         return complete || operation.all_have_called();
     };
     Progress::instance().drive({.done = told, .poke = poke});
-    return complete || kept.mark();
+    return complete || hold(kept.reach, kept.mark);
 }
 
 /// A storage thread gives back memory and mark as soon as the bytes are in the file: other
@@ -166,10 +224,50 @@ std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
 }
 
 void WriteBehind::wait_for_others(Span reach, std::function<void()> const& poke) {
-    if (reach.empty() || launched_ranks() == 1 || !mark_.is_held_by_others(reach)) return;
-    Progress::instance().drive({.mpi_done = [&] { return !mark_.is_held_by_others(reach); },
+    if (reach.empty() || launched_ranks() == 1 || !mark_->is_held_by_others(reach)) return;
+    Progress::instance().drive({.mpi_done = [&] { return !mark_->is_held_by_others(reach); },
                                 .mpi_often = true,
                                 .poke = poke});
+}
+
+void WriteBehind::note_collective(std::shared_ptr<Operation> const& operation,
+                                  Direction direction) {
+    if (direction != Direction::write || !wants_durable_journal()) return;
+    forget_void_calls();
+    std::lock_guard const lock(mutex_);
+    noted_.push_back({collective_calls_++, operation});
+}
+
+/// In the order of the calls: the others stay until those before them go.
+void WriteBehind::forget_void_calls() {
+    std::lock_guard const lock(mutex_);
+    for (int most = 2; most > 0 && !noted_.empty(); --most) {
+        NotedCall const& first = noted_.front();
+        if (!first.operation->complete() || mark_->is_held_by_others(mark_of_call(first.number)))
+            return;
+        noted_.pop_front();
+    }
+}
+
+/// A rank marks its part before it takes part. So where the operation is complete, all marks are
+/// there that will be.
+void WriteBehind::wait_until_void_on_others(Span reach, std::function<void()> const& poke) {
+    std::deque<NotedCall> calls;
+    {
+        std::lock_guard const lock(mutex_);
+        calls = noted_;
+    }
+    for (auto const& [number, operation] : calls) {
+        Progress::instance().drive(
+            {.done = [&] { return !operation->may_touch(reach); }, .poke = poke});
+        Span const mark = mark_of_call(number);
+        if (!operation->complete() || clip(operation->summary_exchange().reach, reach).empty() ||
+            !mark_->is_held_by_others(mark))
+            continue;
+        Progress::instance().drive({.mpi_done = [&] { return !mark_->is_held_by_others(mark); },
+                                    .mpi_often = true,
+                                    .poke = poke});
+    }
 }
 
 void WriteBehind::note_speed(Bytes bytes, double seconds) noexcept {

@@ -11,6 +11,7 @@
 #include "storage/unfinished_mark.hpp"
 #include "system/bounded_memory.hpp"
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -34,34 +35,18 @@ struct IndependentWrite {
     std::atomic<bool> done{false};
 };
 
-/// What is kept until a delayed write is complete, and given back then.
-class KeptWrite {
-public:
-    KeptWrite(std::shared_ptr<void> memory, UnfinishedMark& mark, Span reach) noexcept
-        : memory_(std::move(memory)),
-          mark_(mark),
-          reach_(reach) {}
-    ~KeptWrite() {
-        if (marked_) mark_.release(reach_);
-    }
-    KeptWrite(KeptWrite const&) = delete;
-    KeptWrite& operator=(KeptWrite const&) = delete;
-
-    /// Tells other processes of its bytes; false where they cannot be told.
-    [[nodiscard]] bool mark() noexcept { return marked_ = reach_.empty() || mark_.hold(reach_); }
-
-private:
-    std::shared_ptr<void> memory_;
-    UnfinishedMark& mark_;
-    Span reach_;
-    bool marked_ = false;
+/// What is given back when a delayed write is complete.
+struct KeptWrite {
+    std::shared_ptr<void> memory, mark;  ///< No mark: nobody has to be told, or is told yet.
+    Span reach;
 };
 
 class WriteBehind {
 public:
-    /// `fd` is of the file; `ranks` are those of its communicator. `node_bytes`: of memory, for
-    /// all files and ranks of a node; 0: nothing is delayed.
-    WriteBehind(int fd, JournaledFile file, Rank ranks, Bytes node_bytes);
+    /// `fd` is of the file, `opening` its AgreedOpen::number; `ranks` are those of its
+    /// communicator. `node_bytes`: of memory, for all files and ranks of a node; 0: nothing is
+    /// delayed.
+    WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks, Bytes node_bytes);
 
     /// Copies the bytes of a blocking write, which are then the library's, and turns the call into
     /// one for which nobody waits; null where the call has to write them itself: they are too many,
@@ -85,6 +70,11 @@ public:
     [[nodiscard]] std::vector<std::shared_ptr<IndependentWrite>> take_ended();
     /// Until no other process, and no other handle of this one, has bytes of `reach` to write.
     void wait_for_others(Span reach, std::function<void()> const& poke);
+    /// With durable journals: the operation of a blocking or split collective call, of which all
+    /// ranks make the same ones in the same order.
+    void note_collective(std::shared_ptr<Operation> const& operation, Direction direction);
+    /// Until no journal of another rank holds bytes of `reach` that one of these has written.
+    void wait_until_void_on_others(Span reach, std::function<void()> const& poke);
 
     /// What a write took: it tells whether the storage is faster than a copy is worth.
     void note_speed(Bytes bytes, double seconds) noexcept;
@@ -93,16 +83,30 @@ public:
 
 private:
     [[nodiscard]] bool has_room_in_file(StoredFile const& storage, Bytes bytes);
+    [[nodiscard]] bool is_fast(Bytes bytes) const noexcept;
     /// Memory for the bytes of a write.
     struct Memory {
         std::byte* data = nullptr;
         std::shared_ptr<void> hold;
-        Journal::Entry* entry = nullptr;  ///< Null: there is no keeper.
+        Journal::Entry* entry = nullptr;  ///< Null: there is no journal.
     };
     [[nodiscard]] std::optional<Memory> take_memory(Request const& request);
     [[nodiscard]] std::optional<Memory> wait_for_memory(Request const& request);
+    [[nodiscard]] bool may_take(Call const& call, bool collective) const noexcept;
+    [[nodiscard]] Span mark_of(Request const& request, bool collective) const;
+    [[nodiscard]] bool hold(Span range, std::shared_ptr<void>& mark) const;
+    [[nodiscard]] Span mark_of_call(std::uint64_t number) const noexcept;
+    [[nodiscard]] bool commit(Memory const& memory) const;
 
-    UnfinishedMark mark_;
+    /// A collective write, by its number among those of this handle.
+    struct NotedCall {
+        std::uint64_t number = 0;
+        std::shared_ptr<Operation> operation;
+    };
+    void forget_void_calls();
+
+    std::shared_ptr<UnfinishedMark> mark_;
+    std::uint64_t opening_;
     JournaledFile file_;
     Rank ranks_;
     bool all_take_part_;  ///< All ranks of the program, in collective calls.
@@ -112,6 +116,8 @@ private:
     Bytes room_ = 0;  ///< Half of what the file system had, less what was written since.
     BehindStatistics statistics_;
     std::vector<std::shared_ptr<IndependentWrite>> independent_;
+    std::uint64_t collective_calls_ = 0;
+    std::deque<NotedCall> noted_;
 };
 
 }  // namespace sluice

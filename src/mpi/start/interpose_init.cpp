@@ -6,6 +6,7 @@
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/communicator/peers.hpp"
 #include "mpi/environment.hpp"
+#include "mpi/file/rank_journal.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"
@@ -100,6 +101,7 @@ void finalizing() {
     reap(true);
     free_spares();
     if (!last) return;
+    end_rank_journal();
     for (auto const& file : open_files()) file->storage->release();
     print_statistics();
     free_what_was_needed();

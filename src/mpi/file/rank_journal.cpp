@@ -1,0 +1,143 @@
+// One journal for all files of the process. See rank_journal.hpp.
+#include "mpi/file/rank_journal.hpp"
+
+#include "mpi/environment.hpp"
+#include "mpi/errors.hpp"
+#include "mpi/progress/progress.hpp"
+#include "storage/checkpointer.hpp"
+#include "storage/journal_folder.hpp"
+#include "system/launcher.hpp"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+struct RankJournal {
+    JournalFile file;                            ///< Without a keeper, which removes its own.
+    std::shared_ptr<Journal> journal;            ///< Null at the end of MPI.
+    std::unique_ptr<Checkpointer> checkpointer;  ///< Of a durable one.
+};
+
+/// Null until a file wants it.
+std::atomic<RankJournal*> rank_journal_made{nullptr};
+
+RankJournal* durable() noexcept {
+    RankJournal* const made = rank_journal_made;
+    return made && made->checkpointer ? made : nullptr;
+}
+
+/// An error is told where it happens; the program gets it from the call that asks for it.
+Error checkpoint_of(Journal& journal) {
+    bool const was_well = !journal.failure();
+    Error const error = journal.checkpoint();
+    if (error && was_well)
+        log_error("a checkpoint of the delayed writes, of which none are taken any more", error);
+    Progress::instance().ring();
+    return error;
+}
+
+/// One rank of each node speaks for its folder.
+void tell_of_folder(std::string const& text) {
+    if (text.empty()) return;
+    long const place = launched_rank_of_node();
+    if (place < 0 ? world_rank() == 0 : place == 0) warn(text, true);
+}
+
+/// The keeper's, where there is one.
+std::shared_ptr<Journal> inherited() {
+    long const number = number_in_environment("SLUICE_KEEPER");
+    int const fd = static_cast<int>(number);
+    struct stat about{};
+    if (number < 0 || fstat(fd, &about) != 0) return nullptr;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return Journal::create(fd, about.st_size,
+                           wants_durable_journal() ? device_effects(fd) : JournalEffects{});
+}
+
+void make_own(RankJournal& own, Bytes bytes) {
+    std::string const& folder = settings().journal_folder;
+    tell_of_folder(left_journals_in_words(folder));
+    own.file = make_journal_file(folder, journal_bytes_for(bytes), world_rank());
+    int const fd = own.file.descriptor.get();
+    if (!own.file.error)
+        own.journal = Journal::create(fd, journal_bytes_for(bytes), device_effects(fd));
+    if (own.journal) return;
+    std::string const text = "SLUICE_WRITE_BEHIND: no journal can be made in " + folder + ": " +
+                             describe(own.file.error) + "; no write is delayed";
+    if (own.file.error.status == Status::no_space)
+        warn(text, true);  // Other ranks may have found room.
+    else
+        tell_of_folder(text);
+}
+
+RankJournal* make_rank_journal(Bytes node_bytes) {
+    auto* const own = new RankJournal;
+    own->journal = inherited();
+    if (!own->journal && wants_durable_journal())
+        make_own(*own, node_bytes / std::max(1L, launched_ranks_of_node()));
+    if (own->journal && own->journal->is_durable())
+        own->checkpointer = std::make_unique<Checkpointer>(
+            own->journal, [own] { (void)checkpoint_of(*own->journal); });
+    rank_journal_made = own;
+    return own;
+}
+
+}  // namespace
+
+bool wants_durable_journal() { return !settings().journal_folder.empty(); }
+
+std::shared_ptr<Journal> const& journal_of_rank(Bytes node_bytes) {
+    static RankJournal const* const only = make_rank_journal(node_bytes);
+    return only->journal;
+}
+
+void expect_checkpoint() {
+    if (auto* const own = durable()) own->checkpointer->wake();
+}
+
+void ask_for_checkpoint() {
+    if (auto* const own = durable()) own->checkpointer->ask();
+}
+
+/// The calling thread makes checkpoints itself. The helper moves on what is not in its file yet.
+Error wait_for_own_journal(FileIdentity const& file, Span reach) {
+    auto* const own = durable();
+    if (!own) return {};
+    Journal& journal = *own->journal;
+    auto const is_void = [&] { return !journal.holds(file, reach); };
+    while (!is_void()) {
+        if (journal.has_given_up()) return journal.failure();
+        if (journal.is_due())
+            (void)checkpoint_of(journal);
+        else
+            Progress::instance().drive({.done = [&] { return journal.is_due() || is_void(); }});
+    }
+    return {};
+}
+
+void clear_own_journal(FileIdentity const& file, Span reach) {
+    if (wait_for_own_journal(file, reach)) durable()->journal->withdraw(file, reach);
+}
+
+/// A journal that the keeper has is the keeper's to remove.
+void end_rank_journal() {
+    auto* const own = durable();
+    if (!own) return;
+    own->checkpointer.reset();
+    auto const journal = std::exchange(own->journal, nullptr);
+    if (journal->is_due()) (void)checkpoint_of(*journal);
+    if (own->file.path.empty()) return;
+    if (journal->is_empty())
+        unlink(own->file.path.c_str());
+    else
+        warn("delayed writes could not be made durable in their files; they stay in " +
+                 own->file.path + ": when the cause is mended, run `sluice recover " +
+                 settings().journal_folder + "`",
+             true);
+}
+
+}  // namespace sluice

@@ -1,0 +1,30 @@
+// The journal of this rank: where its delayed writes lie until their bytes are safe in the files.
+// It is the keeper's memory where `sluice run` has started one, or a file in the folder that the
+// user named; else there is none.
+#pragma once
+#include "storage/journal.hpp"
+
+namespace sluice {
+
+/// Null where there is none. The first call decides, and says where a folder was named that cannot
+/// be used; `node_bytes` are of all ranks of the node.
+[[nodiscard]] std::shared_ptr<Journal> const& journal_of_rank(Bytes node_bytes);
+/// Whether the user named a folder: what is delayed outlives the node, or nothing is delayed.
+[[nodiscard]] bool wants_durable_journal();
+
+// All of the rest does nothing where the journal is not durable.
+
+/// Sees to it that a checkpoint is made at some time. Returns at once.
+void expect_checkpoint();
+/// The same, and soon.
+void ask_for_checkpoint();
+/// Until no record of this process counts that touches bytes of `reach`. Blocks on devices. An
+/// error where the file cannot be made durable: then the records stay.
+[[nodiscard]] Error wait_for_own_journal(FileIdentity const& file, Span reach);
+/// The same before newer bytes are written there. Records that would stay count no longer.
+void clear_own_journal(FileIdentity const& file, Span reach);
+/// Before MPI ends, when all that was delayed is in the files: removes the journal's file, or says
+/// why it stays.
+void end_rank_journal();
+
+}  // namespace sluice

@@ -1,0 +1,156 @@
+// A new file gets its final name when it is locked, so that whoever looks into the folder never
+// takes it for one that was left behind. See journal_folder.hpp.
+#include "storage/journal_folder.hpp"
+
+#include "system/errno_status.hpp"
+#include "system/mapping.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+constexpr std::string_view suffix = ".sluice-journal";
+
+bool lock(int fd) noexcept {
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EINTR) return false;
+    }
+    return true;
+}
+
+/// The length first, so that the file can be mapped; then room, so that no store ends in a signal.
+Error make_room(int fd, Bytes bytes) {
+    if (ftruncate(fd, bytes) != 0) return system_error("ftruncate", errno, bytes, 0);
+    auto const mapping = Mapping::of(fd, {0, bytes});
+    if (!mapping) return system_error("mmap", ENOMEM, bytes, 0);
+    if (!mapping->reserve({0, bytes})) return system_error("fallocate", ENOSPC, bytes, 0);
+    return {};
+}
+
+Error write_header(int fd, Bytes bytes, JournalOrigin const& origin) {
+    auto const mapping = Mapping::of(fd, {0, journal_records});
+    if (!mapping || !mapping->open({0, journal_records}))
+        return system_error("mmap", ENOMEM, bytes, 0);
+    format_journal({mapping->data(), static_cast<std::size_t>(journal_records)}, origin, true);
+    return system_error("fsync", fsync(fd) == 0 ? 0 : errno);
+}
+
+/// The name is on the device as well: a crash must not lose it.
+Error give_name(std::string const& folder, std::string const& before, std::string const& path) {
+    if (rename(before.c_str(), path.c_str()) != 0) return system_error("rename", errno);
+    Descriptor const opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (opened.get() < 0) return system_error("open", errno);
+    return system_error("fsync", fsync(opened.get()) == 0 ? 0 : errno);
+}
+
+std::string name_for(JournalOrigin const& origin) {
+    return std::string(origin.host) + "-" + std::to_string(origin.created / 1000) + "-" +
+           std::to_string(origin.process) + "-" + std::to_string(std::max<long>(origin.rank, 0));
+}
+
+/// The process may change its working folder before it removes the file.
+std::string in_full(std::string const& folder) {
+    char path[PATH_MAX];
+    return realpath(folder.c_str(), path) ? path : folder;
+}
+
+/// The first word, which a name of a file may hold; the rest of `to` is zeros.
+template <std::size_t room> void copy_word(char (&to)[room], char const* text) noexcept {
+    std::size_t const bytes = std::min(room - 1, std::strcspn(text, "\n/"));
+    std::memcpy(to, text, bytes);
+}
+
+}  // namespace
+
+std::int64_t system_clock_ns() noexcept {
+    timespec now{};
+    clock_gettime(CLOCK_REALTIME, &now);
+    return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+JournalOrigin origin_here(std::int64_t rank) noexcept {
+    JournalOrigin origin;
+    char host[64] = "";
+    if (gethostname(host, sizeof host - 1) == 0) copy_word(origin.host, host);
+    char boot[64] = "";
+    Descriptor const id(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+    if (id.get() >= 0 && read(id.get(), boot, sizeof boot - 1) > 0) copy_word(origin.boot, boot);
+    origin.rank = rank;
+    origin.process = getpid();
+    origin.created = system_clock_ns();
+    return origin;
+}
+
+JournalFile make_journal_file(std::string const& folder, Bytes bytes, std::int64_t rank) {
+    JournalOrigin const origin = origin_here(rank);
+    JournalFile made;
+    made.path = in_full(folder) + "/" + name_for(origin) + std::string(suffix);
+    std::string const first = made.path + ".new";
+    made.descriptor =
+        Descriptor(::open(first.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    int const fd = made.descriptor.get();
+    if (fd < 0) {
+        made.error = system_error("open", errno);
+        return made;
+    }
+    made.error = system_error("flock", lock(fd) ? 0 : errno);
+    if (!made.error) made.error = make_room(fd, bytes);
+    if (!made.error) made.error = write_header(fd, bytes, origin);
+    if (!made.error) made.error = give_name(folder, first, made.path);
+    if (made.error) unlink(first.c_str());
+    return made;
+}
+
+std::vector<FoundJournal> journals_in(std::string const& folder, Error& error) {
+    std::vector<FoundJournal> found;
+    DIR* const opened = opendir(folder.c_str());
+    error = system_error("opendir", opened ? 0 : errno);
+    if (!opened) return found;
+    while (dirent const* const entry = readdir(opened)) {
+        if (!std::string_view(entry->d_name).ends_with(suffix)) continue;
+        FoundJournal one;
+        one.file.path = folder + "/" + entry->d_name;
+        one.file.descriptor = Descriptor(::open(one.file.path.c_str(), O_RDWR | O_CLOEXEC));
+        int const fd = one.file.descriptor.get();
+        if (fd < 0 && errno == ENOENT) continue;  // Its owner has just ended.
+        one.file.error = system_error("open", fd < 0 ? errno : 0);
+        one.is_free = fd >= 0 && lock(fd);
+        found.push_back(std::move(one));
+    }
+    closedir(opened);
+    std::ranges::sort(found, {}, [](FoundJournal const& one) { return one.file.path; });
+    return found;
+}
+
+std::size_t count_left_journals(std::string const& folder) {
+    Error error;
+    auto const found = journals_in(folder, error);
+    return static_cast<std::size_t>(std::ranges::count(found, true, &FoundJournal::is_free));
+}
+
+std::string left_journals_in_words(std::string const& folder) {
+    std::size_t const left = count_left_journals(folder);
+    if (left == 0) return {};
+    return folder + " has " + std::to_string(left) +
+           " journals of ranks that ended before their writes were in their files: run `sluice "
+           "recover " +
+           folder + "` to complete them. They are left as they are";
+}
+
+JournalEffects device_effects(int fd) {
+    return {[fd] { return system_error("fdatasync of the journal", sync_data(fd)); },
+            system_clock_ns};
+}
+
+}  // namespace sluice

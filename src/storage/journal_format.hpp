@@ -1,0 +1,99 @@
+// How a journal lies in its file, for all who read or write one: the rank whose writes it holds,
+// its keeper, and `sluice recover`. A header page; a table of slots, each the place of a record or
+// 0; and the records: a head, the path, the runs of the file's layout, and the data.
+//
+// A record counts if a slot names it and its number is not below the header's `void_below`. In a
+// durable journal its checksum must be right as well: a crash of the node leaves any part of what
+// was not synced.
+#pragma once
+#include "base/request.hpp"
+#include "system/descriptor.hpp"
+
+#include <atomic>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sluice {
+
+/// Where a journal comes from; texts end with a zero.
+struct JournalOrigin {
+    char host[64] = {};
+    char boot[40] = {};  ///< Which start of the host's system: its boot id.
+    std::int64_t rank = -1, process = 0;
+    std::int64_t created = 0;  ///< Nanoseconds of the system's clock.
+};
+
+/// Lies in one sector of a device, of which a crash leaves all or nothing.
+struct JournalHeader {
+    std::uint64_t mark = 0;
+    std::uint32_t version = 0, durable = 0;
+    JournalOrigin origin;
+    std::uint64_t void_below = 0;  ///< Records with smaller numbers are in their files for good.
+    /// Until when the rank may have changed files; nanoseconds of the system's clock.
+    std::int64_t active = 0;
+    /// When a replay that did not come to its end may have changed them: from, until, and in which
+    /// start of the system. 0: there was none.
+    std::int64_t replay_begin = 0, replay_until = 0;
+    char replay_boot[40] = {};
+};
+static_assert(sizeof(JournalHeader) <= 512);
+
+/// One delayed write, as a journal tells of it.
+struct JournalRecord {
+    std::string path;
+    FileIdentity identity;
+    Request request;  ///< Its memory is contiguous.
+    std::byte* data = nullptr;
+    std::size_t slot = 0;
+    std::uint64_t number = 0;  ///< Grows with each write of the process.
+    std::int64_t stamp = 0;    ///< When it was acknowledged, by the system's clock; orders ranks'.
+};
+
+/// What lies before a record's data.
+struct RecordHead {
+    std::uint64_t mark, number;
+    std::int64_t stamp;
+    std::uint64_t device, inode;
+    Offset displacement;
+    Bytes tile_extent, position, bytes;
+    std::uint64_t path_bytes, run_count;
+    std::uint32_t checksum, reserved;
+};
+
+constexpr std::size_t journal_slots = 4096;
+constexpr Bytes journal_page = 4096;
+/// Where records begin.
+constexpr Bytes journal_records = journal_page + Bytes{journal_slots * sizeof(std::uint64_t)};
+constexpr Bytes journal_unit = 64;  ///< Records begin at multiples of it.
+
+/// Of a file for a journal with `bytes` for records.
+[[nodiscard]] Bytes journal_bytes_for(Bytes bytes) noexcept;
+/// Of what lies before a record's data.
+[[nodiscard]] Bytes record_head_bytes(std::size_t path_bytes, std::size_t runs) noexcept;
+[[nodiscard]] std::vector<Run> runs_of(Layout const& layout);
+
+/// Writes what lies before the data to `at`, with no stamp and no checksum.
+void write_record_head(std::byte* at, Request const& request, std::string const& path,
+                       FileIdentity const& file, std::uint64_t number);
+/// Gives a record, whose data are there, its stamp and its checksum.
+void seal_record(std::byte* at, std::int64_t stamp) noexcept;
+
+/// Makes a journal of zeros one that has no record.
+void format_journal(std::span<std::byte> journal, JournalOrigin const& origin,
+                    bool durable) noexcept;
+/// Null where the bytes are no journal that this version reads.
+[[nodiscard]] JournalHeader* header_of(std::span<std::byte> journal) noexcept;
+[[nodiscard]] std::atomic<std::uint64_t>& journal_slot(std::byte* journal,
+                                                       std::size_t slot) noexcept;
+
+/// What a journal's bytes say, in the order of the writes. Nothing of what cannot be true.
+[[nodiscard]] std::vector<JournalRecord> records_of(std::span<std::byte> journal);
+/// The write of the slot is where it belongs.
+void clear(std::span<std::byte> journal, std::size_t slot) noexcept;
+
+/// Stores to a header that other processes, or a later start of the system, may read.
+void store_void_below(JournalHeader& header, std::uint64_t number) noexcept;
+void store_active(JournalHeader& header, std::int64_t time) noexcept;
+
+}  // namespace sluice

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""What `sluice recover` writes, what it leaves alone, and what it says: on journals that are made
+up here, byte by byte."""
+import fcntl
+import os
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+SLUICE = os.environ["SLUICE"]
+SECOND = 10**9
+RECORDS = 4096 + 4096 * 8
+HEADER = "<QII64s40sqqqQqqq40s"
+HEAD = "<QQqQQqqqqQQII"
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def boot_id():
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def record(number, path, offset, data, stamp=0, inode=None, device=None, torn=False):
+    """A contiguous write."""
+    about = os.stat(path) if os.path.exists(path) else None
+    name = str(path).encode()
+
+    def head(checksum):
+        return struct.pack(HEAD, 0x32304A6563756C53, number, stamp or number,
+                           about.st_dev if device is None else device,
+                           about.st_ino if inode is None else inode, offset, 0, 0, len(data),
+                           len(name), 0, checksum, 0)
+
+    rest = name + bytes(-(struct.calcsize(HEAD) + len(name)) % 64) + data
+    return head(crc32c(head(0) + rest) ^ torn) + rest
+
+
+def journal(records, boot=None, host=None, void_below=0, active=None, created=None):
+    now = time.time_ns()
+    header = struct.pack(HEADER, 0x32306C6A63756C53, 2, 1, (host or socket.gethostname()).encode(),
+                         (boot or boot_id()).encode(), 3, 4711, created or now, void_below,
+                         active or now, 0, 0, b"")
+    slots, body = b"", b""
+    for one in records:
+        slots += struct.pack("<Q", RECORDS + len(body))
+        body += one + bytes(-len(one) % 64)
+    return (header.ljust(4096, b"\0") + slots.ljust(4096 * 8, b"\0") + body).ljust(1 << 17, b"\0")
+
+
+class Recover(unittest.TestCase):
+    def setUp(self):
+        own = tempfile.TemporaryDirectory(prefix="sluice_test_")
+        self.addCleanup(own.cleanup)
+        self.folder = Path(own.name)
+        self.journals = self.folder / "journals"
+        self.journals.mkdir()
+        self.file = self.folder / "data"
+        self.file.write_bytes(b"." * 20)
+
+    def put(self, name, content):
+        path = self.journals / f"{name}.sluice-journal"
+        path.write_bytes(content)
+        return path
+
+    def recover(self, *options, code=0):
+        result = subprocess.run([SLUICE, "recover", *options, self.journals], text=True,
+                                capture_output=True, check=False, timeout=60)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout + result.stderr
+
+    def test_writes_in_the_order_of_the_ranks_stamps(self):
+        one = self.put("a", journal([record(1, self.file, 0, b"AAAA", 10),
+                                     record(2, self.file, 2, b"BB", 30)]))
+        self.put("b", journal([record(1, self.file, 2, b"CCCC", 20)]))
+        self.assertIn("3 writes", self.recover())
+        self.assertEqual(self.file.read_bytes(), b"AABBCC" + b"." * 14)
+        self.assertFalse(one.exists())
+        self.assertIn("nothing", self.recover())
+
+    def test_what_is_void_or_torn_does_not_count(self):
+        self.put("a", journal([record(4, self.file, 0, b"old"), record(5, self.file, 4, b"new"),
+                               record(6, self.file, 8, b"torn", torn=True)], void_below=5))
+        self.recover()
+        self.assertEqual(self.file.read_bytes(), b"....new" + b"." * 13)
+        self.assertEqual(os.listdir(self.journals), [])
+
+    def test_dry_run_only_lists(self):
+        path = self.put("a", journal([record(1, self.file, 0, b"AAAA")]))
+        self.assertIn("1 writes", self.recover("--dry-run"))
+        self.assertEqual(self.file.read_bytes(), b"." * 20)
+        self.assertTrue(path.exists())
+
+    def test_a_changed_file_is_left_alone_but_with_force(self):
+        past = time.time_ns() - 60 * SECOND
+        path = self.put("a", journal([record(1, self.file, 0, b"AAAA")], active=past))
+        for _ in range(2):
+            self.assertIn("was changed", self.recover(code=1))
+            self.assertEqual(self.file.read_bytes(), b"." * 20)
+        self.assertTrue(path.exists())
+        self.recover("--force")
+        self.assertEqual(self.file.read_bytes(), b"AAAA" + b"." * 16)
+
+    def test_a_file_that_was_last_changed_by_the_ranks_is_written(self):
+        past = time.time_ns() - 60 * SECOND
+        os.utime(self.file, ns=(past, past - SECOND))
+        self.put("a", journal([record(1, self.file, 0, b"AAAA")], active=past))
+        self.recover()
+
+    def test_after_a_new_start_of_the_system_the_start_counts(self):
+        start = time.time_ns() - time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+        other = {"boot": "another", "active": start - 100 * SECOND}
+        self.put("a", journal([record(1, self.file, 0, b"AAAA", device=1)], **other))
+        self.assertIn("was changed", self.recover(code=1))
+        os.utime(self.file, ns=(start, start - SECOND))
+        self.recover()
+        self.assertEqual(self.file.read_bytes(), b"AAAA" + b"." * 16)
+
+    def test_another_file_is_left_alone_always(self):
+        self.put("a", journal([record(1, self.file, 0, b"AAAA", inode=1)]))
+        self.assertIn("not the file", self.recover("--force", code=1))
+        self.assertEqual(self.file.read_bytes(), b"." * 20)
+
+    def test_one_file_that_is_gone_does_not_keep_others(self):
+        gone = self.folder / "gone"
+        path = self.put("a", journal([record(1, gone, 0, b"AAAA", inode=1, device=1),
+                                      record(2, self.file, 0, b"BBBB")]))
+        self.assertIn("ENOENT", self.recover(code=1))
+        self.assertEqual(self.file.read_bytes(), b"BBBB" + b"." * 16)
+        self.assertTrue(path.exists())
+        self.assertIn("0 writes", self.recover(code=1))
+
+    def test_journals_of_others_are_left_alone(self):
+        path = self.put("a", journal([record(1, self.file, 0, b"AAAA")]))
+        with path.open("rb") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            self.assertIn("still runs", self.recover())
+        path.unlink()
+        self.put("b", journal([record(1, self.file, 0, b"AAAA")], host="elsewhere"))
+        self.assertIn("elsewhere", self.recover(code=1))
+        self.assertEqual(self.file.read_bytes(), b"." * 20)
+
+    def test_what_is_no_journal_is_left_alone(self):
+        for number, content in enumerate((b"", b"text" * 20000, bytes(1 << 17))):
+            self.put(f"a{number}", content)
+        self.assertEqual(self.recover(code=1).count("no journal"), 3)
+        self.assertEqual(len(os.listdir(self.journals)), 3)
+
+    def test_usage(self):
+        for words in ([], ["a", "b"], ["--fast", "a"]):
+            result = subprocess.run([SLUICE, "recover", *words], capture_output=True, check=False)
+            self.assertEqual(result.returncode, 2)
+        result = subprocess.run([SLUICE, "recover", "--help"], capture_output=True, check=False)
+        self.assertEqual(result.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,263 @@
+// `sluice recover`: writes what journals of dead ranks hold to the files where it belongs.
+#include "storage/journal_folder.hpp"
+#include "system/errno_status.hpp"
+#include "tools/command.hpp"
+#include "tools/replay.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+constexpr std::int64_t second_ns = 1'000'000'000;
+/// A rank says only now and then that it may still change files.
+constexpr std::int64_t slack_ns = 5 * second_ns;
+constexpr double mebibyte = 1 << 20;
+
+struct Options {
+    bool only_lists = false, forced = false;
+    std::string folder;
+};
+
+/// A journal of the folder that this call may work on.
+struct Candidate {
+    std::string path;
+    Descriptor descriptor;
+    MappedJournal journal;
+};
+
+std::optional<Options> parse(int argc, char** argv) {
+    Options options;
+    for (int i = 0; i < argc; ++i) {
+        std::string_view const word = argv[i];
+        if (word == "--dry-run")
+            options.only_lists = true;
+        else if (word == "--force")
+            options.forced = true;
+        else if (!word.starts_with('-') && options.folder.empty())
+            options.folder = word;
+        else
+            return std::nullopt;
+    }
+    return options.folder.empty() ? std::nullopt : std::optional(options);
+}
+
+std::int64_t since_start_of_system_ns() noexcept {
+    timespec up{};
+    clock_gettime(CLOCK_BOOTTIME, &up);
+    return std::int64_t{up.tv_sec} * second_ns + up.tv_nsec;
+}
+
+std::string time_in_words(std::int64_t ns) {
+    std::time_t const seconds = ns / second_ns;
+    std::tm parts{};
+    char text[32] = "";
+    if (localtime_r(&seconds, &parts)) std::strftime(text, sizeof text, "%F %T", &parts);
+    return text;
+}
+
+bool is_of_start(char const* boot, JournalOrigin const& here) noexcept {
+    return std::strcmp(boot, here.boot) == 0;
+}
+
+/// When ranks and replays may have changed files, as the journals tell. What one rank wrote may be
+/// another's bytes, so all ranks count. A start of the system ended them all.
+class Activity {
+public:
+    explicit Activity(std::span<MappedJournal const> journals) {
+        for (MappedJournal const& journal : journals)
+            if (is_of_start(journal.header().origin.boot, here_))
+                last_ = std::max(last_, journal.header().active);
+    }
+    [[nodiscard]] JournalOrigin const& here() const noexcept { return here_; }
+    [[nodiscard]] std::int64_t end_of_ranks(JournalHeader const& header) const noexcept {
+        return is_of_start(header.origin.boot, here_) ? last_ + slack_ns : start_of_system();
+    }
+    [[nodiscard]] bool covers(JournalHeader const& header, std::int64_t time) const noexcept {
+        if (time <= end_of_ranks(header)) return true;
+        if (header.replay_begin == 0 || time < header.replay_begin) return false;
+        return time <= (is_of_start(header.replay_boot, here_) ? header.replay_until + slack_ns
+                                                               : start_of_system());
+    }
+
+private:
+    static std::int64_t start_of_system() noexcept {
+        return system_clock_ns() - since_start_of_system_ns();
+    }
+
+    JournalOrigin const here_ = origin_here(-1);
+    std::int64_t last_ = 0;
+};
+
+/// A system that was started again may number its devices in another way.
+std::string refusal(JournalRecord const& record, JournalHeader const& header, int fd,
+                    Activity const& activity, bool forced) {
+    auto const found = identity_of(fd);
+    bool const same_device = found && found->device == record.identity.device;
+    if (!found || found->inode != record.identity.inode ||
+        (!same_device && is_of_start(header.origin.boot, activity.here())))
+        return "it is not the file any more that was written to";
+    struct stat about{};
+    if (forced || fstat(fd, &about) != 0) return {};
+    std::int64_t const changed =
+        std::int64_t{about.st_mtim.tv_sec} * second_ns + about.st_mtim.tv_nsec;
+    if (activity.covers(header, changed)) return {};
+    return "it was changed at " + time_in_words(changed) + ", and the ranks had ended by " +
+           time_in_words(activity.end_of_ranks(header)) +
+           "; if the bytes are to be written all the same, use --force";
+}
+
+/// Those that nobody holds and that are of this host. Says what becomes of the others.
+std::vector<Candidate> candidates(Options const& options, int& problems) {
+    Error error;
+    std::vector<Candidate> chosen;
+    std::string const host = origin_here(-1).host;
+    for (FoundJournal& one : journals_in(options.folder, error)) {
+        char const* const path = one.file.path.c_str();
+        auto journal = one.is_free ? MappedJournal::of(one.file.descriptor.get()) : std::nullopt;
+        if (one.file.error) {
+            std::printf("%s: left alone: %s\n", path, errno_text(one.file.error.code).c_str());
+            ++problems;
+        } else if (!one.is_free) {
+            std::printf("%s: left alone: its rank or its keeper still runs\n", path);
+        } else if (!journal) {
+            std::printf("%s: left alone: it is no journal of this version of Sluice\n", path);
+            ++problems;
+        } else if (!options.forced && host != journal->header().origin.host) {
+            std::printf("%s: left alone: it is of the host %s: run sluice recover there\n", path,
+                        journal->header().origin.host);
+            ++problems;
+        } else {
+            chosen.push_back({one.file.path, std::move(one.file.descriptor), std::move(*journal)});
+        }
+    }
+    if (error) {
+        std::fprintf(stderr, "sluice recover: %s: %s\n", options.folder.c_str(),
+                     errno_text(error.code).c_str());
+        ++problems;
+    }
+    return chosen;
+}
+
+Bytes list(std::vector<Candidate> const& chosen) {
+    Bytes all = 0;
+    for (Candidate const& one : chosen) {
+        std::map<std::string, std::pair<std::int64_t, Bytes>> files;
+        for (JournalRecord const& record : records_of(one.journal.bytes())) {
+            auto& [writes, bytes] = files[record.path];
+            writes += 1, bytes += record.request.bytes;
+            all += record.request.bytes;
+        }
+        JournalOrigin const& origin = one.journal.header().origin;
+        std::printf("%s: rank %lld, begun %s%s\n", one.path.c_str(),
+                    static_cast<long long>(origin.rank), time_in_words(origin.created).c_str(),
+                    files.empty() ? ": nothing is left to write" : "");
+        for (auto const& [path, of_file] : files)
+            std::printf("  %s: %lld writes, %.1f MiB\n", path.c_str(),
+                        static_cast<long long>(of_file.first),
+                        static_cast<double>(of_file.second) / mebibyte);
+    }
+    return all;
+}
+
+/// A line that is written over, where somebody looks on.
+class ProgressLine {
+public:
+    explicit ProgressLine(Bytes all) : all_(all), is_seen_(isatty(STDERR_FILENO) == 1) {}
+    ~ProgressLine() {
+        if (is_seen_ && done_ > 0) std::fputs("\n", stderr);
+    }
+    void add(Bytes bytes) {
+        done_ += bytes;
+        std::int64_t const now = system_clock_ns();
+        if (!is_seen_ || now - told_ < second_ns / 5) return;
+        told_ = now;
+        std::fprintf(stderr, "\r%.1f of %.1f MiB", static_cast<double>(done_) / mebibyte,
+                     static_cast<double>(all_) / mebibyte);
+    }
+
+private:
+    Bytes all_, done_ = 0;
+    bool is_seen_;
+    std::int64_t told_ = 0;
+};
+
+/// What this call writes is no change by somebody else, if the call is ended and made again.
+void begin_replay(std::span<MappedJournal const> journals, JournalOrigin const& here) {
+    std::int64_t const now = system_clock_ns();
+    for (MappedJournal const& journal : journals) {
+        JournalHeader& header = journal.header();
+        if (header.replay_begin == 0) header.replay_begin = now;
+        header.replay_until = now;
+        std::memcpy(header.replay_boot, here.boot, sizeof header.replay_boot);
+        (void)journal.sync();
+    }
+}
+
+void end_replay(std::span<MappedJournal const> journals) {
+    for (MappedJournal const& journal : journals) {
+        journal.header().replay_begin = 0;
+        (void)journal.sync();
+    }
+}
+
+ReplayOutcome complete(std::span<MappedJournal const> journals, Bytes all, bool forced) {
+    Activity const activity(journals);
+    ProgressLine line(all);
+    ReplayRules rules;
+    rules.refusal = [&](JournalRecord const& record, JournalHeader const& header, int fd) {
+        return refusal(record, header, fd, activity, forced);
+    };
+    rules.begins = [&] { begin_replay(journals, activity.here()); };
+    rules.writes = [&](Bytes bytes) {
+        for (MappedJournal const& journal : journals)
+            journal.header().replay_until = system_clock_ns();
+        line.add(bytes);
+    };
+    auto outcome = replay(journals, rules);
+    end_replay(journals);
+    return outcome;
+}
+
+int recover(std::vector<Candidate> chosen, Options const& options, int problems) {
+    Bytes const all = list(chosen);
+    if (options.only_lists || chosen.empty()) return problems > 0;
+    std::vector<MappedJournal> journals;
+    for (Candidate& one : chosen) journals.push_back(std::move(one.journal));
+    auto const outcome = complete(journals, all, options.forced);
+    std::printf("%lld writes, %.1f MiB, are in their files\n",
+                static_cast<long long>(outcome.writes),
+                static_cast<double>(outcome.bytes) / mebibyte);
+    for (std::string const& line : outcome.refused) std::printf("not written: %s\n", line.c_str());
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        if (records_of(journals[i].bytes()).empty())
+            unlink(chosen[i].path.c_str());
+        else
+            std::printf("%s stays: mend the cause and run sluice recover again, or remove it\n",
+                        chosen[i].path.c_str());
+    }
+    return problems > 0 || !outcome.refused.empty();
+}
+
+}  // namespace
+
+int command_recover(int argc, char** argv) {
+    auto const options = parse(argc, argv);
+    if (!options) {
+        std::fprintf(stderr, "usage: sluice recover [--dry-run] [--force] FOLDER\n");
+        return bad_usage;
+    }
+    int problems = 0;
+    auto chosen = candidates(*options, problems);
+    if (chosen.empty() && problems == 0)
+        std::printf("%s: nothing is to be recovered\n", options->folder.c_str());
+    return recover(std::move(chosen), *options, problems);
+}
+
+}  // namespace sluice
