@@ -165,6 +165,10 @@ function(sluice_runners)
             SHORT ${behind} --slow --programs 40
             LONG ${behind} --programs 2000)
     endforeach()
+    set(journaled --behind 256K,${CMAKE_BINARY_DIR} --ahead 256K --no-shrink)
+    sluice_runner("random programs, journaled in a folder," mpi/random_programs.py
+        SHORT ${journaled} --programs 100
+        LONG ${journaled} --programs 2000)
     sluice_runner(durability durability/run.py SHORT --level quick LONG --level long)
     sluice_runner(functions functions/run.py)
     sluice_runner(coexistence coexistence/run.py)

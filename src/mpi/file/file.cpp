@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <fcntl.h>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -40,9 +41,12 @@ Bytes delay_bytes(FileHints const& hints, int amode, OwnFile const& own, Team co
     return (amode & never) || own.fd < 0 || out_of_reach ? 0 : hints.write_behind;
 }
 
+/// A checkpoint may come after the file was closed: it has a descriptor of its own.
 JournaledFile journaled(OwnFile const& own) {
+    if (!wants_durable_journal()) return {own.name, own.identity};
+    auto const fd = std::make_shared<Descriptor>(fcntl(own.fd, F_DUPFD_CLOEXEC, 0));
     return {own.name, own.identity,
-            [fd = own.fd] { return system_error("fdatasync", sync_data(fd)); }};
+            [fd] { return system_error("fdatasync", sync_data(fd->get())); }};
 }
 
 }  // namespace
