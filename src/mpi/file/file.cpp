@@ -142,6 +142,15 @@ void File::settle() {
     account();
 }
 
+/// Of independent writes whose calls had returned.
+void File::account_for_independent() {
+    for (auto const& write : behind.take_ended()) {
+        log("independent write", write->transfer.error);
+        std::lock_guard const lock(mutex_);
+        late_alone_ = agreed(late_alone_, write->transfer.status());
+    }
+}
+
 void File::account() {
     std::vector<std::shared_ptr<Operation>> ended;
     {
@@ -151,11 +160,7 @@ void File::account() {
         ended.assign(left_behind_.begin(), going_on.begin());
         left_behind_.erase(left_behind_.begin(), going_on.begin());
     }
-    for (auto const& write : behind.take_ended()) {
-        log("independent write", write->transfer.error);
-        std::lock_guard const lock(mutex_);
-        late_alone_ = agreed(late_alone_, write->transfer.status());
-    }
+    if (ordered) account_for_independent();
     for (auto const& operation : ended) {
         completed(*operation);
         if (operation->status() == Status::ok) continue;

@@ -137,6 +137,7 @@ private:
     void wait_for_own_delayed(Span reach);
     /// Accounts for operations that ended behind their blocking calls, and keeps their errors.
     void account();
+    void account_for_independent();
 
     int const fd_;  ///< Of the storage.
     QueuePlace& place_;
