@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <sys/stat.h>
+#include <tuple>
 
 namespace sluice {
 namespace {
@@ -130,7 +131,9 @@ std::vector<SourcedRecord> merged_records(std::span<MappedJournal const> journal
         for (JournalRecord& record : records_of(journals[i].bytes()))
             all.push_back({std::move(record), i});
     }
-    std::ranges::stable_sort(all, {}, [](SourcedRecord const& one) { return one.record.stamp; });
+    std::ranges::sort(all, {}, [](SourcedRecord const& one) {
+        return std::tuple(one.record.stamp, one.journal, one.record.number);
+    });
     return all;
 }
 
