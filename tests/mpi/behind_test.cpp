@@ -11,6 +11,20 @@ namespace {
 using namespace access_form;
 using namespace behind_form;
 
+/// A handle that delays nothing, used before any other, decides nothing about memory or journals:
+/// the tests that follow see writes that are delayed.
+void the_first_file_is_only_read() {
+    auto const name = check::fresh_file("behind.bin", bytes);
+    MPI_File file = open(name, MPI_MODE_RDONLY);
+    model::Bytes found(bytes);
+    check::ok(MPI_File_read_at_all(file, 0, found.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+    check::same_bytes(model::prefill(0, bytes), found, "a file that is only read");
+    close(file);
+    barrier();
+    if (check::rank() == 0) ::unlink(name.c_str());
+    barrier();
+}
+
 /// No other rank has made the call when it returns. The memory may be used again at once.
 void returns_before_the_others() {
     if (!is_delayed()) return;
@@ -248,7 +262,8 @@ void time_series(bool scattered) {
 }
 
 std::vector<check::Test> make_tests() {
-    return {{"returns_before_the_others", returns_before_the_others},
+    return {{"the_first_file_is_only_read", the_first_file_is_only_read},
+            {"returns_before_the_others", returns_before_the_others},
             {"later_writes_win", later_writes_win},
             {"others_see_it/collective", [] { others_see_it(true); }},
             {"others_see_it/independent", [] { others_see_it(false); }},

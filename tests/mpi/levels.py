@@ -14,12 +14,14 @@ class Run:
     seconds: int = 150
     # Further environment variables; {work} is the folder of the run's files.
     settings: dict = field(default_factory=dict)
+    keeper: bool = True  # False: the library is preloaded, but not by `sluice run`.
 
     def title(self):
         node = f" {self.ranks_per_node}/node" if self.ranks_per_node else ""
         options = "".join(" " + word for word in self.options)
         settings = "".join(f" {name}={value}" for name, value in self.settings.items())
-        return f"{self.mpi} {self.program} {self.ranks} ranks{node}{options}{settings}"
+        keeper = "" if self.keeper else " no keeper"
+        return f"{self.mpi} {self.program} {self.ranks} ranks{node}{options}{settings}{keeper}"
 
 
 def quick_runs(mpi):
@@ -124,6 +126,7 @@ def behind_runs(mpi):
         Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("64K")),
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M")),
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64K", nodes)),
+        Run(mpi, "behind_test", 2, 0, [], 150, behind_settings("1M,{work}"), keeper=False),
         Run(mpi, "behind_groups_test", 4, 0, [], 150, behind_settings("64M", SLOW)),
         Run(mpi, "behind_groups_test", 3, 0, [], 150, behind_settings("64K")),
         Run(mpi, "behind_groups_test", 4, 0, [], 150, behind_settings("1M,{work}")),

@@ -55,7 +55,7 @@ class Case:
     def command(self, directory, trace=False):
         words = [BUILD / "env" / self.mpi / "bin" / "mpiexec", "-n", self.ranks]
         if not self.args.plain:
-            words += self.preload()
+            words += runner.preload(self.mpi, self.args.keeper)
         words += [BUILD / self.mpi / "tests" / "mpi" / "random_test", "--seed", self.seed,
                   "--programs", self.programs, "--seconds", self.seconds, "--dir", directory]
         if self.steps is not None:
@@ -67,13 +67,6 @@ class Case:
         words += ["--plain"] if self.args.plain else []
         words += ["--trace"] if trace else []
         return [str(word) for word in words]
-
-    def preload(self):
-        """Under `sluice run` a keeper outlives each rank, and delayed writes never overlap."""
-        build = BUILD / self.mpi
-        if self.args.keeper:
-            return [build / "bin" / "sluice", "run"]
-        return ["env", f"LD_PRELOAD={build / 'lib' / 'libsluice.so'}"]
 
     def settings(self):
         args = self.args

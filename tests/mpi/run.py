@@ -37,13 +37,21 @@ def environment(run, mark, plain):
     return env
 
 
+def preload(mpi, keeper=True):
+    """The words before a program. Under `sluice run` a keeper outlives each rank, and delayed
+    writes never overlap."""
+    build = BUILD / MPIS[mpi].build
+    if keeper:
+        return [str(build / "bin" / "sluice"), "run"]
+    return ["env", f"LD_PRELOAD={build / 'lib' / 'libsluice.so'}"]
+
+
 def command(run, args, work, full):
     mpi = MPIS[run.mpi]
-    build = BUILD / mpi.build
-    program = str(Path(args.programs or build / "tests" / mpi.programs) / run.program)
+    program = str(Path(args.programs or BUILD / mpi.build / "tests" / mpi.programs) / run.program)
     words = [str(mpi.mpiexec), "-n", str(run.ranks)]
     if not args.plain and not linked(run.program):
-        words += [str(build / "bin" / "sluice"), "run"]
+        words += preload(run.mpi, run.keeper)
     words += [program, "--dir", str(work), *options_of(run, args), *args.program_options]
     if full and run.program == "errors_test":
         words += ["--full", str(full)]

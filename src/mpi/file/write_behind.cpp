@@ -62,7 +62,7 @@ bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
 }
 
 bool WriteBehind::takes_disjoint() const {
-    return journal_of_rank(node_bytes_) != nullptr || !all_take_part_;
+    return node_bytes_ > 0 && (journal_of_rank(node_bytes_) != nullptr || !all_take_part_);
 }
 
 /// A journal in a folder is wanted for what it outlives, not for speed.
