@@ -19,6 +19,7 @@ ReadSequence::Made const& ReadSequence::before(int reads) const noexcept {
 
 void ReadSequence::add(Request const& request) {
     Made now{request, {}};
+    now.request.memory = Layout::contiguous();
     for (int period = 1; period <= most_period; ++period) {
         auto const at = static_cast<std::size_t>(period);
         if (made_.size() < at) break;

@@ -16,7 +16,7 @@ public:
     /// The longest loop that is recognised, in reads.
     static constexpr int most_period = 8;
 
-    /// The rank's next read.
+    /// The rank's next read. Its memory is not looked at: what comes back is for contiguous memory.
     void add(Request const& request);
     /// The read that comes `ahead` >= 1 reads after the last one, if some period is known.
     [[nodiscard]] std::optional<Request> next(int ahead) const;

@@ -154,8 +154,10 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
         access.leads_on_ = true;
         bool const fits = call.status == Status::ok && !converts;
         access.operation_ = file->ahead.take(*file, call, fits);
-        if (access.operation_) access.taken_ = call.request.bytes;
-        if (access.operation_) return access;
+        if (access.operation_) {
+            access.taken_ = call.request.bytes;
+            return access;
+        }
     }
     auto const kept = may_delay ? take_behind(*file, call, converts, true) : nullptr;
     if (kept) access.taken_ = call.request.bytes;

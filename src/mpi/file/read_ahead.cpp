@@ -43,6 +43,13 @@ struct Verdict {
     static int foretold(std::uint64_t all) noexcept { return most_ahead - static_cast<int>(all); }
 };
 
+/// Whether a file of so many bytes has those of the request.
+bool lies_within(Request const& request, Bytes file_bytes) noexcept {
+    Span const reach = reach_of(request);
+    return reach.empty() ||
+           (request.view.displacement >= 0 && reach.begin >= 0 && reach.end <= file_bytes);
+}
+
 std::uint64_t largest_of_all(File const& file, std::uint64_t mine) {
     NodeReduction::Words words{};
     words[0] = mine;
@@ -58,11 +65,9 @@ ReadAhead::Stamp ReadAhead::stamp() const noexcept {
     return {about.st_ctim, about.st_size};
 }
 
-bool ReadAhead::is_in_file(Request const& request) const noexcept {
+Bytes ReadAhead::file_bytes() const noexcept {
     struct stat about{};
-    Span const reach = reach_of(request);
-    return reach.empty() || (request.view.displacement >= 0 && reach.begin >= 0 &&
-                             fstat(fd_, &about) == 0 && reach.end <= about.st_size);
+    return fstat(fd_, &about) == 0 ? about.st_size : 0;
 }
 
 /// Of the reads that come next, how many this rank knows and has memory for. The first read of all
@@ -71,24 +76,23 @@ int ReadAhead::count_foretold() const {
     auto const& memory = memory_of_rank(node_bytes_);
     if (!memory || (misses_in_a_row_ >= most_misses && !sequence_.was_foretold())) return 0;
     if (sequence_.has_begun()) return 1;
+    Bytes const in_file = file_bytes();
     Bytes bytes = 0;
     for (int count = 0; count < most_ahead; ++count) {
         auto const next = sequence_.next(count + 1);
         if (next) bytes += next->bytes;
-        if (!next || bytes > memory->bytes() || !is_in_file(*next)) return count;
+        if (!next || bytes > memory->bytes() || !lies_within(*next, in_file)) return count;
     }
     return most_ahead;
 }
 
-/// Behind a first read comes one of the bytes that follow those of all ranks: so does a loop over
-/// the steps of a variable begin.
+/// One of those that were counted. Behind a first read comes one of the bytes that follow those of
+/// all ranks: so does a loop over the steps of a variable begin.
 std::optional<Request> ReadAhead::guess(int ahead, Span all) const {
-    bool const first = sequence_.has_begun();
-    auto next = first ? moved(sequence_.last(), sequence_.last().bytes > 0 ? all.bytes() : 0)
-                      : sequence_.next(ahead);
-    if (!next || !is_in_file(*next)) return std::nullopt;
-    next->memory = Layout::contiguous();
-    return next;
+    if (!sequence_.has_begun()) return sequence_.next(ahead);
+    Request const& last = sequence_.last();
+    Request const next = moved(last, last.bytes > 0 ? all.bytes() : 0);
+    return lies_within(next, file_bytes()) ? std::optional(next) : std::nullopt;
 }
 
 bool ReadAhead::is_right(File& file, Prepared const& prepared, Call const& call) const {

@@ -58,7 +58,7 @@ private:
     };
 
     [[nodiscard]] Stamp stamp() const noexcept;
-    [[nodiscard]] bool is_in_file(Request const& request) const noexcept;
+    [[nodiscard]] Bytes file_bytes() const noexcept;
     [[nodiscard]] int count_foretold() const;
     [[nodiscard]] std::optional<Request> guess(int ahead, Span all) const;
     void prepare_one(File& file, std::optional<Request> const& next);

@@ -152,7 +152,7 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bo
     if (!may_take(call, collective) || !has_room_in_file(storage, bytes) ||
         !Progress::instance().can_help())
         return nullptr;
-    auto memory = wait_for_memory(call.request);
+    auto memory = bytes > 0 ? wait_for_memory(call.request) : Memory();
     if (!memory) return nullptr;
     auto kept = std::make_shared<KeptWrite>();
     kept->reach = reach_of(call.request);
@@ -160,7 +160,7 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bo
     if (bytes > 0)  // Memory of nothing has no places.
         copy(Cursor(*Layout::contiguous(), 0), memory->data, Cursor(*call.request.memory, 0),
              call.user, bytes);
-    if (memory->entry && bytes > 0 && !commit(*memory)) return nullptr;
+    if (memory->entry && !commit(*memory)) return nullptr;
     if (memory->entry && memory->entry->is_durable()) memory->entry->keep(std::move(kept->mark));
     kept->memory = std::move(memory->hold);
     call.keeps = kept;
@@ -260,13 +260,9 @@ void WriteBehind::wait_until_void_on_others(Span reach, std::function<void()> co
     for (auto const& [number, operation] : calls) {
         Progress::instance().drive(
             {.done = [&] { return !operation->may_touch(reach); }, .poke = poke});
-        Span const mark = mark_of_call(number);
-        if (!operation->complete() || clip(operation->summary_exchange().reach, reach).empty() ||
-            !mark_->is_held_by_others(mark))
-            continue;
-        Progress::instance().drive({.mpi_done = [&] { return !mark_->is_held_by_others(mark); },
-                                    .mpi_often = true,
-                                    .poke = poke});
+        bool const touches =
+            operation->complete() && !clip(operation->summary_exchange().reach, reach).empty();
+        if (touches) wait_for_others(mark_of_call(number), poke);
     }
 }
 
