@@ -84,11 +84,13 @@ std::optional<Offset> distance_between(Request const& from, Request const& to) {
     return distance;
 }
 
+Offset offset_in_file(Request const& r, Bytes index) noexcept {
+    return r.view.displacement + r.view.filetype->offset_at(r.position + index);
+}
+
 Span span_of(Request const& r) noexcept {
     if (r.bytes <= 0) return {};
-    Layout const& view = *r.view.filetype;
-    return {r.view.displacement + view.offset_at(r.position),
-            r.view.displacement + view.offset_at(r.position + r.bytes - 1) + 1};
+    return {offset_in_file(r, 0), offset_in_file(r, r.bytes - 1) + 1};
 }
 
 Span positions_in(Request const& r, Span window) noexcept {
@@ -128,7 +130,7 @@ std::int64_t blocks_touched(Request const& r, Bytes unit) noexcept {
     std::int64_t count = 0;
     Bytes done = 0;
     for (; done < r.bytes && count < counted_at_most; ++count) {
-        Offset const at = r.view.displacement + r.view.filetype->offset_at(r.position + done);
+        Offset const at = offset_in_file(r, done);
         Offset const next = (at / unit + 1) * unit;
         done = std::max(done + 1, positions_in(r, {at, next}).end);
     }

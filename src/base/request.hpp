@@ -43,6 +43,9 @@ void separate_tiles(Request& request);
 /// alike.
 [[nodiscard]] std::optional<Offset> distance_between(Request const& from, Request const& to);
 
+/// Where the request's byte `index`, counted from its begin, lies in the file.
+[[nodiscard]] Offset offset_in_file(Request const& request, Bytes index) noexcept;
+
 /// First to last byte wanted; empty when nothing is. Needs an ascending view.
 [[nodiscard]] Span span_of(Request const& request) noexcept;
 

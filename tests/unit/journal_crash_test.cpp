@@ -2,6 +2,8 @@
 // 512-byte sectors are on the device, of the journal and of the file; the others are as they were.
 // After the recovery each byte of an acknowledged write is there, and each other byte is one that
 // somebody asked to write there, or the one before.
+#include "request_places.hpp"
+
 #include "base/layout.hpp"
 #include "storage/journal.hpp"
 
@@ -87,13 +89,6 @@ Request drawn_request(Random& random) {
         r.view.displacement = draw<Offset>(random, 0, file_bytes - 1000);
     }
     return r;
-}
-
-std::vector<Offset> places_of(Request const& r) {
-    std::vector<Offset> all;
-    for (Bytes i = 0; i < r.bytes; ++i)
-        all.push_back(r.view.displacement + r.view.filetype->offset_at(r.position + i));
-    return all;
 }
 
 /// One rank, and the system that it runs on.

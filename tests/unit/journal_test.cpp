@@ -1,5 +1,7 @@
 // What a journal holds is read back as it was, whatever the layout of the file's bytes; and what is
 // no record is none.
+#include "request_places.hpp"
+
 #include "storage/journal.hpp"
 
 #include "base/layout.hpp"
@@ -52,13 +54,6 @@ Request drawn_request() {
     r.position = *rc::gen::inRange<Bytes>(0, 1000);
     r.bytes = *rc::gen::inRange<Bytes>(1, 3000);
     return r;
-}
-
-std::vector<Offset> places_of(Request const& r) {
-    std::vector<Offset> all;
-    for (Bytes i = 0; i < r.bytes; ++i)
-        all.push_back(r.view.displacement + r.view.filetype->offset_at(r.position + i));
-    return all;
 }
 
 RC_GTEST_PROP(Journal, RecordsAreReadBackInTheirOrder, ()) {

@@ -171,10 +171,6 @@ Request draw_request_in_tile(Tile const& tile, std::int64_t number) {
     return r;
 }
 
-Offset offset_in(Request const& r, Bytes i) {
-    return r.view.displacement + r.view.filetype->offset_at(r.position + i);
-}
-
 RC_GTEST_PROP(Request, TilesThatOverlapAreSeparatedForRequestsOfOne, ()) {
     Tile tile = draw_tile();
     tile.extent = *rc::gen::inRange<Offset>(0, tile.extent + 1);
@@ -183,7 +179,8 @@ RC_GTEST_PROP(Request, TilesThatOverlapAreSeparatedForRequestsOfOne, ()) {
     separate_tiles(after);
     RC_ASSERT(after.view.filetype->is_ascending());
     RC_ASSERT(after.bytes == before.bytes);
-    for (Bytes i = 0; i < before.bytes; ++i) RC_ASSERT(offset_in(after, i) == offset_in(before, i));
+    for (Bytes i = 0; i < before.bytes; ++i)
+        RC_ASSERT(offset_in_file(after, i) == offset_in_file(before, i));
     RC_ASSERT(distance_between(before, after) == Offset{0});
     RC_CLASSIFY(!before.view.filetype->is_ascending(), "overlapping tiles");
 }
@@ -210,9 +207,9 @@ RC_GTEST_PROP(Request, DistancesAreThoseOfAllBytes, ()) {
     Request a = draw(tile), b = draw(alike ? tile : draw_tile());
     if (alike && *rc::gen::arbitrary<bool>()) b.position = a.position;
     a.bytes = b.bytes = *rc::gen::inRange<Bytes>(1, 30);
-    Offset const first = offset_in(b, 0) - offset_in(a, 0);
+    Offset const first = offset_in_file(b, 0) - offset_in_file(a, 0);
     bool all = true;
-    for (Bytes i = 0; i < a.bytes; ++i) all &= offset_in(b, i) - offset_in(a, i) == first;
+    for (Bytes i = 0; i < a.bytes; ++i) all &= offset_in_file(b, i) - offset_in_file(a, i) == first;
     RC_ASSERT(distance_between(a, b) == (all ? std::optional(first) : std::nullopt));
     RC_CLASSIFY(all, "one distance");
 }

@@ -1,4 +1,6 @@
 // Property tests of the marks by which operations find out whether they touch a common byte.
+#include "request_places.hpp"
+
 #include "file/plan/overlap.hpp"
 
 #include <gtest/gtest.h>
@@ -27,10 +29,8 @@ Request drawn_request() {
 }
 
 std::set<Offset> bytes_of(Request const& r) {
-    std::set<Offset> all;
-    for (Bytes i = 0; i < r.bytes; ++i)
-        all.insert(r.view.displacement + r.view.filetype->offset_at(r.position + i));
-    return all;
+    auto const places = places_of(r);
+    return {places.begin(), places.end()};
 }
 
 bool have_common(std::set<Offset> const& a, std::set<Offset> const& b) {

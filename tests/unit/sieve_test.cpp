@@ -48,8 +48,7 @@ void expect_pieces(Request const& request, UserTransfer const& read, Buffer cons
     Bytes const there = bytes_before(request, size);
     RC_ASSERT(read.wanted_bytes() == there);
     for (Bytes i = 0; i < there; ++i) {
-        Offset const place =
-            request.view.displacement + request.view.filetype->offset_at(request.position + i);
+        Offset const place = offset_in_file(request, i);
         RC_ASSERT(memory[static_cast<std::size_t>(i)] == contents[static_cast<std::size_t>(place)]);
     }
     for (Bytes i = there; i < request.bytes; ++i) {

@@ -60,8 +60,7 @@ inline std::vector<Part> parts_of(World& world, Rank ranks, int pattern) {
 inline void model_write(std::vector<std::byte>& file, Part const& part) {
     Request const& r = part.request;
     for (Bytes i = 0; i < r.bytes; ++i) {
-        auto const at = static_cast<std::size_t>(r.view.displacement +
-                                                 r.view.filetype->offset_at(r.position + i));
+        auto const at = static_cast<std::size_t>(offset_in_file(r, i));
         if (file.size() <= at) file.resize(at + 1);
         file[at] = part.memory[static_cast<std::size_t>(i)];
     }

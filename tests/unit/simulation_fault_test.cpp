@@ -93,7 +93,7 @@ void expect_holes_untouched(World& world, std::vector<Part> const& parts) {
     for (Part const& part : parts) {
         Request const& r = part.request;
         for (Bytes i = 0; i < r.bytes; ++i) {
-            auto const at = index(r.view.displacement + r.view.filetype->offset_at(r.position + i));
+            auto const at = index(offset_in_file(r, i));
             if (at < asked.size()) asked[at] = true;
         }
     }
@@ -246,10 +246,7 @@ TEST(SimulatedFault, HintsThatDifferDoNoHarm) {
 /// Bytes that a rank's read of interleaved pieces can get from a file of `size` bytes.
 Bytes there(Part const& part, Offset size) {
     Bytes count = 0;
-    for (Bytes i = 0; i < part.request.bytes; ++i) {
-        Request const& r = part.request;
-        count += r.view.displacement + r.view.filetype->offset_at(r.position + i) < size;
-    }
+    for (Bytes i = 0; i < part.request.bytes; ++i) count += offset_in_file(part.request, i) < size;
     return count;
 }
 

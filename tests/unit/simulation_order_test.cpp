@@ -48,7 +48,7 @@ Step drawn_step(World& world, std::size_t number, Rank ranks) {
 std::vector<std::byte> model_read(std::vector<std::byte> const& file, Request const& r) {
     std::vector<std::byte> bytes;
     for (Bytes i = 0; i < r.bytes; ++i) {
-        auto const at = r.view.displacement + r.view.filetype->offset_at(r.position + i);
+        auto const at = offset_in_file(r, i);
         bytes.push_back(file.at(static_cast<std::size_t>(at)));
     }
     return bytes;

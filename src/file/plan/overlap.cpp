@@ -76,7 +76,7 @@ void BlockMarks::mark(Request const& request, Span stretch) noexcept {
     }
     Span left = positions_in(request, within);
     while (!left.empty()) {
-        Offset const at = request.view.displacement + view.offset_at(request.position + left.begin);
+        Offset const at = offset_in_file(request, left.begin);
         Bytes const block = blocks.block_of(at);
         mark_range(block, block);
         Offset const end = std::min(blocks.end_of(block), within.end);
