@@ -1,7 +1,7 @@
 """Tables of programs that call only blocking functions, from results/behind.jsonl."""
 
 NOTE = """`results/behind`: the programs of `bench/programs`, unchanged, {steps} steps of {size} of all ranks on a device of
-{bandwidth} MiB/s, each computing for as long as its I/O takes; {turns} turns. Seconds of whole runs with the close, medians of
+{bandwidth} MiB/s, each computing for as long as its I/O takes; turns: {turns}. Seconds of whole runs with the close, medians of
 the MPI alone, of Sluice, and of Sluice with `SLUICE_WRITE_BEHIND` and `SLUICE_READ_AHEAD` = {memory} (*behind*).
 
 - *Ideal*: the computation, and the I/O of one step, which has no computation beside it.
