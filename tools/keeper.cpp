@@ -4,17 +4,23 @@
 #include "storage/journal_folder.hpp"
 #include "system/errno_status.hpp"
 #include "system/launcher.hpp"
-#include "tools/replay.hpp"
+#include "system/random.hpp"
+#include "tools/peer_journals.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
+#include <limits>
 #include <poll.h>
 #include <string>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace sluice {
@@ -31,6 +37,7 @@ void wait_for(int process) noexcept {
 struct Kept {
     Descriptor journal;
     std::string path;  ///< Empty: in memory.
+    std::optional<MappedJournal> mapped = {};
 };
 
 void tell(ReplayOutcome const& outcome, Kept const& kept) {
@@ -38,10 +45,10 @@ void tell(ReplayOutcome const& outcome, Kept const& kept) {
     if (outcome.writes > 0)
         std::fprintf(
             stderr,
-            "sluice: rank %ld ended with delayed writes; its keeper has written them: %lld "
+            "sluice: %s ended with delayed writes; the keeper of rank %ld has written them: %lld "
             "writes, %.1f MiB\n",
-            rank, static_cast<long long>(outcome.writes),
-            static_cast<double>(outcome.bytes) / (1 << 20));
+            outcome.journals > 1 ? "the ranks of this node" : "a rank", rank,
+            static_cast<long long>(outcome.writes), static_cast<double>(outcome.bytes) / (1 << 20));
     char const* const fate = kept.path.empty() ? "is lost" : "stays in its journal";
     for (std::string const& line : outcome.refused)
         std::fprintf(stderr, "sluice: rank %ld ended with a delayed write that %s: %s\n", rank,
@@ -52,19 +59,55 @@ void tell(ReplayOutcome const& outcome, Kept const& kept) {
                      kept.path.c_str());
 }
 
+/// What a launcher ends the other ranks for is the end of one rank's output.
+void let_go_of_output() noexcept {
+    Descriptor const nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
+    for (int const fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing.get(), fd);
+}
+
+/// Where records of other ranks may overlap, those of all ranks, in their order. The keeper of the
+/// rank that ends last does it, since it has its output still; another one if that keeper was
+/// killed.
+ReplayOutcome replay_in_order(MappedJournal const& own) {
+    auto const keepers = journal_peers(own.bytes());
+    if (keepers.empty()) return replay({&own, 1});
+    PeerJournals const peers(keepers);
+    bool const is_last = peers.have_ended();
+    if (!is_last) {
+        let_go_of_output();
+        peers.wait();
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    peers.lock();
+    return replay(peers.mapped());
+}
+
 /// A journal in a folder is removed when all of it is in the files for good.
 void write_out(Kept const& kept) {
-    auto const journal = MappedJournal::of(kept.journal.get());
-    if (!journal) return;
-    auto const outcome = replay({&*journal, 1});
+    if (!kept.mapped) return;
+    std::atomic_ref(kept.mapped->header().rank_ended).store(1);
+    auto const outcome = replay_in_order(*kept.mapped);
     tell(outcome, kept);
     if (!kept.path.empty() && outcome.refused.empty()) unlink(kept.path.c_str());
+}
+
+/// All descriptors but its output and two more. A launcher takes a rank for alive while somebody
+/// has the socket that connects the two, and it may leave copies of the output.
+void close_others(int one, int other) noexcept {
+    auto const close_between = [](int first, int last) {
+        if (first <= last) syscall(SYS_close_range, first, last, 0);
+    };
+    auto const [low, high] = std::minmax(one, other);
+    close_between(STDERR_FILENO + 1, low - 1);
+    close_between(low + 1, high - 1);
+    close_between(high + 1, std::numeric_limits<int>::max());
 }
 
 /// What ends a job must not end its keepers. Its output stays open, so that who started the job
 /// does not take it for ended before its bytes are where they belong.
 [[noreturn]] void keep(Kept const& kept, int process) {
     setsid();
+    close_others(kept.journal.get(), process);
     for (int const signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2})
         std::signal(signal, SIG_IGN);
     wait_for(process);
@@ -79,6 +122,8 @@ bool fork_away(Kept const& kept, int process) {
     if (child == 0) {
         pid_t const keeper = fork();
         if (keeper == 0) keep(kept, process);
+        JournalKeeper& own = kept.mapped->header().keeper;
+        if (keeper > 0 && own.name != 0) own.process = keeper;
         _exit(keeper < 0 ? 1 : 0);
     }
     int status = 0;
@@ -87,15 +132,25 @@ bool fork_away(Kept const& kept, int process) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/// Zeros are no journal yet. Where the system has no random numbers the keepers of other ranks
+/// cannot tell this journal from others, and know nothing of it.
+bool begin_journal(int fd) {
+    JournalHeader header;
+    format_journal(std::as_writable_bytes(std::span(&header, 1)), {}, false);
+    header.keeper = {.process = 0, .descriptor = fd, .name = SystemRandom()().value_or(0)};
+    return pwrite(fd, &header, sizeof header, 0) == sizeof header;
+}
+
 /// Where the rank will delay writes; `why` says why there is no such place.
 Kept make_journal(Bytes bytes, std::string const& folder, std::string& why) {
     if (!folder.empty()) {
         JournalFile made = make_journal_file(folder, bytes, launched_rank());
         if (made.error) why = made.error.what + (": " + errno_text(made.error.code));
-        return {std::move(made.descriptor), made.path};
+        return {std::move(made.descriptor), made.path, {}};
     }
-    Kept kept{Descriptor(memfd_create("sluice-journal", MFD_CLOEXEC)), ""};
-    if (kept.journal.get() < 0 || ftruncate(kept.journal.get(), bytes) != 0)
+    Kept kept{Descriptor(memfd_create("sluice-journal", MFD_CLOEXEC)), "", {}};
+    int const fd = kept.journal.get();
+    if (fd < 0 || ftruncate(fd, bytes) != 0 || !begin_journal(fd))
         why = "memory: " + errno_text(errno);
     return kept;
 }
@@ -105,10 +160,11 @@ Kept make_journal(Bytes bytes, std::string const& folder, std::string& why) {
 /// The program inherits the journal, and nothing else of all this.
 std::string start_keeper(Bytes bytes, std::string const& folder) {
     std::string why;
-    Kept const kept = make_journal(bytes, folder, why);
+    Kept kept = make_journal(bytes, folder, why);
     if (!why.empty()) return why;
-    Descriptor const process(
-        static_cast<int>(syscall(SYS_pidfd_open, static_cast<long>(getpid()), 0L)));
+    kept.mapped = MappedJournal::of(kept.journal.get());
+    if (!kept.mapped) return "memory: " + errno_text(errno);
+    Descriptor const process = watch_process(getpid());
     if (process.get() < 0 || !fork_away(kept, process.get())) {
         if (!kept.path.empty()) unlink(kept.path.c_str());
         return "a process beside the rank: " + errno_text(errno);

@@ -38,6 +38,7 @@ public:
           records_(merged_records(journals)) {}
 
     ReplayOutcome run() {
+        outcome_.journals = journals_.size();
         for (SourcedRecord const& one : records_) open(one);
         if (rules_.begins && !records_.empty()) rules_.begins();
         for (std::size_t i = 0; i < records_.size(); ++i) write_out(i);

@@ -38,6 +38,7 @@ struct ReplayRules {
 struct ReplayOutcome {
     std::int64_t writes = 0;  ///< That are in their files now.
     Bytes bytes = 0;
+    std::size_t journals = 0;          ///< That were asked for what they hold.
     std::vector<std::string> refused;  ///< Why others are not, a line each.
 };
 

@@ -70,7 +70,7 @@ bool Journal::could_take(Request const& request, JournaledFile const& file) cons
 }
 
 std::unique_ptr<Journal::Entry> Journal::take(Request const& request, JournaledFile const& file,
-                                              Span reach) {
+                                              Span reach, std::int64_t order) {
     Bytes const all = bytes_of(request, file, count_of_runs(request));
     auto part = memory_->take(all);
     if (!part) return nullptr;
@@ -84,7 +84,7 @@ std::unique_ptr<Journal::Entry> Journal::take(Request const& request, JournaledF
         free_slots_.pop_back();
         used_ += all;
     }
-    write_record_head(at, request, file.path, file.identity, number);
+    write_record_head(at, request, file.path, file.identity, number, order);
     return std::make_unique<Entry>(shared_from_this(), number, at, all - request.bytes);
 }
 
@@ -242,6 +242,11 @@ bool Journal::is_empty() const {
 Bytes Journal::used() const {
     std::lock_guard const lock(mutex_);
     return used_;
+}
+
+void Journal::introduce(std::span<JournalKeeper const> peers) {
+    std::lock_guard const lock(mutex_);
+    store_journal_peers({front_.data(), static_cast<std::size_t>(journal_records)}, peers);
 }
 
 void Journal::note_active() noexcept { store_active(header(), effects_.clock()); }

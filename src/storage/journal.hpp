@@ -66,8 +66,9 @@ public:
     static std::shared_ptr<Journal> create(int fd, Bytes bytes, JournalEffects effects = {});
 
     /// Null where there is no room now. `reach`: from the first to the last byte of the file.
+    /// `order`: of several ranks' records in memory that overlap the larger one is the later one.
     [[nodiscard]] std::unique_ptr<Entry> take(Request const& request, JournaledFile const& file,
-                                              Span reach = {});
+                                              Span reach = {}, std::int64_t order = 0);
     /// Whether take() can ever succeed; false also where the description would be too long.
     [[nodiscard]] bool could_take(Request const& request, JournaledFile const& file) const;
 
@@ -96,6 +97,11 @@ public:
     /// Whether a file could not be made durable.
     [[nodiscard]] bool has_given_up() const;
     [[nodiscard]] bool is_durable() const noexcept { return effects_.sync != nullptr; }
+
+    /// Of one in memory: who has it beside the rank.
+    [[nodiscard]] JournalKeeper keeper() const noexcept { return header().keeper; }
+    /// From now on the keeper knows those of other ranks, whose records may overlap this one's.
+    void introduce(std::span<JournalKeeper const> peers);
 
 private:
     /// A record that counts, or will.

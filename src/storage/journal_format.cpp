@@ -88,11 +88,11 @@ std::vector<Run> runs_of(Layout const& layout) {
 
 /// What lies between the runs and the data is zeros, so that the checksum is of known bytes.
 void write_record_head(std::byte* at, Request const& request, std::string const& path,
-                       FileIdentity const& file, std::uint64_t number) {
+                       FileIdentity const& file, std::uint64_t number, std::int64_t stamp) {
     auto const runs = runs_of(*request.view.filetype);
     RecordHead const head{.mark = record_mark,
                           .number = number,
-                          .stamp = 0,
+                          .stamp = stamp,
                           .device = file.device,
                           .inode = file.inode,
                           .displacement = request.view.displacement,
@@ -131,7 +131,10 @@ void format_journal(std::span<std::byte> journal, JournalOrigin const& origin,
                                .active = origin.created,
                                .replay_begin = 0,
                                .replay_until = 0,
-                               .replay_boot = {}};
+                               .replay_boot = {},
+                               .keeper = {},
+                               .peer_count = 0,
+                               .rank_ended = 0};
     std::memcpy(journal.data(), &header, sizeof header);
 }
 
@@ -166,6 +169,31 @@ std::vector<JournalRecord> records_of(std::span<std::byte> journal) {
 
 void clear(std::span<std::byte> journal, std::size_t slot) noexcept {
     journal_slot(journal.data(), slot).store(0, std::memory_order_release);
+}
+
+namespace {
+
+constexpr std::size_t peers_at = 512;
+static_assert(peers_at >= sizeof(JournalHeader) &&
+              peers_at + journal_peers_most * sizeof(JournalKeeper) <=
+                  static_cast<std::size_t>(journal_page));
+
+}  // namespace
+
+std::vector<JournalKeeper> journal_peers(std::span<std::byte const> journal) {
+    auto const* const header = reinterpret_cast<JournalHeader const*>(journal.data());
+    std::uint64_t const count = std::atomic_ref(header->peer_count).load(std::memory_order_acquire);
+    std::vector<JournalKeeper> peers(std::min<std::size_t>(count, journal_peers_most));
+    if (!peers.empty())
+        std::memcpy(peers.data(), journal.data() + peers_at, peers.size() * sizeof peers[0]);
+    return peers;
+}
+
+void store_journal_peers(std::span<std::byte> journal,
+                         std::span<JournalKeeper const> peers) noexcept {
+    std::memcpy(journal.data() + peers_at, peers.data(), peers.size_bytes());
+    auto* const header = reinterpret_cast<JournalHeader*>(journal.data());
+    std::atomic_ref(header->peer_count).store(peers.size(), std::memory_order_release);
 }
 
 void store_void_below(JournalHeader& header, std::uint64_t number) noexcept {

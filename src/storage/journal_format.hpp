@@ -24,6 +24,14 @@ struct JournalOrigin {
     std::int64_t created = 0;  ///< Nanoseconds of the system's clock.
 };
 
+/// The process beside a rank that has its journal, and how others of the node reach that journal:
+/// /proc/PROCESS/fd/DESCRIPTOR. The name tells it from what other processes may have there later.
+struct JournalKeeper {
+    std::int32_t process = 0;  ///< 0: there is none.
+    std::int32_t descriptor = -1;
+    std::uint64_t name = 0;
+};
+
 /// Lies in one sector of a device, of which a crash leaves all or nothing.
 struct JournalHeader {
     std::uint64_t mark = 0;
@@ -36,6 +44,10 @@ struct JournalHeader {
     /// start of the system. 0: there was none.
     std::int64_t replay_begin = 0, replay_until = 0;
     char replay_boot[40] = {};
+    // Of a journal in memory:
+    JournalKeeper keeper;
+    std::uint64_t peer_count = 0;  ///< See journal_peers(). 0: nobody's order matters.
+    std::uint64_t rank_ended = 0;  ///< Set by the keeper: the rank takes no writes any more.
 };
 static_assert(sizeof(JournalHeader) <= 512);
 
@@ -47,7 +59,9 @@ struct JournalRecord {
     std::byte* data = nullptr;
     std::size_t slot = 0;
     std::uint64_t number = 0;  ///< Grows with each write of the process.
-    std::int64_t stamp = 0;    ///< When it was acknowledged, by the system's clock; orders ranks'.
+    /// Orders the ranks' records. In a durable journal it is the time, by the system's clock, when
+    /// the write was acknowledged; in memory the number of the collective call of its file handle.
+    std::int64_t stamp = 0;
 };
 
 /// What lies before a record's data.
@@ -73,10 +87,10 @@ constexpr Bytes journal_unit = 64;  ///< Records begin at multiples of it.
 [[nodiscard]] Bytes record_head_bytes(std::size_t path_bytes, std::size_t runs) noexcept;
 [[nodiscard]] std::vector<Run> runs_of(Layout const& layout);
 
-/// Writes what lies before the data to `at`, with no stamp and no checksum.
+/// Writes what lies before the data to `at`, with no checksum.
 void write_record_head(std::byte* at, Request const& request, std::string const& path,
-                       FileIdentity const& file, std::uint64_t number);
-/// Gives a record, whose data are there, its stamp and its checksum.
+                       FileIdentity const& file, std::uint64_t number, std::int64_t stamp = 0);
+/// Gives a record, whose data are there, another stamp, and its checksum.
 void seal_record(std::byte* at, std::int64_t stamp) noexcept;
 
 /// Makes a journal of zeros one that has no record.
@@ -91,6 +105,14 @@ void format_journal(std::span<std::byte> journal, JournalOrigin const& origin,
 [[nodiscard]] std::vector<JournalRecord> records_of(std::span<std::byte> journal);
 /// The write of the slot is where it belongs.
 void clear(std::span<std::byte> journal, std::size_t slot) noexcept;
+
+/// As many keepers as the page of a header has room for.
+constexpr std::size_t journal_peers_most = 224;
+/// The keepers of all ranks whose records may overlap, in an order that is the same for all.
+[[nodiscard]] std::vector<JournalKeeper> journal_peers(std::span<std::byte const> journal);
+/// Notes them: at most journal_peers_most.
+void store_journal_peers(std::span<std::byte> journal,
+                         std::span<JournalKeeper const> peers) noexcept;
 
 /// Stores to a header that other processes, or a later start of the system, may read.
 void store_void_below(JournalHeader& header, std::uint64_t number) noexcept;

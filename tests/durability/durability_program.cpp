@@ -6,9 +6,11 @@
 // Steps, in order, numbered from 0, collective:
 //   write:REGION  split:REGION  iwrite:REGION  read:REGION  wait  sync  close
 //   hint:NAME=VALUE (not numbered; first of all)
-// REGION is begin,bytes,pieces,gap: each piece of each rank has so many bytes; the pieces of all
-// ranks lie side by side, then there is a gap that nobody writes. What is written in step s by
-// rank r into its piece p is the byte value(s, r, p). A line "RANK begin STEP" is appended to the
+// REGION is begin,bytes,pieces,gap[,turn]: each piece of each rank has so many bytes; the pieces of
+// all ranks lie side by side, then there is a gap that nobody writes. A rank takes the place of the
+// one that is `turn` behind it, so that several steps of different turns write the same bytes by
+// different ranks. What is written in step s by rank r into its piece p is the byte value(s, r, p).
+// A line "RANK begin STEP" is appended to the
 // notes before, a line "RANK done STEP" after each step.
 #include <mpi.h>
 
@@ -23,7 +25,7 @@ namespace {
 
 struct Region {
     long long begin = 0;
-    int bytes = 0, pieces = 0, gap = 0;
+    int bytes = 0, pieces = 0, gap = 0, turn = 0;
 };
 
 unsigned char value(int step, int rank, int piece) {
@@ -95,7 +97,8 @@ private:
 
     static Region region(std::string const& text) {
         Region r;
-        if (std::sscanf(text.c_str(), "%lld,%d,%d,%d", &r.begin, &r.bytes, &r.pieces, &r.gap) != 4)
+        if (std::sscanf(text.c_str(), "%lld,%d,%d,%d,%d", &r.begin, &r.bytes, &r.pieces, &r.gap,
+                        &r.turn) < 4)
             fail("no region: " + text);
         return r;
     }
@@ -105,7 +108,8 @@ private:
         MPI_Type_contiguous(r.bytes, MPI_BYTE, &piece);
         MPI_Type_create_resized(piece, 0, MPI_Aint{r.bytes} * ranks_ + r.gap, &tile);
         MPI_Type_commit(&tile);
-        check(MPI_File_set_view(file_, r.begin + MPI_Offset{r.bytes} * rank_, MPI_BYTE, tile,
+        int const place = (rank_ + r.turn) % ranks_;
+        check(MPI_File_set_view(file_, r.begin + MPI_Offset{r.bytes} * place, MPI_BYTE, tile,
                                 "native", MPI_INFO_NULL),
               "MPI_File_set_view");
         MPI_Type_free(&tile);

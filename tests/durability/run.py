@@ -34,11 +34,13 @@ PREFIX = "sluice_test_"  # Of our own folders.
 OWN = "SLUICE_TEST_OWN_PLACES"
 MPI_LEAVES = r"mpich_sh(m|ar)_|hydra_|(ompi|prte|pmix)"  # When a rank is killed.
 
-# Regions: begin, bytes of a piece, pieces of a rank, gap behind the pieces of all ranks.
+# Regions: begin, bytes of a piece, pieces of a rank, gap behind the pieces of all ranks, and whose
+# place a rank takes: the one so many ranks behind it.
 MANY = "0,30000,12,0"  # Interleaved: two-phase.
 MORE = "2000000,20000,6,4096"
 LONG = "6000000,600000,1,0"  # Contiguous: straight to the file, by the helper's threads or beside.
 SHORT = "9000000,5000,1,0"  # Contiguous and short: straight to the file, at once.
+LARGE = "100000,300000,10,0"  # Interleaved, many rounds.
 BEHIND = "9500000,4096,6,512"  # Behind the end of the file, as it is at the start.
 SIZE = 9500000
 
@@ -46,6 +48,9 @@ STEPS = [f"write:{MANY}", "sync", f"iwrite:{MORE}", f"iwrite:{LONG}", "wait", f"
          f"split:{MORE}", "sync", f"iwrite:{MANY}", f"iwrite:{BEHIND}", "wait", f"write:{SHORT}",
          "sync",
          f"write:{LONG}", f"write:{MORE}", "close"]
+# Each byte by one rank after the other, as fill values and data are.
+OVER = [f"write:{LARGE},0", f"write:{LARGE},1", f"split:{LARGE},2", f"write:{LARGE},1",
+        f"write:{BEHIND},1", f"write:{BEHIND},2", "close"]
 WRITES = ("write", "split", "iwrite")
 
 
@@ -68,6 +73,7 @@ SCENARIOS = [
     Scenario("independent", 2, ("hint:romio_cb_write=disable", *STEPS)),
     Scenario("nodes", 4, tuple(STEPS), (("SLUICE_TEST", "ranks_per_node=2"),)),
     Scenario("behind", 3, tuple(STEPS), BEHIND_SETTINGS, delayed=True),
+    Scenario("behind, one over the other", 3, tuple(OVER), BEHIND_SETTINGS, delayed=True),
     Scenario("behind, nodes", 4, tuple(STEPS),
              (("SLUICE_WRITE_BEHIND", "2M"), ("SLUICE_TEST", "behind=always;ranks_per_node=2")),
              delayed=True),
@@ -86,9 +92,10 @@ SCENARIOS = [
 
 def cells(scenario, step, number):
     """The pieces of a step that writes: (offset, bytes, value, rank)."""
-    begin, size, pieces, gap = map(int, step.split(":")[1].split(","))
+    begin, size, pieces, gap, *turn = map(int, step.split(":")[1].split(","))
     for rank, piece in itertools.product(range(scenario.ranks), range(pieces)):
-        offset = begin + piece * (scenario.ranks * size + gap) + rank * size
+        place = (rank + sum(turn)) % scenario.ranks
+        offset = begin + piece * (scenario.ranks * size + gap) + place * size
         yield offset, size, 1 + (number * 67 + rank * 29 + piece * 7) % 250, rank
 
 

@@ -19,6 +19,7 @@ struct OwnFile {
     FileIdentity identity;     ///< Where there is a descriptor.
     bool held_by_mpi = false;  ///< The process has the same file by another descriptor, too.
     std::uint64_t number = 0;  ///< As all ranks agreed.
+    bool keeps_order = false;  ///< See introduce_keepers().
 };
 
 struct AgreedOpen {

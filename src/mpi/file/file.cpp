@@ -7,6 +7,7 @@
 #include "mpi/file/access.hpp"
 #include "mpi/file/agreed_hints.hpp"
 #include "mpi/file/agreed_open.hpp"
+#include "mpi/file/keepers.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/file/rank_journal.hpp"
 #include "mpi/file/statistics.hpp"
@@ -61,7 +62,7 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       identity(own.identity),
       ordered((hints.write_behind > 0 || hints.read_ahead > 0) && own.fd >= 0),
       behind(own.fd, own.number, journaled(own), team->topology->rank_count(),
-             delay_bytes(hints, amode, own, *team)),
+             delay_bytes(hints, amode, own, *team), own.keeps_order),
       ahead(own.fd, own.fd >= 0 ? hints.read_ahead : 0),
       storage(std::move(own.storage)),
       fd_(own.fd),
@@ -365,6 +366,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
     }
     place->set_machine(agreed.machine);
     own.number = agreed.number;
+    own.keeps_order = introduce_keepers(*team, hints.write_behind);
     auto const file = std::make_shared<File>(handle, team, *place, std::move(own), amode, hints);
     add_file(file);
     if (amode & MPI_MODE_APPEND) begin_at_end(*file);

@@ -24,7 +24,7 @@ std::size_t is_long(Bytes bytes) noexcept { return bytes >= (Bytes{256} << 10) ?
 
 /// This rank's share of the memory of its node, for all files; the first file fixes it. Null where
 /// the system has none.
-std::shared_ptr<BoundedMemory> const& memory_of_rank(Bytes node_bytes) {
+std::shared_ptr<BoundedMemory> const& memory_of_writes(Bytes node_bytes) {
     static auto const* const only =
         new std::shared_ptr<BoundedMemory>(BoundedMemory::share_of_node(node_bytes));
     return *only;
@@ -43,13 +43,14 @@ constexpr Offset call_marks = Offset{1} << 62;
 }  // namespace
 
 WriteBehind::WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks,
-                         Bytes node_bytes)
+                         Bytes node_bytes, bool keeps_order)
     : mark_(std::make_shared<UnfinishedMark>(fd)),
       opening_(opening),
       file_(std::move(file)),
       ranks_(ranks),
       all_take_part_(ranks == launched_ranks()),
-      node_bytes_(node_bytes) {}
+      node_bytes_(node_bytes),
+      keeps_order_(keeps_order) {}
 
 /// The file system is asked again when half of what it had is used.
 bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
@@ -62,7 +63,8 @@ bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
 }
 
 bool WriteBehind::takes_disjoint() const {
-    return node_bytes_ > 0 && (journal_of_rank(node_bytes_) != nullptr || !all_take_part_);
+    return node_bytes_ > 0 && !keeps_order_ &&
+           (journal_of_rank(node_bytes_) != nullptr || !all_take_part_);
 }
 
 /// A journal in a folder is wanted for what it outlives, not for speed.
@@ -72,14 +74,16 @@ bool WriteBehind::is_fast(Bytes bytes) const noexcept {
 
 std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& request) {
     if (auto const& journal = journal_of_rank(node_bytes_)) {
-        std::shared_ptr<Journal::Entry> entry = journal->take(request, file_, reach_of(request));
+        auto const order = static_cast<std::int64_t>(collective_calls_) + 1;
+        std::shared_ptr<Journal::Entry> entry =
+            journal->take(request, file_, reach_of(request), order);
         if (!entry) {
             ask_for_checkpoint();
             return std::nullopt;
         }
         return Memory{entry->data(), entry, entry.get()};
     }
-    auto part = memory_of_rank(node_bytes_)->take(request.bytes);
+    auto part = memory_of_writes(node_bytes_)->take(request.bytes);
     if (!part) return std::nullopt;
     return Memory{part->data, std::move(part->hold)};
 }
@@ -89,7 +93,7 @@ std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& r
     auto const& journal = journal_of_rank(node_bytes_);
     auto const could = [&] {
         if (journal) return journal->could_take(request, file_);
-        auto const& memory = memory_of_rank(node_bytes_);
+        auto const& memory = memory_of_writes(node_bytes_);
         return !wants_durable_journal() && memory && request.bytes <= memory->bytes();
     };
     if (!could()) return std::nullopt;
@@ -232,10 +236,12 @@ void WriteBehind::wait_for_others(Span reach, std::function<void()> const& poke)
 
 void WriteBehind::note_collective(std::shared_ptr<Operation> const& operation,
                                   Direction direction) {
-    if (direction != Direction::write || !wants_durable_journal()) return;
+    if (direction != Direction::write) return;
+    std::uint64_t const number = collective_calls_++;
+    if (!wants_durable_journal()) return;
     forget_void_calls();
     std::lock_guard const lock(mutex_);
-    noted_.push_back({collective_calls_++, operation});
+    noted_.push_back({number, operation});
 }
 
 /// In the order of the calls: the others stay until those before them go.

@@ -45,8 +45,9 @@ class WriteBehind {
 public:
     /// `fd` is of the file, `opening` its AgreedOpen::number; `ranks` are those of its
     /// communicator. `node_bytes`: of memory, for all files and ranks of a node; 0: nothing is
-    /// delayed.
-    WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks, Bytes node_bytes);
+    /// delayed. `keeps_order`: as introduce_keepers() told.
+    WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks, Bytes node_bytes,
+                bool keeps_order);
 
     /// Copies the bytes of a blocking write, which are then the library's, and turns the call into
     /// one for which nobody waits; null where the call has to write them itself: they are too many,
@@ -59,7 +60,8 @@ public:
     /// theirs. Returns at once where all ranks of the program have a part. Collective in effect.
     [[nodiscard]] bool tell_others(Operation const& operation, KeptWrite& kept,
                                    std::function<void()> const& poke);
-    /// Whether what was taken at any time must not overlap: keepers and marks know no order.
+    /// Whether what was taken at any time must not overlap: marks know no order, nor do keepers
+    /// that do not know of each other.
     [[nodiscard]] bool takes_disjoint() const;
     /// Begins an independent write that was taken.
     void start(std::shared_ptr<IndependentWrite> const& write, StoredFile& storage);
@@ -70,8 +72,8 @@ public:
     [[nodiscard]] std::vector<std::shared_ptr<IndependentWrite>> take_ended();
     /// Until no other process, and no other handle of this one, has bytes of `reach` to write.
     void wait_for_others(Span reach, std::function<void()> const& poke);
-    /// With durable journals: the operation of a blocking or split collective call, of which all
-    /// ranks make the same ones in the same order.
+    /// The operation of a blocking or split collective call, of which all ranks make the same ones
+    /// in the same order.
     void note_collective(std::shared_ptr<Operation> const& operation, Direction direction);
     /// Until no journal of another rank holds bytes of `reach` that one of these has written.
     void wait_until_void_on_others(Span reach, std::function<void()> const& poke);
@@ -111,12 +113,13 @@ private:
     Rank ranks_;
     bool all_take_part_;  ///< All ranks of the program, in collective calls.
     Bytes node_bytes_;
-    std::atomic<bool> is_fast_[2]{};  ///< For short writes, and for long ones.
-    mutable std::mutex mutex_;        ///< Guards the fields below.
+    bool keeps_order_;
+    std::atomic<bool> is_fast_[2]{};                  ///< For short writes, and for long ones.
+    std::atomic<std::uint64_t> collective_calls_{0};  ///< Writes.
+    mutable std::mutex mutex_;                        ///< Guards the fields below.
     Bytes room_ = 0;  ///< Half of what the file system had, less what was written since.
     BehindStatistics statistics_;
     std::vector<std::shared_ptr<IndependentWrite>> independent_;
-    std::uint64_t collective_calls_ = 0;
     std::deque<NotedCall> noted_;
 };
 

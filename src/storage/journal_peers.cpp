@@ -1,0 +1,28 @@
+// Journals in memory have no names; /proc leads to those that a process has open. See
+// journal_peers.hpp.
+#include "storage/journal_peers.hpp"
+
+#include <fcntl.h>
+#include <string>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sluice {
+
+Descriptor open_journal_of(JournalKeeper const& keeper) {
+    if (keeper.process <= 0) return {};
+    std::string const path =
+        "/proc/" + std::to_string(keeper.process) + "/fd/" + std::to_string(keeper.descriptor);
+    Descriptor journal(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    JournalHeader header;
+    bool const is_it = journal.get() >= 0 &&
+                       pread(journal.get(), &header, sizeof header, 0) == sizeof header &&
+                       header.keeper.name == keeper.name;
+    return is_it ? std::move(journal) : Descriptor();
+}
+
+Descriptor watch_process(int process) {
+    return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, static_cast<long>(process), 0L)));
+}
+
+}  // namespace sluice

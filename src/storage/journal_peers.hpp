@@ -1,0 +1,15 @@
+// Where the records of several ranks may overlap, their keepers must know of each other: they write
+// what is left in the order of the calls, which needs the journals of all these ranks.
+#pragma once
+#include "storage/journal_format.hpp"
+
+namespace sluice {
+
+/// The journal of a keeper, for reading and writing, with a file description of its own; none where
+/// the keeper is gone, or belongs to somebody else.
+[[nodiscard]] Descriptor open_journal_of(JournalKeeper const& keeper);
+
+/// A descriptor that polls readable when the process has ended; none where it has ended already.
+[[nodiscard]] Descriptor watch_process(int process);
+
+}  // namespace sluice

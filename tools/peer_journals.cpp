@@ -1,0 +1,57 @@
+// All keepers lock the same journals in the same order. See peer_journals.hpp.
+#include "tools/peer_journals.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <poll.h>
+#include <thread>
+
+namespace sluice {
+namespace {
+
+/// The whole file, for this file description.
+void lock_file(int fd) noexcept {
+    struct flock whole{};
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    while (fcntl(fd, F_OFD_SETLKW, &whole) != 0 && errno == EINTR) {
+    }
+}
+
+}  // namespace
+
+/// The process is watched before its journal is opened: then both are of the same one.
+PeerJournals::PeerJournals(std::span<JournalKeeper const> keepers) {
+    for (JournalKeeper const& keeper : keepers) {
+        Peer peer{watch_process(keeper.process), open_journal_of(keeper)};
+        auto mapped = MappedJournal::of(peer.journal.get());
+        if (!mapped) continue;
+        peers_.push_back(std::move(peer));
+        mapped_.push_back(std::move(*mapped));
+    }
+}
+
+bool PeerJournals::has_ended(std::size_t peer) const noexcept {
+    if (std::atomic_ref(mapped_[peer].header().rank_ended).load() != 0) return true;
+    pollfd process{peers_[peer].process.get(), POLLIN, 0};
+    return process.fd < 0 || poll(&process, 1, 0) > 0;
+}
+
+bool PeerJournals::have_ended() const noexcept {
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+        if (!has_ended(i)) return false;
+    }
+    return true;
+}
+
+void PeerJournals::wait() const {
+    constexpr std::chrono::milliseconds pause(5);
+    while (!have_ended()) std::this_thread::sleep_for(pause);
+}
+
+void PeerJournals::lock() const {
+    for (Peer const& peer : peers_) lock_file(peer.journal.get());
+}
+
+}  // namespace sluice
