@@ -3,6 +3,7 @@
 #include "request_places.hpp"
 
 #include "storage/journal.hpp"
+#include "storage/journal_peers.hpp"
 
 #include "base/layout.hpp"
 
@@ -27,6 +28,7 @@ public:
         seen_ = Mapping::of(fd_.get(), {0, bytes_});
         if (!seen_->open({0, bytes_})) throw std::bad_alloc();
     }
+    [[nodiscard]] int fd() const { return fd_.get(); }
     std::span<std::byte> bytes() { return {seen_->data(), static_cast<std::size_t>(bytes_)}; }
 
     std::shared_ptr<Journal> journal;
@@ -111,6 +113,49 @@ TEST(Journal, MemoryIsUsedAgainAndBounded) {
     EXPECT_NE(mapped.journal->take(request, file), nullptr);
     request.bytes = 1 << 16;
     EXPECT_FALSE(mapped.journal->could_take(request, file));
+}
+
+TEST(Journal, ARecordInMemoryTellsTheOrderOfItsCall) {
+    MappedJournal mapped(1 << 16);
+    Request request;
+    request.bytes = 10;
+    std::vector<std::unique_ptr<Journal::Entry>> entries;
+    for (std::int64_t const order : {3, 1, 2}) {
+        entries.push_back(mapped.journal->take(request, {"/f", {}}, {}, order));
+        ASSERT_FALSE(entries.back()->commit());
+    }
+    std::vector<std::int64_t> stamps;
+    for (JournalRecord const& record : records_of(mapped.bytes())) stamps.push_back(record.stamp);
+    EXPECT_EQ(stamps, (std::vector<std::int64_t>{3, 1, 2}));
+}
+
+/// Also where there are as many of them as there is room for: records begin behind them.
+TEST(Journal, PeersAreReadBack) {
+    MappedJournal mapped(1 << 16);
+    EXPECT_TRUE(journal_peers(mapped.bytes()).empty());
+    std::vector<JournalKeeper> keepers;
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(journal_peers_most); ++i)
+        keepers.push_back({i + 1, 2 * i, static_cast<std::uint64_t>(i) << 40});
+    mapped.journal->introduce(keepers);
+    EXPECT_TRUE(records_of(mapped.bytes()).empty());
+    auto const found = journal_peers(mapped.bytes());
+    ASSERT_EQ(found.size(), keepers.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i].process, keepers[i].process);
+        EXPECT_EQ(found[i].descriptor, keepers[i].descriptor);
+        EXPECT_EQ(found[i].name, keepers[i].name);
+    }
+}
+
+TEST(Journal, AnotherProcessFindsItByItsKeeper) {
+    MappedJournal mapped(1 << 16);
+    JournalKeeper keeper{static_cast<std::int32_t>(getpid()), mapped.fd(), 0x1234};
+    EXPECT_LT(open_journal_of(keeper).get(), 0) << "the name is not the header's";
+    header_of(mapped.bytes())->keeper = keeper;
+    EXPECT_EQ(identity_of(open_journal_of(keeper).get()), identity_of(mapped.fd()));
+    keeper.descriptor = 1'000'000;
+    EXPECT_LT(open_journal_of(keeper).get(), 0) << "there is no such descriptor";
+    EXPECT_LT(open_journal_of({}).get(), 0);
 }
 
 /// A list of single bytes would be longer than what it describes.
