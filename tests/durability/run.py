@@ -23,14 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
+import jobs
 import run as runner
+from jobs import FILL, HERE, PREFIX, SIZE, cells
 from recovery import MOMENTS, Kill, recovery_faults
-from small_programs import compiled
 
-HERE = Path(__file__).resolve().parent
-FILL = 255  # What the file holds at the start; no value is that.
 SECONDS = 30
-PREFIX = "sluice_test_"  # Of our own folders.
 OWN = "SLUICE_TEST_OWN_PLACES"
 MPI_LEAVES = r"mpich_sh(m|ar)_|hydra_|(ompi|prte|pmix)"  # When a rank is killed.
 
@@ -42,7 +40,6 @@ LONG = "6000000,600000,1,0"  # Contiguous: straight to the file, by the helper's
 SHORT = "9000000,5000,1,0"  # Contiguous and short: straight to the file, at once.
 LARGE = "100000,300000,10,0"  # Interleaved, many rounds.
 BEHIND = "9500000,4096,6,512"  # Behind the end of the file, as it is at the start.
-SIZE = 9500000
 
 STEPS = [f"write:{MANY}", "sync", f"iwrite:{MORE}", f"iwrite:{LONG}", "wait", f"read:{MANY}",
          f"split:{MORE}", "sync", f"iwrite:{MANY}", f"iwrite:{BEHIND}", "wait", f"write:{SHORT}",
@@ -63,6 +60,10 @@ class Scenario:
     durable_close: bool = False
     delayed: bool = False  # A write that returned says something of its own rank only.
     journals: str = ""  # In a folder: "kept" by keepers, or "alone".
+
+    @property
+    def has_keepers(self):
+        return self.journals != "alone"
 
 
 FOLDER_SETTINGS = (("SLUICE_WRITE_BEHIND", "64M,{journals}"),)
@@ -88,15 +89,6 @@ SCENARIOS = [
 
 
 # ---- The model ---------------------------------------------------------------------------------
-
-
-def cells(scenario, step, number):
-    """The pieces of a step that writes: (offset, bytes, value, rank)."""
-    begin, size, pieces, gap, *turn = map(int, step.split(":")[1].split(","))
-    for rank, piece in itertools.product(range(scenario.ranks), range(pieces)):
-        place = (rank + sum(turn)) % scenario.ranks
-        offset = begin + piece * (scenario.ranks * size + gap) + place * size
-        yield offset, size, 1 + (number * 67 + rank * 29 + piece * 7) % 250, rank
 
 
 class Notes:
@@ -156,31 +148,10 @@ def allowed_bytes(scenario, steps, notes):
     for number, step in enumerate(steps):
         if number not in notes.begun or not step.startswith(WRITES):
             continue
-        for offset, size, value, rank in cells(scenario, step, number):
+        for offset, size, value, rank in cells(scenario.ranks, step, number):
             before = result.get(offset, (size, {FILL if offset < SIZE else 0}))[1]
             result[offset] = (size, {value} if (number, rank) in must else before | {value})
     return result
-
-
-def wrong_bytes(data, allowed):
-    """Says where the file is not as it may be."""
-    position = 0
-    for offset in sorted(allowed):
-        size, values = allowed[offset]
-        yield from wrong_gap(data, position, offset)
-        cell = data[offset:offset + size].ljust(size, b"\0")
-        if not set(cell) <= values:
-            yield f"[{offset}, {offset + size}): {sorted(set(cell) - values)}, not {values}"
-        position = offset + size
-    yield from wrong_gap(data, position, max(len(data), SIZE))
-
-
-def wrong_gap(data, begin, end):
-    """Bytes that nobody asked to write: as they were, or holes."""
-    for first, last, value in ((begin, min(end, SIZE), FILL), (max(begin, SIZE), end, 0)):
-        gap = data[first:last]
-        if first < last and gap.count(value) != len(gap):
-            yield f"[{first}, {last}): changed, though nobody writes there"
 
 
 def faults(scenario, folder):
@@ -192,7 +163,7 @@ def faults(scenario, folder):
     end = max([SIZE, *(offset + size for offset, (size, _) in allowed.items())])
     if not SIZE <= len(data) <= end:
         yield f"the file has {len(data)} bytes"
-    yield from itertools.islice(wrong_bytes(data, allowed), 5)
+    yield from itertools.islice(jobs.wrong_bytes(data, allowed), 5)
     for number, ranks in notes.unflushed(flushing_steps(scenario, steps)):
         yield f"step {number} ({steps[number]}) returned, but ranks {ranks} had not flushed"
     if extra := set(os.listdir(folder / "data")) - {"file"}:
@@ -224,39 +195,14 @@ def names_left(folder):
             if not re.match(MPI_LEAVES, name)}
 
 
-def command(mpi, scenario, folder):
-    build = runner.BUILD
-    preloaded = str(compiled(mpi, HERE / "kill_at.c", shared=True))
-    starter = [build / mpi / "bin" / "sluice", "run"]
-    if scenario.journals == "alone":
-        preloaded += f":{build / mpi / 'lib' / 'libsluice.so'}"
-        starter = []
-    return [str(word) for word in (
-        build / "env" / mpi / "bin" / "mpiexec", "-n", scenario.ranks, "env",
-        f"LD_PRELOAD={preloaded}", *starter, compiled(mpi, HERE / "durability_program.cpp"),
-        folder / "data" / "file", folder / "notes", *scenario.steps)]
-
-
 def environment(mpi, scenario, folder, kill, mark):
-    settings = {name: value.format(journals=folder / "journals")
-                for name, value in scenario.settings}
-    run = runner.Run(mpi, "durability_program", scenario.ranks, settings=settings)
-    env = runner.environment(run, mark, False)
-    env.update(TMPDIR=str(folder / "tmp"), SLUICE_TEST_FILE=str(folder / "data" / "file"),
-               SLUICE_TEST_NOTES=str(folder / "notes"))
+    env = jobs.environment(mpi, scenario, folder, mark)
     if kill:
         env.update(SLUICE_TEST_KILL_RANK=str(kill.rank), SLUICE_TEST_KILL_ACTION=str(kill.action),
                    SLUICE_TEST_KILL_MOMENT=kill.moment)
         if kill.keeper_action:
             env["SLUICE_TEST_KEEPER_ACTION"] = str(kill.keeper_action)
     return env
-
-
-def prepare(folder):
-    for name in ("data", "tmp", "journals"):
-        (folder / name).mkdir()
-    (folder / "data" / "file").write_bytes(bytes([FILL]) * SIZE)
-    (folder / "notes").touch()
 
 
 class Tests:
@@ -273,10 +219,11 @@ class Tests:
         mark = uuid.uuid4().hex
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.args.dir))
         try:
-            prepare(folder)
+            jobs.prepare(folder)
             names = names_left(folder)
             code, output = runner.execute(
-                command(mpi, scenario, folder), environment(mpi, scenario, folder, kill, mark),
+                jobs.command(mpi, scenario, folder, "kill_at.c"),
+                environment(mpi, scenario, folder, kill, mark),
                 SECONDS * self.args.patience, mark)
             left = runner.leftover_processes(mark)
             runner.end_processes(mark)

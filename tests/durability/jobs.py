@@ -1,0 +1,79 @@
+"""How the jobs of these tests are started, and what the file holds that they write. The regions and
+values are those of durability_program.cpp."""
+import itertools
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
+import run as runner
+from small_programs import compiled
+
+HERE = Path(__file__).resolve().parent
+PREFIX = "sluice_test_"  # Of our own folders.
+FILL = 255  # What the file holds at the start; no value is that.
+SIZE = 9500000
+
+
+def value_of(step, rank, piece):
+    return 1 + (step * 67 + rank * 29 + piece * 7) % 250
+
+
+def cells(ranks, step, number):
+    """The pieces of a step that writes: (offset, bytes, value, rank)."""
+    begin, size, pieces, gap, *turn = map(int, step.split(":")[1].split(","))
+    for rank, piece in itertools.product(range(ranks), range(pieces)):
+        place = (rank + sum(turn)) % ranks
+        offset = begin + piece * (ranks * size + gap) + place * size
+        yield offset, size, value_of(number, rank, piece), rank
+
+
+def wrong_bytes(data, allowed):
+    """Says where the file is not as it may be."""
+    position = 0
+    for offset in sorted(allowed):
+        size, values = allowed[offset]
+        yield from wrong_gap(data, position, offset)
+        cell = data[offset:offset + size].ljust(size, b"\0")
+        if not set(cell) <= values:
+            yield f"[{offset}, {offset + size}): {sorted(set(cell) - values)}, not {values}"
+        position = offset + size
+    yield from wrong_gap(data, position, max(len(data), SIZE))
+
+
+def wrong_gap(data, begin, end):
+    """Bytes that nobody asked to write: as they were, or holes."""
+    for first, last, value in ((begin, min(end, SIZE), FILL), (max(begin, SIZE), end, 0)):
+        gap = data[first:last]
+        if first < last and gap.count(value) != len(gap):
+            yield f"[{first}, {last}): changed, though nobody writes there"
+
+
+def prepare(folder):
+    for name in ("data", "tmp", "journals"):
+        (folder / name).mkdir()
+    (folder / "data" / "file").write_bytes(bytes([FILL]) * SIZE)
+    (folder / "notes").touch()
+
+
+def command(mpi, scenario, folder, disturber):
+    """`disturber` is what is preloaded beside the library. Without a keeper that is by hand."""
+    build = runner.BUILD
+    preloaded = str(compiled(mpi, HERE / disturber, shared=True))
+    starter = [build / mpi / "bin" / "sluice", "run"]
+    if not scenario.has_keepers:
+        preloaded += f":{build / mpi / 'lib' / 'libsluice.so'}"
+        starter = []
+    return [str(word) for word in (
+        build / "env" / mpi / "bin" / "mpiexec", "-n", scenario.ranks, "env",
+        f"LD_PRELOAD={preloaded}", *starter, compiled(mpi, HERE / "durability_program.cpp"),
+        folder / "data" / "file", folder / "notes", *scenario.steps)]
+
+
+def environment(mpi, scenario, folder, mark):
+    settings = {name: text.format(journals=folder / "journals")
+                for name, text in scenario.settings}
+    run = runner.Run(mpi, "durability_program", scenario.ranks, settings=settings)
+    env = runner.environment(run, mark, False)
+    env.update(TMPDIR=str(folder / "tmp"), SLUICE_TEST_FILE=str(folder / "data" / "file"),
+               SLUICE_TEST_NOTES=str(folder / "notes"))
+    return env
