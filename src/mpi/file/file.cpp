@@ -146,7 +146,6 @@ void File::settle() {
 /// Of independent writes whose calls had returned.
 void File::account_for_independent() {
     for (auto const& write : behind.take_ended()) {
-        log("independent write", write->transfer.error);
         std::lock_guard const lock(mutex_);
         late_alone_ = agreed(late_alone_, write->transfer.status());
     }

@@ -190,15 +190,18 @@ bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept,
     return complete || hold(kept.reach, kept.mark);
 }
 
-/// A storage thread gives back memory and mark as soon as the bytes are in the file: other
-/// processes may wait for that, and this rank's next call may be far off.
+/// A storage thread gives back memory and mark as soon as the bytes are in the file, and logs an
+/// error as soon as it is met: other processes may wait for the one, somebody who reads the log for
+/// the other, and this rank's next call may be far off.
 void WriteBehind::start(std::shared_ptr<IndependentWrite> const& write, StoredFile& storage) {
     {
         std::lock_guard const lock(mutex_);
         independent_.push_back(write);
     }
-    storage_threads().submit([write, &storage] {
+    storage_threads().submit([this, write, &storage] {
         storage.run(write->transfer);
+        if (write->transfer.error)
+            log_error(file_.path + ": independent write", write->transfer.error);
         write->call.keeps.reset();
         write->done.store(true, std::memory_order_release);
         Progress::instance().ring();
