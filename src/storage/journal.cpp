@@ -126,8 +126,8 @@ void Journal::end(std::uint64_t number) {
 }
 
 /// Slots are free again only when nothing names them any more. Nothing that was kept is destroyed
-/// under the lock.
-void Journal::remove(std::function<bool(std::uint64_t, Item const&)> const& which) {
+/// under the lock. False: there was none.
+bool Journal::remove(std::function<bool(std::uint64_t, Item const&)> const& which) {
     std::vector<Item> ended;
     std::lock_guard const lock(mutex_);
     for (auto item = items_.begin(); item != items_.end();) {
@@ -140,6 +140,7 @@ void Journal::remove(std::function<bool(std::uint64_t, Item const&)> const& whic
         free_slots_.push_back(item.slot);
         used_ -= item.bytes;
     }
+    return !ended.empty();
 }
 
 /// Other ranks wait for what records keep. Where nothing is voided any more, they wait no longer
@@ -206,16 +207,22 @@ Error Journal::give_up(Error const& error) {
     {
         std::lock_guard const lock(mutex_);
         files_failed_ = true;
+        untold_ = files_below(next_number_);
     }
     let_go();
     return error;
 }
 
-void Journal::withdraw(FileIdentity const& file, Span reach) {
-    remove([&](std::uint64_t, Item const& item) {
-        return item.is_in_file && item.is_of(file, reach);
+void Journal::withdraw(FileIdentity const& file, Span reach, std::uint64_t below) {
+    bool const any = remove([&](std::uint64_t number, Item const& item) {
+        return number < below && item.is_in_file && item.is_of(file, reach);
     });
-    note(effects_.sync());
+    if (any) note(effects_.sync());
+}
+
+std::uint64_t Journal::next_number() const {
+    std::lock_guard const lock(mutex_);
+    return next_number_;
 }
 
 void Journal::note(Error const& error) {
@@ -254,6 +261,11 @@ void Journal::note_active() noexcept { store_active(header(), effects_.clock());
 Error Journal::failure() const {
     std::lock_guard const lock(mutex_);
     return failure_;
+}
+
+bool Journal::take_untold(FileIdentity const& file) {
+    std::lock_guard const lock(mutex_);
+    return std::erase_if(untold_, [&](auto const& one) { return one.identity == file; }) > 0;
 }
 
 bool Journal::has_given_up() const {

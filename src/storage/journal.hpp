@@ -78,9 +78,12 @@ public:
     /// Blocks on the devices. After any error nothing is taken any more; after one of a file
     /// nothing is voided either, because only the journal still has the bytes.
     Error checkpoint();
-    /// Records of the file that touch `reach` and whose bytes are in it count no longer, though
-    /// the file could not be made durable: what the program writes now is newer. Blocks.
-    void withdraw(FileIdentity const& file, Span reach);
+    /// Records of the file that touch `reach`, are older than number `below`, and whose bytes are
+    /// in it count no longer, though the file could not be made durable: what the program writes
+    /// now is newer. Blocks.
+    void withdraw(FileIdentity const& file, Span reach, std::uint64_t below = ~std::uint64_t{0});
+    /// The number of the record that is taken next.
+    [[nodiscard]] std::uint64_t next_number() const;
     /// Whether a record of the file counts that may touch bytes of `reach`.
     [[nodiscard]] bool holds(FileIdentity const& file, Span reach) const;
     /// Whether a checkpoint would void something.
@@ -94,6 +97,8 @@ public:
     void note_active() noexcept;
     /// What went wrong first; nothing is taken any more then.
     [[nodiscard]] Error failure() const;
+    /// Whether the file had records when one could not be made durable; true once.
+    [[nodiscard]] bool take_untold(FileIdentity const& file);
     /// Whether a file could not be made durable.
     [[nodiscard]] bool has_given_up() const;
     [[nodiscard]] bool is_durable() const noexcept { return effects_.sync != nullptr; }
@@ -130,7 +135,7 @@ private:
     [[nodiscard]] Error void_below(std::uint64_t number);
     Error give_up(Error const& error);
     void note(Error const& error);
-    void remove(std::function<bool(std::uint64_t, Item const&)> const& which);
+    bool remove(std::function<bool(std::uint64_t, Item const&)> const& which);
     void let_go();
 
     Mapping front_;  ///< Header and slots.
@@ -145,6 +150,7 @@ private:
     Bytes used_ = 0;
     Error failure_;
     bool files_failed_ = false;
+    std::vector<JournaledFile> untold_;  ///< See take_untold().
 };
 
 }  // namespace sluice

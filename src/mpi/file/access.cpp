@@ -6,6 +6,7 @@
 #include "file/run/sieved_read.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/position.hpp"
+#include "mpi/file/rank_journal.hpp"
 #include "mpi/progress/requests.hpp"
 
 namespace sluice {
@@ -127,7 +128,7 @@ void prepare_for(File& file, Request const& request, bool collective) {
     bool const is_queued = collective && !file.behind.takes_disjoint();
     file.wait_for_delayed(reach, is_queued);
     if (request.direction != Direction::write) return;
-    file.wait_until_void(reach);
+    file.clear_journals(reach);
     file.drop_read_ahead(reach);
 }
 
@@ -159,12 +160,13 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
             return access;
         }
     }
+    std::uint64_t const record = may_delay ? next_record() : 0;
     auto const kept = may_delay ? take_behind(*file, call, converts, true) : nullptr;
     if (kept) access.taken_ = call.request.bytes;
     call.may_block = waits && !kept;
     access.operation_ = file->start(std::move(call), !waits || kept);
     access.left_behind_ = kept && file->leave_behind(access.operation_, *kept);
-    if (may_delay) file->behind.note_collective(access.operation_, arguments.direction);
+    if (may_delay) file->behind.note_collective(access.operation_, arguments.direction, record);
     return access;
 }
 

@@ -44,11 +44,17 @@ void File::wait_for_delayed(Span reach, bool in_queue) {
 
 void File::wait_until_void(Span reach) {
     if (!ordered || reach.empty() || !wants_durable_journal()) return;
-    clear_own_journal(identity, reach);
+    (void)wait_for_own_journal(identity, reach);  // late_error_of_all() tells of its error.
     for (auto const& other : open_files()) {
         if (other->identity == identity)
             other->behind.wait_until_void_on_others(reach, [&] { team->poke(); });
     }
+}
+
+void File::clear_journals(Span reach) {
+    if (!ordered || reach.empty() || !wants_durable_journal()) return;
+    wait_until_void(reach);
+    clear_own_journal(identity, reach);
 }
 
 bool File::is_beyond_end(Request const& request) const noexcept {
@@ -68,7 +74,7 @@ void wait_for_all_delayed() {
     for (auto const& file : open_files()) {
         if (!file->ordered) continue;
         file->wait_for_delayed({0, endless}, false);
-        file->wait_until_void({0, endless});
+        file->clear_journals({0, endless});
     }
 }
 

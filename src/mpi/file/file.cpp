@@ -161,6 +161,7 @@ void File::account() {
         left_behind_.erase(left_behind_.begin(), going_on.begin());
     }
     if (ordered) account_for_independent();
+    if (ordered) behind.withdraw_overwritten();
     for (auto const& operation : ended) {
         completed(*operation);
         if (operation->status() == Status::ok) continue;
@@ -189,6 +190,7 @@ Status File::late_error_of_all() {
         known = std::exchange(late_, Status::ok);
         alone = std::exchange(late_alone_, Status::ok);
     }
+    alone = agreed(alone, error_of_own_journal(identity).status);
     return agreed(known, agree(alone));
 }
 
@@ -226,10 +228,7 @@ void File::drain() {
         if (auto const operation = weak.lock()) wait(*operation);
     }
     behind.wait_for_independent({0, endless});
-    if (Error const error = wait_for_own_journal(identity, {0, endless})) {
-        std::lock_guard const lock(mutex_);
-        late_alone_ = agreed(late_alone_, error.status);
-    }
+    (void)wait_for_own_journal(identity, {0, endless});  // See late_error_of_all().
 }
 
 void File::set_hints(FileHints next) {

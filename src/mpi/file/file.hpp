@@ -57,8 +57,8 @@ public:
     /// The error of an operation that ended after its blocking call had returned; each is returned
     /// once. Accounts for those that ended. Local.
     Status late_error();
-    /// The same, and what other ranks met in independent writes that their calls have delayed.
-    /// Blocking. Collective.
+    /// The same, and what other ranks met in independent writes that their calls have delayed. As
+    /// long as a journal has to keep bytes, its error comes each time. Blocking. Collective.
     Status late_error_of_all();
     /// Until the operations of all blocking calls that have returned are complete and accounted
     /// for; their errors are kept. A call of this rank returned, so the other ranks come to it.
@@ -82,9 +82,12 @@ public:
     /// write there is in the file, whichever handle of it, and whichever process, they used.
     /// `in_queue`: the operation queue of this handle sees to its own. Local, blocks.
     void wait_for_delayed(Span reach, bool in_queue);
-    /// Before a call writes to `reach`, or lets the MPI do so: until no journal of any rank would
-    /// bring back, after a crash of the node, what was there before. Local, blocks on devices.
+    /// Until no journal of any rank holds bytes of `reach`, but for those of a file that could not
+    /// be made durable, which stay. Local, blocks on devices.
     void wait_until_void(Span reach);
+    /// The same before a call changes bytes of `reach`, or lets the MPI do so. Here none stay: they
+    /// would bring back, after a crash of the node, what was there before.
+    void clear_journals(Span reach);
     /// Whether a read reaches behind the end of the file as it is now. Local.
     [[nodiscard]] bool is_beyond_end(Request const& request) const noexcept;
     /// Before a call changes bytes of `changed`, by any handle of this process: what was read ahead

@@ -14,6 +14,7 @@
 #include "mpi/start/interposition.hpp"
 #include "transport/mpi_status.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 
@@ -38,12 +39,14 @@ Status flush(File& file) {
     return agreed(all, file.late_error_of_all());
 }
 
-/// Before a collective call of the MPI that must see what was written.
-void drain_and_barrier(File& file) {
+/// Before a collective call of the MPI that must see what was written, and changes bytes of
+/// `changed`.
+void drain_and_barrier(File& file, Span changed = {}) {
     file.drain();
     file.drop_read_ahead({0, endless});
     file.wait_for_delayed({0, endless}, false);
     file.wait_until_void({0, endless});
+    file.clear_journals(changed);
     progress_barrier(file.team->communicator);
 }
 void drain_and_barrier(MPI_File handle) {
@@ -302,7 +305,11 @@ int MPI_File_set_atomicity(MPI_File fh, int flag) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
-    sluice::drain_and_barrier(fh);
+    auto const file = sluice::find_file(fh);
+    if (file)
+        sluice::drain_and_barrier(*file, {std::max(size, MPI_Offset{0}), sluice::endless});
+    else
+        sluice::drain_and_barrier(fh);
     return SLUICE_PMPI(MPI_File_set_size)(fh, size);
 }
 SLUICE_NO_MEMORY(fh)

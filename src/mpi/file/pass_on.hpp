@@ -14,7 +14,7 @@ inline void wait_for_delayed(std::shared_ptr<File> const& file) {
 template <class Pass> int pass_on(std::shared_ptr<File> const& file, Pass&& pass) {
     wait_for_delayed(file);
     if (file) {
-        file->wait_until_void({0, endless});
+        file->clear_journals({0, endless});
         file->passed();
     }
     return pass();

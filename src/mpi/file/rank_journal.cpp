@@ -123,6 +123,25 @@ void clear_own_journal(FileIdentity const& file, Span reach) {
     if (wait_for_own_journal(file, reach)) durable()->journal->withdraw(file, reach);
 }
 
+/// What was written over may have been more than what could not be made durable.
+Error error_of_own_journal(FileIdentity const& file) {
+    auto* const own = durable();
+    if (!own) return {};
+    Error const error = wait_for_own_journal(file, {0, endless});
+    bool const untold = own->journal->take_untold(file);
+    return untold ? own->journal->failure() : error;
+}
+
+std::uint64_t next_record() {
+    auto const* const own = durable();
+    return own ? own->journal->next_number() : 0;
+}
+
+void withdraw_overwritten(FileIdentity const& file, Span reach, std::uint64_t below) {
+    auto* const own = durable();
+    if (own && own->journal->has_given_up()) own->journal->withdraw(file, reach, below);
+}
+
 /// A journal that the keeper has is the keeper's to remove.
 void end_rank_journal() {
     auto* const own = durable();

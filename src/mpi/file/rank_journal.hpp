@@ -23,6 +23,14 @@ void ask_for_checkpoint();
 [[nodiscard]] Error wait_for_own_journal(FileIdentity const& file, Span reach);
 /// The same before newer bytes are written there. Records that would stay count no longer.
 void clear_own_journal(FileIdentity const& file, Span reach);
+/// Why the journal has to keep bytes of the file, or had to since the last time that it was asked.
+/// Blocks on devices.
+[[nodiscard]] Error error_of_own_journal(FileIdentity const& file);
+/// The number of this process's next record; 0 where there is no durable journal.
+[[nodiscard]] std::uint64_t next_record();
+/// Other ranks have written to bytes of `reach` since this process made record `below`: where the
+/// file could not be made durable, what it has of them from before counts no longer.
+void withdraw_overwritten(FileIdentity const& file, Span reach, std::uint64_t below);
 /// Before MPI ends, when all that was delayed is in the files: removes the journal's file, or says
 /// why it stays.
 void end_rank_journal();

@@ -237,14 +237,25 @@ void WriteBehind::wait_for_others(Span reach, std::function<void()> const& poke)
                                 .poke = poke});
 }
 
-void WriteBehind::note_collective(std::shared_ptr<Operation> const& operation,
-                                  Direction direction) {
+void WriteBehind::note_collective(std::shared_ptr<Operation> const& operation, Direction direction,
+                                  std::uint64_t record) {
     if (direction != Direction::write) return;
     std::uint64_t const number = collective_calls_++;
     if (!wants_durable_journal()) return;
+    withdraw_overwritten();
     forget_void_calls();
     std::lock_guard const lock(mutex_);
-    noted_.push_back({number, operation});
+    noted_.push_back({number, operation, record});
+}
+
+/// As long as the journal had not given up, the writers waited until its records were void.
+void WriteBehind::withdraw_overwritten() const {
+    std::lock_guard const lock(mutex_);
+    for (auto const& [number, operation, record] : noted_) {
+        if (operation->complete())
+            sluice::withdraw_overwritten(file_.identity, operation->summary_exchange().reach,
+                                         record);
+    }
 }
 
 /// In the order of the calls: the others stay until those before them go.
@@ -266,7 +277,7 @@ void WriteBehind::wait_until_void_on_others(Span reach, std::function<void()> co
         std::lock_guard const lock(mutex_);
         calls = noted_;
     }
-    for (auto const& [number, operation] : calls) {
+    for (auto const& [number, operation, record] : calls) {
         Progress::instance().drive(
             {.done = [&] { return !operation->may_touch(reach); }, .poke = poke});
         bool const touches =

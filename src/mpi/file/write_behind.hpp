@@ -73,8 +73,12 @@ public:
     /// Until no other process, and no other handle of this one, has bytes of `reach` to write.
     void wait_for_others(Span reach, std::function<void()> const& poke);
     /// The operation of a blocking or split collective call, of which all ranks make the same ones
-    /// in the same order.
-    void note_collective(std::shared_ptr<Operation> const& operation, Direction direction);
+    /// in the same order. `record`: next_record() before the call.
+    void note_collective(std::shared_ptr<Operation> const& operation, Direction direction,
+                         std::uint64_t record);
+    /// Where this rank's journal has to keep bytes for ever: those go that ranks have written anew
+    /// in operations that are complete. Blocks on the journal's device.
+    void withdraw_overwritten() const;
     /// Until no journal of another rank holds bytes of `reach` that one of these has written.
     void wait_until_void_on_others(Span reach, std::function<void()> const& poke);
 
@@ -104,6 +108,7 @@ private:
     struct NotedCall {
         std::uint64_t number = 0;
         std::shared_ptr<Operation> operation;
+        std::uint64_t record = 0;  ///< Of this rank's journal: those before are older.
     };
     void forget_void_calls();
 
