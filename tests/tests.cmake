@@ -170,6 +170,7 @@ function(sluice_runners)
         SHORT ${journaled} --programs 100
         LONG ${journaled} --programs 2000)
     sluice_runner(durability durability/run.py SHORT --level quick LONG --level long)
+    sluice_runner("failing calls" durability/failures.py SHORT --level quick LONG --level long)
     sluice_runner(functions functions/run.py)
     sluice_runner(coexistence coexistence/run.py)
     sluice_runner(calibrate calibrate/run.py)

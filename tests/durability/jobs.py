@@ -1,6 +1,9 @@
 """How the jobs of these tests are started, and what the file holds that they write. The regions and
 values are those of durability_program.cpp."""
 import itertools
+import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +15,8 @@ HERE = Path(__file__).resolve().parent
 PREFIX = "sluice_test_"  # Of our own folders.
 FILL = 255  # What the file holds at the start; no value is that.
 SIZE = 9500000
+OWN = "SLUICE_TEST_OWN_PLACES"
+MPI_LEAVES = r"mpich_sh(m|ar)_|hydra_|(ompi|prte|pmix)"  # When a rank is killed.
 
 
 def value_of(step, rank, piece):
@@ -46,6 +51,28 @@ def wrong_gap(data, begin, end):
         gap = data[first:last]
         if first < last and gap.count(value) != len(gap):
             yield f"[{first}, {last}): changed, though nobody writes there"
+
+
+def use_own_places(args):
+    """Goes on with a /dev/shm and a /tmp of its own, where that is allowed: killed ranks of MPICH
+    leave files there, which others would find, and others leave theirs."""
+    if os.environ.get(OWN) or subprocess.run(
+            ["unshare", "--mount", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+        return
+    needed = [HERE, runner.BUILD, args.dir.resolve(), Path(sys.executable)]
+    places = [place for place in ("/dev/shm", "/tmp")
+              if not any(path.is_relative_to(place) for path in needed)]
+    os.environ[OWN] = ":".join(places)
+    mount = " && ".join(f"mount -t tmpfs tmpfs {place}" for place in places)
+    os.execvp("unshare", ["unshare", "--mount", "sh", "-c", f'{mount} && exec "$@"', "sh",
+                          sys.executable, *sys.argv])
+
+
+def names_left(folder):
+    """What is where files outlive their process, but for what the MPIs leave themselves."""
+    places = [*os.environ.get(OWN, "").split(":"), folder / "tmp"]
+    return {f"{place}/{name}" for place in places if place for name in os.listdir(place)
+            if not re.match(MPI_LEAVES, name)}
 
 
 def prepare(folder):

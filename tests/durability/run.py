@@ -14,7 +14,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -25,12 +24,10 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
 import jobs
 import run as runner
-from jobs import FILL, HERE, PREFIX, SIZE, cells
+from jobs import FILL, PREFIX, SIZE, cells
 from recovery import MOMENTS, Kill, recovery_faults
 
 SECONDS = 30
-OWN = "SLUICE_TEST_OWN_PLACES"
-MPI_LEAVES = r"mpich_sh(m|ar)_|hydra_|(ompi|prte|pmix)"  # When a rank is killed.
 
 # Regions: begin, bytes of a piece, pieces of a rank, gap behind the pieces of all ranks, and whose
 # place a rank takes: the one so many ranks behind it.
@@ -173,28 +170,6 @@ def faults(scenario, folder):
 # ---- Running -----------------------------------------------------------------------------------
 
 
-def use_own_places(args):
-    """Goes on with a /dev/shm and a /tmp of its own, where that is allowed: killed ranks of MPICH
-    leave files there, which others would find, and others leave theirs."""
-    if os.environ.get(OWN) or subprocess.run(
-            ["unshare", "--mount", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
-        return
-    needed = [HERE, runner.BUILD, args.dir.resolve(), Path(sys.executable)]
-    places = [place for place in ("/dev/shm", "/tmp")
-              if not any(path.is_relative_to(place) for path in needed)]
-    os.environ[OWN] = ":".join(places)
-    mount = " && ".join(f"mount -t tmpfs tmpfs {place}" for place in places)
-    os.execvp("unshare", ["unshare", "--mount", "sh", "-c", f'{mount} && exec "$@"', "sh",
-                          sys.executable, *sys.argv])
-
-
-def names_left(folder):
-    """What is where files outlive their process, but for what the MPIs leave themselves."""
-    places = [*os.environ.get(OWN, "").split(":"), folder / "tmp"]
-    return {f"{place}/{name}" for place in places if place for name in os.listdir(place)
-            if not re.match(MPI_LEAVES, name)}
-
-
 def environment(mpi, scenario, folder, kill, mark):
     env = jobs.environment(mpi, scenario, folder, mark)
     if kill:
@@ -220,7 +195,7 @@ class Tests:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.args.dir))
         try:
             jobs.prepare(folder)
-            names = names_left(folder)
+            names = jobs.names_left(folder)
             code, output = runner.execute(
                 jobs.command(mpi, scenario, folder, "kill_at.c"),
                 environment(mpi, scenario, folder, kill, mark),
@@ -233,7 +208,7 @@ class Tests:
                 reasons += recovery_faults(mpi, scenario, folder, kill, self.runs)
             reasons += faults(scenario, folder)
             reasons += [f"processes left: {left}"] if left else []
-            reasons += [f"left: {name}" for name in sorted(names_left(folder) - names)]
+            reasons += [f"left: {name}" for name in sorted(jobs.names_left(folder) - names)]
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         self.runs += 1
@@ -316,7 +291,7 @@ def parse_arguments():
 
 def main():
     args = parse_arguments()
-    use_own_places(args)
+    jobs.use_own_places(args)
     args.dir.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     tests = Tests(args)
