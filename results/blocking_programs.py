@@ -1,4 +1,5 @@
 """Tables of programs that call only blocking functions, from results/behind.jsonl."""
+from behind_figures import ALONE, BEHIND, FREE, SERVED
 
 NOTE = """`results/behind`: the programs of `bench/programs`, unchanged, {steps} steps of {size} of all ranks on a device of
 {bandwidth} MiB/s, each computing for as long as its I/O takes; turns: {turns}. Seconds of whole runs with the close, medians of
@@ -7,9 +8,12 @@ the MPI alone, of Sluice, and of Sluice with `SLUICE_WRITE_BEHIND` and `SLUICE_R
 - *Ideal*: the computation, and the I/O of one step, which has no computation beside it.
 - *Hidden*: (the MPI alone - behind) / (the MPI alone - ideal); *spread*: by the slowest and the fastest run behind.
 - *In calls*: the time that the program spent in its calls, without the close; *ratio*: the MPI's by behind's."""
+FREE_NOTE = """
+- *Free writes*: the same, if the MPI returned from each long write at once, and wrote nothing: what the interface
+  itself takes, and its ranks' waiting for each other, which no write-behind can go below; *of it*: behind's by this."""
 HEADER = ["program", "MPI", "ranks", "the MPI alone", "Sluice", "behind", "ideal", "hidden", "spread",
           "in calls: the MPI", "behind", "ratio", "close", "bytes wrong"]
-ALONE, SERVED, BEHIND = "MPI alone", "Sluice", "Sluice behind"
+FREE_HEADER = [*HEADER[:-2], "free writes", "of it", *HEADER[-2:]]
 
 
 def mpi_of(line):
@@ -18,9 +22,9 @@ def mpi_of(line):
     return f"MPICH {words[-1]}" if words[0] == "MPICH" else " ".join(words).replace("MPI v", "MPI ")
 
 
-def newest(rows):
+def newest(rows, variant=BEHIND):
     keys = ("direction", "program", "way", "mpi_library", "ranks")
-    return {tuple(row[key] for key in keys): row for row in rows if BEHIND in row["variants"]}
+    return {tuple(row[key] for key in keys): row for row in rows if variant in row["variants"]}
 
 
 def hidden_by(row, total):
@@ -41,6 +45,26 @@ def cells(row, seconds):
             f"{row['calls_ratio']:.1f}", seconds(behind["close"]["median"]), str(row["wrong"])]
 
 
+def with_free(row, free, seconds):
+    """The cells of a row, with those of free writes, from a line that may be another one."""
+    *most, close, wrong = cells(row, seconds)
+    if not free:
+        return [*most, "", "", close, wrong]
+    least = free["variants"][FREE]["calls"]["median"]
+    ratio = row["variants"][BEHIND]["calls"]["median"] / least
+    return [*most, seconds(least), f"{ratio:.1f}", close, wrong]
+
+
+def table_of(rows, free, direction, seconds):
+    """Note, header and rows of one table; `rows` and `free` by the same keys."""
+    chosen = {key: row for key, row in rows.items() if key[0] == direction}
+    note = note_of(direction, list(chosen.values())) if chosen else ""
+    if not any(key in free for key in chosen):
+        return note, HEADER, [cells(row, seconds) for row in chosen.values()]
+    return note + FREE_NOTE, FREE_HEADER, [with_free(row, free.get(key), seconds)
+                                           for key, row in chosen.items()]
+
+
 def note_of(direction, rows):
     if direction == "read":
         return "As above: the same programs read what they wrote, each step before its computation."
@@ -51,9 +75,8 @@ def note_of(direction, rows):
 def tables(rows, table, seconds):
     drawn = ""
     for direction, what in (("write", "write-behind"), ("read", "read-ahead")):
-        chosen = [row for key, row in newest(rows).items() if key[0] == direction]
-        if chosen:
-            drawn += table(f"Programs that call only blocking functions: {what}",
-                           note_of(direction, chosen), HEADER,
-                           [cells(row, seconds) for row in chosen])
+        note, header, drawn_rows = table_of(newest(rows), newest(rows, FREE), direction, seconds)
+        if drawn_rows:
+            drawn += table(f"Programs that call only blocking functions: {what}", note, header,
+                           drawn_rows)
     return drawn

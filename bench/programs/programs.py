@@ -16,6 +16,8 @@ sys.path.insert(0, str(ROOT / "tests" / "suites"))
 import hdf5  # noqa: E402  tests/suites/hdf5.py
 from common import BUILD, Missing, run  # noqa: E402
 
+# Libraries to be preloaded into the programs.
+FREE_WRITES, CALL_TIMES = "free_writes.c", "call_times.c"
 WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
 
 
@@ -74,6 +76,19 @@ def compiled(mpi, program):
     linker = mpi.fortran if program.fortran else mpi.compiler
     run(linker, "-o", target, *objects, *flags, env=environment(mpi))
     target.with_suffix(".flags").write_text(" ".join(flags))
+    return target
+
+
+def preloaded(mpi, name):
+    """The library that is made of one source here, to be preloaded into these programs."""
+    source = HERE / name
+    target = BUILD / "programs" / mpi.name / f"{source.stem}.so"
+    if is_made(target, [source, *HERE.glob("*.inc")], []):
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    run(mpi.compiler, "-std=gnu11", "-Wconversion", "-O2", *WARNINGS, "-shared", "-fPIC", "-o",
+        target, source, "-ldl", env=environment(mpi))
+    target.with_suffix(".flags").write_text("")
     return target
 
 
