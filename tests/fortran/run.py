@@ -17,8 +17,9 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
-sys.path.insert(0, str(FOLDER.parent / "mpi"))
+sys.path[:0] = [str(FOLDER.parent / "mpi"), str(FOLDER.parent / "suites")]
 from mpis import BUILD, ENV, MPIS  # noqa: E402
+from common import behind_options, behind_settings  # noqa: E402  tests/suites/common.py
 from run import Run, do_run  # noqa: E402  tests/mpi/run.py
 
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Werror"]
@@ -130,6 +131,7 @@ def parse_arguments():
     parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
     parser.add_argument("--lines", type=int, default=40, help="shown of a failed run's output")
     parser.add_argument("-v", "--verbose", action="store_true")
+    behind_options(parser)
     args = parser.parse_args()
     args.program_options = []
     return args
@@ -148,6 +150,7 @@ def main():
         args.programs = compile_programs(mpi, using)
         for run in runs_of(mpi, using, [int(count) for count in args.ranks.split(",")]):
             args.plain = isinstance(run, PlainRun)
+            run.settings.update(behind_settings(args))
             done += 1
             if do_run(run, args, None):
                 failed.append(run.title())

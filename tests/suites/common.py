@@ -154,3 +154,22 @@ def compile_program(mpi, source, *options):
 def served(output):
     """The number of operations that Sluice's statistics name."""
     return sum(map(int, re.findall(r"^ *(\d+) operations \(", output, re.MULTILINE)))
+
+
+def behind_options(parser):
+    """The options of a runner whose jobs with Sluice may have write-behind and read-ahead."""
+    parser.add_argument("--behind", metavar="SIZE[,FOLDER]", default="",
+                        help="with SLUICE_WRITE_BEHIND, for writes to fast storage, too")
+    parser.add_argument("--ahead", metavar="SIZE", default="", help="with SLUICE_READ_AHEAD")
+
+
+def behind_settings(args):
+    """Environment variables; the storage is a page cache, to which nothing is delayed unasked."""
+    settings = {"SLUICE_WRITE_BEHIND": args.behind, "SLUICE_READ_AHEAD": args.ahead}
+    settings = {name: value for name, value in settings.items() if value}
+    return {**settings, "SLUICE_TEST": "behind=always"} if args.behind else settings
+
+
+def delayed(output):
+    """The number of writes that Sluice's statistics call delayed."""
+    return sum(map(int, re.findall(r"^ *written behind: (\d+) ", output, re.MULTILINE)))

@@ -42,6 +42,7 @@ class Comparison:
         self.suite, self.mpi, self.ranks = suite, mpi, ranks
         self.without, self.with_sluice = {}, {}  # case -> passed
         self.operations = 0
+        self.delayed = 0  # writes
         self.ends = {}  # case -> the log of the run with Sluice, and how that ended
 
     def add(self, job, args):
@@ -51,6 +52,7 @@ class Comparison:
         self.without.update(plain)
         self.with_sluice.update(served)
         self.operations += common.served(output)
+        self.delayed += common.delayed(output)
         self.ends.update(dict.fromkeys([*plain, *served], end))
         lost = [case for case in plain if plain[case] and not served.get(case)]
         print(f"{time.monotonic() - begin:6.1f} s  {self.suite} {self.mpi.name} {self.ranks} "
@@ -67,8 +69,8 @@ class Comparison:
         work.mkdir(parents=True)
         mark = uuid.uuid4().hex
         command = list(map(str, job.command(Start(self.mpi, self.ranks, sluice, work))))
-        code, output = execute(command, environment(self.mpi, mark), job.seconds * args.patience,
-                               mark)
+        settings = environment(self.mpi, mark) | (common.behind_settings(args) if sluice else {})
+        code, output = execute(command, settings, job.seconds * args.patience, mark)
         if leftover_processes(mark):
             end_processes(mark)
         output += "".join(file.read_text(errors="replace") for file in sorted(work.glob("rank.*")))
@@ -91,7 +93,7 @@ class Comparison:
     def row(self):
         return (self.suite, self.mpi.name, self.ranks, len({**self.without, **self.with_sluice}),
                 sum(self.without.values()), sum(self.with_sluice.values()),
-                len(self.only_without()), len(self.only_with()), self.operations)
+                len(self.only_without()), len(self.only_with()), self.operations, self.delayed)
 
 
 def run_suite(name, mpi, args):
@@ -136,13 +138,13 @@ def fortran_fails(args):
     if "fortran" not in args.suite or not FORTRAN.exists() or not with_compiler:
         return False
     print("fortran", flush=True)
-    options = ["--mpi", ",".join(with_compiler)]
+    options = ["--mpi", ",".join(with_compiler), "--behind", args.behind, "--ahead", args.ahead]
     return subprocess.run([sys.executable, FORTRAN, *options], check=False).returncode == 1
 
 
 def print_table(comparisons):
     head = ("suite", "MPI", "ranks", "cases", "without", "with", "only without", "only with",
-            "operations")
+            "operations", "delayed")
     rows = [head, *(tuple(map(str, comparison.row())) for comparison in comparisons)]
     widths = [max(map(len, column)) for column in zip(*rows)]
     print()
@@ -151,7 +153,7 @@ def print_table(comparisons):
                         for column, (word, width) in enumerate(zip(row, widths))))
 
 
-def print_faults(comparisons):
+def print_faults(comparisons, behind):
     """Says what is Sluice's fault; returns how many there are."""
     faults = 0
     for comparison in comparisons:
@@ -159,12 +161,13 @@ def print_faults(comparisons):
         for case in comparison.only_without():
             print(f"passes only without Sluice: {title}: {case} ({comparison.ends[case]})")
             faults += 1
-    served = collections.Counter()
+    done = collections.Counter()
     for comparison in comparisons:
-        served[comparison.suite, comparison.mpi.name] += comparison.operations
-    for (suite, mpi), operations in served.items():
+        counted = comparison.delayed if behind else comparison.operations
+        done[comparison.suite, comparison.mpi.name] += counted
+    for (suite, mpi), operations in done.items():
         if operations == 0:
-            print(f"Sluice served nothing: {suite} {mpi}")
+            print(f"Sluice {'delayed' if behind else 'served'} nothing: {suite} {mpi}")
             faults += 1
     return faults
 
@@ -194,6 +197,7 @@ def parse_arguments():
                         help="make the library that is needed first")
     parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
     parser.add_argument("--json", metavar="FILE", help="one line a case")
+    common.behind_options(parser)
     return parser.parse_args()
 
 
@@ -204,7 +208,7 @@ def main():
     fortran_failed = fortran_fails(args)
     print_table(comparisons)
     print("\n".join(["", *skipped]))
-    faults = print_faults(comparisons)
+    faults = print_faults(comparisons, args.behind)
     if fortran_failed:
         print("the Fortran tests failed: see above")
         faults += 1
