@@ -1,4 +1,5 @@
 """The variants that results/behind compares, and the figures that it makes of their seconds."""
+import re
 import statistics
 
 ALONE, SERVED, BEHIND = "MPI alone", "Sluice", "Sluice behind"
@@ -35,3 +36,16 @@ def ratios(calls):
     if BEHIND in calls and FREE in calls:
         found["calls_over_free"] = behind / max(calls[FREE], 1e-9)
     return found
+
+
+def call_times(output):
+    """Of each rank, what bench/programs/call_times.c printed: seconds by what they went to."""
+    lines = re.findall(r"^call times: rank \d+: (.*)$", output, re.MULTILINE)
+    return [{name: float(seconds)
+             for name, seconds in re.findall(r"([A-Za-z_][\w ]*?)(?: \d+)? ([\d.]+) s", line)}
+            for line in lines]
+
+
+def fastest(results):
+    """The turn that other work on the machine disturbed least."""
+    return min(results, key=lambda result: result["calls"])

@@ -16,6 +16,14 @@ HEADER = ["program", "MPI", "ranks", "the MPI alone", "Sluice", "behind", "ideal
 FREE_HEADER = [*HEADER[:-2], "free writes", "of it", *HEADER[-2:]]
 
 
+PARTS_NOTE = """`results/behind --call-times`: of the fastest turn, the rank whose calls took longest. *Before the last rank*: how
+much earlier than the last one it came to the calls, and so what it has to wait in any call that all ranks
+must have come to; it is a part of the collectives, or of the first of the other functions that wait. *Collectives*: of
+communication, as the interface calls them; *rest*: the interface itself."""
+PARTS_HEADER = ["program", "MPI", "ranks", "variant", "in calls", "before the last rank", "collectives",
+                "`MPI_File_set_view`", "reads and writes", "rest"]
+
+
 def mpi_of(line):
     """Debian's MPICH is another one than that of build/env: the version counts."""
     words = line["mpi_library"].split(",")[0].split()
@@ -72,6 +80,30 @@ def note_of(direction, rows):
     return NOTE.format(**{**rows[-1], "size": size, "bandwidth": rows[-1]["bandwidth"][:-1]})
 
 
+def parts_of(rank):
+    """Of the seconds of a rank: collectives, views, reads and writes, and the interface itself."""
+    of_mpi = {name: value for name, value in rank.items() if name.startswith("MPI_")}
+    view = of_mpi.pop("MPI_File_set_view", 0)
+    moved = sum(value for name, value in of_mpi.items()
+                if name.startswith(("MPI_File_write", "MPI_File_read")))
+    together = sum(value for name, value in of_mpi.items()
+                   if not name.startswith(("MPI_File", "MPI_Type")))
+    return together, view, moved, max(0, rank["total"] - together - view - moved)
+
+
+def parts(rows, table, seconds):
+    """Where the time in the calls goes, where that was measured."""
+    drawn = []
+    for row in newest([row for row in rows if "call_times" in row]).values():
+        for variant, ranks in row["call_times"].items():
+            rank = max(ranks, key=lambda one: one["total"])
+            drawn.append([f"{row['program']} {row['way']}", mpi_of(row), str(row["ranks"]), variant,
+                          *map(seconds, (rank["total"], rank["before the last rank"],
+                                         *parts_of(rank)))])
+    return table("Programs that call only blocking functions: where the time in their calls goes",
+                 PARTS_NOTE, PARTS_HEADER, drawn) if drawn else ""
+
+
 def tables(rows, table, seconds):
     drawn = ""
     for direction, what in (("write", "write-behind"), ("read", "read-ahead")):
@@ -79,4 +111,4 @@ def tables(rows, table, seconds):
         if drawn_rows:
             drawn += table(f"Programs that call only blocking functions: {what}", note, header,
                            drawn_rows)
-    return drawn
+    return drawn + parts(rows, table, seconds)
