@@ -164,10 +164,12 @@ def behind_options(parser):
 
 
 def behind_settings(args):
-    """Environment variables; the storage is a page cache, to which nothing is delayed unasked."""
+    """Environment variables; the storage is a page cache, to which nothing is delayed unasked. What
+    SLUICE_TEST says already stays: a slow device, say."""
+    test = ";".join(filter(None, ("behind=always", os.environ.get("SLUICE_TEST"))))
     settings = {"SLUICE_WRITE_BEHIND": args.behind, "SLUICE_READ_AHEAD": args.ahead}
     settings = {name: value for name, value in settings.items() if value}
-    return {**settings, "SLUICE_TEST": "behind=always"} if args.behind else settings
+    return {**settings, "SLUICE_TEST": test} if args.behind else settings
 
 
 def delayed(output):
