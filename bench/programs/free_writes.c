@@ -23,7 +23,7 @@ static int is_left_out(int count, MPI_Datatype type, MPI_Status* status) {
     if (size * count < shortest_left_out) return 0;
     ++left_out;
     if (status != MPI_STATUS_IGNORE) {
-        PMPI_Status_set_elements(status, type, count);
+        PMPI_Status_set_elements_x(status, MPI_BYTE, size * count);
         PMPI_Status_set_cancelled(status, 0);
     }
     return 1;
