@@ -4,6 +4,7 @@ import statistics
 
 ALONE, SERVED, BEHIND = "MPI alone", "Sluice", "Sluice behind"
 FREE = "writes cost nothing"
+ALWAYS = "Sluice always behind"  # However fast the storage is.
 
 
 def summary(values):

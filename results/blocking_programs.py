@@ -1,5 +1,5 @@
 """Tables of programs that call only blocking functions, from results/behind.jsonl."""
-from behind_figures import ALONE, BEHIND, FREE, SERVED
+from behind_figures import ALONE, ALWAYS, BEHIND, FREE, SERVED
 
 NOTE = """`results/behind`: the programs of `bench/programs`, unchanged, {steps} steps of {size} of all ranks on a device of
 {bandwidth} MiB/s, each computing for as long as its I/O takes; turns: {turns}. Seconds of whole runs with the close, medians of
@@ -14,6 +14,13 @@ FREE_NOTE = """
 HEADER = ["program", "MPI", "ranks", "the MPI alone", "Sluice", "behind", "ideal", "hidden", "spread",
           "in calls: the MPI", "behind", "ratio", "close", "bytes wrong"]
 FREE_HEADER = [*HEADER[:-2], "free writes", "of it", *HEADER[-2:]]
+
+
+CACHE_NOTE = """`results/behind --dir`: the same programs where writes go to the page cache, {steps} steps of {size} of all ranks,
+2 cores; turns: {turns}. Sluice delays a write there only where each rank has a core besides the one on which it computes. *always*
+delays all writes (`SLUICE_TEST=behind=always`): what that rule is for."""
+CACHE_HEADER = ["program", "file system", "MPI", "ranks", "whole run: the MPI alone", "Sluice", "behind", "behind by Sluice",
+                "always by Sluice", "in calls: Sluice", "behind", "behind by Sluice", "always by Sluice", "bytes wrong"]
 
 
 PARTS_NOTE = """`results/behind --call-times`: of the fastest turn, the rank whose calls took longest. *Before the last rank*: how
@@ -32,7 +39,8 @@ def mpi_of(line):
 
 def newest(rows, variant=BEHIND):
     keys = ("direction", "program", "way", "mpi_library", "ranks")
-    return {tuple(row[key] for key in keys): row for row in rows if variant in row["variants"]}
+    return {tuple(row[key] for key in keys): row for row in rows
+            if row["bandwidth"] and variant in row["variants"]}
 
 
 def hidden_by(row, total):
@@ -104,6 +112,32 @@ def parts(rows, table, seconds):
                  PARTS_NOTE, PARTS_HEADER, drawn) if drawn else ""
 
 
+def cached_cells(row, seconds):
+    served, behind, always = (row["variants"][name] for name in (SERVED, BEHIND, ALWAYS))
+
+    def ratio(one, name):
+        return f"{one[name]['median'] / served[name]['median']:.2f}"
+
+    return [f"{row['program']} {row['way']}", row["file_system"], mpi_of(row), str(row["ranks"]),
+            *(seconds(one["total"]["median"]) for one in (row["variants"][ALONE], served, behind)),
+            ratio(behind, "total"), ratio(always, "total"),
+            seconds(served["calls"]["median"]), seconds(behind["calls"]["median"]),
+            ratio(behind, "calls"), ratio(always, "calls"), str(row["wrong"])]
+
+
+def cached(rows, table, seconds):
+    keys = ("file_system", "program", "way", "mpi_library", "ranks")
+    newest_rows = {tuple(row[key] for key in keys): row for row in rows
+                   if not row["bandwidth"] and ALWAYS in row["variants"]}
+    if not newest_rows:
+        return ""
+    last = list(newest_rows.values())[-1]
+    size = f"{last['bytes_per_rank'] * last['ranks'] >> 20} MiB"
+    return table("Programs that call only blocking functions: write-behind and the page cache",
+                 CACHE_NOTE.format(**last | {"size": size}), CACHE_HEADER,
+                 [cached_cells(row, seconds) for row in newest_rows.values()])
+
+
 def tables(rows, table, seconds):
     drawn = ""
     for direction, what in (("write", "write-behind"), ("read", "read-ahead")):
@@ -111,4 +145,4 @@ def tables(rows, table, seconds):
         if drawn_rows:
             drawn += table(f"Programs that call only blocking functions: {what}", note, header,
                            drawn_rows)
-    return drawn + parts(rows, table, seconds)
+    return drawn + cached(rows, table, seconds) + parts(rows, table, seconds)

@@ -81,4 +81,8 @@ Cores choose_cores(Affinity const& affinity, CoresSeen const& seen) {
     return chosen.empty() ? seen.allowed : chosen;
 }
 
+bool has_spare_cores(int cores, long ranks, int threads_of_a_rank) noexcept {
+    return cores >= ranks * (threads_of_a_rank + 1L);
+}
+
 }  // namespace sluice

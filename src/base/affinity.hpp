@@ -63,4 +63,8 @@ struct CoresSeen {
 /// of cores that are not there are as `inherit`.
 [[nodiscard]] Cores choose_cores(Affinity const& affinity, CoresSeen const& seen);
 
+/// Whether each of the ranks of a node has one of the `cores` that all of them may use for the
+/// library's threads, beside one for each of its own.
+[[nodiscard]] bool has_spare_cores(int cores, long ranks, int threads_of_a_rank) noexcept;
+
 }  // namespace sluice

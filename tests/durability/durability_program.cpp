@@ -13,12 +13,11 @@
 // all ranks lie side by side, then there is a gap that nobody writes. A rank takes the place of the
 // one that is `turn` behind it, so that several steps of different turns write the same bytes by
 // different ranks. What is written in step s by rank r into its piece p is the byte value(s, r, p).
-// A line "RANK begin STEP" is appended to the notes before, a line "RANK done STEP" after each step.
-// An error ends the program; with `errors`
-// it is noted, as "RANK handler STEP CLASS" by the file's error handler and as "RANK error STEP
-// CLASS" when the call returns it; "RANK wrong STEP" are bytes that were read.
-#include <mpi.h>
-
+// A line "RANK begin STEP" is appended to the notes before, "RANK done STEP" after each step. An
+// error ends the program; with `errors` it is noted, as "RANK handler STEP CLASS" by the file's
+// error ends the program; with `errors` it is noted, as "RANK handler STEP CLASS" by the error
+// handler of the file and as "RANK error STEP CLASS" when the call returns it; "RANK wrong STEP"
+// are bytes that were read.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

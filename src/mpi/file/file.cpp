@@ -13,6 +13,7 @@
 #include "mpi/file/statistics.hpp"
 #include "system/errno_status.hpp"
 #include "system/launcher.hpp"
+#include "system/openmp.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -42,6 +43,16 @@ Bytes delay_bytes(FileHints const& hints, int amode, OwnFile const& own, Team co
     return (amode & never) || own.fd < 0 || out_of_reach ? 0 : hints.write_behind;
 }
 
+DelayRules delay_rules(FileHints const& hints, int amode, OwnFile const& own, Team const& team) {
+    long const launched = launched_ranks_of_node();
+    long const ranks = launched > 0 ? launched : team.topology->rank_count();
+    bool const past_cache = own.by_mpi || hints.page_cache == PageCache::direct_io;
+    bool const spare_cores = has_spare_cores(team.cores_a_node(), ranks, openmp_threads());
+    return {delay_bytes(hints, amode, own, team),
+            own.keeps_order,
+            {settings().always_behind, past_cache, spare_cores}};
+}
+
 /// A checkpoint may come after the file was closed: it has a descriptor of its own.
 JournaledFile journaled(OwnFile const& own) {
     if (!wants_durable_journal()) return {own.name, own.identity};
@@ -62,7 +73,7 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       identity(own.identity),
       ordered((hints.write_behind > 0 || hints.read_ahead > 0) && own.fd >= 0),
       behind(own.fd, own.number, journaled(own), team->topology->rank_count(),
-             delay_bytes(hints, amode, own, *team), own.keeps_order),
+             delay_rules(hints, amode, own, *team)),
       ahead(own.fd, own.fd >= 0 ? hints.read_ahead : 0),
       storage(std::move(own.storage)),
       fd_(own.fd),

@@ -15,13 +15,6 @@
 namespace sluice {
 namespace {
 
-/// Storage that takes bytes this fast is a page cache: a copy would cost as much as it hides.
-constexpr double fast_bytes_a_second = 1 << 30;
-constexpr double fast_seconds = 100e-6;  ///< For what a transfer costs whatever its length.
-
-/// A header of some bytes says nothing of how long the data will take. An index.
-std::size_t is_long(Bytes bytes) noexcept { return bytes >= (Bytes{256} << 10) ? 1 : 0; }
-
 /// This rank's share of the memory of its node, for all files; the first file fixes it. Null where
 /// the system has none.
 std::shared_ptr<BoundedMemory> const& memory_of_writes(Bytes node_bytes) {
@@ -43,14 +36,15 @@ constexpr Offset call_marks = Offset{1} << 62;
 }  // namespace
 
 WriteBehind::WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks,
-                         Bytes node_bytes, bool keeps_order)
+                         DelayRules const& rules)
     : mark_(std::make_shared<UnfinishedMark>(fd)),
       opening_(opening),
       file_(std::move(file)),
       ranks_(ranks),
       all_take_part_(ranks == launched_ranks()),
-      node_bytes_(node_bytes),
-      keeps_order_(keeps_order) {}
+      node_bytes_(rules.node_bytes),
+      keeps_order_(rules.keeps_order),
+      speed_(fd, rules.speed) {}
 
 /// The file system is asked again when half of what it had is used.
 bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
@@ -65,11 +59,6 @@ bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
 bool WriteBehind::takes_disjoint() const {
     return node_bytes_ > 0 && !keeps_order_ &&
            (journal_of_rank(node_bytes_) != nullptr || !all_take_part_);
-}
-
-/// A journal in a folder is wanted for what it outlives, not for speed.
-bool WriteBehind::is_fast(Bytes bytes) const noexcept {
-    return !wants_durable_journal() && is_fast_[is_long(bytes)];
 }
 
 std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& request) {
@@ -144,11 +133,14 @@ bool WriteBehind::commit(Memory const& memory) const {
     return !error;
 }
 
-/// Ranks that have no part in a collective write cannot know when a journal is done with it.
+/// Ranks that have no part in a collective write cannot know when a journal is done with it. A
+/// journal in a folder is wanted for what it outlives, not for speed.
 bool WriteBehind::may_take(Call const& call, bool collective) const noexcept {
-    bool const told = !collective || ranks_ == 1 || all_take_part_ || !wants_durable_journal();
+    bool const durable = wants_durable_journal();
+    bool const told = !collective || ranks_ == 1 || all_take_part_ || !durable;
+    Bytes const of_all = collective ? call.request.bytes * ranks_ : call.request.bytes;
     return node_bytes_ > 0 && told && call.status == Status::ok && !call.request.atomic &&
-           !is_fast(collective ? call.request.bytes * ranks_ : call.request.bytes);
+           (durable || speed_.pays_to_delay(of_all));
 }
 
 std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bool collective) {
@@ -286,12 +278,7 @@ void WriteBehind::wait_until_void_on_others(Span reach, std::function<void()> co
     }
 }
 
-void WriteBehind::note_speed(Bytes bytes, double seconds) noexcept {
-    if (bytes <= 0) return;
-    is_fast_[is_long(bytes)] =
-        !settings().always_behind &&
-        seconds < fast_seconds + static_cast<double>(bytes) / fast_bytes_a_second;
-}
+void WriteBehind::note_speed(Bytes bytes, double seconds) noexcept { speed_.note(bytes, seconds); }
 
 /// The exchange and the agreement, which waits for the slowest rank, tell how long all ranks' bytes
 /// took; where they went straight before, their transfers do.

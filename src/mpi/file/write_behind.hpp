@@ -7,6 +7,7 @@
 #include "file/run/operation.hpp"
 #include "file/run/transfers.hpp"
 #include "storage/journal.hpp"
+#include "storage/storage_speed.hpp"
 #include "storage/stored_file.hpp"
 #include "storage/unfinished_mark.hpp"
 #include "system/bounded_memory.hpp"
@@ -41,13 +42,19 @@ struct KeptWrite {
     Span reach;
 };
 
+/// What the writes of a file may be delayed by.
+struct DelayRules {
+    Bytes node_bytes = 0;  ///< Of memory, for all files and ranks of a node; 0: none is delayed.
+    bool keeps_order = false;  ///< See introduce_keepers().
+    SpeedRules speed;
+};
+
 class WriteBehind {
 public:
     /// `fd` is of the file, `opening` its AgreedOpen::number; `ranks` are those of its
-    /// communicator. `node_bytes`: of memory, for all files and ranks of a node; 0: nothing is
-    /// delayed. `keeps_order`: as introduce_keepers() told.
-    WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks, Bytes node_bytes,
-                bool keeps_order);
+    /// communicator.
+    WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks,
+                DelayRules const& rules);
 
     /// Copies the bytes of a blocking write, which are then the library's, and turns the call into
     /// one for which nobody waits; null where the call has to write them itself: they are too many,
@@ -89,7 +96,6 @@ public:
 
 private:
     [[nodiscard]] bool has_room_in_file(StoredFile const& storage, Bytes bytes);
-    [[nodiscard]] bool is_fast(Bytes bytes) const noexcept;
     /// Memory for the bytes of a write.
     struct Memory {
         std::byte* data = nullptr;
@@ -119,7 +125,7 @@ private:
     bool all_take_part_;  ///< All ranks of the program, in collective calls.
     Bytes node_bytes_;
     bool keeps_order_;
-    std::atomic<bool> is_fast_[2]{};                  ///< For short writes, and for long ones.
+    StorageSpeed speed_;
     std::atomic<std::uint64_t> collective_calls_{0};  ///< Writes.
     mutable std::mutex mutex_;                        ///< Guards the fields below.
     Bytes room_ = 0;  ///< Half of what the file system had, less what was written since.
