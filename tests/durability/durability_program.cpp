@@ -14,10 +14,11 @@
 // one that is `turn` behind it, so that several steps of different turns write the same bytes by
 // different ranks. What is written in step s by rank r into its piece p is the byte value(s, r, p).
 // A line "RANK begin STEP" is appended to the notes before, "RANK done STEP" after each step. An
-// error ends the program; with `errors` it is noted, as "RANK handler STEP CLASS" by the file's
 // error ends the program; with `errors` it is noted, as "RANK handler STEP CLASS" by the error
 // handler of the file and as "RANK error STEP CLASS" when the call returns it; "RANK wrong STEP"
 // are bytes that were read.
+#include <mpi.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
