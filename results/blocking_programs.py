@@ -10,7 +10,8 @@ the MPI alone, of Sluice, and of Sluice with `SLUICE_WRITE_BEHIND` and `SLUICE_R
 - *In calls*: the time that the program spent in its calls, without the close; *ratio*: the MPI's by behind's."""
 FREE_NOTE = """
 - *Free writes*: the same, if the MPI returned from each long write at once, and wrote nothing: what the interface
-  itself takes, and its ranks' waiting for each other, which no write-behind can go below; *of it*: behind's by this."""
+  itself takes, and its ranks' waiting for each other. No write-behind avoids that, but the waiting differs from run to run;
+  *of it*: behind's by this."""
 HEADER = ["program", "MPI", "ranks", "the MPI alone", "Sluice", "behind", "ideal", "hidden", "spread",
           "in calls: the MPI", "behind", "ratio", "close", "bytes wrong"]
 FREE_HEADER = [*HEADER[:-2], "free writes", "of it", *HEADER[-2:]]
