@@ -1,6 +1,7 @@
 // All keepers lock the same journals in the same order. See peer_journals.hpp.
 #include "tools/peer_journals.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
@@ -45,9 +46,11 @@ bool PeerJournals::have_ended() const noexcept {
     return true;
 }
 
+/// Soon where a launcher ends them, and seldom where they go on for hours.
 void PeerJournals::wait() const {
-    constexpr std::chrono::milliseconds pause(5);
-    while (!have_ended()) std::this_thread::sleep_for(pause);
+    constexpr std::chrono::milliseconds longest(200);
+    for (std::chrono::milliseconds pause(2); !have_ended(); pause = std::min(2 * pause, longest))
+        std::this_thread::sleep_for(pause);
 }
 
 void PeerJournals::lock() const {
