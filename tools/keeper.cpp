@@ -4,6 +4,7 @@
 #include "storage/journal_folder.hpp"
 #include "system/errno_status.hpp"
 #include "system/launcher.hpp"
+#include "system/peer_process.hpp"
 #include "system/random.hpp"
 #include "tools/peer_journals.hpp"
 

@@ -1,6 +1,8 @@
 // All keepers lock the same journals in the same order. See peer_journals.hpp.
 #include "tools/peer_journals.hpp"
 
+#include "system/peer_process.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>

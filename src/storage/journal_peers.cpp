@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <string>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace sluice {
@@ -19,10 +18,6 @@ Descriptor open_journal_of(JournalKeeper const& keeper) {
                        pread(journal.get(), &header, sizeof header, 0) == sizeof header &&
                        header.keeper.name == keeper.name;
     return is_it ? std::move(journal) : Descriptor();
-}
-
-Descriptor watch_process(int process) {
-    return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, static_cast<long>(process), 0L)));
 }
 
 }  // namespace sluice

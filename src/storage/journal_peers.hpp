@@ -9,7 +9,4 @@ namespace sluice {
 /// the keeper is gone, or belongs to somebody else.
 [[nodiscard]] Descriptor open_journal_of(JournalKeeper const& keeper);
 
-/// A descriptor that polls readable when the process has ended; none where it has ended already.
-[[nodiscard]] Descriptor watch_process(int process);
-
 }  // namespace sluice

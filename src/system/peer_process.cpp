@@ -19,17 +19,6 @@ std::uint64_t own_namespace() noexcept {
     return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
 }
 
-/// By number: older C libraries have no function for it.
-int open_pidfd(pid_t pid) noexcept {
-#ifdef SYS_pidfd_open
-    return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-#else
-    (void)pid;
-    errno = ENOSYS;
-    return -1;
-#endif
-}
-
 }  // namespace
 
 ProcessAddress own_address(std::uint64_t& probe) {
@@ -62,15 +51,24 @@ ReadResult read_memory(ProcessAddress const& peer, std::byte* to, std::uint64_t 
     return ReadResult::ok;
 }
 
+/// By number: older C libraries have no function for it.
+Descriptor watch_process(std::int64_t process) noexcept {
+#ifdef SYS_pidfd_open
+    return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0)));
+#else
+    (void)process;
+    errno = ENOSYS;
+    return {};
+#endif
+}
+
 bool is_gone(ProcessAddress const& peer) noexcept {
     if (peer.pid <= 0 || peer.namespace_ == 0 || peer.namespace_ != own_namespace()) return false;
     auto const pid = static_cast<pid_t>(peer.pid);
-    int const fd = open_pidfd(pid);
-    if (fd < 0) return errno == ESRCH || (kill(pid, 0) != 0 && errno == ESRCH);
-    pollfd ended{fd, POLLIN, 0};
-    bool const gone = poll(&ended, 1, 0) == 1;
-    close(fd);
-    return gone;
+    Descriptor const process = watch_process(pid);
+    if (process.get() < 0) return errno == ESRCH || (kill(pid, 0) != 0 && errno == ESRCH);
+    pollfd ended{process.get(), POLLIN, 0};
+    return poll(&ended, 1, 0) == 1;
 }
 
 }  // namespace sluice

@@ -2,6 +2,8 @@
 // runs, and what is in its memory, where the system lets this process read it. Numbers mean
 // something only to processes of one pid namespace.
 #pragma once
+#include "system/descriptor.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -26,6 +28,10 @@ enum class ReadResult : std::uint8_t { ok, refused, gone };
 /// Copies bytes of the peer's memory; the peer has no part in it.
 [[nodiscard]] ReadResult read_memory(ProcessAddress const& peer, std::byte* to, std::uint64_t from,
                                      std::size_t bytes) noexcept;
+
+/// A descriptor that polls readable when the process has ended; none, with errno, where it has
+/// ended already or the system has no such descriptors.
+[[nodiscard]] Descriptor watch_process(std::int64_t process) noexcept;
 
 /// Whether the process has ended, also if nobody has collected it. False when that is not known.
 [[nodiscard]] bool is_gone(ProcessAddress const& peer) noexcept;

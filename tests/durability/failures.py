@@ -8,7 +8,6 @@ rank that met it logs it. Bytes whose write did not fail are in the file, and an
 before. With a journal in a folder, `sluice recover` completes the file after a failed flush. Exit
 code 1 if anything failed.
 """
-import argparse
 import errno
 import itertools
 import os
@@ -16,7 +15,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,6 +196,8 @@ class Tests:
                         + [f"  | {line}" for line in story.output.splitlines()[-15:]]), flush=True)
 
     def run_scenario(self, mpi, scenario, turn):
+        if not scenario.quick and self.args.level != "long":
+            return
         before = self.runs, len(self.failures)
         if self.args.level == "long":
             self.all_faults(mpi, scenario)
@@ -228,29 +228,16 @@ class Tests:
                     self.run(mpi, scenario, Fault(rank, call, number, ever, ERRORS[ever]))
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", default="mpich,openmpi")
-    parser.add_argument("--level", choices=("quick", "long"), default="quick")
-    parser.add_argument("--scenario", default="", help="only those with this in their name")
-    parser.add_argument("--dir", type=Path, default=runner.BUILD / "tmp")
-    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
-    return parser.parse_args()
-
-
 def main():
-    args = parse_arguments()
+    args = jobs.parse_arguments(__doc__.splitlines()[0])
     jobs.use_own_places(args)
     args.dir.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
     tests = Tests(args)
-    for mpi, (turn, scenario) in itertools.product(args.mpi.split(","), enumerate(SCENARIOS)):
-        if args.scenario in scenario.name and (scenario.quick or args.level == "long"):
-            tests.run_scenario(mpi, scenario, turn)
+    seconds = jobs.run_scenarios(tests, args, SCENARIOS)
     for title in tests.failures:
         print(f"failed: {title}")
     print(f"failing calls: {tests.runs} runs, {tests.failed_calls} calls failed, "
-          f"{len(tests.failures)} failed, {time.monotonic() - started:.0f} s")
+          f"{len(tests.failures)} failed, {seconds:.0f} s")
     return 1 if tests.failures or not tests.failed_calls else 0
 
 

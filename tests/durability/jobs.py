@@ -1,10 +1,12 @@
 """How the jobs of these tests are started, and what the file holds that they write. The regions and
 values are those of durability_program.cpp."""
+import argparse
 import itertools
 import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
@@ -17,6 +19,26 @@ FILL = 255  # What the file holds at the start; no value is that.
 SIZE = 9500000
 OWN = "SLUICE_TEST_OWN_PLACES"
 MPI_LEAVES = r"mpich_sh(m|ar)_|hydra_|(ompi|prte|pmix)"  # When a rank is killed.
+
+
+def parse_arguments(description):
+    """The options that both runners have."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--level", choices=("quick", "long"), default="quick")
+    parser.add_argument("--scenario", default="", help="only those with this in their name")
+    parser.add_argument("--dir", type=Path, default=runner.BUILD / "tmp")
+    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
+    return parser.parse_args()
+
+
+def run_scenarios(tests, args, scenarios):
+    """Those that are asked for, with each MPI; returns the seconds that they took."""
+    started = time.monotonic()
+    for mpi, (turn, scenario) in itertools.product(args.mpi.split(","), enumerate(scenarios)):
+        if args.scenario in scenario.name:
+            tests.run_scenario(mpi, scenario, turn)
+    return time.monotonic() - started
 
 
 def value_of(step, rank, piece):

@@ -7,7 +7,6 @@ with sluice_durable=close, returned on any rank, each rank had flushed what it w
 and no file is left. With journals in a folder this holds after `sluice recover`, which is ended in
 its midst as well, and run once more. Exit code 1 if anything failed.
 """
-import argparse
 import collections
 import itertools
 import os
@@ -16,7 +15,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -279,26 +277,12 @@ class Tests:
               f"{len(self.failures)} failed, {seconds:.0f} s")
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", default="mpich,openmpi")
-    parser.add_argument("--level", choices=("quick", "long"), default="quick")
-    parser.add_argument("--scenario", default="", help="only those with this in their name")
-    parser.add_argument("--dir", type=Path, default=runner.BUILD / "tmp")
-    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
-    return parser.parse_args()
-
-
 def main():
-    args = parse_arguments()
+    args = jobs.parse_arguments(__doc__.splitlines()[0])
     jobs.use_own_places(args)
     args.dir.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
     tests = Tests(args)
-    for mpi, (turn, scenario) in itertools.product(args.mpi.split(","), enumerate(SCENARIOS)):
-        if args.scenario in scenario.name:
-            tests.run_scenario(mpi, scenario, turn)
-    tests.summary(time.monotonic() - started)
+    tests.summary(jobs.run_scenarios(tests, args, SCENARIOS))
     return 1 if tests.failures or not tests.kills else 0
 
 
