@@ -106,11 +106,27 @@ def quick_runs(mpi):
         *shared_runs(mpi),
         *collective_runs(mpi, 24, (1, 2, 3, 4, 7)),
         *behind_runs(mpi),
+        *progress_runs(mpi),
     ]
 
 
 # Transfers take a while, so that what is written behind is not yet there when others look.
-SLOW = f"behind=always;device={Path(__file__).resolve().parent / 'slow.toml'}"
+DEVICE = f"device={Path(__file__).resolve().parent / 'slow.toml'}"
+SLOW = f"behind=always;{DEVICE}"
+
+
+def progress_runs(mpi):
+    """Operations move while all ranks compute; without a helper they must not."""
+    slow, calls = {"SLUICE_TEST": DEVICE}, {"SLUICE_PROGRESS": "calls", "SLUICE_TEST": DEVICE}
+    return [
+        Run(mpi, "progress_test", 2, 0, [], 150, slow),
+        Run(mpi, "progress_test", 3, 1, [], 150, slow),
+        *([Run(mpi, "progress_test", 4, 2, [], 150, slow)] if mpi == "mpich" else []),
+        Run(mpi, "progress_test", 2, 0, [], 150, calls),
+        Run(mpi, "progress_test", 3, 1, [], 150, calls),
+        *(Run(mpi, "progress_test.py", 2, 0, [], 150, settings)
+          for settings in (slow, calls) if mpi in ("mpich", "openmpi")),
+    ]
 
 
 def behind_settings(size, test="behind=always"):
@@ -246,7 +262,7 @@ def long_runs(mpi):
     """All combinations, with repetition where order and time matter."""
     runs = kernel_runs(mpi) + storage_runs(mpi)
     runs += collective_runs(mpi, 400, range(1, 17), (1, 2), range(1, 17))
-    runs += behind_runs(mpi)
+    runs += behind_runs(mpi) + progress_runs(mpi)
     runs += [Run(mpi, program, ranks, 0, [], 300)
              for program in ("abi_test", "abi_persistent_test") for ranks in (1, 2, 8)]
     for ranks in (1, 2, 3, 4, 8):

@@ -20,6 +20,7 @@ from pathlib import Path
 from levels import LEVELS, Run
 from mpis import BUILD, MPIS, PASSED_THROUGH_SKIP, PLAIN_SKIP
 
+HERE = Path(__file__).resolve().parent
 MARK = "SLUICE_TEST_RUN"
 
 
@@ -48,11 +49,15 @@ def preload(mpi, keeper=True):
 
 def command(run, args, work, full):
     mpi = MPIS[run.mpi]
-    program = str(Path(args.programs or BUILD / mpi.build / "tests" / mpi.programs) / run.program)
     words = [str(mpi.mpiexec), "-n", str(run.ranks)]
     if not args.plain and not linked(run.program):
         words += preload(run.mpi, run.keeper)
-    words += [program, "--dir", str(work), *options_of(run, args), *args.program_options]
+    if run.program.endswith(".py"):
+        words += [str(Path(mpi.mpiexec).parent / "python3"), str(HERE / run.program)]
+    else:
+        folder = Path(args.programs or BUILD / mpi.build / "tests" / mpi.programs)
+        words.append(str(folder / run.program))
+    words += ["--dir", str(work), *options_of(run, args), *args.program_options]
     if full and run.program == "errors_test":
         words += ["--full", str(full)]
     return words
@@ -227,7 +232,8 @@ def chosen_runs(args):
     ranks = [int(n) for n in args.ranks.split(",") if n]
     nodes = [int(n) for n in args.nodes.split(",") if n]
     return [r for r in runs
-            if (not programs or r.program in programs) and (not ranks or r.ranks in ranks)
+            if (not programs or Path(r.program).stem in programs)
+            and (not ranks or r.ranks in ranks)
             and (not nodes or r.ranks_per_node in nodes)
             and not (args.plain and (r.ranks_per_node or r.settings or linked(r.program)))
             and (r.program != "large_count_test" or MPIS[r.mpi].large_counts)

@@ -22,6 +22,7 @@ from pathlib import Path
 import hosts as network
 import launch  # It puts tests/mpi in front of the modules' path.
 import run as runner
+from levels import DEVICE
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -53,6 +54,10 @@ def tests_of(mpi, hosts, per_host):
     yield Test("patterns", ["mpi/patterns_test", *(["--large-mib", "5"] if ranks < 8 else few)])
     several = ["--skip", "/large,/eight"] if ranks < 8 else ["--only", "/three,/two_files,freed"]
     yield Test("outstanding", ["mpi/outstanding_test", *several])
+    slow = {"SLUICE_TEST": DEVICE}
+    yield Test("progress", ["mpi/progress_test"], settings=slow)
+    yield Test("progress, calls", ["mpi/progress_test"],
+               settings={**slow, "SLUICE_PROGRESS": "calls"})
     yield Test("random programs", ["mpi/random_test", "--seed", seed, "--programs", 25,
                                    "--seconds", 20])
     yield Test("collectives", ["mpi/collectives_test", "--seed", seed, "--cases", 20],

@@ -1,0 +1,159 @@
+// The promise that the library is built on: an operation moves all its bytes and completes while
+// the program computes, with no call of MPI in between. Each rank computes on a core, starts one
+// operation on a storage device that takes a while (SLUICE_TEST with `device`), and looks at the
+// file or at its memory until the bytes are there.
+//
+// With SLUICE_PROGRESS=calls nothing may move without a call, so the same sub-tests must find bytes
+// missing: that is checked as well, since a test that could not fail would prove nothing.
+#include "access.hpp"
+
+#include <chrono>
+#include <cstdlib>
+
+namespace {
+
+using namespace access_form;
+
+constexpr int piece = 4096, pieces = 1024;  // 4 MiB a rank: 70 ms of the device and more.
+constexpr double longest = 30;   ///< Seconds; with a helper only a failing test takes that long.
+constexpr double in_vain = 0.5;  ///< Seconds, when nothing may move: several times what the device
+                                 ///< would need.
+constexpr double afterwards = 0.2;  ///< Seconds for the ranks to agree that all is complete.
+
+bool moves_without_calls() {
+    char const* const progress = std::getenv("SLUICE_PROGRESS");
+    return !(progress && std::string_view(progress) == "calls");
+}
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+/// Computes, and calls nothing of MPI, not even for the time.
+void compute(double seconds) {
+    double volatile sum = 0;
+    double const end = now() + seconds;
+    while (now() < end)
+        for (int i = 0; i < 10000; ++i) sum = sum * 0.5 + i;
+}
+
+/// Returns whether the bytes were there before the time was over.
+bool compute_until(std::function<bool()> const& are_there, double seconds) {
+    double const end = now() + seconds;
+    while (!are_there()) {
+        if (now() > end) return false;
+        compute(0.005);
+    }
+    return true;
+}
+
+/// Rank r has every size-th piece.
+model::Request request_of(int rank) {
+    auto const row = model::contiguous(model::element(MPI_BYTE), piece);
+    auto const view = model::resized(row, std::int64_t{piece} * check::size());
+    return {
+        {std::int64_t{piece} * rank, MPI_BYTE, view}, 0, model::element(MPI_BYTE), piece * pieces};
+}
+
+model::Bytes data_of(int rank, int op) {
+    return model::data_of(21, rank, op, request_of(rank).bytes());
+}
+
+model::File expected_file(int op) {
+    model::File file(0);
+    for (int r = 0; r < check::size(); ++r) file.write(request_of(r).in_file(), data_of(r, op));
+    return file;
+}
+
+model::Bytes content_of(int op) {
+    auto const file = expected_file(op);
+    auto const bytes = file.bytes();
+    return {bytes.begin(), bytes.end()};
+}
+
+/// One operation from its start to the end of the computation, then its completion.
+class Unattended {
+public:
+    Unattended(Form form, Direction direction) : form_(form), direction_(direction) {
+        if (is_read() && check::rank() == 0) check::posix_write(name_, content_);
+        if (!is_read()) check::fresh_file("progress.bin", 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+        file_ = open(name_);
+        set_view(file_, request_.view);
+        memory_ = is_read() ? model::Bytes(data_.size(), model::untouched) : data_;
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+
+    void run() {
+        int const bytes = piece * pieces;
+        auto* const p = memory_.data();
+        check::ok(is_read() ? start_read(file_, form_, 0, p, bytes, MPI_BYTE, &status_, &handle_)
+                            : start_write(file_, form_, 0, p, bytes, MPI_BYTE, &status_, &handle_),
+                  "start");
+        bool const at_once = are_there();
+        bool const moved = compute_until([this] { return are_there(); },
+                                         moves_without_calls() ? longest : in_vain);
+        if (moves_without_calls()) {
+            check::is_true(moved, "all bytes have moved while the rank computed");
+        } else {
+            check::is_true(!at_once, "the start returns before the bytes have moved");
+            check::is_true(!moved, "without a helper bytes are missing after the computation");
+        }
+        compute(afterwards);
+    }
+
+    void finish() {
+        int done = 0;
+        if (handle_ != MPI_REQUEST_NULL && moves_without_calls()) {
+            check::ok(MPI_Test(&handle_, &done, &status_), "MPI_Test");
+            check::is_true(done != 0, "the first MPI_Test after the computation finds the end");
+        }
+        if (!done)
+            check::ok(
+                access_form::finish(file_, form_, direction_, memory_.data(), &status_, &handle_),
+                "completion");
+        check_status(status_, request_, MPI_BYTE, request_.bytes(), check::Where::current());
+        check::same_bytes(data_, memory_, "memory");
+        close(file_);
+        check::compare_and_remove(name_, expected_file(op_));
+    }
+
+private:
+    [[nodiscard]] bool is_read() const { return direction_ == Direction::read; }
+    [[nodiscard]] bool are_there() const {
+        return is_read() ? memory_ == data_ : check::posix_read(name_) == content_;
+    }
+
+    Form form_;
+    Direction direction_;
+    int op_ = static_cast<int>(form_) * 2 + (direction_ == Direction::read ? 1 : 0);
+    std::string name_ = check::path("progress.bin");
+    model::Request request_ = request_of(check::rank());
+    model::Bytes data_ = data_of(check::rank(), op_), memory_;
+    model::Bytes content_ = content_of(op_);
+    MPI_File file_ = MPI_FILE_NULL;
+    MPI_Request handle_ = MPI_REQUEST_NULL;
+    MPI_Status status_{};
+};
+
+std::vector<check::Test> make_tests() {
+    std::vector<check::Test> tests;
+    for (auto const direction : {Direction::write, Direction::read})
+        for (auto const& [form, name] :
+             {std::pair{Form::iall, "iall"}, std::pair{Form::iat_all, "iat_all"},
+              std::pair{Form::split_all, "split_all"}})
+            tests.push_back({std::string(direction == Direction::write ? "write/" : "read/") + name,
+                             [form = form, direction] {
+                                 Unattended operation(form, direction);
+                                 operation.run();
+                                 operation.finish();
+                             }});
+    return tests;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return check::run_suite(argc, argv, "progress_test", make_tests);
+}
