@@ -1,7 +1,11 @@
 // Modes blocking, nonblocking and independent: one access through a file view, by collective calls,
 // by nonblocking collective calls that are waited for at once, or by calls of each rank alone.
+//
+// Mode nonblocking compares each side with itself, as the papers of MPICH (rows M5) and libNBC (L5)
+// do: what does it cost that a call need not block, where a program has nothing to do meanwhile?
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "bench/file/access.hpp"
 #include "bench/measure/report.hpp"
@@ -111,6 +115,88 @@ void measure(Run& run, char const* title, std::vector<Way> const& ways) {
     }
 }
 
+double mean_of(std::vector<double> const& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
+}
+
+/// Bytes a second of all ranks, in MiB, of each repeat.
+std::vector<double> rates_of(Run const& run, std::uint64_t bytes, std::vector<double> const& all) {
+    std::vector<double> rates;
+    for (double const seconds : all)
+        rates.push_back(double(bytes) * run.ranks / seconds / double(1 << 20));
+    return rates;
+}
+
+/// The same access by blocking and by nonblocking calls in turn, of one side.
+class WaitedAtOnce {
+public:
+    WaitedAtOnce(Bed& bed, bool writes) : bed_(bed), writes_(writes) {}
+
+    void measure() {
+        auto& run = bed_.run;
+        if (!writes_)
+            for (Side const side : run.sides()) bed_.write(Kind::blocking, side, first_seed);
+        measure_in_turn(run, label(), [&](Side side, int repeat) {
+            // Whichever comes second finds the caches as the first one left them.
+            bool const odd = repeat % 2 != 0;
+            double const first = one(side, odd, repeat), second = one(side, !odd, repeat);
+            return first + second;
+        });
+        for (Side const side : run.sides()) report(side);
+        count_wrong(run, wrong_);
+    }
+
+private:
+    [[nodiscard]] std::string label() const {
+        return bed_.pattern.name + (writes_ ? " write" : " read");
+    }
+
+    double one(Side side, bool nonblocking, int repeat) {
+        auto const kind = nonblocking ? Kind::nonblocking : Kind::blocking;
+        auto const i = std::size_t(side);
+        auto const seed = first_seed + std::uint64_t(repeat + bed_.run.options.warmup);
+        double const seconds = writes_ ? bed_.write(kind, side, seed) : bed_.read(kind, side);
+        wrong_[i] += writes_
+                         ? bed_.wrong_in_file(side, seed)
+                         : sum_over_ranks(bed_.pattern.wrong_in_access(bed_.buffer, first_seed));
+        if (repeat >= 0) (nonblocking ? nonblocking_ : blocking_)[i].push_back(seconds);
+        return seconds;
+    }
+
+    void report(Side side) const {
+        auto const& run = bed_.run;
+        auto const i = std::size_t(side);
+        auto const bytes = bed_.pattern.access_bytes();
+        auto const blocking = rates_of(run, bytes, blocking_[i]);
+        auto const nonblocking = rates_of(run, bytes, nonblocking_[i]);
+        std::vector<double> ratios;
+        for (std::size_t k = 0; k < blocking.size(); ++k)
+            ratios.push_back(nonblocking[k] / blocking[k]);
+        auto const ratio = summary_of(ratios);
+        double const of_means = mean_of(nonblocking) / mean_of(blocking);
+        auto const text = [](std::vector<double> const& rates) {
+            auto const ends = summary_of(rates);
+            return text_of("%.0f (%.0f .. %.0f)", mean_of(rates), ends.min, ends.max);
+        };
+        char const* const who = side == Side::sluice ? "Sluice" : "peer";
+        run.report->row({label(), who, text_of_bytes(bytes), text(blocking), text(nonblocking),
+                         text_of("%.3f", of_means),
+                         text_of("%.3f (%.3f .. %.3f)", ratio.median, ratio.min, ratio.max),
+                         wrong_[i] == 0 ? "none" : std::to_string(wrong_[i])});
+        Json line;
+        line.add("pattern", bed_.pattern.name).add("direction", writes_ ? "write" : "read");
+        line.add("side", who).add_integer("bytes_per_rank", bytes).add("unit", "MiB/s");
+        line.add("blocking", blocking).add("nonblocking", nonblocking);
+        line.add("ratio_of_means", of_means).add("ratio", ratio);
+        run.report->record("nonblocking", line.add_integer("wrong_bytes", wrong_[i]));
+    }
+
+    Bed& bed_;
+    bool writes_;
+    PerSide blocking_, nonblocking_;
+    std::array<std::uint64_t, 2> wrong_{};
+};
+
 }  // namespace
 
 void mode_blocking(Run& run) {
@@ -119,8 +205,23 @@ void mode_blocking(Run& run) {
 }
 
 void mode_nonblocking(Run& run) {
-    measure(run, "nonblocking: one collective call through a view, waited for at once",
-            {{Kind::nonblocking, "nonblocking", ""}});
+    auto const names = patterns_of(run);
+    run.report->table("nonblocking: one collective call through a view, waited for at once",
+                      {"what                    ", "  side", " bytes/rank",
+                       "blocking MiB/s: mean (min .. max)", "nonblocking: mean (min .. max)",
+                       "of means", "  in turn: median (min .. max)", "wrong bytes"});
+    expect_measurements(run, names.size() * run.options.directions.size());
+    for (auto const& name : names) {
+        {
+            Bed bed(run, name);
+            for (auto const& direction : run.options.directions)
+                WaitedAtOnce(bed, direction == "write").measure();
+        }
+        remove_files(run);
+    }
+    run.report->note(
+        "of means = mean bandwidth of the nonblocking calls over that of the blocking ones; in "
+        "turn = the same\nof each repeat, which has one of both.");
 }
 
 void mode_independent(Run& run) {

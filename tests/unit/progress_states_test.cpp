@@ -114,25 +114,46 @@ TEST(HelperState, DozesThenLeavesThenSleeps) {
     EXPECT_EQ(state.after({.now = 2.003}), State::leaving);
     EXPECT_EQ(state.after({.now = 2.003}), State::asleep);
     EXPECT_EQ(state.after({.now = 9}), State::asleep);
-    EXPECT_EQ(state.after({.called = true, .now = 10}), State::dozing);
+    EXPECT_EQ(state.after({.called = true, .now = 10}), State::waiting);
+    EXPECT_EQ(state.after({.now = 11}), State::dozing);
     EXPECT_EQ(state.after({.may_drive = true, .now = 20}), State::driving);
+}
+
+TEST(HelperState, LeavesTheWorkToWhoWaitsAtOnce) {
+    HelperState state;
+    while (state.after({.now = 1}) != State::asleep) (void)state.after({.now = 2});
+    EXPECT_EQ(state.after({.called = true, .may_drive = true, .now = 3}), State::waiting);
+    EXPECT_EQ(state.after({.may_drive = true, .now = 3.00001}), State::waiting);
+    EXPECT_NEAR(state.seconds(3.00001), HelperState::wait_seconds - 1e-5, 1e-9);
+    EXPECT_EQ(state.after({.caller_drives = true, .now = 3.0001}), State::leaving);
+    EXPECT_EQ(state.after({.caller_drives = true, .now = 3.0001}), State::asleep);
+}
+
+TEST(HelperState, DrivesWhatNobodyWaitsFor) {
+    HelperState state;
+    while (state.after({.now = 1}) != State::asleep) (void)state.after({.now = 2});
+    EXPECT_EQ(state.after({.called = true, .may_drive = true, .now = 3}), State::waiting);
+    EXPECT_EQ(state.after({.may_drive = true, .now = 3.0001}), State::driving);
 }
 
 TEST(HelperState, WorkIsSeenInEveryState) {
     for (int steps = 0; steps < 4; ++steps) {
         HelperState state;
-        for (int step = 0; step < steps; ++step) (void)state.after({.now = step == 0 ? 1. : 2.});
+        for (int step = 0; step < steps; ++step) (void)state.after({.now = 1. + step});
         EXPECT_EQ(state.after({.may_drive = true, .now = 3}), State::driving) << steps;
     }
 }
 
-/// The helper and a caller that begins something, step by step: each step is one access to memory
-/// that both see, as in Progress::help() and Progress::call_helper().
+/// The helper and a caller, step by step: each step is one access to memory that both see, as in
+/// Progress::help(), and as in Progress::call_helper() by a caller that begins something, or as in
+/// Progress::stop_driving() by one that leaves work behind.
 struct Meeting {
     HelperState machine;
     State state = State::driving, published = State::driving;
     int helper_step = 0, caller_step = 0, calls = 0, seen_calls = 0, answered = 0;
-    bool busy = false, seen_busy = false, seen_dozing = false;
+    bool drives = false;  ///< The caller, before its first step.
+    bool busy = false;    ///< There is work.
+    bool seen_busy = false, seen_driven = false, seen_looking = false;
     double now = 0;
 
     [[nodiscard]] bool sleeps() const { return helper_step == 3 && calls == seen_calls; }
@@ -145,10 +166,12 @@ struct Meeting {
             break;
         case 1:
             seen_busy = busy;
+            seen_driven = drives;
             break;
         case 2:
             if (late) now += 1;
-            state = machine.after({seen_calls != answered, seen_busy, now});
+            state = machine.after(
+                {seen_calls != answered, seen_busy && !seen_driven, seen_driven, now});
             answered = seen_calls;
             published = state;
             if (state == State::asleep) {
@@ -165,18 +188,29 @@ struct Meeting {
         switch (caller_step++) {
         case 0:
             busy = true;
+            drives = false;
             break;
         case 1:
-            seen_dozing = published == State::dozing;
+            seen_looking = HelperState::looks_soon(published);
             break;
         case 2:
-            calls += !seen_dozing;
+            calls += !seen_looking;
             break;
         default:
             break;
         }
     }
 };
+
+/// A helper that was just called, as by the start of a nonblocking operation.
+Meeting called(Meeting at) {
+    for (double const time : {1, 2, 5, 5})
+        at.state = at.published = at.machine.after({.now = time});
+    EXPECT_EQ(at.state, State::asleep);
+    at.calls = 1;
+    at.now = 6;
+    return at;
+}
 
 /// All interleavings from here on. The caller's work must not stay with a helper that sleeps.
 void walk(Meeting const& at, int helper_steps, int& ends) {
@@ -200,9 +234,14 @@ void walk(Meeting const& at, int helper_steps, int& ends) {
 }
 
 TEST(HelperState, NoWorkIsLeftToAHelperThatSleeps) {
-    int ends = 0;
-    walk({}, 16, ends);
-    EXPECT_GT(ends, 100);
+    for (bool const drives : {false, true}) {
+        Meeting start;
+        start.drives = start.busy = drives;
+        int ends = 0;
+        walk(start, 16, ends);
+        walk(called(start), 16, ends);
+        EXPECT_GT(ends, 100);
+    }
 }
 
 }  // namespace

@@ -353,10 +353,12 @@ void Effects::start_transfer(Op const& op, Effect& effect) {
     state_.transfers.begin(execution_context_.clock->now());
     // A hand-over to a storage thread costs more than a short transfer, and a caller that waits has
     // nothing better to do.
-    if (state_.caller_transfers)
+    if (state_.caller_transfers) {
         state_.for_caller.put(effect.transfer.get());
-    else
+    } else {
+        state_.storage_transfers = true;
         storage_.start(*effect.transfer);
+    }
 }
 
 /// After an error rounds flow on, but the file is left alone, and readers get nothing.

@@ -117,7 +117,10 @@ struct ExchangeState {
     Error error;                               ///< The first that it met, if it met any itself.
     std::function<void()> report;              ///< Tells of `error`, once; null: nobody asks.
     Offset end_of_file = endless;              ///< Where this rank's reads found the file to end.
-    bool caller_transfers = false;  ///< A blocking call: its thread serves the file itself.
+    /// A thread waits in a call for this operation and serves the file itself.
+    std::atomic<bool> caller_transfers{false};
+    /// A storage thread was given a transfer.
+    std::atomic<bool> storage_transfers{false};
     TransferQueue for_caller;
     Tally tally;
     Busy transfers, messages_under_way;

@@ -98,8 +98,14 @@ public:
     /// is ready, and returns true. Blocks on the device. Not part of progress(), may run beside it.
     bool run_callers_part();
 
-    /// Nobody else does them: the call is a blocking one.
+    /// Nobody else does them: the call is a blocking one, or waits for one that has just begun.
     [[nodiscard]] bool caller_transfers() const noexcept { return state_.caller_transfers; }
+
+    /// The calling thread waits for the operation and may serve the file: where no storage thread
+    /// does already, it does so from now on. Any time.
+    void offer_caller() noexcept {
+        if (!state_.storage_transfers) state_.caller_transfers = true;
+    }
 
     /// Whether a blocking call may return before all ranks have ended theirs: this rank's bytes
     /// went straight between its memory and the file, and it has no part in the exchange of the

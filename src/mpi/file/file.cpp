@@ -117,6 +117,7 @@ void File::hand_over(std::shared_ptr<Operation> const& operation, bool backgroun
 
 void File::wait(Operation& operation) {
     Wait waiting{.done = [&] { return operation.complete(); }, .poke = [&] { team->poke(); }};
+    operation.offer_caller();
     if (operation.caller_transfers()) {
         waiting.part = [&] { return operation.run_callers_part(); };
         waiting.polls_long = true;

@@ -63,7 +63,7 @@ void Progress::submit(ProgressHook& hook, std::function<void()> append, bool bac
         inbox_full_ = true;
     }
     if (!background || settings().progress_in_calls) return;
-    ring_helper();
+    if (!helper_looks_soon()) ring_helper();
     ring();
 }
 
@@ -262,8 +262,10 @@ void Progress::help() {
     while (!stopping_) {
         std::uint32_t const calls = helper_calls_.events.load(std::memory_order_seq_cst);
         bool const called = std::exchange(answered, calls) != calls;
-        bool const may_drive = drivers_ == 0 && (inbox_full_ || busy_);  // See take_inbox().
-        auto const now = state.after({called, may_drive, clock_.now()});
+        bool const driven = drivers_ > 0;
+        bool const may_drive = !driven && (inbox_full_ || busy_);  // See take_inbox().
+        double const time = clock_.now();
+        auto const now = state.after({called, may_drive, driven, time});
         if (helper_state_ != now) helper_state_ = now;
         if (now == HelperState::State::driving) {
             help_once(waiter, polling);
@@ -272,9 +274,8 @@ void Progress::help() {
         waiter.withdraw();  // It sleeps on another event count.
         polling.reset();
         if (now == HelperState::State::leaving) continue;
-        bool const dozes = now == HelperState::State::dozing;
         wait_for_event(helper_calls_, calls,
-                       dozes ? HelperState::doze_sleep_seconds : sleep_until_called);
+                       HelperState::looks_soon(now) ? state.seconds(time) : sleep_until_called);
     }
 }
 

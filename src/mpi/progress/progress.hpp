@@ -125,7 +125,7 @@ private:
     void call_helper(ProgressHook& hook, std::unique_lock<std::mutex> lock);
     void ring_helper();
     [[nodiscard]] bool helper_looks_soon() const noexcept {
-        return helper_state_ == HelperState::State::dozing;
+        return HelperState::looks_soon(helper_state_);
     }
     [[nodiscard]] bool due() const;
     [[nodiscard]] bool must_look_again() const;

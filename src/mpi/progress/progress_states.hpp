@@ -91,34 +91,59 @@ private:
 
 /// What the helper thread does:
 ///
+///     asleep --called--> waiting --wait_seconds--> driving, dozing or leaving
 ///     driving --no work, or a caller drives--> dozing --doze_seconds--> leaving --> asleep
 ///
-/// Work that no caller drives leads back to driving; a call, when there is no such work, to dozing.
+/// Work that no caller drives leads from dozing back to driving.
+/// It waits a moment when it is called, because many programs wait for a nonblocking operation at
+/// once: then the thread that waits does all the work, and a helper that began would only take its
+/// core. If a caller drives when the moment is over, the helper sleeps again, as that caller calls
+/// it when it leaves work behind.
 /// While it dozes it looks for work by itself, because to wake it would cost who begins a short
 /// collective more than all the rest of it. From `leaving` on, who has work must call it.
 class HelperState {
 public:
-    enum class State : std::uint8_t { driving, dozing, leaving, asleep };
+    enum class State : std::uint8_t { waiting, driving, dozing, leaving, asleep };
     struct Input {
         bool called = false;     ///< Somebody rang for it since the last look.
         bool may_drive = false;  ///< There is work, and no caller drives.
+        bool caller_drives = false;
         double now = 0;
     };
 
+    static constexpr double wait_seconds = 50e-6;         ///< Since it was called.
     static constexpr double doze_seconds = 2e-3;          ///< Since the last work.
     static constexpr double doze_sleep_seconds = 100e-6;  ///< Between two looks.
 
     State after(Input const& input) noexcept {
+        bool const waited = state_ == State::waiting, dozed = state_ == State::dozing;
+        if (state_ == State::asleep && input.called) {
+            since_ = input.now;
+            return state_ = State::waiting;
+        }
+        if (waited && input.now - since_ < wait_seconds) return state_;
         if (input.may_drive) return state_ = State::driving;
-        if (input.called || state_ == State::driving) idle_since_ = input.now;
-        if (input.now - idle_since_ < doze_seconds) return state_ = State::dozing;
-        bool const told = state_ == State::leaving || state_ == State::asleep;
-        return state_ = told ? State::asleep : State::leaving;
+        if (waited && input.caller_drives) return state_ = State::leaving;
+        if (input.called || waited || state_ == State::driving) {
+            since_ = input.now;
+            return state_ = State::dozing;
+        }
+        if (!dozed) return state_ = State::asleep;
+        return state_ = input.now - since_ < doze_seconds ? State::dozing : State::leaving;
+    }
+
+    /// Whether it looks for work by itself.
+    [[nodiscard]] static bool looks_soon(State state) noexcept {
+        return state == State::dozing || state == State::waiting;
+    }
+    /// How long it sleeps at most before it looks again, where it looks by itself.
+    [[nodiscard]] double seconds(double now) const noexcept {
+        return state_ == State::waiting ? since_ + wait_seconds - now : doze_sleep_seconds;
     }
 
 private:
     State state_ = State::driving;
-    double idle_since_ = 0;
+    double since_ = 0;  ///< The call that it waits after, or the last work.
 };
 
 }  // namespace sluice
