@@ -23,6 +23,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mp
 import jobs
 import run as runner
 from recovery import recover
+from mpis import MPIS
 from story import Story
 
 SECONDS = 40
@@ -122,6 +123,12 @@ def device_is_lost(scenario, fault):
     return bool(fault and fault.for_ever and fault.call == "flush" and scenario.has_journals)
 
 
+def is_told_by_mpi(mpi, rank, call):
+    """MPI_File_set_size is the MPI's own. Open MPI 5.0.11 tells all ranks of rank 0's error, and
+    none of another rank's, also without Sluice."""
+    return call != "resize" or rank == 0 or MPIS[mpi].faults != "openmpi"
+
+
 def drop(file, ranges):
     """As a system does with what it could not write."""
     with file.open("r+b") as opened:
@@ -136,7 +143,8 @@ def recovery_faults(mpi, scenario, fault, folder, story):
     stays = story.gave_up and (not scenario.has_keepers or device_is_lost(scenario, fault))
     if left and not stays:
         yield f"left in the folder: {left}"
-    if stays and device_is_lost(scenario, fault) and not left:
+    # What was written again, past the journals, needs none; what the file holds is checked anyhow.
+    if stays and device_is_lost(scenario, fault) and not left and not story.writes_again:
         yield "no journal is left after a failed flush"
     if device_is_lost(scenario, fault) and story.gave_up:
         drop(folder / "data" / "file", story.dropped())
@@ -211,6 +219,8 @@ class Tests:
         self.run(mpi, scenario)
         for rank, call, ever in itertools.product(range(scenario.ranks), scenario.calls,
                                                   (False, True)):
+            if not is_told_by_mpi(mpi, rank, call):
+                continue
             for number in itertools.count(1):
                 error = ERRORS[(number + ever) % len(ERRORS)]
                 if not self.run(mpi, scenario, Fault(rank, call, number, ever, error)).failures:
@@ -221,7 +231,8 @@ class Tests:
         story = self.run(mpi, scenario)
         for index, call in enumerate(scenario.calls):
             made = [(rank, number) for rank, names in sorted(story.calls.items())
-                    for number in range(1, 1 + names.count(call))]
+                    for number in range(1, 1 + names.count(call))
+                    if is_told_by_mpi(mpi, rank, call)]
             for ever in (False, True):
                 if made and (call in CALLS[:3] or (index + turn + ever) % 4 == 0):
                     rank, number = made[(index * 3 + turn * 7 + ever * 5) * 13 % len(made)]
