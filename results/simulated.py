@@ -1,6 +1,6 @@
 """Tables of the exchange in simulation, from lines of `sluice bench exchange --json`."""
 
-KERNELS_NOTE = """`sluice bench exchange --kernels --ranks {ranks} --machines knl,power9,ethernet`: virtual time of one write, 16 KiB a rank,
+KERNELS_NOTE = """`sluice bench exchange --kernels --ranks {ranks} --machines knl,power9,ethernet`: virtual time of one write, {bytes} a rank,
 windows of 128 KiB ([the machines and the model](../simulation.md)). *Metadata*, *data*, *computation* and *I/O*: of the rank
 with most of each, so they do not add up. Every byte was compared. *Choice*: the library's choice over the best of the others."""
 THROTTLE_NOTE = """`sluice bench exchange --throttles`: strided, knl, {ranks} ranks, the balanced kernel in one layer."""
@@ -12,6 +12,16 @@ CHOICE = "the library's choice"
 
 def parts(run, seconds):
     return [seconds(run[part]) for part in ("seconds", "metadata", "data", "computation", "storage")]
+
+
+def bytes_of_rank(runs, ranks):
+    """Patterns have their own sizes."""
+    found = {}
+    for (_, of_ranks, pattern), by_name in runs.items():
+        run = next(iter(by_name.values()))
+        if of_ranks == ranks:
+            found.setdefault(f"{run['bytes'] / run['ranks'] / 1024:.0f} KiB", []).append(pattern)
+    return ", ".join(f"{size} ({', '.join(sorted(set(names)))})" for size, names in sorted(found.items()))
 
 
 def kernels(runs, table, seconds):
@@ -26,7 +36,7 @@ def kernels(runs, table, seconds):
                 ratio = f"{run['seconds'] / best:.3f}" if name == CHOICE else ""
                 rows.append([f"{machine}, {pattern}", name, *parts(run, seconds),
                              str(run["messages"]), ratio])
-        text += table(f"In simulation: kernels at {ranks} ranks", KERNELS_NOTE.format(ranks=ranks),
+        text += table(f"In simulation: kernels at {ranks} ranks", KERNELS_NOTE.format(ranks=ranks, bytes=bytes_of_rank(runs, ranks)),
                       ["machine, pattern", "kernel", "time", "metadata", "data", "computation",
                        "I/O", "messages", "choice"], rows)
     return text
