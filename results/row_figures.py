@@ -1,0 +1,106 @@
+"""Figures of the papers' rows (results/papers.md) that no other text quotes. See figures.py."""
+
+import pathlib
+import statistics
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "bench" / "study"))
+
+import findings  # noqa: E402
+import lines as study  # noqa: E402
+
+WITHOUT_TESTS = ("sluice 0", "interposed 0")
+NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+
+
+def between(values, text="{:.2f}"):
+    values = list(values)
+    return f"{text.format(min(values))} to {text.format(max(values))}"
+
+
+def newest(rows, *keys):
+    return {tuple(row.get(key) for key in keys): row for row in rows}
+
+
+def correctness(lines):
+    programs = lines("random")
+    yield "random_programs", f"{sum(row['programs'] for row in programs):,}"
+    yield "random_failed", str(sum(row["failed"] for row in programs))
+    repeated = lines("outstanding")
+    yield "outstanding_right", f"{sum(r['right'] for r in repeated)} of {sum(r['runs'] for r in repeated)}"
+
+
+def overlap(lines):
+    rows = newest([row for row in lines("overlap") if row["side"] == "Sluice"], "mpi_library", "ranks",
+                  "pattern", "direction").values()
+    for ranks in (2, 4):
+        of_ranks = [row for row in rows if row["ranks"] == ranks]
+        yield f"overlap_{ranks}", between((100 * row["hidden_strict"]["median"] for row in of_ranks),
+                                          "{:.0f}") + " %"
+        yield f"longer_{ranks}", between((100 * (row["total"]["median"] / row["io_alone"] - 1)
+                                          for row in of_ranks), "{:.1f}") + " %"
+        yield f"shorter_{ranks}", between(
+            (100 * (1 - row["total"]["median"] / (row["io_alone"] + row["compute_alone"]["median"]))
+             for row in of_ranks), "{:.0f}") + " %"
+    rows = newest(lines("tests"), "mpi_library", "ranks", "pattern", "direction", "tests").values()
+    for tests in (8, 16, 64):
+        found = [100 * row["hidden_strict"]["median"] for row in rows if row["tests"] == tests]
+        yield f"tests_{tests}", between(found, "{:.0f}") + " %"
+
+
+def nonblocking(lines):
+    """M5, L5: mean bandwidth of nonblocking calls, waited for at once, over that of blocking ones."""
+    rows = newest(lines("nonblocking"), "mpi_library", "ranks", "bytes_per_rank", "direction", "pattern",
+                  "side").values()
+    ours = [row["ratio_of_means"] for row in rows if row["side"] == "Sluice"]
+    yield "waited", between(ours)
+    yield "waited_median", f"{statistics.median(ours):.3f}"
+    yield "waited_good", f"{sum(ratio >= 0.97 for ratio in ours)} of {len(ours)}"
+    few = [row["ratio_of_means"] for row in rows if row["side"] == "Sluice" and row["ranks"] <= 2]
+    yield "waited_few", between(few)
+    for mpi, name in NAMES.items():
+        theirs = [row["ratio_of_means"] for row in rows
+                  if row["side"] == "peer" and name in row["mpi_library"]]
+        yield f"waited_{mpi}", between(theirs)
+
+
+def plans(lines):
+    rows = newest([row for row in lines("checkpoint") if row["side"] == "Sluice"], "mpi_library", "ranks",
+                  "pattern", "direction", "variant").values()
+    yield "first_later", between(row["first_over_later"] for row in rows)
+
+
+def device(lines):
+    rows = lines("device")
+    yield "device_passed", f"{sum(row['passed'] for row in rows)} of {len(rows)}"
+
+
+def nvm(lines):
+    """What each finding of the study measured, by the name of its function, and its verdict."""
+    rows = study.Lines(lines("nvm"))
+    for look in findings.ALL:
+        found = look(rows)
+        if found:
+            yield f"nvm_{look.__name__}", found.ours
+            yield f"nvm_{look.__name__}_verdict", found.verdict
+
+
+def overhead(lines):
+    """I6: how often Sluice without tests, by its own calls or in the place of the MPI's, has the least
+    overhead of all contenders."""
+    rows = newest(lines("collectives-overhead"), "mpi_library", "nodes", "kind", "bytes", "while").values()
+    rows = [row for row in rows if row["mode"] == "overhead"]
+    for mpi, name in NAMES.items():
+        for nodes, where in ((1, "node"), (2, "hosts")):
+            cases = [row["ways"] for row in rows if name in row["mpi_library"] and row["nodes"] == nodes]
+            best = sum(min(ways[way]["overhead"]["median"] for way in WITHOUT_TESTS if way in ways) <=
+                       min(way["overhead"]["median"] for way in ways.values()) for ways in cases)
+            yield f"overhead_{mpi}_{where}", f"{best} of {len(cases)}"
+
+
+def figures(lines):
+    found = {}
+    for group in (correctness, overlap, nonblocking, plans, device, nvm, overhead):
+        found.update(group(lines))
+    return found
