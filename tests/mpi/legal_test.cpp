@@ -224,21 +224,6 @@ void write_into_own_holes() {
     check::compare_and_remove(name, expected);
 }
 
-/// A program may start an operation and compute for long, without any call of MPI, on one rank,
-/// while the others wait for theirs.
-void one_rank_computes() {
-    auto const name = check::fresh_file("legal.bin", 10);
-    MPI_File file = open(name);
-    auto const data = model::data_of(5, check::rank(), 0, 100000);
-    MPI_Request handle = MPI_REQUEST_NULL;
-    auto const at = MPI_Offset{100000} * check::rank();
-    check::ok(MPI_File_iwrite_at_all(file, at, data.data(), 100000, MPI_BYTE, &handle));
-    if (check::rank() == 0) check::sleep_ms(150);
-    check::ok(MPI_Wait(&handle, MPI_STATUS_IGNORE));
-    close(file);
-    expect_blocks(name, model::File(10), 100000, 0);
-}
-
 /// Libraries duplicate a communicator for each file, and free it before or after they close it.
 void communicator_for_each_file() {
     MPI_File before = MPI_FILE_NULL;
@@ -381,8 +366,7 @@ std::vector<check::Test> make_tests() {
         {"communicator_for_each_file", communicator_for_each_file},
         {"cancel_harms_nothing", cancel_harms_nothing},
         {"write_into_holes", write_into_holes},
-        {"write_into_own_holes", write_into_own_holes},
-        {"one_rank_computes", one_rank_computes}};
+        {"write_into_own_holes", write_into_own_holes}};
     for (auto const& test : legal::file_tests()) tests.push_back(test);
     return tests;
 }

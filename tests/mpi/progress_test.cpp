@@ -137,8 +137,38 @@ private:
     MPI_Status status_{};
 };
 
+std::string mark_of(int rank) { return check::path("ended" + std::to_string(rank)); }
+
+bool others_have_ended() {
+    for (int r = 1; r < check::size(); ++r)
+        if (::access(mark_of(r).c_str(), F_OK) != 0) return false;
+    return true;
+}
+
+/// Rank 0 computes for as long as the others wait for theirs.
+void one_rank_computes() {
+    auto const name = check::fresh_file("progress.bin", 0);
+    MPI_File file = open(name);
+    auto const request = request_of(check::rank());
+    auto const data = data_of(check::rank(), 0);
+    set_view(file, request.view);
+    MPI_Request handle = MPI_REQUEST_NULL;
+    check::ok(MPI_File_iwrite_all(file, data.data(), request.count, MPI_BYTE, &handle));
+    if (check::rank() == 0) {
+        bool const ended =
+            compute_until(others_have_ended, moves_without_calls() ? longest : in_vain);
+        bool const expected = moves_without_calls() || check::size() == 1;
+        check::is_equal(expected, ended, "the others end while rank 0 computes");
+    }
+    check::ok(MPI_Wait(&handle, MPI_STATUS_IGNORE));
+    if (check::rank() > 0) check::posix_write(mark_of(check::rank()), {});
+    close(file);
+    ::unlink(mark_of(check::rank()).c_str());
+    check::compare_and_remove(name, expected_file(0));
+}
+
 std::vector<check::Test> make_tests() {
-    std::vector<check::Test> tests;
+    std::vector<check::Test> tests{{"one_rank_computes", one_rank_computes}};
     for (auto const direction : {Direction::write, Direction::read})
         for (auto const& [form, name] :
              {std::pair{Form::iall, "iall"}, std::pair{Form::iat_all, "iat_all"},
