@@ -8,6 +8,7 @@
  *
  * The file is right in any case; who served it is said. */
 #include "pieces.h"
+#include <limits.h>
 #include <linux/capability.h>
 #include <malloc.h>
 #include <string.h>
@@ -59,6 +60,17 @@ static void not_tried(char const* why) {
     _exit(0);
 }
 
+/* The stack of a thread is memory until the thread runs for the first time and gives it back. */
+static long grown_kib(long before, long most) {
+    long grown = 0;
+    for (int tries = 0; tries < 500; ++tries) {
+        grown = status_kib("VmRSS") - before;
+        if (grown <= most) break;
+        usleep(10000);
+    }
+    return grown;
+}
+
 static void limit_to(int resource, rlim_t bytes) {
     struct rlimit limit;
     getrlimit(resource, &limit);
@@ -107,7 +119,8 @@ int main(int argc, char** argv) {
     MPI_Request request = start_pieces(file, data);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     if (!strcmp(how, "later")) lock_all(MCL_CURRENT);
-    long const written = shared_kib(), grown = status_kib("VmRSS") - before;
+    long const most = 24 * 1024;
+    long const written = shared_kib(), grown = grown_kib(before, all ? most : LONG_MAX);
     MPI_File_close(&file);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
@@ -120,7 +133,7 @@ int main(int argc, char** argv) {
         require(opened <= 1024, "an open takes little memory");
         require(written <= 16 * 1024, "writing takes what it needs");
     }
-    if (all) require(grown <= 24 * 1024, "no address space becomes memory");
+    if (all) require(grown <= most, "no address space becomes memory");
     MPI_Finalize();
     return 0;
 }
