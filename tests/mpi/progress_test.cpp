@@ -18,7 +18,7 @@ constexpr int piece = 4096, pieces = 1024;  // 4 MiB a rank: 70 ms of the device
 constexpr double longest = 30;   ///< Seconds; with a helper only a failing test takes that long.
 constexpr double in_vain = 0.5;  ///< Seconds, when nothing may move: several times what the device
                                  ///< would need.
-constexpr double afterwards = 0.2;  ///< Seconds for the ranks to agree that all is complete.
+constexpr double afterwards = 0.4;  ///< Seconds for the ranks to agree that all is complete.
 
 bool moves_without_calls() {
     char const* const progress = std::getenv("SLUICE_PROGRESS");
@@ -105,7 +105,9 @@ public:
 
     void finish() {
         int done = 0;
-        if (handle_ != MPI_REQUEST_NULL && moves_without_calls()) {
+        // Between nodes the agreement of more ranks than cores has no time that a test may set.
+        bool const asks = moves_without_calls() && check::is_one_node();
+        if (handle_ != MPI_REQUEST_NULL && asks) {
             check::ok(MPI_Test(&handle_, &done, &status_), "MPI_Test");
             check::is_true(done != 0, "the first MPI_Test after the computation finds the end");
         }

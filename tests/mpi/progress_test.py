@@ -12,7 +12,7 @@ import numpy as np
 from mpi4py import MPI
 
 PIECE, PIECES = 4096, 1024     # 4 MiB a rank: 70 ms of the device and more.
-LONGEST, IN_VAIN, AFTERWARDS = 30, 0.5, 0.2  # seconds
+LONGEST, IN_VAIN, AFTERWARDS = 30, 0.5, 0.4  # seconds
 ALONE = os.environ.get("SLUICE_PROGRESS") != "calls"
 comm = MPI.COMM_WORLD
 
