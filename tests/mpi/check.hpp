@@ -67,6 +67,12 @@ inline bool is_one_node() {
     return at == text.npos || std::atoi(text.data() + at + nodes.size()) >= size();
 }
 
+/// Whether operations move on only inside calls, because the library is told to have no helper.
+inline bool progress_in_calls() {
+    char const* const progress = std::getenv("SLUICE_PROGRESS");
+    return progress && std::string_view(progress) == "calls";
+}
+
 /// More than a few lines of one sub-test help nobody.
 inline void fail(std::string const& text, Where where) {
     auto& s = state();

@@ -81,8 +81,7 @@ Outcome with_late_error(MPI_File file, Outcome outcome) {
 /// Rank 0 has returned from its call when the others make theirs, with a bad count.
 void late_error() {
     constexpr int bytes = 1 << 20;
-    char const* const progress = std::getenv("SLUICE_PROGRESS");
-    if (progress && std::string_view(progress) == "calls") return;
+    if (check::progress_in_calls()) return;
     auto const name = check::fresh_file("errors.bin", prefilled_bytes);
     MPI_File file = open(name);
     Handler handler(file, true);

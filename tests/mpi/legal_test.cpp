@@ -309,17 +309,11 @@ void cancel_harms_nothing() {
     expect_blocks(name, model::File(), 5000, 0);
 }
 
-/// Whether operations move on only inside calls: then blocking calls wait for all ranks.
-bool progress_in_calls() {
-    char const* const progress = std::getenv("SLUICE_PROGRESS");
-    return progress && std::string_view(progress) == "calls";
-}
-
 /// Contiguous bytes go straight to the file, so the blocking call waits for this rank's bytes
 /// alone: rank 0 returns from `calls` of them before any other rank begins its first. MPI does not
 /// promise this, but a program whose ranks compute for different times loses by anything else.
 void returns_with_own_bytes() {
-    if (progress_in_calls()) return;
+    if (check::progress_in_calls()) return;  // Then blocking calls wait for all ranks.
     constexpr int bytes = 1 << 20, calls = 2;
     auto const name = check::fresh_file("legal.bin", 0);
     MPI_File file = open(name);

@@ -7,8 +7,8 @@
 // missing: that is checked as well, since a test that could not fail would prove nothing.
 #include "access.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
 namespace {
 
@@ -18,12 +18,12 @@ constexpr int piece = 4096, pieces = 1024;  // 4 MiB a rank: 70 ms of the device
 constexpr double longest = 30;   ///< Seconds; with a helper only a failing test takes that long.
 constexpr double in_vain = 0.5;  ///< Seconds, when nothing may move: several times what the device
                                  ///< would need.
-constexpr double afterwards = 0.4;  ///< Seconds for the ranks to agree that all is complete.
 
-bool moves_without_calls() {
-    char const* const progress = std::getenv("SLUICE_PROGRESS");
-    return !(progress && std::string_view(progress) == "calls");
-}
+bool moves_without_calls() { return !check::progress_in_calls(); }
+
+/// Seconds for the ranks to agree that all is complete. Between nodes that takes messages, and with
+/// more ranks than cores each waits for a helper's turn: 50 to 100 ms with 3 ranks on 2 cores.
+double afterwards() { return check::is_one_node() ? 0.2 : 2; }
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
@@ -66,18 +66,12 @@ model::File expected_file(int op) {
     return file;
 }
 
-model::Bytes content_of(int op) {
-    auto const file = expected_file(op);
-    auto const bytes = file.bytes();
-    return {bytes.begin(), bytes.end()};
-}
-
 /// One operation from its start to the end of the computation, then its completion.
 class Unattended {
 public:
     Unattended(Form form, Direction direction) : form_(form), direction_(direction) {
-        if (is_read() && check::rank() == 0) check::posix_write(name_, content_);
-        if (!is_read()) check::fresh_file("progress.bin", 0);
+        std::span<unsigned char const> const nothing;
+        if (check::rank() == 0) check::posix_write(name_, is_read() ? expected_.bytes() : nothing);
         MPI_Barrier(MPI_COMM_WORLD);
         file_ = open(name_);
         set_view(file_, request_.view);
@@ -100,14 +94,12 @@ public:
             check::is_true(!at_once, "the start returns before the bytes have moved");
             check::is_true(!moved, "without a helper bytes are missing after the computation");
         }
-        compute(afterwards);
     }
 
     void finish() {
         int done = 0;
-        // Between nodes the agreement of more ranks than cores has no time that a test may set.
-        bool const asks = moves_without_calls() && check::is_one_node();
-        if (handle_ != MPI_REQUEST_NULL && asks) {
+        if (handle_ != MPI_REQUEST_NULL && moves_without_calls()) {
+            compute(afterwards());
             check::ok(MPI_Test(&handle_, &done, &status_), "MPI_Test");
             check::is_true(done != 0, "the first MPI_Test after the computation finds the end");
         }
@@ -118,13 +110,14 @@ public:
         check_status(status_, request_, MPI_BYTE, request_.bytes(), check::Where::current());
         check::same_bytes(data_, memory_, "memory");
         close(file_);
-        check::compare_and_remove(name_, expected_file(op_));
+        check::compare_and_remove(name_, expected_);
     }
 
 private:
     [[nodiscard]] bool is_read() const { return direction_ == Direction::read; }
     [[nodiscard]] bool are_there() const {
-        return is_read() ? memory_ == data_ : check::posix_read(name_) == content_;
+        return is_read() ? memory_ == data_
+                         : std::ranges::equal(check::posix_read(name_), expected_.bytes());
     }
 
     Form form_;
@@ -133,7 +126,7 @@ private:
     std::string name_ = check::path("progress.bin");
     model::Request request_ = request_of(check::rank());
     model::Bytes data_ = data_of(check::rank(), op_), memory_;
-    model::Bytes content_ = content_of(op_);
+    model::File expected_ = expected_file(op_);
     MPI_File file_ = MPI_FILE_NULL;
     MPI_Request handle_ = MPI_REQUEST_NULL;
     MPI_Status status_{};

@@ -40,10 +40,7 @@ std::map<std::string, Thread> library_threads() {
     return threads;
 }
 
-bool helps() {
-    char const* const progress = std::getenv("SLUICE_PROGRESS");
-    return !check::state().options.plain && !(progress && std::string_view(progress) == "calls");
-}
+bool helps() { return !check::state().options.plain && !check::progress_in_calls(); }
 
 /// Interleaved, so that windows are exchanged and storage threads write.
 class Written {
