@@ -108,7 +108,7 @@ RC_GTEST_PROP(PollState, NeverSleepsUnannouncedOrWhileThereIsWork, ()) {
 
 TEST(HelperState, DozesThenLeavesThenSleeps) {
     HelperState state;
-    EXPECT_EQ(state.after({.may_drive = true, .now = 1}), State::driving);
+    EXPECT_EQ(state.after({.has_work = true, .now = 1}), State::driving);
     EXPECT_EQ(state.after({.now = 2}), State::dozing);
     EXPECT_EQ(state.after({.now = 2.001}), State::dozing);
     EXPECT_EQ(state.after({.now = 2.003}), State::leaving);
@@ -116,14 +116,14 @@ TEST(HelperState, DozesThenLeavesThenSleeps) {
     EXPECT_EQ(state.after({.now = 9}), State::asleep);
     EXPECT_EQ(state.after({.called = true, .now = 10}), State::waiting);
     EXPECT_EQ(state.after({.now = 11}), State::dozing);
-    EXPECT_EQ(state.after({.may_drive = true, .now = 20}), State::driving);
+    EXPECT_EQ(state.after({.has_work = true, .now = 20}), State::driving);
 }
 
 TEST(HelperState, LeavesTheWorkToWhoWaitsAtOnce) {
     HelperState state;
     while (state.after({.now = 1}) != State::asleep) (void)state.after({.now = 2});
-    EXPECT_EQ(state.after({.called = true, .may_drive = true, .now = 3}), State::waiting);
-    EXPECT_EQ(state.after({.may_drive = true, .now = 3.00001}), State::waiting);
+    EXPECT_EQ(state.after({.called = true, .has_work = true, .now = 3}), State::waiting);
+    EXPECT_EQ(state.after({.has_work = true, .now = 3.00001}), State::waiting);
     EXPECT_NEAR(state.seconds(3.00001), HelperState::wait_seconds - 1e-5, 1e-9);
     EXPECT_EQ(state.after({.caller_drives = true, .now = 3.0001}), State::leaving);
     EXPECT_EQ(state.after({.caller_drives = true, .now = 3.0001}), State::asleep);
@@ -132,15 +132,15 @@ TEST(HelperState, LeavesTheWorkToWhoWaitsAtOnce) {
 TEST(HelperState, DrivesWhatNobodyWaitsFor) {
     HelperState state;
     while (state.after({.now = 1}) != State::asleep) (void)state.after({.now = 2});
-    EXPECT_EQ(state.after({.called = true, .may_drive = true, .now = 3}), State::waiting);
-    EXPECT_EQ(state.after({.may_drive = true, .now = 3.0001}), State::driving);
+    EXPECT_EQ(state.after({.called = true, .has_work = true, .now = 3}), State::waiting);
+    EXPECT_EQ(state.after({.has_work = true, .now = 3.0001}), State::driving);
 }
 
 TEST(HelperState, WorkIsSeenInEveryState) {
     for (int steps = 0; steps < 4; ++steps) {
         HelperState state;
-        for (int step = 0; step < steps; ++step) (void)state.after({.now = 1. + step});
-        EXPECT_EQ(state.after({.may_drive = true, .now = 3}), State::driving) << steps;
+        for (int step = 0; step < steps; ++step) (void)state.after({.now = step == 0 ? 1. : 2.});
+        EXPECT_EQ(state.after({.has_work = true, .now = 3}), State::driving) << steps;
     }
 }
 
@@ -170,8 +170,7 @@ struct Meeting {
             break;
         case 2:
             if (late) now += 1;
-            state = machine.after(
-                {seen_calls != answered, seen_busy && !seen_driven, seen_driven, now});
+            state = machine.after({seen_calls != answered, seen_busy, seen_driven, now});
             answered = seen_calls;
             published = state;
             if (state == State::asleep) {

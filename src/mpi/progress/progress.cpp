@@ -63,11 +63,13 @@ void Progress::submit(ProgressHook& hook, std::function<void()> append, bool bac
         inbox_full_ = true;
     }
     if (!background || settings().progress_in_calls) return;
-    if (!helper_looks_soon()) ring_helper();
+    ring_helper();
     ring();
 }
 
+/// A helper that looks by itself, and soon, need not be woken.
 void Progress::ring_helper() {
+    if (helper_looks_soon()) return;
     start_helper();
     notify(helper_calls_);
 }
@@ -245,7 +247,7 @@ void Progress::stop_driving(std::unique_lock<std::mutex> lock) {
     bool const is_last = --drivers_ == 0;
     bool const work_left = busy_ || inbox_full_;
     if (lock) lock.unlock();
-    if (is_last && work_left && !helper_looks_soon()) ring_helper();
+    if (is_last && work_left) ring_helper();
 }
 
 void Progress::poll_all() {
@@ -262,10 +264,10 @@ void Progress::help() {
     while (!stopping_) {
         std::uint32_t const calls = helper_calls_.events.load(std::memory_order_seq_cst);
         bool const called = std::exchange(answered, calls) != calls;
-        bool const driven = drivers_ > 0;
-        bool const may_drive = !driven && (inbox_full_ || busy_);  // See take_inbox().
+        bool const caller_drives = drivers_ > 0;
+        bool const has_work = inbox_full_ || busy_;  // See take_inbox().
         double const time = clock_.now();
-        auto const now = state.after({called, may_drive, driven, time});
+        auto const now = state.after({called, has_work, caller_drives, time});
         if (helper_state_ != now) helper_state_ = now;
         if (now == HelperState::State::driving) {
             help_once(waiter, polling);

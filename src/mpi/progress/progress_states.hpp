@@ -105,8 +105,8 @@ class HelperState {
 public:
     enum class State : std::uint8_t { waiting, driving, dozing, leaving, asleep };
     struct Input {
-        bool called = false;     ///< Somebody rang for it since the last look.
-        bool may_drive = false;  ///< There is work, and no caller drives.
+        bool called = false;  ///< Somebody rang for it since the last look.
+        bool has_work = false;
         bool caller_drives = false;
         double now = 0;
     };
@@ -122,7 +122,7 @@ public:
             return state_ = State::waiting;
         }
         if (waited && input.now - since_ < wait_seconds) return state_;
-        if (input.may_drive) return state_ = State::driving;
+        if (input.has_work && !input.caller_drives) return state_ = State::driving;
         if (waited && input.caller_drives) return state_ = State::leaving;
         if (input.called || waited || state_ == State::driving) {
             since_ = input.now;
