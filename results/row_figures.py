@@ -1,29 +1,19 @@
 """Figures of the papers' rows (results/papers.md) that no other text quotes. See figures.py."""
 
-import pathlib
 import statistics
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "bench" / "study"))
+from data import MPIS, ROOT, between, lines, newest, of_mpi
+
+sys.path.append(str(ROOT / "bench" / "study"))
 
 import findings  # noqa: E402
 import lines as study  # noqa: E402
 
 WITHOUT_TESTS = ("sluice 0", "interposed 0")
-NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
 
 
-def between(values, text="{:.2f}"):
-    values = list(values)
-    return f"{text.format(min(values))} to {text.format(max(values))}"
-
-
-def newest(rows, *keys):
-    return {tuple(row.get(key) for key in keys): row for row in rows}
-
-
-def correctness(lines):
+def correctness():
     programs = lines("random")
     yield "random_programs", f"{sum(row['programs'] for row in programs):,}"
     yield "random_failed", str(sum(row["failed"] for row in programs))
@@ -31,8 +21,8 @@ def correctness(lines):
     yield "outstanding_right", f"{sum(r['right'] for r in repeated)} of {sum(r['runs'] for r in repeated)}"
 
 
-def overlap(lines):
-    rows = newest([row for row in lines("overlap") if row["side"] == "Sluice"], "mpi_library", "ranks",
+def overlap():
+    rows = newest([row for row in lines("overlap") if row["side"] == "Sluice"], "mpi", "ranks",
                   "pattern", "direction").values()
     for ranks in (2, 4):
         of_ranks = [row for row in rows if row["ranks"] == ranks]
@@ -43,15 +33,15 @@ def overlap(lines):
         yield f"shorter_{ranks}", between(
             (100 * (1 - row["total"]["median"] / (row["io_alone"] + row["compute_alone"]["median"]))
              for row in of_ranks), "{:.0f}") + " %"
-    rows = newest(lines("tests"), "mpi_library", "ranks", "pattern", "direction", "tests").values()
+    rows = newest(lines("tests"), "mpi", "ranks", "pattern", "direction", "tests").values()
     for tests in (8, 16, 64):
         found = [100 * row["hidden_strict"]["median"] for row in rows if row["tests"] == tests]
         yield f"tests_{tests}", between(found, "{:.0f}") + " %"
 
 
-def nonblocking(lines):
+def nonblocking():
     """M5, L5: mean bandwidth of nonblocking calls, waited for at once, over that of blocking ones."""
-    rows = newest(lines("nonblocking"), "mpi_library", "ranks", "bytes_per_rank", "direction", "pattern",
+    rows = newest(lines("nonblocking"), "mpi", "ranks", "bytes_per_rank", "direction", "pattern",
                   "side").values()
     ours = [row["ratio_of_means"] for row in rows if row["side"] == "Sluice"]
     yield "waited", between(ours)
@@ -59,48 +49,46 @@ def nonblocking(lines):
     yield "waited_good", f"{sum(ratio >= 0.97 for ratio in ours)} of {len(ours)}"
     few = [row["ratio_of_means"] for row in rows if row["side"] == "Sluice" and row["ranks"] <= 2]
     yield "waited_few", between(few)
-    for mpi, name in NAMES.items():
-        theirs = [row["ratio_of_means"] for row in rows
-                  if row["side"] == "peer" and name in row["mpi_library"]]
-        yield f"waited_{mpi}", between(theirs)
+    for mpi in MPIS:
+        yield f"waited_{mpi}", between(row["ratio_of_means"] for row in of_mpi(rows, mpi)
+                                       if row["side"] == "peer")
 
 
-def plans(lines):
-    rows = newest([row for row in lines("checkpoint") if row["side"] == "Sluice"], "mpi_library", "ranks",
+def plans():
+    rows = newest([row for row in lines("checkpoint") if row["side"] == "Sluice"], "mpi", "ranks",
                   "pattern", "direction", "variant").values()
     yield "first_later", between(row["first_over_later"] for row in rows)
 
 
-def device(lines):
+def device():
     rows = lines("device")
     yield "device_passed", f"{sum(row['passed'] for row in rows)} of {len(rows)}"
 
 
-def nvm(lines):
-    """What each finding of the study measured, by the name of its function, and its verdict."""
+def nvm():
+    """What each finding of the study measured, by the name of its function."""
     rows = study.Lines(lines("nvm"))
     for look in findings.ALL:
         found = look(rows)
         if found:
             yield f"nvm_{look.__name__}", found.ours
-            yield f"nvm_{look.__name__}_verdict", found.verdict
 
 
-def overhead(lines):
+def overhead():
     """I6: how often Sluice without tests, by its own calls or in the place of the MPI's, has the least
     overhead of all contenders."""
-    rows = newest(lines("collectives-overhead"), "mpi_library", "nodes", "kind", "bytes", "while").values()
+    rows = newest(lines("collectives-overhead"), "mpi", "nodes", "kind", "bytes", "while").values()
     rows = [row for row in rows if row["mode"] == "overhead"]
-    for mpi, name in NAMES.items():
+    for mpi in MPIS:
         for nodes, where in ((1, "node"), (2, "hosts")):
-            cases = [row["ways"] for row in rows if name in row["mpi_library"] and row["nodes"] == nodes]
+            cases = [row["ways"] for row in of_mpi(rows, mpi) if row["nodes"] == nodes]
             best = sum(min(ways[way]["overhead"]["median"] for way in WITHOUT_TESTS if way in ways) <=
                        min(way["overhead"]["median"] for way in ways.values()) for ways in cases)
             yield f"overhead_{mpi}_{where}", f"{best} of {len(cases)}"
 
 
-def figures(lines):
+def figures():
     found = {}
     for group in (correctness, overlap, nonblocking, plans, device, nvm, overhead):
-        found.update(group(lines))
+        found.update(group())
     return found

@@ -36,7 +36,8 @@ def kernels(runs, table, seconds):
                 ratio = f"{run['seconds'] / best:.3f}" if name == CHOICE else ""
                 rows.append([f"{machine}, {pattern}", name, *parts(run, seconds),
                              str(run["messages"]), ratio])
-        text += table(f"In simulation: kernels at {ranks} ranks", KERNELS_NOTE.format(ranks=ranks, bytes=bytes_of_rank(runs, ranks)),
+        note = KERNELS_NOTE.format(ranks=ranks, bytes=bytes_of_rank(runs, ranks))
+        text += table(f"In simulation: kernels at {ranks} ranks", note,
                       ["machine, pattern", "kernel", "time", "metadata", "data", "computation",
                        "I/O", "messages", "choice"], rows)
     return text
@@ -61,12 +62,18 @@ def planning(lines, table, seconds, size):
                   "memory, most", "topology, of all ranks"], rows)
 
 
-def tables(lines, table, seconds, size):
-    """The newest line for each combination counts."""
+def kernel_runs(lines):
+    """(machine, ranks, pattern) -> name of the kernel -> its newest line."""
     runs = {}
     for r in lines:
         if r["mode"] == "kernels":
             runs.setdefault((r["machine"], r["ranks"], r["pattern"]), {})[r["name"]] = r
+    return runs
+
+
+def tables(lines, table, seconds, size):
+    """The newest line for each combination counts."""
+    runs = kernel_runs(lines)
     complete = {key: named for key, named in runs.items() if CHOICE in named and len(named) > 1}
     plans = {(r["ranks"], r["layers"]): r for r in lines if r["mode"] == "planning"}
     return kernels(complete, table, seconds) + \

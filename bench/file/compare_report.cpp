@@ -36,7 +36,7 @@ std::string text_of_share(double share) {
 
 std::string rate_of(Run const& run, Comparison const& comparison, double seconds) {
     if (seconds <= 0) return "-";
-    return text_of("%.0f", double(comparison.bytes) * run.ranks / seconds / 1048576);
+    return text_of("%.0f", mib_per_second(run, comparison.bytes, seconds));
 }
 
 void record(Run const& run, Comparison const& comparison, Score const& score) {

@@ -1,7 +1,7 @@
 // Modes blocking, nonblocking and independent: one access through a file view, by collective calls,
 // by nonblocking collective calls that are waited for at once, or by calls of each rank alone.
 //
-// Mode nonblocking compares each side with itself, as the papers of MPICH (rows M5) and libNBC (L5)
+// Mode nonblocking compares each side with itself, as the papers of MPICH (row M5) and libNBC (L5)
 // do: what does it cost that a call need not block, where a program has nothing to do meanwhile?
 #include <algorithm>
 #include <memory>
@@ -65,6 +65,10 @@ struct Bed {
                                    run.rank, run.ranks);
     }
 
+    std::uint64_t wrong_in_memory() const {
+        return sum_over_ranks(pattern.wrong_in_access(buffer, first_seed));
+    }
+
     Run& run;
     Pattern pattern;
     std::vector<double> buffer;
@@ -92,39 +96,54 @@ Pair measure_read(Bed& bed, Way const& way) {
     }
     pair.seconds = measure_in_turn(run, pair.pattern + " read", [&](Side side, int) {
         double const seconds = bed.read(way.kind, side);
-        pair.wrong[std::size_t(side)] +=
-            sum_over_ranks(bed.pattern.wrong_in_access(bed.buffer, first_seed));
+        pair.wrong[std::size_t(side)] += bed.wrong_in_memory();
         return seconds;
     });
     return pair;
 }
 
-void measure(Run& run, char const* title, std::vector<Way> const& ways) {
+/// Calls `measure(bed, writes)` for each pattern and direction, which measures `ways` times.
+template <class Measure> void measure_each(Run& run, std::size_t ways, Measure const& measure) {
     auto const names = patterns_of(run);
-    start_pair_table(run, title);
-    expect_measurements(run, names.size() * run.options.directions.size() * ways.size());
+    expect_measurements(run, names.size() * run.options.directions.size() * ways);
     for (auto const& name : names) {
         {
             Bed bed(run, name);
-            for (auto const& direction : run.options.directions)
-                for (auto const& way : ways)
-                    report_pair(run, direction == "write" ? measure_write(bed, way)
-                                                          : measure_read(bed, way));
+            for (auto const& direction : run.options.directions) measure(bed, direction == "write");
         }
         remove_files(run);
     }
+}
+
+void measure(Run& run, char const* title, std::vector<Way> const& ways) {
+    start_pair_table(run, title);
+    measure_each(run, ways.size(), [&](Bed& bed, bool writes) {
+        for (auto const& way : ways)
+            report_pair(run, writes ? measure_write(bed, way) : measure_read(bed, way));
+    });
 }
 
 double mean_of(std::vector<double> const& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
 
-/// Bytes a second of all ranks, in MiB, of each repeat.
-std::vector<double> rates_of(Run const& run, std::uint64_t bytes, std::vector<double> const& all) {
-    std::vector<double> rates;
-    for (double const seconds : all)
-        rates.push_back(double(bytes) * run.ranks / seconds / double(1 << 20));
-    return rates;
+/// MiB a second of all ranks, by repeat, of one side's calls.
+struct Rates {
+    std::vector<double> blocking, nonblocking;
+
+    [[nodiscard]] double ratio_of_means() const { return mean_of(nonblocking) / mean_of(blocking); }
+    /// Of each repeat, which has one of both.
+    [[nodiscard]] Summary ratio() const {
+        std::vector<double> ratios;
+        for (std::size_t k = 0; k < blocking.size(); ++k)
+            ratios.push_back(nonblocking[k] / blocking[k]);
+        return summary_of(ratios);
+    }
+};
+
+std::string text_of_rates(std::vector<double> const& rates) {
+    auto const ends = summary_of(rates);
+    return text_of("%.0f (%.0f .. %.0f)", mean_of(rates), ends.min, ends.max);
 }
 
 /// The same access by blocking and by nonblocking calls in turn, of one side.
@@ -142,7 +161,10 @@ public:
             double const first = one(side, odd, repeat), second = one(side, !odd, repeat);
             return first + second;
         });
-        for (Side const side : run.sides()) report(side);
+        for (Side const side : run.sides()) {
+            print(side);
+            record(side);
+        }
         count_wrong(run, wrong_);
     }
 
@@ -156,44 +178,43 @@ private:
         auto const i = std::size_t(side);
         auto const seed = first_seed + std::uint64_t(repeat + bed_.run.options.warmup);
         double const seconds = writes_ ? bed_.write(kind, side, seed) : bed_.read(kind, side);
-        wrong_[i] += writes_
-                         ? bed_.wrong_in_file(side, seed)
-                         : sum_over_ranks(bed_.pattern.wrong_in_access(bed_.buffer, first_seed));
-        if (repeat >= 0) (nonblocking ? nonblocking_ : blocking_)[i].push_back(seconds);
+        wrong_[i] += writes_ ? bed_.wrong_in_file(side, seed) : bed_.wrong_in_memory();
+        auto& rates = nonblocking ? rates_[i].nonblocking : rates_[i].blocking;
+        if (repeat >= 0)
+            rates.push_back(mib_per_second(bed_.run, bed_.pattern.access_bytes(), seconds));
         return seconds;
     }
 
-    void report(Side side) const {
-        auto const& run = bed_.run;
-        auto const i = std::size_t(side);
-        auto const bytes = bed_.pattern.access_bytes();
-        auto const blocking = rates_of(run, bytes, blocking_[i]);
-        auto const nonblocking = rates_of(run, bytes, nonblocking_[i]);
-        std::vector<double> ratios;
-        for (std::size_t k = 0; k < blocking.size(); ++k)
-            ratios.push_back(nonblocking[k] / blocking[k]);
-        auto const ratio = summary_of(ratios);
-        double const of_means = mean_of(nonblocking) / mean_of(blocking);
-        auto const text = [](std::vector<double> const& rates) {
-            auto const ends = summary_of(rates);
-            return text_of("%.0f (%.0f .. %.0f)", mean_of(rates), ends.min, ends.max);
-        };
-        char const* const who = side == Side::sluice ? "Sluice" : "peer";
-        run.report->row({label(), who, text_of_bytes(bytes), text(blocking), text(nonblocking),
-                         text_of("%.3f", of_means),
-                         text_of("%.3f (%.3f .. %.3f)", ratio.median, ratio.min, ratio.max),
-                         wrong_[i] == 0 ? "none" : std::to_string(wrong_[i])});
+    [[nodiscard]] static char const* name_of(Side side) {
+        return side == Side::sluice ? "Sluice" : "peer";
+    }
+
+    void print(Side side) const {
+        auto const& rates = rates_[std::size_t(side)];
+        auto const wrong = wrong_[std::size_t(side)];
+        auto const ratio = rates.ratio();
+        bed_.run.report->row({label(), name_of(side), text_of_bytes(bed_.pattern.access_bytes()),
+                              text_of_rates(rates.blocking), text_of_rates(rates.nonblocking),
+                              text_of("%.3f", rates.ratio_of_means()),
+                              text_of("%.3f (%.3f .. %.3f)", ratio.median, ratio.min, ratio.max),
+                              wrong == 0 ? "none" : std::to_string(wrong)});
+    }
+
+    void record(Side side) const {
+        auto const& rates = rates_[std::size_t(side)];
         Json line;
         line.add("pattern", bed_.pattern.name).add("direction", writes_ ? "write" : "read");
-        line.add("side", who).add_integer("bytes_per_rank", bytes).add("unit", "MiB/s");
-        line.add("blocking", blocking).add("nonblocking", nonblocking);
-        line.add("ratio_of_means", of_means).add("ratio", ratio);
-        run.report->record("nonblocking", line.add_integer("wrong_bytes", wrong_[i]));
+        line.add("side", name_of(side));
+        line.add_integer("bytes_per_rank", bed_.pattern.access_bytes()).add("unit", "MiB/s");
+        line.add("blocking", rates.blocking).add("nonblocking", rates.nonblocking);
+        line.add("ratio_of_means", rates.ratio_of_means()).add("ratio", rates.ratio());
+        line.add_integer("wrong_bytes", wrong_[std::size_t(side)]);
+        bed_.run.report->record("nonblocking", line);
     }
 
     Bed& bed_;
     bool writes_;
-    PerSide blocking_, nonblocking_;
+    std::array<Rates, 2> rates_;
     std::array<std::uint64_t, 2> wrong_{};
 };
 
@@ -205,20 +226,11 @@ void mode_blocking(Run& run) {
 }
 
 void mode_nonblocking(Run& run) {
-    auto const names = patterns_of(run);
     run.report->table("nonblocking: one collective call through a view, waited for at once",
                       {"what                    ", "  side", " bytes/rank",
                        "blocking MiB/s: mean (min .. max)", "nonblocking: mean (min .. max)",
                        "of means", "  in turn: median (min .. max)", "wrong bytes"});
-    expect_measurements(run, names.size() * run.options.directions.size());
-    for (auto const& name : names) {
-        {
-            Bed bed(run, name);
-            for (auto const& direction : run.options.directions)
-                WaitedAtOnce(bed, direction == "write").measure();
-        }
-        remove_files(run);
-    }
+    measure_each(run, 1, [](Bed& bed, bool writes) { WaitedAtOnce(bed, writes).measure(); });
     run.report->note(
         "of means = mean bandwidth of the nonblocking calls over that of the blocking ones; in "
         "turn = the same\nof each repeat, which has one of both.");

@@ -6,10 +6,14 @@ namespace {
 
 std::string rate_of(Run const& run, std::uint64_t bytes, double seconds) {
     if (bytes == 0 || seconds <= 0) return "-";
-    return text_of("%.0f", double(bytes) * run.ranks / seconds / 1048576);
+    return text_of("%.0f", mib_per_second(run, bytes, seconds));
 }
 
 }  // namespace
+
+double mib_per_second(Run const& run, std::uint64_t bytes, double seconds) {
+    return double(bytes) * run.ranks / seconds / 1048576;
+}
 
 void start_pair_table(Run const& run, std::string const& title) {
     run.report->table(title, {"what                    ", " bytes/rank",

@@ -73,6 +73,9 @@ struct Pair {
     PerSide seconds;
     std::array<std::uint64_t, 2> wrong{};
 };
+/// Of all ranks together; `bytes` of one.
+double mib_per_second(Run const& run, std::uint64_t bytes, double seconds);
+
 void start_pair_table(Run const& run, std::string const& title);
 /// Prints and records the pair, and takes account of wrong bytes for the exit code: the peer's
 /// count only when there is no Sluice to compare with.

@@ -1,0 +1,38 @@
+"""The lines of results/*.jsonl, and how tables and texts pick and print what they need of them."""
+
+import json
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MPIS = {"mpich": "MPICH", "openmpi": "Open MPI"}
+
+
+def lines(name):
+    path = ROOT / "results" / f"{name}.jsonl"
+    return [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
+
+
+def mpi_of(line):
+    name = line["mpi_library"]
+    return "MPICH 5.0.2" if name.startswith("MPICH") else name.split(",")[0].replace("MPI v", "MPI ")
+
+
+def of_mpi(rows, mpi):
+    """Those of an MPI, whatever its version."""
+    return [row for row in rows if mpi_of(row).startswith(MPIS[mpi])]
+
+
+def newest(rows, *keys):
+    """The last line for each combination of keys; `mpi` is a key of all lines."""
+    return {tuple(mpi_of(row) if key == "mpi" else row.setdefault(key, "") for key in keys): row
+            for row in rows}
+
+
+def percent(value):
+    return f"{100 * value:.0f} %"
+
+
+def between(values, text="{:.2f}"):
+    """The least and the largest."""
+    values = list(values)
+    return f"{text.format(min(values))} to {text.format(max(values))}"
