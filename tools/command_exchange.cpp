@@ -13,21 +13,23 @@ namespace {
 using tools::ExchangeOptions;
 
 int usage(std::FILE* to = stderr) {
-    std::fprintf(to, "%s",
-                 "usage: sluice bench exchange [OPTION ...]   in simulation; needs no MPI\n"
-                 "  --throttles         sweep the throttle (on the first pattern)\n"
-                 "  --kernels           kernels x patterns; both are run when none is asked for\n"
-                 "  --planning          real time and memory of planning, for each rank\n"
-                 "  --ranks N,...       (1024,4096)\n"
-                 "  --machines NAME,... (knl,power9) also: ethernet\n"
-                 "  --patterns NAME,... (strided,e3sm,btio,flash)\n"
-                 "  --bytes SIZE        of each rank (16K)\n"
-                 "  --piece SIZE        of strided (256)\n"
-                 "  --window SIZE       cb_buffer_size (128K)\n"
-                 "  --device NAME       storage: hdd, ssd, nvm or a description's file\n"
-                 "  --read              instead of writes\n"
-                 "  --check             compare all bytes with those of a serial model\n"
-                 "  --json FILE         append lines of JSON\n");
+    std::fprintf(
+        to, "%s",
+        "usage: sluice bench exchange [OPTION ...]   in simulation; needs no MPI\n"
+        "  --throttles         sweep the throttle (on the first pattern)\n"
+        "  --kernels           kernels x patterns; both are run when none is asked for\n"
+        "  --planning          real time and memory of planning, for each rank\n"
+        "  --ranks N,...       (1024,4096)\n"
+        "  --machines NAME,... (knl,power9) also: ethernet\n"
+        "  --patterns NAME,... (strided,e3sm-f,btio,flash)\n"
+        "  --bytes SIZE        of each rank (16K)\n"
+        "  --piece SIZE        of strided (256)\n"
+        "  --window SIZE       cb_buffer_size (128K)\n"
+        "  --device NAME       storage: hdd, ssd, nvm or a description's file\n"
+        "  --published         btio and flash at the paper's size, as far as --bytes goes\n"
+        "  --read              instead of writes\n"
+        "  --check             compare all bytes with those of a serial model\n"
+        "  --json FILE         append lines of JSON\n");
     return to == stdout ? 0 : bad_usage;
 }
 
@@ -88,6 +90,8 @@ int command_exchange(int argc, char** argv) {
             options.kernels = true;
         } else if (name == "--planning") {
             options.planning = true;
+        } else if (name == "--published") {
+            options.published = true;
         } else if (name == "--read") {
             options.direction = Direction::read;
         } else if (name == "--check") {

@@ -66,15 +66,20 @@ void declare_exchange(CLI::App& app, Options& o) {
 /// Which bytes of the file are whose.
 void declare_patterns(CLI::App& app, Options& o) {
     app.add_option("--pattern", o.patterns,
-                   "contiguous, strided, block3d, btio, irregular, random, e3sm, flash, or all "
-                   "(the default)")
+                   "contiguous, strided, block3d, btio, irregular, random, e3sm, flash, or all of "
+                   "these (the default); E3SM's production runs: e3sm-f, e3sm-g, e3sm-i")
         ->delimiter(',')
         ->check(CLI::IsMember(names_and_all(pattern_names())));
     app.add_option("--piece", o.piece,
                    "bytes of a piece, strided, irregular and random (default: 64)")
         ->transform(CLI::AsSizeValue(false))
         ->check(CLI::PositiveNumber);
-    app.add_option("--seed", o.pattern_seed, "of the irregular and random patterns (default: 1)");
+    app.add_option("--seed", o.pattern_seed,
+                   "of the irregular, random, e3sm-f, -g and -i patterns (default: 1)");
+    app.add_flag(
+        "--published", o.published,
+        "btio of 1024^3 points, flash with 80 blocks a rank: as many of the planes, of the "
+        "variables, as --bytes allows");
     app.add_option("--decomposition", o.decomposition,
                    "file of the e3sm pattern, text or .gz (default: E3SM's F case, 16 ranks)");
     app.add_option("--decomposition-number", o.decomposition_number, "which one (default: 3)");

@@ -35,7 +35,7 @@ public:
     MPI_Datatype memory = MPI_DOUBLE;           ///< Of user memory: memory_count() of it a row.
     std::uint64_t row_bytes = 0;                ///< Of all ranks together.
 
-    /// One access is this many calls, each on the next row: 24 for flash, otherwise 1.
+    /// One access is this many calls, each on the next row: of flash the variables, otherwise 1.
     [[nodiscard]] int rows() const { return shape_.rows; }
     [[nodiscard]] int words() const { return words_; }  ///< Data of this rank, in one row.
     [[nodiscard]] int memory_count() const { return shape_.memory.blocks != 0 ? 1 : words_; }

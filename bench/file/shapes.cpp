@@ -36,6 +36,8 @@ patterns::PatternSpec spec_of(Run const& run, std::string const& name, std::uint
     spec.bytes = std::max(Bytes(bytes), Bytes{1});
     spec.piece_bytes = std::max(Bytes(run.options.piece), Bytes{1});
     spec.seed = run.options.pattern_seed;
+    spec.published = run.options.published;
+    spec.element_bytes = word_bytes;
     spec.decomposition_number = run.options.decomposition_number;
     return spec;
 }
@@ -78,11 +80,11 @@ MPI_Datatype block3d_tile(Run const& run, Shape const& shape) {
 MPI_Datatype btio_tile(Run const& run, Shape const& shape) {
     constexpr int values = int(patterns::btio_words);
     int const p = int(std::lround(std::sqrt(double(run.ranks))));
-    std::uint64_t const items = shape.tile_bytes / word_bytes / std::uint64_t(values);
-    int const edge = int(std::lround(std::cbrt(double(items))));
+    auto const grid = patterns::btio_grid(spec_of(run, "btio", shape.wanted_bytes), run.ranks);
+    int const edge = int(grid.edge), planes = int(grid.planes);
     auto const border = [&](int cell) { return int(std::int64_t{edge} * cell / p); };
     std::vector<MPI_Datatype> cells(std::size_t(p), MPI_DATATYPE_NULL);
-    int const sizes[4] = {edge, edge, edge, values};
+    int const sizes[4] = {planes, edge, edge, values};
     for (int slab = 0; slab < p; ++slab) {
         int const at[3] = {slab, (run.rank / p - slab + p) % p, (run.rank % p + slab) % p};
         int starts[4] = {0, 0, 0, 0}, extents[4] = {0, 0, 0, values};
@@ -90,13 +92,18 @@ MPI_Datatype btio_tile(Run const& run, Shape const& shape) {
             starts[i] = border(at[i]);
             extents[i] = border(at[i] + 1) - starts[i];
         }
+        extents[0] = std::min(extents[0], planes - starts[0]);
+        if (extents[0] <= 0) continue;
         MPI_Type_create_subarray(4, sizes, extents, starts, MPI_ORDER_C, MPI_DOUBLE,
                                  &cells[std::size_t(slab)]);
     }
     std::vector<int> const once(cells.size(), 1);
     std::vector<MPI_Aint> const from_start(cells.size(), 0);
     MPI_Datatype all = MPI_DATATYPE_NULL;
-    MPI_Type_create_struct(p, once.data(), from_start.data(), cells.data(), &all);
+    auto const none =
+        std::find(cells.begin(), cells.end(), MPI_DATATYPE_NULL);  // Behind all slabs.
+    cells.erase(none, cells.end());
+    MPI_Type_create_struct(int(cells.size()), once.data(), from_start.data(), cells.data(), &all);
     for (auto& cell : cells) MPI_Type_free(&cell);
     return resized(all, shape.tile_bytes);
 }
@@ -105,11 +112,11 @@ MPI_Datatype listed_tile(Run const&, Shape const& shape) {
     return type_of_pieces(shape.pieces, shape.tile_bytes);
 }
 
-/// 24 variables, one call each, every rank a block of the file; in memory the cells lie apart,
+/// The variables, one call each, every rank a block of the file; in memory the cells lie apart,
 /// because of the guard cells around each block of 8 x 8 x 8.
 void use_flash_memory(Shape& shape, patterns::PatternSpec& spec) {
-    auto const blocks = patterns::flash_blocks(spec.bytes);
-    shape.rows = int(patterns::flash_variables);
+    auto const [blocks, variables] = patterns::flash_size(spec);
+    shape.rows = int(variables);
     shape.memory.blocks = std::uint64_t(blocks);
     spec.name = "contiguous";
     spec.bytes = blocks * patterns::flash_block_bytes;
@@ -134,7 +141,9 @@ std::map<std::string, Maker> const& makers() {
         {"contiguous", contiguous_tile}, {"strided", strided_tile},
         {"block3d", block3d_tile},       {"btio", btio_tile},
         {"irregular", listed_tile},      {"random", listed_tile},
-        {"e3sm", listed_tile},           {"flash", contiguous_tile}};
+        {"e3sm", listed_tile},           {"e3sm-f", listed_tile},
+        {"e3sm-g", listed_tile},         {"e3sm-i", listed_tile},
+        {"flash", contiguous_tile}};
     return all;
 }
 
@@ -157,7 +166,8 @@ MPI_Datatype type_of_pieces(std::vector<Piece> const& pieces, std::uint64_t exte
 
 std::vector<std::string> const& pattern_names() {
     static std::vector<std::string> const names{"contiguous", "strided", "block3d", "btio",
-                                                "irregular",  "random",  "e3sm",    "flash"};
+                                                "irregular",  "random",  "e3sm",    "flash",
+                                                "e3sm-f",     "e3sm-g",  "e3sm-i"};
     return names;
 }
 

@@ -20,7 +20,8 @@ struct Options {
     std::vector<std::string> directions{"write", "read"};
     std::vector<std::uint64_t> bytes;  ///< Of one rank; none: what the mode finds suitable.
     std::uint64_t piece = 64;          ///< Bytes of a piece, strided, irregular and random.
-    std::uint64_t pattern_seed = 1;    ///< Of the irregular and random patterns.
+    std::uint64_t pattern_seed = 1;    ///< Of what is drawn: irregular, random, e3sm-f, -g, -i.
+    bool published = false;            ///< Patterns btio and flash have the papers' size.
     std::string decomposition;         ///< Path; empty: the one that was installed.
     int decomposition_number = 3;
     int repeat = 7, warmup = 1;

@@ -9,7 +9,6 @@
 namespace sluice::patterns {
 namespace {
 
-constexpr Bytes word_bytes = 8;
 constexpr std::size_t ranks_at_most = std::size_t{1} << 20;  ///< A typing error costs no memory.
 
 /// `words` elements at element `offset`, of one rank.

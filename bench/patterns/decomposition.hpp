@@ -10,6 +10,9 @@
 
 namespace sluice::patterns {
 
+/// What patterns consist of: pieces are whole numbers of doubles, but for e3sm-f and e3sm-i.
+inline constexpr Bytes word_bytes = 8;
+
 /// Cheap to copy.
 class Decomposition {
 public:

@@ -1,6 +1,7 @@
 // Patterns by name. See pattern.hpp.
 #include "bench/patterns/pattern.hpp"
 
+#include "bench/patterns/e3sm_grid.hpp"
 #include "bench/patterns/shapes.hpp"
 
 namespace sluice::patterns {
@@ -19,6 +20,9 @@ constexpr std::array makers{
     Maker{"irregular", irregular},
     Maker{"random", random},
     Maker{"e3sm", e3sm},
+    Maker{"e3sm-f", e3sm_grid},
+    Maker{"e3sm-g", e3sm_grid},
+    Maker{"e3sm-i", e3sm_grid},
     Maker{"flash", flash},
     Maker{"sparse", sparse},
 };
@@ -55,7 +59,7 @@ Request make_request(PatternSpec const& spec, Rank rank, Rank ranks, Direction d
     Request request;
     request.direction = direction;
     request.view.displacement = shape.displacement;
-    request.view.etype_bytes = word_bytes;
+    request.view.etype_bytes = shape.element_bytes;
     request.bytes = shape.pieces.bytes() * shape.tiles;
     request.view.filetype = std::make_shared<Layout const>(std::move(shape.pieces), shape.extent);
     return request;

@@ -11,14 +11,13 @@
 
 namespace sluice::patterns {
 
-/// What all patterns consist of: pieces are whole numbers of doubles.
-inline constexpr Bytes word_bytes = 8;
-
 struct PatternSpec {
     std::string name = "strided";  ///< One of pattern_names().
     Bytes bytes = Bytes{1} << 20;  ///< Of each rank, rounded to what the pattern can tile with.
     Bytes piece_bytes = 4096;      ///< strided, sparse, random; irregular: on average.
-    std::uint64_t seed = 1;        ///< irregular, random.
+    std::uint64_t seed = 1;        ///< irregular, random, e3sm-f, -g and -i.
+    bool published = false;        ///< btio, flash: at the size of the papers, see below.
+    Bytes element_bytes = 0;       ///< e3sm-f, -g and -i; 0: of the case.
     Decomposition decomposition;   ///< e3sm: made from the text of a decomposition file.
     int decomposition_number = 3;  ///< e3sm: which one of the text.
 };
@@ -33,10 +32,15 @@ struct PatternSpec {
 /// random      every block of the file belongs to a rank drawn by lot, as many to each.
 /// e3sm        a captured decomposition, repeated for more ranks than it has, copy after copy, and
 ///             folded for fewer, neighbours together. Many variables follow each other in the file.
+/// e3sm-f      and e3sm-g, e3sm-i: E3SM's atmosphere, ocean and land at the size of production runs
+///             (21,600, 9,600 and 1,344 ranks): short runs of points, drawn by lot, for any number
+///             of ranks. `bytes` says how much of the file one call has, from its beginning.
 /// flash       FLASH-IO: 24 variables, a block of each for every rank, in one call, as PnetCDF's
 ///             nonblocking interface combines them; 80 blocks of 8 x 8 x 8 doubles are 7.5 MiB.
 /// sparse      an eighth of the ranks hold 7/8 of the bytes, close together; the rest is in single
 ///             pieces with large holes, over nine times as long a stretch.
+/// As published, btio has 1024 x 1024 x 1024 points and flash 80 blocks a rank in each variable;
+/// then `bytes` says how much of that one call has: the first planes, the first variables.
 [[nodiscard]] std::vector<std::string> const& pattern_names();
 
 /// Why the pattern is not possible with this number of ranks; empty: it is.
@@ -58,7 +62,19 @@ struct PatternSpec {
 inline constexpr Bytes btio_words = 5, flash_variables = 24;
 /// A block of flash, without guard cells.
 inline constexpr Bytes flash_block_bytes = 8 * 8 * 8 * word_bytes;
-/// Blocks of a rank that `bytes` in all variables allow, at least one.
-[[nodiscard]] Bytes flash_blocks(Bytes bytes) noexcept;
+/// As published: blocks of a rank, and points of an edge.
+inline constexpr Bytes flash_blocks_published = 80, btio_edge_published = 1024;
+
+/// Points of btio: `planes` of `edge` x `edge`.
+struct BtioGrid {
+    Bytes planes, edge;
+};
+[[nodiscard]] BtioGrid btio_grid(PatternSpec const& spec, Rank ranks) noexcept;
+
+/// Blocks of a rank in each variable of flash, and variables of one call.
+struct FlashSize {
+    Bytes blocks, variables;
+};
+[[nodiscard]] FlashSize flash_size(PatternSpec const& spec) noexcept;
 
 }  // namespace sluice::patterns

@@ -1,6 +1,8 @@
 // Shapes that are worked out. See pattern.hpp for what they are.
 #include "bench/patterns/shapes.hpp"
 
+#include "bench/patterns/shuffle.hpp"
+
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -14,14 +16,6 @@ Bytes cube_root(double value) noexcept {
     return at_least_one(static_cast<Bytes>(std::cbrt(value) + 1e-9));
 }
 Bytes ceiling(Bytes value, Bytes unit) noexcept { return (value + unit - 1) / unit; }
-
-/// A number without visible order for each pair: splitmix64's finaliser over their mixture.
-std::uint64_t scattered(std::uint64_t seed, std::int64_t number) noexcept {
-    auto x = seed * 0xD1B54A32D192ED03u + static_cast<std::uint64_t>(number) * 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
-}
 
 Shape one_run(Run const& run, Bytes extent) {
     Shape shape;
@@ -97,27 +91,36 @@ Shape block3d(Place const& place) {
     return shape;
 }
 
+BtioGrid btio_grid(PatternSpec const& spec, Rank ranks) noexcept {
+    double const points = static_cast<double>(spec.bytes) * ranks / (btio_words * word_bytes);
+    if (!spec.published) {
+        Bytes const edge = std::max(cube_root(points), Bytes{square_root(ranks)});
+        return {edge, edge};
+    }
+    constexpr Bytes edge = btio_edge_published;
+    auto const planes = static_cast<Bytes>(points / static_cast<double>(edge * edge));
+    return {std::clamp(planes, Bytes{1}, edge), edge};
+}
+
 /// One cell in each of the p slabs, each a step further along the diagonal.
 Shape btio(Place const& place) {
     constexpr Bytes point = btio_words * word_bytes;
     Bytes const p = square_root(place.ranks);
-    double const points =
-        static_cast<double>(place.spec.bytes) * place.ranks / static_cast<double>(point);
-    Bytes const edge = std::max(cube_root(points), p);
+    auto const [planes, edge] = btio_grid(place.spec, place.ranks);
     auto const border = [&](Bytes cell) { return edge * cell / p; };
     Extents extents;
     for (Bytes slab = 0; slab < p; ++slab) {
         Bytes const row = (place.rank / p - slab + p) % p, column = (place.rank % p + slab) % p;
         Bytes const y = border(row), x = border(column);
         Bytes const lines = border(row + 1) - y, length = border(column + 1) - x;
-        for (Bytes z = border(slab); z < border(slab + 1); ++z) {
+        for (Bytes z = border(slab); z < std::min(border(slab + 1), planes); ++z) {
             Offset const first = (z * edge + y) * edge + x;
             extents.add({first * point, length * point, edge * point, lines});
         }
     }
     Shape shape;
     shape.pieces = std::move(extents).take();
-    shape.extent = edge * edge * edge * point;
+    shape.extent = planes * edge * edge * point;
     return shape;
 }
 
@@ -153,40 +156,6 @@ Shape irregular(Place const& place) {
     return shape;
 }
 
-namespace {
-
-/// Some order of the numbers below `count`: a Feistel network of four passes over as many bits as
-/// they need, taken again while what it gives is not below.
-class Shuffle {
-public:
-    Shuffle(std::uint64_t seed, std::uint64_t count) noexcept : seed_(seed), count_(count) {
-        while (std::uint64_t{1} << (2 * half_) < count) ++half_;
-    }
-
-    [[nodiscard]] std::uint64_t operator()(std::uint64_t number) const noexcept {
-        do number = once(number);
-        while (number >= count_);
-        return number;
-    }
-
-private:
-    [[nodiscard]] std::uint64_t once(std::uint64_t number) const noexcept {
-        constexpr std::int64_t passes = 4;
-        std::uint64_t const mask = (std::uint64_t{1} << half_) - 1;
-        std::uint64_t high = number >> half_, low = number & mask;
-        for (std::int64_t pass = 0; pass < passes; ++pass) {
-            auto const drawn = scattered(seed_, static_cast<std::int64_t>(low) * passes + pass);
-            high = std::exchange(low, high ^ (drawn & mask));
-        }
-        return high << half_ | low;
-    }
-
-    std::uint64_t seed_, count_;
-    int half_ = 0;  ///< Bits.
-};
-
-}  // namespace
-
 /// Tickets in the order of ranks, as many to each, are drawn from an urn: a rank finds its own
 /// blocks alone.
 Shape random(Place const& place) {
@@ -206,15 +175,18 @@ Shape random(Place const& place) {
     return shape;
 }
 
-Bytes flash_blocks(Bytes bytes) noexcept {
-    return at_least_one(bytes / (flash_variables * flash_block_bytes));
+FlashSize flash_size(PatternSpec const& spec) noexcept {
+    if (!spec.published)
+        return {at_least_one(spec.bytes / (flash_variables * flash_block_bytes)), flash_variables};
+    constexpr Bytes blocks = flash_blocks_published;
+    return {blocks,
+            std::clamp(spec.bytes / (blocks * flash_block_bytes), Bytes{1}, flash_variables)};
 }
 
 Shape flash(Place const& place) {
-    Bytes const part = flash_blocks(place.spec.bytes) * flash_block_bytes;
-    Bytes const variable = part * place.ranks;
-    return one_run({place.rank * part, part, variable, flash_variables},
-                   variable * flash_variables);
+    auto const [blocks, variables] = flash_size(place.spec);
+    Bytes const part = blocks * flash_block_bytes, variable = part * place.ranks;
+    return one_run({place.rank * part, part, variable, variables}, variable * variables);
 }
 
 Shape sparse(Place const& place) {

@@ -7,8 +7,9 @@ namespace sluice::patterns {
 /// What one rank holds of a tile; the tile holds all ranks' bytes.
 struct Shape {
     Sections pieces;
-    Bytes extent = 0;         ///< Of the tile.
-    std::int64_t tiles = 1;   ///< In one call.
+    Bytes extent = 0;                  ///< Of the tile.
+    std::int64_t tiles = 1;            ///< In one call.
+    Bytes element_bytes = word_bytes;  ///< Of the etype.
     Offset displacement = 0;  ///< Of the first tile: ranks whose pieces are alike differ in it.
 };
 

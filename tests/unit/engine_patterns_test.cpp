@@ -15,6 +15,7 @@ constexpr Bytes window_bytes = 64 * 1024;
 patterns::PatternSpec spec_of(std::string const& name) {
     patterns::PatternSpec spec;
     spec.name = name;
+    spec.element_bytes = patterns::word_bytes;
     spec.bytes = 200'000;
     spec.piece_bytes = 1000;
     spec.decomposition =

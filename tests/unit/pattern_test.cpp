@@ -33,6 +33,7 @@ PatternSpec spec_of(std::string const& name, Bytes bytes) {
     spec.piece_bytes = 64;
     spec.decomposition = small_decomposition();
     spec.decomposition_number = 7;
+    spec.element_bytes = word_bytes;
     return spec;
 }
 
@@ -200,7 +201,6 @@ TEST(patterns, flash_holds_variable_after_variable) {
                   static_cast<std::size_t>(part * ranks * flash_variables));
         expect_owners(spec, ranks, [&](std::int64_t w) { return w / part % ranks; });
     }
-    EXPECT_EQ(flash_blocks(80 * flash_variables * flash_block_bytes), 80);  // A usual run's.
 }
 
 TEST(patterns, irregular_has_no_order) {
@@ -303,6 +303,25 @@ TEST(patterns, tell_why_they_are_not_possible) {
     EXPECT_EQ(why_not(spec_of("zigzag", 1000), 5), "there is no pattern 'zigzag'");
     EXPECT_EQ(why_not(spec_of("strided", 1000), 0), "needs at least one rank");
     EXPECT_EQ(why_not(spec_of("strided", 0), 1), "needs at least one byte a rank and a piece");
+}
+
+TEST(patterns, have_the_published_sizes) {
+    PatternSpec spec;
+    spec.published = true;
+    spec.name = "flash", spec.bytes = Bytes{1} << 20;
+    EXPECT_EQ(flash_size(spec).blocks, 80);
+    EXPECT_EQ(flash_size(spec).variables, 3);
+    auto const flash = make_request(spec, 5, 16, Direction::write);
+    EXPECT_EQ(flash.bytes, 3 * 327'680);
+    spec.name = "btio";
+    // 1 MiB a rank of 64: one plane of 40 MiB, of which half of the ranks have a part.
+    EXPECT_EQ(btio_grid(spec, 64).planes, 1);
+    EXPECT_EQ(btio_grid(spec, 64).edge, 1024);
+    auto const btio = make_request(spec, 0, 64, Direction::write);
+    EXPECT_EQ(btio.view.filetype->tile_extent(), 1024 * 1024 * 40);
+    EXPECT_EQ(btio.view.filetype->piece_count(0, btio.bytes), 128);
+    spec.bytes = Bytes{1} << 30;
+    EXPECT_EQ(btio_grid(spec, 64).planes, 1024);
 }
 
 /// The fingerprints prove for 4,096 ranks what the lists above prove for fewer; and a rank's share

@@ -58,7 +58,11 @@ TEST_P(SimulatedKernels, EveryByteInBothDirections) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pattern, SimulatedKernels, ::testing::ValuesIn(patterns::pattern_names()),
-                         [](auto const& name) { return name.param; });
+                         [](auto const& name) {
+                             std::string word = name.param;
+                             std::replace(word.begin(), word.end(), '-', '_');
+                             return word;
+                         });
 
 TEST(SimulatedThrottle, EveryByteWithEachThrottle) {
     for (Throttle const throttle : {Throttle{0}, {1}, {5}, {5, 1}, {Throttle::usual, 1}}) {

@@ -47,6 +47,7 @@ Scenario scenario_of(ExchangeOptions const& options, std::string const& machine,
     scenario.pattern.name = pattern;
     scenario.pattern.bytes = options.bytes;
     scenario.pattern.piece_bytes = options.piece_bytes;
+    scenario.pattern.published = options.published;
     scenario.direction = options.direction;
     scenario.hints.write = scenario.hints.read = Strategy::two_phase;
     scenario.hints.window_bytes = options.window_bytes;

@@ -10,13 +10,14 @@ namespace sluice::tools {
 struct ExchangeOptions {
     std::vector<Rank> ranks{1024, 4096};
     std::vector<std::string> machines{"knl", "power9"};
-    std::vector<std::string> patterns{"strided", "e3sm", "btio", "flash"};
+    std::vector<std::string> patterns{"strided", "e3sm-f", "btio", "flash"};
     Bytes bytes = Bytes{16} << 10;  ///< Of each rank, as far as the pattern allows it.
     Bytes piece_bytes = 256;        ///< strided.
     Bytes window_bytes = Bytes{128} << 10;
     Direction direction = Direction::write;
     std::optional<DeviceProfile> device;  ///< In the place of the machines' own storage.
     bool throttles = false, kernels = false, planning = false;
+    bool published = false;  ///< btio and flash have the paper's size.
     bool checked = false;
     std::FILE* json = nullptr;
 };

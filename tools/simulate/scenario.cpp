@@ -15,11 +15,15 @@ constexpr ScenarioKey keys[] = {
      "storage: hdd, ssd, nvm, own (the section [device]) or a description's file; none: the "
      "machine's own servers"},
     {"device.NAME", "a number of the device: see sluice device --list"},
-    {"pattern.name",
-     "contiguous, strided, block3d, btio, irregular, random, e3sm, flash or sparse"},
+    {"pattern.name", "contiguous, strided, block3d, btio, irregular, random, e3sm, e3sm-f, e3sm-g, "
+                     "e3sm-i, flash or "
+                     "sparse"},
     {"pattern.bytes", "of each rank; rounded to what the pattern can tile with"},
     {"pattern.piece_bytes", "strided, sparse, random; irregular: on average"},
-    {"pattern.seed", "irregular, random: which one"},
+    {"pattern.seed", "irregular, random, e3sm-f, -g, -i: which one"},
+    {"pattern.published",
+     "true: btio of 1024^3 points and flash with 80 blocks a rank; bytes says how many planes and "
+     "variables"},
     {"pattern.decomposition", "e3sm: the file, packed where it ends in .gz; else Sluice's own"},
     {"pattern.decomposition_number", "e3sm: which one of the file"},
     {"pattern.direction", "write or read"},
@@ -37,6 +41,7 @@ void take_pattern(Description& description, Scenario& scenario) {
     description.take("pattern.seed", seed);
     pattern.seed = static_cast<std::uint64_t>(seed);
     description.take("pattern.decomposition_number", pattern.decomposition_number);
+    description.take("pattern.published", pattern.published);
     std::string path, direction = "write";
     description.take("pattern.decomposition", path);
     description.take("pattern.direction", direction);
