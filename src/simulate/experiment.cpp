@@ -1,6 +1,7 @@
 // How memory is filled, calls are made and files compared. See experiment.hpp.
 #include "simulate/experiment.hpp"
 
+#include "simulate/index.hpp"
 #include "simulate/machine_model.hpp"
 #include "simulate/world.hpp"
 
@@ -25,8 +26,6 @@ template <class Visit> void for_each_stretch(Request const& r, Visit&& visit) {
         left -= length;
     }
 }
-
-std::size_t index(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
 
 /// All ranks' calls, their memory, and what must come of them.
 class Trial {

@@ -1,15 +1,11 @@
 // When ports and servers are free. See machine_model.hpp.
 #include "simulate/machine_model.hpp"
 
+#include "simulate/index.hpp"
+
 #include <algorithm>
 
 namespace sluice::simulated {
-namespace {
-
-std::size_t index(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 MachineModel::MachineModel(Machine const& machine)
     : machine_(machine),
       servers_(index(machine.storage_servers)) {

@@ -79,7 +79,7 @@ void Mail::receive(LetterId id) {
     Letter& letter = letters_[id];
     if (letter.target.size() < letter.source.size()) throw std::length_error("message truncated");
     std::byte const* const from = letter.kept.empty() ? letter.source.data() : letter.kept.data();
-    if (letter.bytes > 0)
+    if (letter.bytes > 0 && contents_ == Contents::carried)
         std::memcpy(letter.target.data(), from, static_cast<std::size_t>(letter.bytes));
     letter.kept = {};
     recv_finished_[id] = 1;
@@ -97,7 +97,8 @@ void Mail::finish_send(LetterId id) {
 void Mail::keep(LetterId id) {
     Letter& letter = letters_[id];
     if (letter.left) return;
-    letter.kept.assign(letter.source.begin(), letter.source.end());
+    if (contents_ == Contents::carried)
+        letter.kept.assign(letter.source.begin(), letter.source.end());
     finish_send(id);
 }
 

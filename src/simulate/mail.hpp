@@ -46,9 +46,15 @@ struct MailCounts {
     Bytes bytes_sent = 0;
 };
 
+/// Whether messages carry their bytes, or only say how many there would be.
+enum class Contents : std::uint8_t { carried, only_length };
+
 class Mail {
 public:
-    Mail(Rank ranks, Waker& waker) : counts_(static_cast<std::size_t>(ranks)), waker_(waker) {}
+    Mail(Rank ranks, Waker& waker, Contents contents = Contents::carried)
+        : counts_(static_cast<std::size_t>(ranks)),
+          waker_(waker),
+          contents_(contents) {}
 
     LetterId send(Rank from, Rank to, int tag, std::span<std::byte const> bytes, bool synchronous);
     LetterId recv(Rank from, Rank to, int tag, std::span<std::byte> bytes);
@@ -102,6 +108,7 @@ private:
     std::unordered_map<std::uint64_t, Queue, Mixed> waiting_;  ///< By sender, receiver and tag.
     std::vector<MailCounts> counts_;
     Waker& waker_;
+    Contents contents_;
 };
 
 }  // namespace sluice::simulated

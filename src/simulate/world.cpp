@@ -1,14 +1,14 @@
 // The ports of simulated ranks, and the order in which things happen. See world.hpp.
 #include "simulate/world.hpp"
 
+#include "simulate/index.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 
 namespace sluice::simulated {
 namespace {
-
-std::size_t index(std::int64_t i) noexcept { return static_cast<std::size_t>(i); }
 
 std::vector<std::int32_t> node_names(WorldShape const& shape) {
     std::vector<std::int32_t> names;
