@@ -33,12 +33,14 @@ void declare_common(CLI::App& app, Options& o) {
 }
 
 void declare_overhead(CLI::App& app, Options& o) {
-    app.add_option("--what", o.what,
-                   "overhead (default): initiation + tests + wait during a computation as long as "
-                   "the blocking call; blocking: start + wait alone; overlap: what part of a call "
-                   "hides behind a computation as long; message: isend, irecv, test")
+    app.add_option(
+           "--what", o.what,
+           "overhead (default): initiation + tests + wait during a computation as long as "
+           "the blocking call; blocking: start + wait alone; overlap: what part of a call "
+           "hides behind a computation as long; message: isend, irecv, test; queue: what each "
+           "posted or unexpected message in a queue adds to a message")
         ->delimiter(',')
-        ->check(CLI::IsMember({"overhead", "blocking", "overlap", "message"}));
+        ->check(CLI::IsMember({"overhead", "blocking", "overlap", "message", "queue"}));
     auto known = kind_names();
     app.add_option("--kind", o.kinds,
                    "such as alltoall (default: gather,alltoall for overhead; "
@@ -138,6 +140,7 @@ int measure(Job& job, std::string const& command) {
         if (what == "blocking") measure_blocking(job);
         if (what == "overlap") measure_overlap(job);
         if (what == "message") measure_messages(job);
+        if (what == "queue") measure_queues(job);
     }
     if (job.run.wrong_bytes == 0) return job.failed ? 1 : 0;
     job.report().note(bench::text_of("\nwrong bytes: %llu",

@@ -120,6 +120,7 @@ void measure_overhead(Job& job);
 void measure_blocking(Job& job);
 void measure_overlap(Job& job);
 void measure_messages(Job& job);
+void measure_queues(Job& job);
 
 void measure_compression(Job& job);
 void measure_fft(Job& job, bool pencils);
