@@ -18,6 +18,7 @@ int usage(std::FILE* to = stderr) {
         "usage: sluice bench exchange [OPTION ...]   in simulation; needs no MPI\n"
         "  --throttles         sweep the throttle (on the first pattern)\n"
         "  --kernels           kernels x patterns; both are run when none is asked for\n"
+        "  --romio             ROMIO's own collective write beside Sluice's, 64 aggregators\n"
         "  --planning          real time and memory of planning, for each rank\n"
         "  --ranks N,...       (1024,4096)\n"
         "  --machines NAME,... (knl,power9) also: ethernet\n"
@@ -88,6 +89,8 @@ int command_exchange(int argc, char** argv) {
             options.throttles = true;
         } else if (name == "--kernels") {
             options.kernels = true;
+        } else if (name == "--romio") {
+            options.romio = true;
         } else if (name == "--planning") {
             options.planning = true;
         } else if (name == "--published") {
@@ -103,11 +106,12 @@ int command_exchange(int argc, char** argv) {
         }
     }
     if (options.planning) return measure_planning(options);
-    bool const all = !options.throttles && !options.kernels;
+    bool const all = !options.throttles && !options.kernels && !options.romio;
     int const swept = all || options.throttles ? sweep_throttles(options) : 0;
     int const compared = all || options.kernels ? compare_kernels(options) : 0;
+    int const beside = options.romio ? compare_romio(options) : 0;
     if (options.json != nullptr) std::fclose(options.json);
-    return std::max(swept, compared);
+    return std::max({swept, compared, beside});
 }
 
 }  // namespace sluice

@@ -38,26 +38,6 @@ constexpr Contender contenders[] = {
     {"the library's choice", {}, {}, {}},
 };
 
-Scenario scenario_of(ExchangeOptions const& options, std::string const& machine, Rank ranks,
-                     std::string const& pattern) {
-    Scenario scenario;
-    scenario.machine = simulated::machine_named(machine).value();
-    scenario.machine.set_ranks(ranks);
-    scenario.machine.device = options.device;
-    scenario.pattern.name = pattern;
-    scenario.pattern.bytes = options.bytes;
-    scenario.pattern.piece_bytes = options.piece_bytes;
-    scenario.pattern.published = options.published;
-    scenario.direction = options.direction;
-    scenario.hints.write = scenario.hints.read = Strategy::two_phase;
-    scenario.hints.window_bytes = options.window_bytes;
-    scenario.checked = options.checked;
-    if (pattern != "e3sm") return scenario;
-    auto const file = read_decomposition("");
-    if (file.error.empty()) scenario.pattern.decomposition = patterns::Decomposition(file.text);
-    return scenario;
-}
-
 class Table {
 public:
     explicit Table(ExchangeOptions const& options) : options_(options) {}
@@ -106,6 +86,26 @@ private:
 };
 
 }  // namespace
+
+Scenario scenario_of(ExchangeOptions const& options, std::string const& machine, Rank ranks,
+                     std::string const& pattern) {
+    Scenario scenario;
+    scenario.machine = simulated::machine_named(machine).value();
+    scenario.machine.set_ranks(ranks);
+    scenario.machine.device = options.device;
+    scenario.pattern.name = pattern;
+    scenario.pattern.bytes = options.bytes;
+    scenario.pattern.piece_bytes = options.piece_bytes;
+    scenario.pattern.published = options.published;
+    scenario.direction = options.direction;
+    scenario.hints.write = scenario.hints.read = Strategy::two_phase;
+    scenario.hints.window_bytes = options.window_bytes;
+    scenario.checked = options.checked;
+    if (pattern != "e3sm") return scenario;
+    auto const file = read_decomposition("");
+    if (file.error.empty()) scenario.pattern.decomposition = patterns::Decomposition(file.text);
+    return scenario;
+}
 
 std::span<Contender const> exchange_contenders() noexcept { return contenders; }
 

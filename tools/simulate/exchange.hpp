@@ -16,7 +16,7 @@ struct ExchangeOptions {
     Bytes window_bytes = Bytes{128} << 10;
     Direction direction = Direction::write;
     std::optional<DeviceProfile> device;  ///< In the place of the machines' own storage.
-    bool throttles = false, kernels = false, planning = false;
+    bool throttles = false, kernels = false, planning = false, romio = false;
     bool published = false;  ///< btio and flash have the paper's size.
     bool checked = false;
     std::FILE* json = nullptr;
@@ -31,9 +31,13 @@ struct Contender {
 
 [[nodiscard]] std::span<Contender const> exchange_contenders() noexcept;
 
+[[nodiscard]] Scenario scenario_of(ExchangeOptions const& options, std::string const& machine,
+                                   Rank ranks, std::string const& pattern);
+
 /// Each prints a table, tells on stderr where it is, and writes lines of JSON. Exit codes.
 [[nodiscard]] int sweep_throttles(ExchangeOptions const& options);
 [[nodiscard]] int compare_kernels(ExchangeOptions const& options);
+[[nodiscard]] int compare_romio(ExchangeOptions const& options);
 [[nodiscard]] int measure_planning(ExchangeOptions const& options);
 
 }  // namespace sluice::tools
