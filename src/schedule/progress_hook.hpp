@@ -19,6 +19,9 @@ public:
     [[nodiscard]] virtual int due() const noexcept = 0;
     /// As that of a Network.
     [[nodiscard]] virtual bool must_look_again() noexcept { return false; }
+    /// Whether it waits for a device or a network, which works while the program computes. Then its
+    /// progress is worth a core that computes; copies between memories gain nothing by taking it.
+    [[nodiscard]] virtual bool waits_for_devices() const noexcept { return true; }
     /// What the first operation waits for, for people; empty when idle.
     [[nodiscard]] virtual std::string describe() const = 0;
 };

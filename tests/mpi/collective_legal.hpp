@@ -2,6 +2,7 @@
 // are told; and that no calls are needed.
 #pragma once
 #include "collective_elements.hpp"
+#include "collective_helper.hpp"
 #include "sluice/sluice.h"
 
 namespace collective_test {
@@ -281,6 +282,7 @@ inline std::vector<check::Test> legal_tests() {
             {"legal/waits_without_communicator_move_messages",
              waits_without_communicator_move_messages},
             {"legal/needs_no_calls", needs_no_calls},
+            {"legal/helper_preempts_for_devices_only", helper_preempts_for_devices_only},
             {"legal/errors_are_told", errors_are_told},
             {"legal/requests_are_kept", requests_are_kept},
             {"legal/between_groups", between_groups}};

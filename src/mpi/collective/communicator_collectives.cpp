@@ -88,6 +88,7 @@ CommunicatorCollectives::CommunicatorCollectives(std::shared_ptr<Endpoints> endp
       endpoints_(std::move(endpoints)),
       members_(std::move(members)),
       self_(rank_in(communicator)),
+      is_one_node_(endpoints_->is_one_node(members_)),
       world_(endpoints_->world(members_)),
       network_(endpoints_->node(), endpoints_->local_indices(members_)),
       collectives_({&network_, may_call_mpi}) {}
@@ -112,7 +113,7 @@ void CommunicatorCollectives::ask_for_name(MPI_Comm communicator) {
     if (asked_for_) return;
     if (self_ == 0) name_ = endpoints_->new_name();
     PMPI_Ibcast(&name_, 1, MPI_UINT64_T, 0, communicator, &asked_[0]);
-    if (!endpoints_->is_one_node(members_)) PMPI_Comm_idup(communicator, &own_, &asked_[1]);
+    if (!is_one_node_) PMPI_Comm_idup(communicator, &own_, &asked_[1]);
     asked_for_.store(true, std::memory_order_release);
 }
 

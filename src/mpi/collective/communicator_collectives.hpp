@@ -65,12 +65,14 @@ private:
     [[nodiscard]] bool must_look_again() noexcept override {
         return collectives_.must_look_again();
     }
+    [[nodiscard]] bool waits_for_devices() const noexcept override { return !is_one_node_; }
     [[nodiscard]] std::string describe() const override;
 
     std::shared_ptr<Communicator> communicator_;
     std::shared_ptr<Endpoints> endpoints_;
     std::vector<Rank> members_;  ///< As ranks of the endpoints.
     Rank self_ = 0;
+    bool is_one_node_;
     CollectiveWorld world_;
 
     // How the ranks come to a name, and between nodes to a communicator, without waiting.

@@ -62,6 +62,7 @@ void Progress::submit(ProgressHook& hook, std::function<void()> append, bool bac
         inbox_.emplace_back(&hook, std::move(append));
         inbox_full_ = true;
     }
+    if (hook.waits_for_devices()) helper_wakeups_.let_preempt(true);
     if (!background || settings().progress_in_calls) return;
     ring_helper();
     ring();
@@ -108,9 +109,19 @@ void Progress::forget(ProgressHook const& hook) {
 void Progress::keep(ProgressHook& hook) {
     if (std::find(hooks_.begin(), hooks_.end(), &hook) == hooks_.end()) {
         hooks_.push_back(&hook);
+        choose_wakeups();
     }
     note_busy();
     if (settings().stall_seconds > 0) moved_at_ = clock_.now();
+}
+
+/// A helper that took the core of a rank that computes would only copy a little earlier what that
+/// rank can copy in its wait. What lies in the inbox has chosen in submit().
+void Progress::choose_wakeups() {
+    bool const waits = std::any_of(hooks_.begin(), hooks_.end(), [](ProgressHook const* hook) {
+        return hook->waits_for_devices();
+    });
+    if (waits || !inbox_full_) helper_wakeups_.let_preempt(waits);
 }
 
 /// Costs a look where nothing changes.
@@ -257,6 +268,7 @@ void Progress::poll_all() {
 
 void Progress::help() {
     this_is_the_helper = true;
+    helper_wakeups_.begin();
     EventWaiter waiter(doorbell());
     PollState polling({.poll_seconds = 0, .sleep_seconds = helper_sleep_seconds});
     HelperState state;
@@ -279,6 +291,7 @@ void Progress::help() {
         wait_for_event(helper_calls_, calls,
                        HelperState::looks_soon(now) ? state.seconds(time) : sleep_until_called);
     }
+    helper_wakeups_.end();
 }
 
 void Progress::help_once(EventWaiter& waiter, PollState& polling) {

@@ -7,6 +7,7 @@
 #include "mpi/progress/progress_states.hpp"
 #include "schedule/progress_hook.hpp"
 #include "system/clock.hpp"
+#include "system/wakeups.hpp"
 #include "transport/doorbell.hpp"
 
 #include <functional>
@@ -120,6 +121,7 @@ private:
     void keep(ProgressHook& hook);
     void drop(ProgressHook const& hook);
     void note_busy();
+    void choose_wakeups();
     void poll_once(ProgressHook& hook);
     void stop_driving(std::unique_lock<std::mutex> lock);
     void call_helper(ProgressHook& hook, std::unique_lock<std::mutex> lock);
@@ -153,6 +155,7 @@ private:
     std::uint32_t known_begins_ = 0;        ///< Of begins_; the helper's.
     std::atomic<bool> may_spin_{false};
     std::thread helper_;
+    Wakeups helper_wakeups_;   ///< It preempts where something under way waits for devices.
     std::mutex helper_mutex_;  ///< Guards start and stop.
     SteadyClock clock_;
     double moved_at_ = 0;  ///< For the stall watchdog; guarded by mutex_.
