@@ -1,0 +1,42 @@
+"""The table of how long all operations of a file take together, by how many are under way at once, from
+lines of `bench --mode outstanding` (row M6)."""
+
+NOTE = """`results/measure outstanding`: block3d, 4 ranks, operations of 64 MiB (16 MiB a rank), 16 of them, on ssd 8, on hdd 4; Sluice and
+the MPI's own nonblocking calls in turn. Times are of *all operations together*, from the first start to the last wait: medians
+(smallest .. largest). *Change*: against one at a time. Row M6 of [the papers](../papers.md)."""
+NAMES = {"memory": "tmpfs"}
+SIDES = {"sluice": "Sluice", "peer": "the MPI"}
+
+
+def seconds(value):
+    return f"{value:.2f} s" if value >= 1 else f"{1e3 * value:.0f} ms"
+
+
+def cases(rows, mpi_of):
+    """(MPI, device, direction) -> {operations under way: line}, the newest lines with an MPI beside."""
+    found = {}
+    for row in (row for row in rows if "peer" in row):
+        limit = int(row["variant"].split("=")[1])
+        found.setdefault((mpi_of(row), row["device"], row["direction"]), {})[limit] = row
+    return found
+
+
+def change(by_limit, side, limit):
+    """Of the median, against one at a time, in percent."""
+    return 100 * (by_limit[limit][side]["median"] / by_limit[1][side]["median"] - 1)
+
+
+def tables(rows, table, mpi_of):
+    drawn = []
+    for (mpi, device, direction), by_limit in cases(rows, mpi_of).items():
+        for limit, row in sorted(by_limit.items()):
+            cells = []
+            for side in SIDES:
+                of = row[side]
+                cells += [f"{seconds(of['median'])} ({seconds(of['min'])} .. {seconds(of['max'])})",
+                          f"{change(by_limit, side, limit):+.0f} %" if limit > 1 else ""]
+            drawn.append([f"{NAMES.get(device, device)} {direction}", mpi, str(limit), *cells,
+                          f"{row['peer_over_sluice']:.2f}"])
+    return table("Several operations under way", NOTE,
+                 ["what", "MPI", "at once", "Sluice", "change", "the MPI", "change", "MPI / Sluice"],
+                 drawn) if drawn else ""
