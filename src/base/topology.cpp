@@ -50,6 +50,27 @@ Topology Topology::with_aggregators(std::vector<Rank> ranks) const {
     return other;
 }
 
+Topology Topology::divided(Rank local_aggregators) const {
+    std::int64_t const nodes = node_count();
+    std::vector<std::int32_t> names(node_.size());
+    for (Rank rank = 0; rank < rank_count(); ++rank) {
+        Node const node = node_of(rank);
+        Rank const ranks = local_count(node);
+        auto const before = [&](std::int64_t n) { return n * local_aggregators / nodes; };
+        auto const groups = std::clamp<std::int64_t>(before(node + 1) - before(node), 1, ranks);
+        std::int64_t const group = local_index(rank) * groups / ranks;
+        // Named by its first rank.
+        names[index(rank)] =
+            rank_at(node, static_cast<Rank>((group * ranks + groups - 1) / groups));
+    }
+    Topology other(names);
+    other.place_ = place_;
+    other.aggregators_ = aggregators_;
+    other.placed_ = placed_;
+    other.divided_ = true;
+    return other;
+}
+
 Rank Topology::local_count(Node node) const noexcept {
     return first_[index(node) + 1] - first_[index(node)];
 }
@@ -62,12 +83,9 @@ std::int32_t Topology::aggregator_count_max() const noexcept {
     return static_cast<std::int32_t>(aggregators_.size());
 }
 
-Rank Topology::local_aggregator(Node node, std::int32_t a, Rank local_aggregators) const noexcept {
-    Rank const aggregator_rank = aggregator(a), locals = local_count(node);
-    if (node_of(aggregator_rank) == node) return aggregator_rank;
-    if (local_aggregators <= 0 || local_aggregators >= locals) return rank_at(node, a % locals);
-    std::int64_t const turn = a % local_aggregators;
-    return rank_at(node, static_cast<Rank>(turn * locals / local_aggregators));
+Rank Topology::local_aggregator(Node node, std::int32_t a) const noexcept {
+    if (node_of(aggregator(a)) == node) return aggregator(a);
+    return rank_at(node, divided_ ? 0 : a % local_count(node));
 }
 
 }  // namespace sluice

@@ -18,6 +18,11 @@ public:
     static constexpr std::int32_t aggregators_at_most = 64;
     /// The same nodes with other aggregators: different ranks, at most aggregators_at_most.
     [[nodiscard]] Topology with_aggregators(std::vector<Rank> ranks) const;
+    /// Two-layer aggregation as its paper has it, with so many local aggregators in all: each node
+    /// is cut into groups of neighbours, which count as nodes from then on, and the first rank of a
+    /// group is its local aggregator. At least one for each node, at most all its ranks.
+    /// Aggregators stay the same ranks.
+    [[nodiscard]] Topology divided(Rank local_aggregators) const;
 
     [[nodiscard]] Rank rank_count() const noexcept { return static_cast<Rank>(node_.size()); }
     [[nodiscard]] Node node_count() const noexcept { return static_cast<Node>(first_.size()) - 1; }
@@ -32,10 +37,9 @@ public:
     /// The rank that serves aggregator number `a`: spread over the nodes first.
     [[nodiscard]] Rank aggregator(std::int32_t a) const noexcept { return aggregators_[index(a)]; }
     /// The rank that carries the node's bytes to and from aggregator `a`: the aggregator itself on
-    /// its own node, elsewhere one of `local_aggregators` ranks of the node, which take turns from
-    /// one aggregator to the next; 0: all of them do.
-    [[nodiscard]] Rank local_aggregator(Node node, std::int32_t a,
-                                        Rank local_aggregators) const noexcept;
+    /// its own node, elsewhere its ranks in turn, from one aggregator to the next; divided(): its
+    /// first rank.
+    [[nodiscard]] Rank local_aggregator(Node node, std::int32_t a) const noexcept;
     [[nodiscard]] std::int32_t aggregator_count_max() const noexcept;
     /// Somebody else decided which ranks are aggregators.
     [[nodiscard]] bool is_placed() const noexcept { return placed_; }
@@ -50,7 +54,7 @@ private:
     std::vector<Node> node_, local_;  ///< Of each rank.
     std::vector<Rank> place_;         ///< Of each rank, round robin over the nodes.
     std::vector<Rank> aggregators_;
-    bool placed_ = false;
+    bool placed_ = false, divided_ = false;
     std::vector<Rank> ranks_, first_;  ///< Ranks by node; where each node's begin.
 };
 

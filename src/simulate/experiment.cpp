@@ -52,6 +52,7 @@ private:
         WorldShape shape;
         shape.rank_count = experiment_.machine.ranks();
         shape.ranks_per_node = experiment_.machine.ranks_per_node;
+        shape.local_aggregators = experiment_.local_aggregators;
         shape.costs = costs_of(experiment_.machine);
         shape.cb_buffer_bytes = experiment_.cb_buffer_bytes_max;
         shape.aggregators = std::max(aggregators_usual(), experiment_.hints.aggregator_count);

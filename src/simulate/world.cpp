@@ -10,10 +10,11 @@
 namespace sluice::simulated {
 namespace {
 
-std::vector<std::int32_t> node_names(WorldShape const& shape) {
+Topology topology_of(WorldShape const& shape) {
     std::vector<std::int32_t> names;
     for (Rank r = 0; r < shape.rank_count; ++r) names.push_back(r / shape.ranks_per_node);
-    return names;
+    Topology const nodes(names);
+    return shape.local_aggregators > 0 ? nodes.divided(shape.local_aggregators) : nodes;
 }
 
 /// One call to the file: part of what was asked, or an error.
@@ -168,7 +169,7 @@ World::World(WorldShape shape, std::uint64_t seed, std::unique_ptr<Model> model)
     : shape_(shape),
       time_(seed),
       key_(FingerprintKey::of_seed(seed)),
-      topology_(node_names(shape)),
+      topology_(topology_of(shape)),
       model_(std::move(model)),
       mail_(shape.rank_count, *this),
       files_(index(shape.queue_count)),

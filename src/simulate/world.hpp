@@ -27,6 +27,7 @@ struct File {
 struct WorldShape {
     Rank rank_count = 1;
     Rank ranks_per_node = 1;
+    Rank local_aggregators = 0;  ///< As Topology::divided() has them; 0: nodes are not divided.
     Bytes cb_buffer_bytes = 4096;
     std::int32_t aggregators = 2;
     double delay_seconds = 1e-3;   ///< Upper bound of every drawn delay.

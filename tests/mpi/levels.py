@@ -243,14 +243,13 @@ def storage_runs(mpi):
 def kernel_runs(mpi):
     """Every kernel, in one layer and in two, on 8 ranks of several nodes."""
     runs = []
-    for kernel in ("ascending", "pairwise", "spread-out", "balanced", "balanced,by-rank",
+    for kernel in ("ascending", "pairwise", "spread-out", "balanced", "even", "balanced,stride:3",
                    "ascending,synchronous"):
         for layers in ("one-layer", "two-layer"):
             other = "two-layer" if layers == "one-layer" else "one-layer"
             words = [kernel, f"data:{layers}",
                      f"metadata:{other if len(runs) % 4 else layers}",
-                     f"throttle:{('0', '1', '3,batches', '32')[len(runs) % 4]}",
-                     f"local-aggregators:{len(runs) % 3}"]
+                     f"throttle:{('0', '1', '3,batches', '32')[len(runs) % 4]}"]
             hints = ["sluice_exchange=" + ",".join(words), "cb_nodes=5"]
             runs.append(Run(mpi, "patterns_test", 8, (2, 3, 1)[len(runs) % 3],
                             ["--only", "/all,/iat_all", "--large-mib", "5"], 400,

@@ -14,20 +14,21 @@ namespace {
 using testing::topology_of;
 
 constexpr Kernel kernels[] = {Kernel::ascending, Kernel::pairwise, Kernel::spread_out,
-                              Kernel::balanced};
+                              Kernel::balanced, Kernel::even};
 
 TEST(Delivery, EveryOrderTakesEverySenderOnce) {
     for (Rank ranks = 1; ranks <= 17; ++ranks) {
         for (Rank const per_node : {1, 3, 4}) {
             auto const topology = topology_of(ranks, per_node);
             for (auto const kernel : kernels) {
-                for (auto const list : {RankList::nodes, RankList::ranks}) {
+                for (std::int32_t const stride : {0, 1, 3}) {
                     for (std::int32_t count = 1; count <= ranks; ++count) {
                         for (std::int32_t a = 0; a < count; ++a) {
                             std::set<std::int64_t> steps;
                             for (Rank sender = 0; sender < ranks; ++sender) {
-                                steps.insert(delivery_step({kernel, Layers::one, list}, topology,
-                                                           sender, a, count));
+                                steps.insert(delivery_step(
+                                    {.kernel = kernel, .layers = Layers::one, .stride = stride},
+                                    topology, sender, a, count));
                             }
                             EXPECT_EQ(steps.size(), static_cast<std::size_t>(ranks));
                         }
@@ -51,18 +52,86 @@ TEST(Delivery, TheBalancedOrderBeginsAtEvenlySpacedPlaces) {
     }
 }
 
-TEST(Delivery, NoTwoReceiversBeginWithTheSameSenderWhenBalanced) {
-    auto const topology = topology_of(24, 4);
-    for (std::int32_t count = 1; count <= 24; ++count) {
-        std::set<Rank> first;
-        for (std::int32_t a = 0; a < count; ++a) {
-            for (Rank sender = 0; sender < 24; ++sender) {
-                if (delivery_step({Kernel::balanced}, topology, sender, a, count) == 0) {
-                    first.insert(sender);
-                }
-            }
+/// The paper's list is any ordering; its example for figure 1 (b) is that of stride 4.
+TEST(Delivery, AListOfAStrideIsThePapersExample) {
+    Rank const example[] = {0, 4, 1, 5, 2, 6, 3, 7};
+    for (Rank place = 0; place < 8; ++place) EXPECT_EQ(strided_place(example[place], 8, 4), place);
+}
+
+TEST(Delivery, AListOfAnyStrideHasEachRankOnceInItsOrder) {
+    for (Rank ranks = 1; ranks <= 40; ++ranks) {
+        for (std::int32_t stride = 1; stride <= ranks + 1; ++stride) {
+            std::vector<Rank> list;
+            for (Rank first = 0; first < stride; ++first)
+                for (Rank rank = first; rank < ranks; rank += stride) list.push_back(rank);
+            for (std::size_t place = 0; place < list.size(); ++place)
+                EXPECT_EQ(strided_place(list[place], ranks, stride), static_cast<Rank>(place));
         }
-        EXPECT_EQ(first.size(), static_cast<std::size_t>(count));
+    }
+}
+
+/// With the list of figure 1 (b) aggregators 0 to 3 begin with ranks 0, 1, 2 and 3.
+TEST(Delivery, ReceiversBeginAtTheirPlacesOfTheStridedList) {
+    auto const topology = topology_of(8, 8);
+    Delivery const delivery{.kernel = Kernel::balanced, .stride = 4};
+    for (Rank a = 0; a < 4; ++a) EXPECT_EQ(delivery_step(delivery, topology, a, a, 4), 0);
+    EXPECT_EQ(delivery_step(delivery, topology, 4, 0, 4), 1);
+}
+
+/// At no step do two receivers take from the same sender: they begin at different places, and all
+/// go on by one.
+TEST(Delivery, NoTwoReceiversTakeFromTheSameSenderAtAStep) {
+    auto const topology = topology_of(24, 4);
+    for (auto const kernel : {Kernel::balanced, Kernel::even}) {
+        for (std::int32_t count = 1; count <= 24; ++count) {
+            std::set<std::pair<std::int64_t, Rank>> taken;
+            for (std::int32_t a = 0; a < count; ++a) {
+                for (Rank sender = 0; sender < 24; ++sender)
+                    taken.emplace(delivery_step({kernel}, topology, sender, a, count), sender);
+            }
+            EXPECT_EQ(taken.size(), static_cast<std::size_t>(count) * 24) << describe(kernel);
+        }
+    }
+}
+
+/// Receivers that begin one place before the next one wait for it at each step: how many of them
+/// there are in a row at most.
+std::int32_t longest_row(Kernel kernel, Rank ranks, std::int32_t receivers) {
+    auto const place = [&](std::int32_t index) {
+        Rank at = 0;
+        while ((kernel == Kernel::even
+                    ? even_step(at, ranks, index % receivers, receivers)
+                    : balanced_step(at, ranks, index % receivers, receivers)) != 0)
+            ++at;
+        return at + (index >= receivers ? ranks : 0);
+    };
+    std::int32_t longest = 0, row = 0;
+    for (std::int32_t index = 0; index < 2 * receivers - 1; ++index) {  // Twice: rows close.
+        row = (place(index + 1) - place(index) + ranks) % ranks == 1 % ranks ? row + 1 : 0;
+        longest = std::max(longest, std::min(row, receivers));
+    }
+    return longest;
+}
+
+/// With ranks / 2 < receivers < ranks the paper's order has one row of all receivers that have a
+/// near one behind them; the even order cuts it as often as there are ranks that receive nothing.
+TEST(Delivery, RowsOfReceiversThatWaitForEachOtherAreShortWhenEven) {
+    for (Rank ranks = 3; ranks <= 40; ++ranks) {
+        for (std::int32_t receivers = ranks / 2 + 1; receivers < ranks; ++receivers) {
+            std::int32_t const near = 2 * receivers - ranks, cuts = ranks - receivers;
+            EXPECT_EQ(longest_row(Kernel::balanced, ranks, receivers), near);
+            EXPECT_EQ(longest_row(Kernel::even, ranks, receivers), (near + cuts - 1) / cuts);
+        }
+    }
+}
+
+/// Where receivers divide the ranks there is one way to space them evenly.
+TEST(Delivery, EvenAndBalancedAreTheSameWhereReceiversDivideTheRanks) {
+    for (Rank ranks = 1; ranks <= 40; ++ranks) {
+        for (std::int32_t count = 1; count <= ranks; ++count) {
+            for (std::int32_t index = 0; ranks % count == 0 && index < count; ++index)
+                EXPECT_EQ(even_step(0, ranks, index, count), balanced_step(0, ranks, index, count));
+        }
     }
 }
 
@@ -98,19 +167,25 @@ TEST(Throttle, BatchesEndBeforeTheNextBeginsAndWindowsSlide) {
 TEST(Delivery, TextIsReadAsItIsWritten) {
     for (auto const kernel : kernels) {
         for (auto const layers : {Layers::automatic, Layers::one, Layers::two}) {
-            for (auto const list : {RankList::nodes, RankList::ranks}) {
+            for (std::int32_t const stride : {0, 4}) {
                 for (std::uint8_t const synchronous : {std::uint8_t{0}, std::uint8_t{1}}) {
-                    Delivery const delivery{kernel, layers, list, synchronous};
+                    Throttle const throttle{stride == 0 ? 16 : -1, synchronous};
+                    Delivery delivery{kernel, layers, synchronous, 0, stride, throttle};
+                    if (stride != 0) delivery.throttle = {};
                     EXPECT_EQ(parse_delivery(describe(delivery)), delivery);
                 }
             }
         }
     }
-    EXPECT_FALSE(parse_delivery("balanced,quickly"));
-    EXPECT_EQ(parse_throttle("16,batches"), (Throttle{16, 1}));
-    EXPECT_EQ(parse_throttle("auto"), Throttle{});
-    EXPECT_FALSE(parse_throttle("-3"));
-    EXPECT_FALSE(parse_throttle("3x"));
+    EXPECT_EQ(parse_delivery("throttle:16,batches")->throttle, (Throttle{16, 1}));
+    EXPECT_EQ(parse_delivery("throttle:auto"), Delivery{});
+    EXPECT_EQ(parse_delivery("by-rank")->stride, 1);
+    Delivery const before{.kernel = Kernel::pairwise, .throttle = {4}};
+    EXPECT_EQ(parse_delivery("two-layer", before)->kernel, Kernel::pairwise);
+    EXPECT_EQ(parse_delivery("throttle:5", before)->throttle, (Throttle{5}));
+    for (auto const* const text : {"balanced,quickly", "throttle:-3", "throttle:3x",
+                                   "throttle:", "stride:0", "stride:", "stride:x"})
+        EXPECT_FALSE(parse_delivery(text)) << text;
 }
 
 TEST(Claim, SurvivesAMessageAndDamageIsNoticed) {

@@ -49,7 +49,7 @@ TEST(Hints, NonsenseIsToldAndIgnored) {
     before.plan.window_bytes = 12345;
     before.plan.read = Strategy::two_phase;
     std::vector<std::string> names{"sluice_exchange_metadata", "sluice_exchange_data",
-                                   "sluice_throttle", "sluice_groups", "sluice_local_aggregators"};
+                                   "sluice_throttle", "sluice_groups"};
     for (Knob const& knob : hint_knobs()) names.emplace_back(knob.name);
     for (Knob const& knob : experiment_hint_knobs()) names.emplace_back(knob.name);
     std::erase(names, "cb_config_list");  // Hosts have any name.
@@ -99,42 +99,46 @@ TEST(ExchangeHint, EachWordIsRead) {
     Hints const both = read("balanced,two-layer");
     EXPECT_EQ(both.metadata, (Delivery{Kernel::balanced, Layers::two}));
     EXPECT_EQ(both.data, both.metadata);
-    EXPECT_EQ(both.throttle, Throttle{});
+    EXPECT_EQ(both.data.throttle, Throttle{});
     Hints const mixed = read("one-layer,metadata:synchronous,data:pairwise,throttle:8,batches");
-    EXPECT_EQ(mixed.metadata, (Delivery{Kernel::automatic, Layers::one, RankList::nodes, 1}));
-    EXPECT_EQ(mixed.data, (Delivery{Kernel::pairwise, Layers::one}));
-    EXPECT_EQ(mixed.throttle, (Throttle{8, 1}));
-    Hints const numbers = read("groups:3,local-aggregators:2");
+    EXPECT_EQ(mixed.metadata, (Delivery{Kernel::automatic, Layers::one, 1, 0, 0, {8, 1}}));
+    EXPECT_EQ(mixed.data, (Delivery{Kernel::pairwise, Layers::one, 0, 0, 0, {8, 1}}));
+    Hints const apart = read("metadata:throttle:0,data:throttle:32,data:stride:4");
+    EXPECT_EQ(apart.metadata.throttle, (Throttle{0}));
+    EXPECT_EQ(apart.data.throttle, (Throttle{32}));
+    EXPECT_EQ(apart.data.stride, 4);
+    EXPECT_EQ(apart.metadata.stride, 0);
+    Hints const numbers = read("groups:3");
     EXPECT_EQ(numbers.group_count, 3);
-    EXPECT_EQ(numbers.local_aggregators, 2);
     EXPECT_EQ(numbers.data, Delivery{});
     for (char const* const text : {"groups:", "groups:2,groups:3", "both:balanced", "throttle:x",
-                                   "balanced,", "data:batches", "metadata:data:balanced"}) {
+                                   "balanced,", "stride:0", "metadata:data:balanced"}) {
         EXPECT_EQ(ReadHints(Table{{"sluice_exchange", text}}).complaints.size(), 1u) << text;
     }
 }
 
 TEST(ExchangeHint, SaysAllOfIt) {
     FileHints before;
-    before.plan.throttle = {9, 0};
+    before.plan.data.throttle = {9, 0};
     before.plan.group_count = 4;
     Hints const plan = ReadHints(Table{{"sluice_exchange", "two-layer"}}, before).hints.plan;
-    EXPECT_EQ(plan.throttle, Throttle{});
+    EXPECT_EQ(plan.data.throttle, Throttle{});
     EXPECT_EQ(plan.group_count, 0);
 }
 
 RC_GTEST_PROP(ExchangeHint, ReadsBackWhatIsInForce, ()) {
     auto const below = [](int end) { return *rc::gen::inRange(0, end); };
     auto const delivery = [&] {
-        return Delivery{static_cast<Kernel>(below(5)), static_cast<Layers>(below(3)),
-                        static_cast<RankList>(below(2)), static_cast<std::uint8_t>(below(2))};
+        Delivery one{static_cast<Kernel>(below(5)), static_cast<Layers>(below(3)),
+                     static_cast<std::uint8_t>(below(2))};
+        one.stride = below(9);
+        if (below(2) == 0) one.throttle = {below(40), static_cast<std::uint8_t>(below(2))};
+        return one;
     };
     FileHints set;
     set.plan.metadata = delivery();
     set.plan.data = below(2) == 0 ? set.plan.metadata : delivery();
-    if (below(2) == 0) set.plan.throttle = {below(40), static_cast<std::uint8_t>(below(2))};
     set.plan.group_count = static_cast<std::uint8_t>(below(65));
-    set.plan.local_aggregators = below(9);
     std::string text;
     for (auto const& [name, value] : hints_in_force(set, {}))
         if (name == "sluice_exchange") text = value;
@@ -147,19 +151,18 @@ TEST(ExchangeHint, OldNamesStillWorkWithOneWarning) {
     ReadHints const read(Table{{"sluice_exchange_metadata", "one-layer,spread-out,synchronous"},
                                {"sluice_exchange_data", "two-layer,balanced"},
                                {"sluice_throttle", "32,batches"},
-                               {"sluice_groups", "2"},
-                               {"sluice_local_aggregators", "1"}});
+                               {"sluice_groups", "2"}});
     ASSERT_EQ(read.complaints.size(), 1u);
     EXPECT_FALSE(read.complaints[0].refused);
     std::string const now = "sluice_exchange=metadata:one-layer,metadata:spread-out,"
                             "metadata:synchronous,data:two-layer,data:balanced,throttle:32,batches,"
-                            "groups:2,local-aggregators:1";
+                            "groups:2";
     EXPECT_NE(read.complaints[0].text.find(now), std::string::npos) << read.complaints[0].text;
     EXPECT_EQ(ReadHints(Table{{"sluice_exchange", now.substr(now.find('=') + 1)}}).hints.plan,
               read.hints.plan);
     EXPECT_EQ(read.hints.plan.metadata,
-              (Delivery{Kernel::spread_out, Layers::one, RankList::nodes, 1}));
-    EXPECT_EQ(read.hints.plan.throttle, (Throttle{32, 1}));
+              (Delivery{Kernel::spread_out, Layers::one, 1, 0, 0, {32, 1}}));
+    EXPECT_EQ(read.hints.plan.data.throttle, (Throttle{32, 1}));
     EXPECT_TRUE(unknown_hints({"sluice_throttle", "sluice_groups"}).empty());
 }
 
@@ -167,8 +170,8 @@ TEST(ExchangeHint, AnOldNameSetsItsPartOnly) {
     FileHints before;
     before.plan.data = {Kernel::pairwise, Layers::two};
     Hints const plan = ReadHints(Table{{"sluice_throttle", "4"}}, before).hints.plan;
+    before.plan.data.throttle = {4, 0};
     EXPECT_EQ(plan.data, before.plan.data);
-    EXPECT_EQ(plan.throttle, (Throttle{4, 0}));
 }
 
 TEST(Hints, InForceReadsBackAsWhatIsInForce) {
@@ -180,10 +183,8 @@ TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     set.placement = {{{"node-1", 2}, {"*", 1}}, {4, 0}};
     set.plan.domains = Domains::groups;
     set.plan.group_count = 5;
-    set.plan.metadata = {Kernel::ascending, Layers::two, RankList::nodes, 1};
-    set.plan.data = {Kernel::balanced, Layers::automatic, RankList::ranks};
-    set.plan.throttle = {3, 1};
-    set.plan.local_aggregators = 2;
+    set.plan.metadata = {Kernel::ascending, Layers::two, 1, 0, 0, {3, 1}};
+    set.plan.data = {Kernel::balanced, Layers::automatic, 0, 0, 7, {3, 1}};
     set.page_cache = PageCache::drop;
     set.plan.write = Strategy::two_phase;
     PlanLimits limits;

@@ -61,11 +61,50 @@ TEST(Placement, AnAggregatorIsWhereTheListSays) {
     EXPECT_EQ(placed.aggregator_count_max(), 3);
     EXPECT_EQ(placed.aggregator(0), 5);
     EXPECT_EQ(placed.aggregator(2), 1);
-    EXPECT_EQ(placed.local_aggregator(2, 0, 0), 5);  // On its own node the aggregator itself.
-    EXPECT_EQ(placed.local_aggregator(0, 1, 0), 0);
-    EXPECT_EQ(placed.local_aggregator(0, 2, 0), 1);
+    EXPECT_EQ(placed.local_aggregator(2, 0), 5);  // On its own node the aggregator itself.
+    EXPECT_EQ(placed.local_aggregator(0, 1), 0);
+    EXPECT_EQ(placed.local_aggregator(0, 2), 1);
     EXPECT_EQ(placed.node_of(3), plain.node_of(3));
     EXPECT_EQ(plain.aggregator_count_max(), 6);
+}
+
+/// Two nodes of 5 and 3 ranks.
+TEST(Division, GroupsOfNeighboursHaveTheirFirstRankAsLocalAggregator) {
+    Topology const plain({0, 0, 0, 0, 0, 5, 5, 5});
+    Topology const divided = plain.divided(4);
+    ASSERT_EQ(divided.node_count(), 4);
+    Node const expected[] = {0, 0, 0, 1, 1, 2, 2, 3};
+    for (Rank rank = 0; rank < 8; ++rank) EXPECT_EQ(divided.node_of(rank), expected[rank]) << rank;
+    EXPECT_EQ(divided.aggregator(1), plain.aggregator(1));
+    for (std::int32_t a = 0; a < 8; ++a) {
+        for (Node group = 0; group < 4; ++group) {
+            Rank const expects = divided.node_of(divided.aggregator(a)) == group
+                                     ? divided.aggregator(a)
+                                     : divided.rank_at(group, 0);
+            EXPECT_EQ(divided.local_aggregator(group, a), expects);
+        }
+    }
+}
+
+TEST(Division, AsManyLocalAggregatorsAsAreAskedForAndNoneCrossesANode) {
+    for (Rank ranks = 1; ranks <= 24; ++ranks) {
+        for (Rank const per_node : {1, 3, 8}) {
+            std::vector<std::int32_t> names;
+            for (Rank r = 0; r < ranks; ++r) names.push_back(r / per_node);
+            Topology const plain(names);
+            for (Rank asked = 1; asked <= ranks + 1; ++asked) {
+                Topology const divided = plain.divided(asked);
+                bool const full = ranks % per_node == 0;
+                if (full) {
+                    EXPECT_EQ(divided.node_count(), std::clamp(asked, plain.node_count(), ranks));
+                }
+                for (Rank r = 1; r < ranks; ++r) {
+                    if (divided.node_of(r) != divided.node_of(r - 1)) continue;
+                    EXPECT_EQ(plain.node_of(r), plain.node_of(r - 1));
+                }
+            }
+        }
+    }
 }
 
 }  // namespace

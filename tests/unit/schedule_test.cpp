@@ -179,7 +179,7 @@ std::vector<WholeWorld> worlds_to_damage() {
             worlds.push_back(interleaved_world(4, per_node, 2, 5, way));
             Hints one_layer;
             one_layer.metadata.layers = one_layer.data.layers = Layers::one;
-            one_layer.throttle.messages = 1;
+            one_layer.metadata.throttle = one_layer.data.throttle = {1};
             worlds.push_back(interleaved_world(4, per_node, 2, 5, way, 0, one_layer));
         }
     }
@@ -189,16 +189,16 @@ std::vector<WholeWorld> worlds_to_damage() {
 /// Every kernel, in one layer and in two, with throttles that bite; and groups, without messages.
 std::vector<Hints> deliveries() {
     std::vector<Hints> all;
-    for (auto const kernel :
-         {Kernel::ascending, Kernel::pairwise, Kernel::spread_out, Kernel::balanced}) {
+    for (auto const kernel : {Kernel::ascending, Kernel::pairwise, Kernel::spread_out,
+                              Kernel::balanced, Kernel::even}) {
         for (auto const metadata : {Layers::one, Layers::two}) {
             for (auto const data : {Layers::one, Layers::two}) {
                 Hints hints;
                 hints.metadata = {kernel, metadata};
                 hints.data = {kernel, data};
-                hints.throttle.messages = static_cast<std::int32_t>(all.size() % 3);
-                hints.throttle.batches = all.size() / 2 % 2;
-                hints.local_aggregators = static_cast<std::int32_t>(all.size() % 2);
+                Throttle const throttle{static_cast<std::int32_t>(all.size() % 3),
+                                        std::uint8_t(all.size() / 2 % 2)};
+                hints.metadata.throttle = hints.data.throttle = throttle;
                 all.push_back(hints);
             }
         }
@@ -332,7 +332,7 @@ TEST(Schedule, FaultsOfOneRankAreNamed) {
 std::string text_of(Direction way) {
     Hints hints;
     hints.metadata.layers = hints.data.layers = Layers::two;
-    hints.throttle.messages = Throttle::usual;
+    hints.metadata.throttle = hints.data.throttle = {Throttle::usual};
     auto world = interleaved_world(4, 2, 1, 2, way, 0, hints);
     std::string text = describe(world.plan()) + "\n";
     auto const all = world.all_schedules();

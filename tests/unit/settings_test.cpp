@@ -244,8 +244,7 @@ TEST(Settings, HintsOfAllFilesComeFromTheEnvironment) {
         },
         complaints);
     EXPECT_EQ(settings.hints.plan.aggregator_count, 3);
-    EXPECT_EQ(settings.hints.plan.data, (Delivery{Kernel::pairwise, Layers::one}));
-    EXPECT_EQ(settings.hints.plan.throttle, (Throttle{4, 1}));
+    EXPECT_EQ(settings.hints.plan.data, (Delivery{Kernel::pairwise, Layers::one, 0, 0, 0, {4, 1}}));
     ASSERT_EQ(complaints.size(), 2u);
     EXPECT_NE(complaints[0].text.find("cb_nodse=2"), std::string::npos);
     EXPECT_NE(complaints[1].text.find("nothing"), std::string::npos);

@@ -42,10 +42,10 @@ TEST_P(SimulatedKernels, EveryByteInBothDirections) {
     GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
 #endif
     for (auto const layers : {Layers::one, Layers::two}) {
-        for (auto const kernel :
-             {Kernel::ascending, Kernel::pairwise, Kernel::spread_out, Kernel::balanced}) {
-            Delivery const delivery{kernel, layers, RankList::nodes,
-                                    static_cast<std::uint8_t>(kernel == Kernel::ascending ? 0 : 1)};
+        for (auto const kernel : {Kernel::ascending, Kernel::pairwise, Kernel::spread_out,
+                                  Kernel::balanced, Kernel::even}) {
+            Delivery const delivery{kernel, layers,
+                                    std::uint8_t(kernel == Kernel::ascending ? 0 : 1)};
             bool const both = kernel == Kernel::ascending || kernel == Kernel::balanced;
             for (auto const way : {Direction::write, Direction::read}) {
                 if (way == Direction::read && !both) continue;  // Sanitizers make it slow.
@@ -67,8 +67,9 @@ INSTANTIATE_TEST_SUITE_P(Pattern, SimulatedKernels, ::testing::ValuesIn(patterns
 TEST(SimulatedThrottle, EveryByteWithEachThrottle) {
     for (Throttle const throttle : {Throttle{0}, {1}, {5}, {5, 1}, {Throttle::usual, 1}}) {
         for (auto const layers : {Layers::one, Layers::two}) {
-            Experiment e = experiment_of("strided", {Kernel::balanced, layers}, Direction::write);
-            e.hints.throttle = throttle;
+            Delivery const delivery{
+                .kernel = Kernel::balanced, .layers = layers, .throttle = throttle};
+            Experiment const e = experiment_of("strided", delivery, Direction::write);
             EXPECT_EQ(run(e).fault, "") << describe(throttle);
         }
     }

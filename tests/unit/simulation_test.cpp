@@ -94,8 +94,8 @@ TEST(Simulation, EveryByteOnOneAndSeveralNodes) {
 
 TEST(Simulation, EveryKernelInOneLayerAndInTwo) {
     std::uint64_t seed = 0;
-    for (auto const kernel :
-         {Kernel::ascending, Kernel::pairwise, Kernel::spread_out, Kernel::balanced}) {
+    for (auto const kernel : {Kernel::ascending, Kernel::pairwise, Kernel::spread_out,
+                              Kernel::balanced, Kernel::even}) {
         for (auto const metadata : {Layers::one, Layers::two}) {
             for (auto const data : {Layers::one, Layers::two}) {
                 for (int pattern = 0; pattern < 3; ++pattern) {
@@ -103,9 +103,10 @@ TEST(Simulation, EveryKernelInOneLayerAndInTwo) {
                     Hints hints;
                     hints.metadata = {kernel, metadata};
                     hints.data = {kernel, data};
-                    hints.throttle.messages = static_cast<std::int32_t>(seed % 4);
-                    hints.throttle.batches = seed % 3 == 0 ? 1 : 0;
-                    hints.local_aggregators = static_cast<std::int32_t>(seed % 2);
+                    hints.metadata.throttle = {static_cast<std::int32_t>(seed % 4),
+                                               std::uint8_t(seed % 3 == 0 ? 1 : 0)};
+                    hints.data.throttle = {static_cast<std::int32_t>(seed / 4 % 4),
+                                           std::uint8_t(seed % 2)};
                     write_then_read({9, 4, 4096, 3}, seed, pattern, seed % 2 == 0, 3, hints);
                     write_then_read({8, 2, 4096, 4}, seed, pattern, false, 6, hints);
                     if (HasFatalFailure()) return;

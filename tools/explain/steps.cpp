@@ -73,7 +73,8 @@ private:
         default:
             return "waits until " + value +
                    (op.count == 1 ? " earlier message is" : " earlier messages are") +
-                   " dealt with: at most " + std::to_string(plan_.throttle.messages) + " at once";
+                   " dealt with: at most " + std::to_string(plan_.data.throttle.messages) +
+                   " at once";
         }
     }
     std::string announce(Op const& op) {

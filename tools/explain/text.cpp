@@ -93,6 +93,14 @@ std::string pattern_text(Subject const& subject) {
     return text;
 }
 
+/// What the kernels balanced and even go along.
+std::string list_text(Delivery delivery, bool nodes) {
+    if (delivery.stride > 0)
+        return "along the " + std::string(nodes ? "nodes" : "ranks") + " in steps of " +
+               number(delivery.stride);
+    return nodes ? "along the nodes" : "along a list that takes one rank of each node in turn";
+}
+
 /// With two layers the orders are those of nodes.
 std::string order_text(Delivery delivery) {
     bool const nodes = delivery.layers == Layers::two;
@@ -106,11 +114,8 @@ std::string order_text(Delivery delivery) {
         return "first from the " + one + " of the aggregator, then from the " + all +
                " behind it, one after the other";
     case Kernel::balanced:
-        if (nodes) return "along the nodes; the aggregators begin at evenly spaced ones";
-        return delivery.list == RankList::nodes
-                   ? "along a list that takes one rank of each node in turn; the aggregators begin "
-                     "at evenly spaced places of it"
-                   : "along the ranks; the aggregators begin at evenly spaced ones";
+    case Kernel::even:
+        return list_text(delivery, nodes) + "; the aggregators begin at evenly spaced places of it";
     case Kernel::automatic:
     case Kernel::ascending:
         break;
@@ -118,9 +123,18 @@ std::string order_text(Delivery delivery) {
     return "by " + one + ": all aggregators begin with the same one";
 }
 
+std::string throttle_text(Throttle throttle) {
+    if (throttle.messages <= 0) return "    No throttle: an aggregator asks for all at once.\n";
+    return say("    Throttle: an aggregator asks for %s at once%s.",
+               counted(throttle.messages, "message").c_str(),
+               throttle.batches != 0 ? "; a batch ends before the next begins"
+                                     : "; when one has come, for the next");
+}
+
 std::string delivery_text(char const* what, Delivery delivery) {
     std::string text =
         say("  %s: %s. Taken %s.", what, describe(delivery).c_str(), order_text(delivery).c_str());
+    text += throttle_text(delivery.throttle);
     if (delivery.synchronous != 0)
         text += "    Synchronous: a send ends only after its receive began.\n";
     return text;
@@ -135,21 +149,9 @@ std::string layers_text(Plan const& plan) {
         text += "    With one layer each rank of another node sends for itself.\n";
     if (any(Layers::two))
         text += say("    With two layers the ranks of a node put their bytes together in its "
-                    "memory, and one of them, the local aggregator, sends them in one message. "
-                    "Local aggregators "
-                    "are %s.",
-                    plan.local_aggregators == 0
-                        ? "all ranks of the node in turn, from one aggregator to the next"
-                        : (counted(plan.local_aggregators, "rank") + " of each node").c_str());
+                    "memory, and one of them, the local aggregator, sends them in one message: "
+                    "all ranks of the node in turn, from one aggregator to the next.");
     return text;
-}
-
-std::string throttle_text(Throttle throttle) {
-    if (throttle.messages <= 0) return "  Throttle: none. An aggregator asks for all at once.\n";
-    return say("  Throttle: an aggregator asks for %s at once%s.",
-               counted(throttle.messages, "message").c_str(),
-               throttle.batches != 0 ? "; a batch ends before the next begins"
-                                     : "; when one has come, for the next");
 }
 
 std::string division_text(Plan const& plan) {
@@ -210,7 +212,6 @@ std::string decision_text(Subject const& subject) {
         text += delivery_text("Data", plan.data);
     }
     text += layers_text(plan);
-    text += throttle_text(plan.throttle);
     if (*plan.delivery_reason) text += say("  Why: %s.", plan.delivery_reason);
     return text;
 }

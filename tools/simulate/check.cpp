@@ -11,7 +11,7 @@ namespace sluice::tools {
 namespace {
 
 constexpr Kernel kernels[] = {Kernel::ascending, Kernel::pairwise, Kernel::spread_out,
-                              Kernel::balanced};
+                              Kernel::balanced, Kernel::even};
 
 /// Counts, and tells on stderr where it is.
 class Tally {
@@ -19,15 +19,14 @@ public:
     explicit Tally(std::size_t runs) : runs_(runs) {}
     void add(Scenario const& scenario, simulated::Outcome const& outcome) {
         ++done_;
-        std::fprintf(stderr, "\r%zu of %zu: %s of %s, %s, throttle %s\033[K", done_, runs_,
+        std::fprintf(stderr, "\r%zu of %zu: %s of %s, %s\033[K", done_, runs_,
                      describe(scenario.direction), scenario.pattern.name.c_str(),
-                     kernels_text(scenario.hints).c_str(),
-                     describe(scenario.hints.throttle).c_str());
+                     kernels_text(scenario.hints).c_str());
         if (outcome.fault.empty()) return;
         ++wrong_;
-        std::printf("%s of %s, %s, throttle %s: %s\n", describe(scenario.direction),
+        std::printf("%s of %s, %s: %s\n", describe(scenario.direction),
                     scenario.pattern.name.c_str(), kernels_text(scenario.hints).c_str(),
-                    describe(scenario.hints.throttle).c_str(), outcome.fault.c_str());
+                    outcome.fault.c_str());
     }
     [[nodiscard]] std::size_t wrong() const noexcept { return wrong_; }
     [[nodiscard]] std::size_t done() const noexcept { return done_; }
@@ -42,12 +41,11 @@ std::vector<Hints> all_hints(Hints hints) {
     hints.write = hints.read = Strategy::two_phase;
     for (Delivery const delivery : all_deliveries()) {
         hints.metadata = hints.data = delivery;
-        hints.throttle = {Throttle::usual};
         all.push_back(hints);
     }
     for (Throttle const throttle : all_throttles()) {
-        hints.metadata = hints.data = {Kernel::balanced, Layers::one};
-        hints.throttle = throttle;
+        hints.metadata =
+            hints.data = {.kernel = Kernel::balanced, .layers = Layers::one, .throttle = throttle};
         all.push_back(hints);
     }
     hints.metadata = {Kernel::balanced, Layers::one};
@@ -61,10 +59,11 @@ std::vector<Hints> all_hints(Hints hints) {
 std::vector<Delivery> all_deliveries() {
     std::vector<Delivery> all;
     for (auto const layers : {Layers::one, Layers::two}) {
-        for (Kernel const kernel : kernels) all.push_back({kernel, layers});
-        all.push_back({Kernel::ascending, layers, RankList::nodes, 1});
-        all.push_back({Kernel::balanced, layers, RankList::ranks});
+        for (Kernel const kernel : kernels) all.push_back({.kernel = kernel, .layers = layers});
+        all.push_back({.kernel = Kernel::ascending, .layers = layers, .synchronous = 1});
+        all.push_back({.kernel = Kernel::balanced, .layers = layers, .stride = 3});
     }
+    for (Delivery& each : all) each.throttle.messages = Throttle::usual;
     return all;
 }
 

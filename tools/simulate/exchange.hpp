@@ -26,7 +26,7 @@ struct ExchangeOptions {
 struct Contender {
     char const* name;
     Delivery metadata, data;
-    Throttle throttle;
+    Rank local_aggregators = 0;  ///< See Experiment::local_aggregators.
 };
 
 [[nodiscard]] std::span<Contender const> exchange_contenders() noexcept;

@@ -75,8 +75,10 @@ int measure(ExchangeOptions const& options, Rank ranks, Layers layers) {
     Hints& hints = scenario.hints;
     hints.write = hints.read = Strategy::two_phase;
     hints.window_bytes = options.window_bytes;
-    hints.metadata = hints.data = {Kernel::balanced, layers, RankList::nodes, 1};
-    hints.throttle = {Throttle::usual};
+    hints.metadata = hints.data = {.kernel = Kernel::balanced,
+                                   .layers = layers,
+                                   .synchronous = 1,
+                                   .throttle = {Throttle::usual}};
     auto experiment = experiment_of(scenario);
     CostMeter meter(ranks);
     experiment.meter = &meter;

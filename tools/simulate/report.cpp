@@ -50,7 +50,7 @@ std::string kernels_text(Hints const& hints) {
 }
 
 void print(Scenario const& scenario, simulated::Outcome const& outcome, double real_seconds) {
-    auto const& [machine, pattern, direction, hints, seed, checked] = scenario;
+    auto const& [machine, pattern, direction, hints, local_aggregators, seed, checked] = scenario;
     std::printf("machine      %d nodes of %d ranks: %d ranks\n", machine.nodes,
                 machine.ranks_per_node, machine.ranks());
     std::printf("pattern      %s of %s, %s a rank, %s in all\n", describe(direction),
@@ -58,8 +58,7 @@ void print(Scenario const& scenario, simulated::Outcome const& outcome, double r
                 bytes_text(static_cast<double>(outcome.bytes) / machine.ranks()).c_str(),
                 bytes_text(static_cast<double>(outcome.bytes)).c_str());
     std::printf("plan         %s\n", first_line(describe(outcome.plan)).c_str());
-    std::printf("hints        kernels %s, throttle %s\n", kernels_text(hints).c_str(),
-                describe(hints.throttle).c_str());
+    std::printf("hints        kernels %s\n", kernels_text(hints).c_str());
     std::printf("time         %s, %s/s\n", seconds_text(outcome.seconds).c_str(),
                 bytes_text(static_cast<double>(outcome.bytes) / outcome.seconds).c_str());
     for (auto const& [field, name, meaning] : part_names) {
@@ -88,7 +87,7 @@ std::string json(Scenario const& scenario, simulated::Outcome const& outcome,
                 machine.nodes, machine.ranks(), scenario.pattern.name.c_str(),
                 describe(scenario.direction), outcome.bytes,
                 describe(scenario.hints.metadata).c_str(), describe(scenario.hints.data).c_str(),
-                describe(scenario.hints.throttle).c_str(), outcome.seconds);
+                describe(scenario.hints.data.throttle).c_str(), outcome.seconds);
     if (machine.device) line += text_of(", \"device\": \"%s\"", machine.device->name.c_str());
     for (auto const& [field, name, meaning] : part_names) {
         line += text_of(", \"%s\": %.9g, \"%s_mean\": %.9g", name, outcome.largest.*field, name,

@@ -28,6 +28,8 @@ constexpr ScenarioKey keys[] = {
     {"pattern.decomposition_number", "e3sm: which one of the file"},
     {"pattern.direction", "write or read"},
     {"run.seed", "of the noise"},
+    {"run.local_aggregators",
+     "of two-layer aggregation, in all, each for a group of a node's ranks; 0: one of each node"},
     {"run.check", "compare all bytes with those of a serial model: true or false"},
     {"hints.NAME", "a hint of MPI_File_open: see sluice info"},
 };
@@ -115,6 +117,7 @@ Scenario take_scenario(Description& description) {
     auto seed = static_cast<std::int64_t>(scenario.seed);
     description.take("run.seed", seed);
     scenario.seed = static_cast<std::uint64_t>(seed);
+    description.take("run.local_aggregators", scenario.local_aggregators);
     description.take("run.check", scenario.checked);
     set_hints(scenario.hints, description.take_section("hints"), description);
     return scenario;
@@ -128,6 +131,7 @@ simulated::Experiment experiment_of(Scenario const& scenario) {
     simulated::Experiment experiment;
     experiment.machine = scenario.machine;
     experiment.hints = scenario.hints;
+    experiment.local_aggregators = scenario.local_aggregators;
     experiment.seed = scenario.seed;
     experiment.checked = scenario.checked;
     if (scenario.hints.window_bytes > 0)

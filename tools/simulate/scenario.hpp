@@ -11,6 +11,7 @@ struct Scenario {
     patterns::PatternSpec pattern;
     Direction direction = Direction::write;
     Hints hints;
+    Rank local_aggregators = 0;
     std::uint64_t seed = 1;
     bool checked = true;
 };

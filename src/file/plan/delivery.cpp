@@ -7,12 +7,60 @@
 #include <charconv>
 
 namespace sluice {
+namespace {
+
+constexpr Kernel kernels[] = {Kernel::automatic,  Kernel::ascending, Kernel::pairwise,
+                              Kernel::spread_out, Kernel::balanced,  Kernel::even};
+
+/// The number behind `prefix`, at least `least`; false where `word` is something else.
+bool take_number(std::string_view word, std::string_view prefix, std::int32_t least,
+                 std::int32_t& into) {
+    if (!word.starts_with(prefix)) return false;
+    char const* const end = word.data() + word.size();
+    auto const [rest, error] = std::from_chars(word.data() + prefix.size(), end, into);
+    return error == std::errc{} && rest == end && into >= least;
+}
+
+bool take_word(std::string_view word, Delivery& delivery) {
+    auto const* const kernel = std::find_if(std::begin(kernels), std::end(kernels),
+                                            [&](Kernel k) { return word == describe(k); });
+    if (kernel != std::end(kernels))
+        delivery.kernel = *kernel;
+    else if (word == "one-layer")
+        delivery.layers = Layers::one;
+    else if (word == "two-layer")
+        delivery.layers = Layers::two;
+    else if (word == "by-rank")
+        delivery.stride = 1;
+    else if (word == "synchronous")
+        delivery.synchronous = 1;
+    else if (word == "batches" || word == "sliding")
+        delivery.throttle.batches = word == "batches" ? 1 : 0;
+    else if (word == "throttle:auto")
+        delivery.throttle.messages = Throttle::automatic;
+    else
+        return take_number(word, "throttle:", 0, delivery.throttle.messages) ||
+               take_number(word, "stride:", 1, delivery.stride);
+    return true;
+}
+
+}  // namespace
+
+Rank strided_place(Rank rank, Rank ranks, std::int32_t stride) noexcept {
+    Rank const first = rank % stride;  // The first ranks % stride residues have one rank more.
+    return first * (ranks / stride) + std::min<Rank>(first, ranks % stride) + rank / stride;
+}
 
 std::int64_t balanced_step(Rank place, Rank ranks, std::int32_t index,
                            std::int32_t count) noexcept {
     // The first `larger` receivers begin groups of one rank more than the others.
     Rank const larger = ranks % count, group = ranks / count;
     Rank const first = index * group + std::min<Rank>(index, larger);
+    return (place - first + ranks) % ranks;
+}
+
+std::int64_t even_step(Rank place, Rank ranks, std::int32_t index, std::int32_t count) noexcept {
+    auto const first = static_cast<Rank>(std::int64_t{index} * ranks / count);
     return (place - first + ranks) % ranks;
 }
 
@@ -24,16 +72,21 @@ std::int64_t delivery_step(Delivery delivery, Topology const& topology, Rank sen
     std::int32_t const senders = nodes ? topology.node_count() : topology.rank_count();
     std::int32_t const from = nodes ? topology.node_of(sender) : sender;
     std::int32_t const to = nodes ? topology.node_of(receiver) : receiver;
-    bool const by_place = !nodes && delivery.list == RankList::nodes;
+    auto const place = [&] {
+        if (delivery.stride > 0) return strided_place(from, senders, delivery.stride);
+        return nodes ? from : topology.spread_place(sender);
+    };
     switch (delivery.kernel) {
     case Kernel::pairwise:
         return from ^ to;
     case Kernel::spread_out:
         return (from - to + senders) % senders;
     case Kernel::balanced:
+    case Kernel::even:
         // With as many receivers as nodes, or more, they are on all nodes: evenly spread anyway.
         if (nodes && count >= senders) return (from - to + senders) % senders;
-        return balanced_step(by_place ? topology.spread_place(sender) : from, senders, a, count);
+        return delivery.kernel == Kernel::even ? even_step(place(), senders, a, count)
+                                               : balanced_step(place(), senders, a, count);
     case Kernel::automatic:
     case Kernel::ascending:
         break;
@@ -73,18 +126,10 @@ char const* describe(Kernel kernel) noexcept {
         return "spread-out";
     case Kernel::balanced:
         return "balanced";
+    case Kernel::even:
+        return "even";
     }
     return "?";
-}
-
-std::string describe(Delivery delivery) {
-    std::string text = describe(delivery.kernel);
-    if (delivery.layers != Layers::automatic) {
-        text = (delivery.layers == Layers::one ? "one-layer," : "two-layer,") + text;
-    }
-    if (delivery.list == RankList::ranks) text += ",by-rank";
-    if (delivery.synchronous != 0) text += ",synchronous";
-    return text;
 }
 
 std::string describe(Throttle throttle) {
@@ -92,43 +137,22 @@ std::string describe(Throttle throttle) {
     return std::to_string(throttle.messages) + (throttle.batches != 0 ? ",batches" : "");
 }
 
-std::optional<Delivery> parse_delivery(std::string const& text) {
-    Delivery delivery;
-    bool const understood = for_each_word(text, [&](std::string_view word) {
-        for (auto const kernel : {Kernel::automatic, Kernel::ascending, Kernel::pairwise,
-                                  Kernel::spread_out, Kernel::balanced}) {
-            if (word != describe(kernel)) continue;
-            delivery.kernel = kernel;
-            return true;
-        }
-        if (word == "one-layer")
-            delivery.layers = Layers::one;
-        else if (word == "two-layer")
-            delivery.layers = Layers::two;
-        else if (word == "by-rank")
-            delivery.list = RankList::ranks;
-        else if (word == "synchronous")
-            delivery.synchronous = 1;
-        else
-            return false;
-        return true;
-    });
-    return understood ? std::optional(delivery) : std::nullopt;
+std::string describe(Delivery delivery) {
+    std::string text = describe(delivery.kernel);
+    if (delivery.layers != Layers::automatic) {
+        text = (delivery.layers == Layers::one ? "one-layer," : "two-layer,") + text;
+    }
+    if (delivery.stride > 0) text += ",stride:" + std::to_string(delivery.stride);
+    if (delivery.synchronous != 0) text += ",synchronous";
+    if (delivery.throttle.messages != Throttle::automatic)
+        text += ",throttle:" + describe(delivery.throttle);
+    return text;
 }
 
-std::optional<Throttle> parse_throttle(std::string const& text) {
-    Throttle throttle;
-    bool const understood = for_each_word(text, [&](std::string_view word) {
-        if (word == "auto") return true;
-        if (word == "batches" || word == "sliding") {
-            throttle.batches = word == "batches" ? 1 : 0;
-            return true;
-        }
-        auto const [rest, error] =
-            std::from_chars(word.data(), word.data() + word.size(), throttle.messages);
-        return error == std::errc{} && rest == word.data() + word.size() && throttle.messages >= 0;
-    });
-    return understood ? std::optional(throttle) : std::nullopt;
+std::optional<Delivery> parse_delivery(std::string const& text, Delivery delivery) {
+    bool const understood =
+        for_each_word(text, [&](std::string_view word) { return take_word(word, delivery); });
+    return understood ? std::optional(delivery) : std::nullopt;
 }
 
 }  // namespace sluice

@@ -14,25 +14,14 @@ namespace sluice {
 enum class Kernel : std::uint8_t {
     automatic,   ///< The library chooses.
     ascending,   ///< By rank: what ROMIO does.
-    pairwise,    ///< Step i: with rank XOR i.
+    pairwise,    ///< Step i: with rank XOR i, as by MPI_Sendrecv: one message at a time, each way.
     spread_out,  ///< Step i: from rank + i.
-    balanced,    ///< Spread-out over a list of ranks, from evenly spaced places of it.
+    balanced,    ///< Spread-out over a list of ranks, from the paper's places of it.
+    even,        ///< The same from places whose distances differ by one at most all along the list.
 };
 
 /// Who sends: each rank for itself, or the ranks of a node together (two-layer aggregation).
 enum class Layers : std::uint8_t { automatic, one, two };
-
-/// The list that the balanced kernel goes along.
-enum class RankList : std::uint8_t { nodes, ranks };  ///< Round robin over nodes; by rank.
-
-/// How metadata or data get to the aggregators.
-struct Delivery {
-    Kernel kernel = Kernel::automatic;
-    Layers layers = Layers::automatic;
-    RankList list = RankList::nodes;
-    std::uint8_t synchronous = 0;  ///< No send ends before its receive began (MPI_Issend).
-    bool operator==(Delivery const&) const = default;
-};
 
 /// How many messages an aggregator takes at once.
 struct Throttle {
@@ -52,10 +41,34 @@ struct Throttle {
     }
 };
 
+/// How metadata or data get to the aggregators.
+struct Delivery {
+    Kernel kernel = Kernel::automatic;
+    Layers layers = Layers::automatic;
+    std::uint8_t synchronous = 0;  ///< No send ends before its receive began (MPI_Issend).
+    std::uint8_t unused = 0;       ///< Keeps the record free of unnamed bytes.
+    /// The list of ranks that the kernels balanced and even go along: 0, `stride`, 2 `stride` ...,
+    /// then 1, 1 + `stride` ...; with 0 one rank of each node in turn.
+    std::int32_t stride = 0;
+    Throttle throttle{};
+    bool operator==(Delivery const&) const = default;
+};
+
+/// The place of a rank in the list 0, `stride`, 2 `stride` ..., 1, 1 + `stride` ... of all ranks.
+[[nodiscard]] Rank strided_place(Rank rank, Rank ranks, std::int32_t stride) noexcept;
+
 /// The step at which receiver number `index` of `count` takes the message of the rank at `place` of
 /// a list of `ranks`: the paper's algorithm 2. For a fixed receiver a permutation of the places.
 [[nodiscard]] std::int64_t balanced_step(Rank place, Rank ranks, std::int32_t index,
                                          std::int32_t count) noexcept;
+
+/// The same where receivers begin at evenly spaced places. The paper gives the longer distances to
+/// the first receivers: with more receivers than half of the ranks all others have distance 1, so
+/// that each waits for the one behind it whenever that is late, and delays add up along them. Here
+/// every longer distance ends such a row. With few receivers, or where they divide the ranks, both
+/// are as good.
+[[nodiscard]] std::int64_t even_step(Rank place, Rank ranks, std::int32_t index,
+                                     std::int32_t count) noexcept;
 
 /// The step at which aggregator `a` of `count` takes the message of `sender`. Messages are taken by
 /// growing steps; no two senders have the same. With two layers senders are nodes, each named by
@@ -72,12 +85,13 @@ void sort_by_delivery(std::vector<Rank>& senders, Delivery delivery, Topology co
                                                    Rank sender, std::int32_t count);
 
 char const* describe(Kernel kernel) noexcept;
-/// As a hint would say it: "two-layer,balanced".
+/// As a hint would say it: "two-layer,balanced,throttle:32".
 [[nodiscard]] std::string describe(Delivery delivery);
+/// "32,batches".
 [[nodiscard]] std::string describe(Throttle throttle);
 
-/// Words of describe(), in any order; nothing where they are not understood.
-[[nodiscard]] std::optional<Delivery> parse_delivery(std::string const& text);
-[[nodiscard]] std::optional<Throttle> parse_throttle(std::string const& text);
+/// Words of describe(), in any order; nothing where they are not understood. What they do not say
+/// is as it is in `before`.
+[[nodiscard]] std::optional<Delivery> parse_delivery(std::string const& text, Delivery before = {});
 
 }  // namespace sluice

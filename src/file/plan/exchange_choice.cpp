@@ -59,14 +59,15 @@ double window_seconds(Traffic const& traffic, Layers layers, Throttle throttle,
 DeliveryChoice choose_delivery(Summary const& all, Topology const& topology,
                                std::int32_t aggregators, Bytes window_bytes,
                                Costs const& costs) noexcept {
-    DeliveryChoice choice{all.hints.metadata, all.hints.data, all.hints.throttle};
+    DeliveryChoice choice{all.hints.metadata, all.hints.data};
     Traffic const traffic = traffic_of(all, topology, aggregators, window_bytes);
     std::int32_t const on_a_node = aggregators_a_node(topology, aggregators);
-    auto const throttle = [&](double messages) {
-        if (choice.throttle.messages >= 0) return choice.throttle;
+    auto const throttle = [&](double messages, Throttle given) {
+        if (given.messages >= 0) return given;
         return throttle_of(traffic.bytes / std::max(1.0, messages), on_a_node, costs);
     };
-    Throttle const of_one = throttle(traffic.ranks), of_two = throttle(traffic.nodes);
+    Throttle const given = choice.data.throttle;
+    Throttle const of_one = throttle(traffic.ranks, given), of_two = throttle(traffic.nodes, given);
     bool const by_hint = choice.data.layers != Layers::automatic;
     double const one = window_seconds(traffic, Layers::one, of_one, costs);
     double const two = window_seconds(traffic, Layers::two, of_two, costs);
@@ -74,10 +75,14 @@ DeliveryChoice choose_delivery(Summary const& all, Topology const& topology,
                     : one <= two ? "few ranks of a node share a window: each sends for itself"
                                  : "many ranks of a node share a window: it sends for them";
     if (!by_hint) choice.data.layers = one <= two ? Layers::one : Layers::two;
-    choice.throttle = choice.data.layers == Layers::one ? of_one : of_two;
+    choice.data.throttle = choice.data.layers == Layers::one ? of_one : of_two;
     if (choice.metadata.layers == Layers::automatic) choice.metadata.layers = Layers::two;
     for (Delivery* const each : {&choice.metadata, &choice.data}) {
-        if (each->kernel == Kernel::automatic) each->kernel = Kernel::balanced;
+        if (each->kernel == Kernel::automatic) each->kernel = Kernel::even;
+        if (each->throttle.messages < 0) each->throttle = choice.data.throttle;
+        if (each->kernel != Kernel::pairwise) continue;
+        each->synchronous = 1;  // As with MPI_Sendrecv.
+        each->throttle = {1, 0};
     }
     return choice;
 }

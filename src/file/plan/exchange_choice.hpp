@@ -25,8 +25,7 @@ struct Traffic {
 };
 
 struct DeliveryChoice {
-    Delivery metadata, data;
-    Throttle throttle;
+    Delivery metadata, data;  ///< Each with its throttle.
     char const* reason = "";
 };
 

@@ -17,8 +17,8 @@ void append(std::string& list, std::string_view word) {
 
 /// The words of the value, sorted by what they are about.
 struct Parts {
-    std::optional<std::string> metadata, data, throttle;
-    std::optional<std::string> groups, local_aggregators;
+    std::optional<std::string> metadata, data;
+    std::optional<std::string> groups;
 
     void take(std::string_view word) {
         auto const colon = word.find(':');
@@ -26,12 +26,6 @@ struct Parts {
         auto const value = word.substr(name.size());
         if (name == "groups:") {
             add(groups, value);
-        } else if (name == "local-aggregators:") {
-            add(local_aggregators, value);
-        } else if (name == "throttle:") {
-            add(throttle, value);
-        } else if (word == "batches" || word == "sliding") {
-            add(throttle, word);
         } else {
             if (name != "data:") add(metadata, name == "metadata:" ? value : word);
             if (name != "metadata:") add(data, name == "data:" ? value : word);
@@ -56,6 +50,11 @@ bool set(Target& target, std::optional<std::string> const& text, Parse&& parse) 
     return value.has_value();
 }
 
+/// Sets the words of the text, if there is one, and leaves the rest as it is.
+bool set(Delivery& target, std::optional<std::string> const& text) {
+    return set(target, text, [&](auto const& said) { return parse_delivery(said, target); });
+}
+
 /// A number, at most `most`.
 template <typename Target> auto number_up_to(Bytes most) {
     return [most](std::string const& text) -> std::optional<Target> {
@@ -73,12 +72,8 @@ std::optional<Hints> with_exchange(Hints before, std::string const& text) {
         parts.take(word);
         return true;
     });
-    bool const understood =
-        set(before.metadata, parts.metadata, parse_delivery) &&
-        set(before.data, parts.data, parse_delivery) &&
-        set(before.throttle, parts.throttle, parse_throttle) &&
-        set(before.group_count, parts.groups, number_up_to<std::uint8_t>(255)) &&
-        set(before.local_aggregators, parts.local_aggregators, number_up_to<std::int32_t>(1 << 20));
+    bool const understood = set(before.metadata, parts.metadata) && set(before.data, parts.data) &&
+                            set(before.group_count, parts.groups, number_up_to<std::uint8_t>(255));
     return understood ? std::optional(before) : std::nullopt;
 }
 
@@ -86,9 +81,7 @@ Hints without_exchange(Hints hints) noexcept {
     Hints const plain;
     hints.metadata = plain.metadata;
     hints.data = plain.data;
-    hints.throttle = plain.throttle;
     hints.group_count = plain.group_count;
-    hints.local_aggregators = plain.local_aggregators;
     return hints;
 }
 
@@ -100,11 +93,7 @@ std::string describe_exchange(Hints const& hints) {
         append(text, exchange_words("metadata:", describe(hints.metadata)));
         append(text, exchange_words("data:", describe(hints.data)));
     }
-    if (hints.throttle != Throttle{})
-        append(text, exchange_words("throttle:", describe(hints.throttle)));
     if (hints.group_count != 0) append(text, "groups:" + std::to_string(hints.group_count));
-    if (hints.local_aggregators != 0)
-        append(text, "local-aggregators:" + std::to_string(hints.local_aggregators));
     return text.empty() ? "auto" : text;
 }
 

@@ -3,10 +3,10 @@
 //
 // Its value is a list of words with commas between:
 //   ascending, one-layer ...         order and layers of the exchanges of requests and of data
-//   metadata:WORD, data:WORD         the same of one of them
 //   throttle:32, batches             messages that an aggregator receives at once
+//   stride:4                         the list of ranks of the balanced order
+//   metadata:WORD, data:WORD         the same of one of them
 //   groups:2                         process groups of a node
-//   local-aggregators:1              ranks of a node that send for it
 #pragma once
 #include "file/plan/summary.hpp"
 

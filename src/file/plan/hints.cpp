@@ -46,7 +46,6 @@ constexpr OldHint old_hints[] = {
     {"sluice_exchange_data", "data:"},
     {"sluice_throttle", "throttle:"},
     {"sluice_groups", "groups:"},
-    {"sluice_local_aggregators", "local-aggregators:"},
 };
 
 OldHint const* old_hint(std::string_view name) noexcept {

@@ -58,8 +58,7 @@ Plan make_plan(Decision const& decision, Summary const& all, Topology const& top
     Summary asked = all;
     asked.hints.data.layers = way.layers;
     auto const choice = choose_delivery(asked, topology, many, plan.window_bytes, limits.costs);
-    plan.metadata = choice.metadata, plan.data = choice.data, plan.throttle = choice.throttle;
-    plan.local_aggregators = all.hints.local_aggregators;
+    plan.metadata = choice.metadata, plan.data = choice.data;
     bool const by_model = decision.priced && all.hints.data.layers == Layers::automatic;
     plan.delivery_reason = by_model ? "it is estimated to be the fastest" : choice.reason;
     return plan;
@@ -108,8 +107,7 @@ std::string describe(Plan const& plan) {
                 std::to_string(plan.groups.node);
     }
     if (plan.data.layers != Layers::automatic) {
-        text += "\n  metadata " + describe(plan.metadata) + "; data " + describe(plan.data) +
-                "; throttle " + describe(plan.throttle);
+        text += "\n  metadata " + describe(plan.metadata) + "; data " + describe(plan.data);
         if (*plan.delivery_reason) text += ": " + std::string(plan.delivery_reason);
     }
     for (std::int32_t a = 0; a < plan.aggregator_count(); ++a) {

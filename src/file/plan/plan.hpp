@@ -28,8 +28,6 @@ struct Plan {
     char const* reason = "";           ///< Why this strategy, for people.
     // How messages get from node to node; as they are here with one node, where there are none.
     Delivery metadata, data;
-    Throttle throttle{Throttle::none};
-    Rank local_aggregators = 0;        ///< Of a node; 0: all its ranks.
     char const* delivery_reason = "";  ///< Why these kernels, for people.
 
     [[nodiscard]] std::int32_t aggregator_count() const noexcept {
@@ -42,6 +40,11 @@ struct Plan {
     [[nodiscard]] std::int64_t round_count(std::int32_t aggregator) const noexcept;
     /// Each rank of another node sends for itself; else its node's local aggregator does.
     [[nodiscard]] bool one_layer() const noexcept { return data.layers == Layers::one; }
+    /// A rank sends one message of data at a time. Reads ask ahead: an answer needs the questions
+    /// of all ranks, so one that waits for an answer before it asks the next would close a circle.
+    [[nodiscard]] bool sends_in_turn() const noexcept {
+        return data.kernel == Kernel::pairwise && direction == Direction::write;
+    }
     [[nodiscard]] Window window(std::int32_t aggregator, std::int64_t round) const noexcept;
     /// Its domains depend on the weights of all ranks, which were not known yet.
     [[nodiscard]] bool needs_weights() const noexcept {
@@ -77,7 +80,7 @@ struct Plan {
 [[nodiscard]] inline Rank local_aggregator(Topology const& topology, Plan const& plan, Node node,
                                            std::int32_t a) noexcept {
     if (plan.is_grouped()) return aggregator(topology, plan, a);
-    return topology.local_aggregator(node, a, plan.local_aggregators);
+    return topology.local_aggregator(node, a);
 }
 
 /// `all` is the merged summary of all ranks, `weights` those of all ranks over its span. Without

@@ -3,6 +3,7 @@
 
 #include "file/plan/gate.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace sluice {
@@ -53,12 +54,14 @@ private:
         if (!one_layer()) after.push_back(locals_);
         auto const packed = add(Op::copy(Memory::claims, Memory::message, aggregator), a, after);
         bool const synchronous = plan_.metadata.synchronous;
-        add(Op::send(Memory::message, aggregator, Channel::claims, synchronous), a, {packed});
+        std::vector<std::uint32_t> ready{packed};
+        if (sent_ && plan_.metadata.kernel == Kernel::pairwise) ready.push_back(*sent_);
+        sent_ = add(Op::send(Memory::message, aggregator, Channel::claims, synchronous), a, ready);
     }
     void collect(std::int32_t a) {
         CounterRef counter = claimed_;
         counter.kind = CounterKind::collected, counter.aggregator = a;
-        Gate collected(schedule_, plan_.throttle, counter);
+        Gate collected(schedule_, plan_.metadata.throttle, counter);
         std::int64_t n = 0;
         for (Rank const sender : senders(a)) {
             Bytes const bytes = claims_in_a_message(sender) * Bytes{encoded_claim_bytes_max};
@@ -91,7 +94,8 @@ private:
     CounterRef claimed_;  ///< Ranks of the node whose claims are on the board.
     std::uint32_t posted_ = 0;
     bool awaited_ = false;
-    std::uint32_t locals_ = 0;  ///< All claims of the node are on the board.
+    std::optional<std::uint32_t> sent_;  ///< The last message.
+    std::uint32_t locals_ = 0;           ///< All claims of the node are on the board.
     Schedule schedule_;
 };
 

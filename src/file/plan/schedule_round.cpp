@@ -69,7 +69,7 @@ private:
         return Op::recv(Memory::message, peer, channel, message_bytes_max(plan_, data_bytes));
     }
     Rank aggregator() const { return sluice::aggregator(topology_, plan_, in_.aggregator); }
-    Gate gate(CounterKind kind) { return {schedule_, plan_.throttle, counter(kind)}; }
+    Gate gate(CounterKind kind) { return {schedule_, plan_.data.throttle, counter(kind)}; }
 
     void contribute() {
         auto const placed = add(Op::copy(Memory::user, Memory::cb_buffer), {free_});

@@ -41,6 +41,8 @@ constexpr Knob variables[] = {
 /// Words of SLUICE_TEST.
 constexpr Knob of_tests[] = {
     {"ranks_per_node", "0", "pretend that nodes have this many ranks (0: as they are)"},
+    {"local_aggregators", "0",
+     "of all nodes, each for a group of a node's ranks (0: a node's ranks are one group)"},
     {"shared_memory", "on", "off: ranks of a node exchange messages instead"},
     {"view_pieces", "1M", "file views of more pieces are not given to the MPI"},
     {"behind", "auto", "always: writes are delayed also where storage is fast"},
@@ -109,6 +111,8 @@ void read_test_settings(Lookup const& environment, Settings& s,
     s.cache_bytes = number("cache");
     s.ranks_per_node =
         static_cast<std::int32_t>(std::min<Bytes>(number("ranks_per_node"), 1 << 30));
+    s.local_aggregators =
+        static_cast<std::int32_t>(std::min<Bytes>(number("local_aggregators"), 1 << 30));
     s.shared_memory = reader.word("shared_memory", {"on", "off"}).value_or(0) == 0;
     s.always_behind = reader.word("behind", {"auto", "always"}).value_or(0) == 1;
     s.view_pieces = number("view_pieces");

@@ -70,6 +70,8 @@ struct Settings {
     Bytes memory_bytes = 0;           ///< Staging memory of this node for one communicator.
     Bytes cache_bytes = 0;            ///< Layouts that are kept by type tree, of a process.
     std::int32_t ranks_per_node = 0;  ///< Pretended; 0: as the machine is.
+    /// Of two-layer aggregation as its paper has it, in all; 0: one of each node.
+    std::int32_t local_aggregators = 0;
     bool shared_memory = true;
     bool always_behind = false;    ///< Writes are delayed however fast the storage is.
     std::int64_t view_pieces = 0;  ///< Views of more pieces are not given to the MPI.

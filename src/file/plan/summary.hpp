@@ -24,11 +24,9 @@ struct Hints {
     Strategy write = Strategy::automatic;
     Strategy read = Strategy::automatic;
     Domains domains = Domains::automatic;
-    std::uint8_t group_count = 0;        ///< Of each node; 0: the library decides.
-    std::int32_t stripe_count = 0;       ///< Storage servers of the file; 0: not known.
-    std::int32_t local_aggregators = 0;  ///< Ranks of a node that carry; 0: the library decides.
+    std::uint8_t group_count = 0;   ///< Of each node; 0: the library decides.
+    std::int32_t stripe_count = 0;  ///< Storage servers of the file; 0: not known.
     Delivery metadata, data;
-    Throttle throttle;
     bool operator==(Hints const&) const = default;
 };
 

@@ -285,6 +285,10 @@ void Operation::start_exchange() {
         cursor.carries =
             local_aggregator(*execution_context_.topology, plan, execution_context_.node(),
                              aggregator) == execution_context_.self;
+        bool const away = execution_context_.topology->node_of(
+                              sluice::aggregator(*execution_context_.topology, plan, aggregator)) !=
+                          execution_context_.node();
+        cursor.in_turn = plan.sends_in_turn() && away && (plan.one_layer() || cursor.carries);
         Claim const& claim = state_.claims->own[a];
         cursor.next = cursor.carries ? 0 : claim.first();
         cursor.end = cursor.carries ? rounds : std::min(claim.end(), rounds);
@@ -301,11 +305,29 @@ bool Operation::admit_rounds(Ahead const& ahead) {
         auto const a = index(aggregator);
         if (cursors_[a].carries && stage_ == Stage::claims) continue;  // Others' are not known yet.
         if (ahead.generating[a]) continue;
-        while (!generated(a) && cursors_[a].active < state_.plan.cb_buffer_count) {
+        while (!generated(a) && cursors_[a].active < state_.plan.cb_buffer_count &&
+               may_send(aggregator)) {
             moved |= admit_next(aggregator);
         }
     }
     return moved;
+}
+
+/// In turn: round by round, and in each round aggregator by aggregator in the order of steps, which
+/// is the same number on both sides of a message, so that no circle of ranks waits for each other.
+bool Operation::may_send(std::int32_t aggregator) const {
+    Cursor const& mine = cursors_[index(aggregator)];
+    if (!mine.in_turn) return true;
+    bool before = true;  // Of those with the same round, the ones before it come first.
+    for (std::int32_t const other : cursor_order_) {
+        Cursor const& cursor = cursors_[index(other)];
+        if (other == aggregator) before = false;
+        if (!cursor.in_turn) continue;
+        bool const waits = !generated(index(other)) &&
+                           (cursor.next < mine.next || (before && cursor.next == mine.next));
+        if (cursor.active > 0 || waits) return false;
+    }
+    return true;
 }
 
 RoundInput Operation::round_input(std::int32_t aggregator, std::int64_t round) const {

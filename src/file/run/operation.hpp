@@ -160,6 +160,7 @@ private:
         std::int32_t active = 0;
         bool carries = false;    ///< This rank carries for its node.
         bool owns = false;       ///< It is the aggregator.
+        bool in_turn = false;    ///< Its message leaves after that to the aggregator before.
         std::int64_t taken = 0;  ///< Messages that were asked for.
     };
 
@@ -186,6 +187,7 @@ private:
     void end_claims();
     void start_exchange();
     bool admit_rounds(Ahead const& ahead);
+    [[nodiscard]] bool may_send(std::int32_t aggregator) const;
     bool admit_next(std::int32_t aggregator);
     void start_agreement();
     void finish();

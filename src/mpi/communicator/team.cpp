@@ -67,6 +67,26 @@ MPI_Comm split_by_node(MPI_Comm communicator) {
     return node;
 }
 
+/// Ranks of a node have its lowest rank as their number; those without memory of it their own.
+Topology topology_of(MPI_Comm communicator, MPI_Comm node, bool shared) {
+    int name = rank_in(communicator);
+    if (shared) PMPI_Bcast(&name, 1, MPI_INT, 0, node);
+    std::vector<std::int32_t> names(static_cast<std::size_t>(size_in(communicator)));
+    PMPI_Allgather(&name, 1, MPI_INT, names.data(), 1, MPI_INT, communicator);
+    return Topology(names);
+}
+
+/// The groups of its nodes, and in place of `node` the rank's group; nothing where nodes are not
+/// divided.
+std::optional<Topology> divide(MPI_Comm communicator, MPI_Comm& node) {
+    if (settings().local_aggregators <= 0) return std::nullopt;
+    auto divided = topology_of(communicator, node, true).divided(settings().local_aggregators);
+    PMPI_Comm_free(&node);
+    Rank const self = rank_in(communicator);
+    PMPI_Comm_split(communicator, divided.node_of(self), self, &node);
+    return divided;
+}
+
 }  // namespace
 
 void set_thread_multiple(bool multiple) noexcept { multiple_granted = multiple; }
@@ -145,19 +165,14 @@ bool Team::set_up() {
     self = rank_in(communicator);
     agree_on_name_and_key();
     MPI_Comm node = split_by_node(communicator);
+    auto divided = divide(communicator, node);
     bool const alone = size_in(node) == 1;
     bool shared = alone || share_memory(node);
     if (!shared) warn("no shared memory on this node: its ranks exchange messages instead", true);
     bool const own_cores = cores_of_all(node) >= size_in(node);
-    int name = shared ? self : -1;
-    if (shared)
-        PMPI_Bcast(&name, 1, MPI_INT, 0, node);
-    else
-        name = self;
-    std::vector<std::int32_t> names(static_cast<std::size_t>(size_in(communicator)));
-    PMPI_Allgather(&name, 1, MPI_INT, names.data(), 1, MPI_INT, communicator);
+    topology = std::make_unique<Topology>(topology_of(communicator, node, shared));
     PMPI_Comm_free(&node);
-    topology = std::make_unique<Topology>(names);
+    if (divided && divided->node_count() == topology->node_count()) *topology = std::move(*divided);
 
     // Without a helper all calls of MPI are made where the program makes its own.
     bool const may_call = thread_multiple() || settings().progress_in_calls;

@@ -45,7 +45,8 @@ bool memory_can_be_shared() {
 /// for the MPI's own files the storage threads.
 bool needs_multiple() {
     Settings const& s = settings();
-    bool const one = on_one_node() && s.ranks_per_node == 0 && memory_can_be_shared();
+    bool const one = on_one_node() && s.ranks_per_node == 0 && s.local_aggregators == 0 &&
+                     memory_can_be_shared();
     bool const helper_calls = !s.progress_in_calls && !one;
     return s.enabled && calls_arrive() && (helper_calls || s.hints.storage == StorageEngine::mpi);
 }
