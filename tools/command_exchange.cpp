@@ -19,6 +19,8 @@ int usage(std::FILE* to = stderr) {
         "  --throttles         sweep the throttle (on the first pattern)\n"
         "  --kernels           kernels x patterns; both are run when none is asked for\n"
         "  --romio             ROMIO's own collective write beside Sluice's, 64 aggregators\n"
+        "  --choices N         the library's choice against the best of all on N drawn machines and "
+        "patterns\n"
         "  --planning          real time and memory of planning, for each rank\n"
         "  --ranks N,...       (1024,4096)\n"
         "  --machines NAME,... (knl,power9) also: ethernet\n"
@@ -49,6 +51,7 @@ bool take_size(std::string const& text, Bytes& value) {
 
 /// An option with a value; false where one of them is not known.
 bool take(ExchangeOptions& options, std::string const& name, std::string const& value) {
+    if (name == "--choices") return take_size(value, options.choices);
     if (name == "--bytes") return take_size(value, options.bytes);
     if (name == "--piece") return take_size(value, options.piece_bytes);
     if (name == "--window") return take_size(value, options.window_bytes);
@@ -106,6 +109,7 @@ int command_exchange(int argc, char** argv) {
         }
     }
     if (options.planning) return measure_planning(options);
+    if (options.choices > 0) return compare_choices(options);
     bool const all = !options.throttles && !options.kernels && !options.romio;
     int const swept = all || options.throttles ? sweep_throttles(options) : 0;
     int const compared = all || options.kernels ? compare_kernels(options) : 0;

@@ -18,6 +18,7 @@ struct ExchangeOptions {
     std::optional<DeviceProfile> device;  ///< In the place of the machines' own storage.
     bool throttles = false, kernels = false, planning = false, romio = false;
     bool published = false;  ///< btio and flash have the paper's size.
+    std::int64_t choices = 0;  ///< Drawn scenarios on which the library's choice is compared.
     bool checked = false;
     std::FILE* json = nullptr;
 };
@@ -38,6 +39,7 @@ struct Contender {
 [[nodiscard]] int sweep_throttles(ExchangeOptions const& options);
 [[nodiscard]] int compare_kernels(ExchangeOptions const& options);
 [[nodiscard]] int compare_romio(ExchangeOptions const& options);
+[[nodiscard]] int compare_choices(ExchangeOptions const& options);
 [[nodiscard]] int measure_planning(ExchangeOptions const& options);
 
 }  // namespace sluice::tools

@@ -15,13 +15,47 @@ std::int32_t aggregators_a_node(Topology const& topology, std::int32_t aggregato
     return (aggregators + topology.node_count() - 1) / topology.node_count();
 }
 
-/// As few as keep the network busy while the next message is asked for: more would only meet on
-/// the same cards, and wait in queues. Those of a node share one card.
-Throttle throttle_of(double message_bytes, std::int32_t on_a_node, Costs const& costs) noexcept {
+/// A share of a message's own time that nobody feels.
+constexpr double unfelt = 0.05;
+
+/// As many as cost little in queues, and at least as keep the network busy while the next message
+/// is asked for. Those of a node's aggregators share one card. Answers of a read go to ranks that
+/// wait for others as well: there a queue is felt sooner.
+Throttle throttle_of(double messages, double message_bytes, std::int32_t on_a_node, bool reads,
+                     Costs const& costs) noexcept {
     double const pause = costs.start + 2 * costs.wake;
     double const each = costs.start + message_bytes * costs.byte;
-    auto const enough = 1 + static_cast<std::int32_t>(std::min(100.0, std::ceil(pause / each)));
-    return {std::max(2, std::min(enough, node_messages / on_a_node)), 0};
+    double const busy = 1 + std::ceil(pause / each);
+    double const felt = reads ? unfelt / 5 : unfelt;
+    double const cheap = costs.queue > 0 ? felt * each / costs.queue : messages;
+    double const at_most = std::max(2, node_messages / on_a_node);
+    double const enough = std::min(std::max({2.0, busy, cheap}), at_most);
+    if (enough >= messages) return {Throttle::none, 0};
+    return {static_cast<std::int32_t>(enough), 0};
+}
+
+/// Short messages leave without their receives, copied once more, and a sender goes on to its next
+/// rounds: they wait at the aggregator in a queue that each one that comes has to pass. Sends that
+/// end with their receives keep senders back; long ones wait for their receives in any case.
+bool would_run_ahead(double messages, double message_bytes, double rounds,
+                     Costs const& costs) noexcept {
+    constexpr double eager_bytes = 32 * 1024;
+    double const each = costs.start + message_bytes * costs.byte;
+    double const waiting = messages * rounds / 2;
+    double const price = waiting * costs.queue + message_bytes * costs.copy_byte;
+    return message_bytes < eager_bytes && price > unfelt * each &&
+           messages * price > 2 * costs.wake;
+}
+
+/// Claims of a few bytes: a message of each rank of other nodes, or one of each node once its ranks
+/// have told theirs.
+Layers layers_of_metadata(Topology const& topology, Costs const& costs) noexcept {
+    double const nodes = topology.node_count() - 1;
+    double const ranks = nodes / topology.node_count() * topology.rank_count();
+    auto const seconds = [&](double messages) {
+        return messages * (costs.start + messages / 2 * costs.queue);
+    };
+    return seconds(ranks) < seconds(nodes) + costs.wake ? Layers::one : Layers::two;
 }
 
 }  // namespace
@@ -33,6 +67,7 @@ Traffic traffic_of(Summary const& all, Topology const& topology, std::int32_t ag
     double const blocks = std::max(1.0, static_cast<double>(all.span.bytes()) / window);
     double const away = (nodes - 1) / nodes;
     Traffic traffic;
+    traffic.rounds = std::max(1.0, blocks / aggregators);
     traffic.ranks = std::min(ranks, static_cast<double>(all.touched) / blocks) * away;
     // Ranks that share a window are often neighbours, and so on one node, but not always.
     traffic.nodes = std::min(nodes - 1, traffic.ranks / std::sqrt(ranks / nodes));
@@ -46,7 +81,7 @@ double window_seconds(Traffic const& traffic, Layers layers, Throttle throttle,
     bool const gathered = layers == Layers::two;
     double const messages = gathered ? traffic.nodes : traffic.ranks;
     double const waiting =
-        throttle.messages > 0 ? std::min<double>(messages, throttle.messages) : messages;
+        throttle.messages > 0 ? std::min<double>(messages, throttle.messages) : messages / 2;
     // A rank packs what it sends; a local aggregator what its whole node does, after all have
     // placed it.
     double const packed = traffic.bytes / std::max(1.0, traffic.nodes);
@@ -62,24 +97,36 @@ DeliveryChoice choose_delivery(Summary const& all, Topology const& topology,
     DeliveryChoice choice{all.hints.metadata, all.hints.data};
     Traffic const traffic = traffic_of(all, topology, aggregators, window_bytes);
     std::int32_t const on_a_node = aggregators_a_node(topology, aggregators);
-    auto const throttle = [&](double messages, Throttle given) {
-        if (given.messages >= 0) return given;
-        return throttle_of(traffic.bytes / std::max(1.0, messages), on_a_node, costs);
+    bool const reads = all.operation != 1;
+    auto const throttle = [&](double messages) {
+        if (choice.data.throttle.messages >= 0) return choice.data.throttle;
+        double const each = traffic.bytes / std::max(1.0, messages);
+        return throttle_of(messages, each, on_a_node, reads, costs);
     };
-    Throttle const given = choice.data.throttle;
-    Throttle const of_one = throttle(traffic.ranks, given), of_two = throttle(traffic.nodes, given);
     bool const by_hint = choice.data.layers != Layers::automatic;
-    double const one = window_seconds(traffic, Layers::one, of_one, costs);
-    double const two = window_seconds(traffic, Layers::two, of_two, costs);
+    double const one = window_seconds(traffic, Layers::one, throttle(traffic.ranks), costs);
+    double const two = window_seconds(traffic, Layers::two, throttle(traffic.nodes), costs);
     choice.reason = by_hint      ? "a hint says so"
                     : one <= two ? "few ranks of a node share a window: each sends for itself"
                                  : "many ranks of a node share a window: it sends for them";
     if (!by_hint) choice.data.layers = one <= two ? Layers::one : Layers::two;
-    choice.data.throttle = choice.data.layers == Layers::one ? of_one : of_two;
-    if (choice.metadata.layers == Layers::automatic) choice.metadata.layers = Layers::two;
+    bool const for_itself = choice.data.layers == Layers::one;
+    double const senders = for_itself ? traffic.ranks : traffic.nodes;
+    choice.data.throttle = throttle(senders);
+    bool const is_open = !reads && all.hints.data.kernel == Kernel::automatic;
+    double const message_bytes = traffic.bytes / std::max(1.0, senders);
+    if (is_open && would_run_ahead(senders, message_bytes, traffic.rounds, costs))
+        choice.data.synchronous = 1;
+    if (choice.metadata.layers == Layers::automatic)
+        choice.metadata.layers = layers_of_metadata(topology, costs);
+    double const nodes = topology.node_count() - 1, ranks = topology.rank_count();
+    double const claimants = choice.metadata.layers == Layers::one ? ranks : nodes;
+    if (choice.metadata.throttle.messages < 0)
+        choice.metadata.throttle = throttle_of(claimants, 0, on_a_node, false, costs);
+    if (all.hints.metadata.kernel == Kernel::automatic && would_run_ahead(claimants, 0, 1, costs))
+        choice.metadata.synchronous = 1;
     for (Delivery* const each : {&choice.metadata, &choice.data}) {
         if (each->kernel == Kernel::automatic) each->kernel = Kernel::even;
-        if (each->throttle.messages < 0) each->throttle = choice.data.throttle;
         if (each->kernel != Kernel::pairwise) continue;
         each->synchronous = 1;  // As with MPI_Sendrecv.
         each->throttle = {1, 0};

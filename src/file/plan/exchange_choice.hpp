@@ -21,6 +21,7 @@ struct Traffic {
     double ranks = 0;     ///< Of other nodes, with bytes in the window.
     double nodes = 0;     ///< Other nodes, with bytes in it: a guess between one and all.
     double bytes = 0;     ///< That come from other nodes.
+    double rounds = 1;    ///< Of the aggregator.
     double own_copy = 0;  ///< Of these, what one rank copies.
 };
 
