@@ -23,7 +23,7 @@ std::uint64_t number_in(std::filesystem::path const& path) {
 }
 
 /// What the library tells, under the names of the records.
-constexpr std::array<std::pair<char const*, double Sample::*>, 10> quantities{
+constexpr std::array<std::pair<char const*, double Sample::*>, 12> quantities{
     {{"metadata", &Sample::metadata},
      {"data", &Sample::data},
      {"agreement", &Sample::agreement},
@@ -33,7 +33,9 @@ constexpr std::array<std::pair<char const*, double Sample::*>, 10> quantities{
      {"sent", &Sample::sent},
      {"sent_bytes", &Sample::sent_bytes},
      {"estimated", &Sample::estimated},
-     {"priced", &Sample::priced}}};
+     {"priced", &Sample::priced},
+     {"meeting", &Sample::meeting},
+     {"iterations", &Sample::iterations}}};
 
 /// Collective.
 void add(sluice_statistics const& s, sluice_statistics const& before, Sample& sample) {

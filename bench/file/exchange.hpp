@@ -30,7 +30,9 @@ struct Sample {
     double messages = -1;                ///< One was on its way or awaited.
     double sent = -1, sent_bytes = -1;   ///< Messages to other nodes, by all ranks.
     double estimated = -1, priced = -1;  ///< By the cost model, and what it was said of.
-    double wire_bytes = 0;               ///< Of the node that sent or received most.
+    double meeting = -1;     ///< Of the messages of the MPI's own calls: ranks wait for each other.
+    double iterations = -1;  ///< Of an aggregator, in the MPI's own calls.
+    double wire_bytes = 0;   ///< Of the node that sent or received most.
 };
 
 struct Trial {

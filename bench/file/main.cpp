@@ -95,14 +95,18 @@ void declare_app(CLI::App& app, Options& o) {
         ->check(CLI::IsMember(sluice::patterns::application_names()));
     words("--way", o.ways,
           "app: posix, mpi-individual, mpi-collective (the MPI's own), individual, collective, "
-          "auto (Sluice; default: all)")
-        ->check(CLI::IsMember(
-            {"posix", "mpi-individual", "mpi-collective", "individual", "collective", "auto"}));
+          "auto (Sluice; default: all these), bypass (individual, past the page cache)")
+        ->check(CLI::IsMember({"posix", "mpi-individual", "mpi-collective", "individual",
+                               "collective", "auto", "bypass"}));
     app.add_option("--transfer", o.transfer, "app: bytes of one call (default: 1M)")
         ->transform(CLI::AsSizeValue(false))
         ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 30));
     app.add_option("--parts", o.parts,
                    "app: segments of ior (2), matrices of madbench (8), queries of s3asim (100)");
+    app.add_flag("--sync", o.sync, "app: a step that writes ends when the device has it");
+    app.add_flag("--reserve", o.reserve,
+                 "app: files have all their space before the processes join the cgroup, and keep "
+                 "it: for a tmpfs, whose memory belongs to the cgroup of the first who writes it");
     words("--collective-hint", o.collective_hints, "app: key=value, of the collective ways");
     app.add_option("--cgroup", o.cgroup,
                    "app: a folder of cgroups that each process joins when its own memory is set "

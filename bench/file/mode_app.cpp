@@ -10,6 +10,7 @@
 
 #include "bench/file/exchange.hpp"
 #include "bench/file/patterns.hpp"
+#include "bench/file/romio.hpp"
 #include "bench/patterns/applications.hpp"
 
 namespace sluice::bench {
@@ -19,6 +20,7 @@ using patterns::Step;
 using patterns::Transfer;
 
 constexpr std::uint64_t page = 4096;
+constexpr auto const* page_cache_bypassed = "bypass";
 constexpr int file_mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
 
 // ---- Ways -----------------------------------------------------------------------------------
@@ -36,6 +38,8 @@ public:
     // Collective, but for call() of those that are not.
     virtual void open(Run const& run, std::string const& path) = 0;
     virtual void close() = 0;
+    /// Returns when the device has what was written.
+    virtual void sync() = 0;
     /// `transfer` may be of no bytes where other ranks have more calls.
     virtual void call(Transfer const& transfer, void* memory) = 0;
     [[nodiscard]] virtual bool is_collective() const { return false; }
@@ -54,6 +58,7 @@ public:
     void close() override {
         if (file_ >= 0) ::close(std::exchange(file_, -1));
     }
+    void sync() override { check(::fsync(file_) == 0 ? MPI_SUCCESS : MPI_ERR_IO, "fsync"); }
     void call(Transfer const& transfer, void* memory) override {
         auto* const bytes = static_cast<char*>(memory);
         for (Bytes done = 0; done < transfer.bytes;) {
@@ -82,6 +87,7 @@ public:
         file_ = open_file(path, file_mode, info.info);
     }
     void close() override { check(MPI_File_close(&file_), "MPI_File_close"); }
+    void sync() override { check(MPI_File_sync(file_), "MPI_File_sync"); }
     [[nodiscard]] bool is_collective() const override { return collective_; }
     [[nodiscard]] MPI_File file() const override { return file_; }
     void call(Transfer const& t, void* memory) override {
@@ -110,7 +116,9 @@ std::unique_ptr<Way> make_way(Run const& run, std::string const& name) {
     bool const own = name.rfind("mpi-", 0) == 0;
     if (name == "posix") return std::make_unique<Posix>(name);
     if (own) hints.push_back("sluice=disable");
-    if (name == "individual") hints = {"romio_cb_write=disable", "romio_cb_read=disable"};
+    if (name == "individual" || name == page_cache_bypassed)
+        hints = {"romio_cb_write=disable", "romio_cb_read=disable"};
+    if (name == page_cache_bypassed) hints.push_back("sluice_page_cache=bypass");
     if (name == "collective" || name == "mpi-collective") {
         hints.insert(hints.end(), {"romio_cb_write=enable", "romio_cb_read=enable"});
         auto const& more = run.options.collective_hints;
@@ -171,11 +179,29 @@ public:
             }
             results_.push_back({name, &step, sum_over_ranks(std::uint64_t(bytes)), {}});
         }
-        memory_.assign(std::size_t(most) / word_bytes, 1);
+        memory_.assign(std::size_t(most + Bytes(page)) / word_bytes, 1);
         for (auto const& way : run.options.ways) {
             ways_.push_back(make_way(run, way));
             for (auto& result : results_) result.trials.push_back({{way, "-", {}}, {}, "", 0});
         }
+    }
+
+    /// Collective. The files have all their space from now on.
+    void reserve() {
+        Bytes const bytes = patterns::file_bytes(spec_of(run_, name_), run_.ranks);
+        for (auto const& way : ways_) {
+            if (run_.rank != 0) continue;
+            int const file = ::open(path_of(*way).c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+            bool const done = file >= 0 && ::posix_fallocate(file, 0, bytes) == 0;
+            if (file >= 0) ::close(file);
+            check(done ? MPI_SUCCESS : MPI_ERR_NO_SPACE, "reserving space for a file");
+        }
+        wait_for_all();
+    }
+
+    /// Collective.
+    void remove_reserved() {
+        for (auto const& way : ways_) remove_file(run_, path_of(*way));
     }
 
     std::vector<StepResult> const& measure() {
@@ -201,7 +227,7 @@ private:
     /// All steps of the program, on a file of its own.
     void run_program(std::size_t number, bool counts) {
         auto& way = *ways_[number];
-        auto const path = run_.path[0] + "-" + name_ + "-" + way.name;
+        auto const path = path_of(way);
         ++seed_;
         way.open(run_, path);
         for (auto& result : results_) {
@@ -211,17 +237,23 @@ private:
             if (counts && !result.step->prepares) trial.samples.push_back(sample);
         }
         wait_for_all();
+        bool const stays = run_.options.keep || run_.options.reserve;
         // What the system has not written yet need not be.
-        if (run_.rank == 0 && !run_.options.keep && ::truncate(path.c_str(), 0) != 0)
+        if (run_.rank == 0 && !stays && ::truncate(path.c_str(), 0) != 0)
             run_.report->note("cannot truncate " + path);
         way.close();
-        if (!run_.options.keep) remove_file(run_, path);
+        if (!stays) remove_file(run_, path);
+    }
+
+    std::string path_of(Way const& way) const {
+        return run_.path[0] + "-" + name_ + "-" + way.name;
     }
 
     Sample run_step(Way& way, Step const& step, Trial& trial) {
         Sample sample;
         auto const before = statistics_of(way.file());
         auto const wire = wire_counters();
+        auto const romio = romio_times_so_far();
         auto calls = step.transfers.size();
         if (way.is_collective()) calls = std::size_t(max_over_ranks(double(calls)));
         std::uint64_t wrong = 0;
@@ -229,16 +261,34 @@ private:
             for (std::size_t i = 0; i < calls; ++i) {
                 auto const transfer =
                     i < step.transfers.size() ? step.transfers[i] : Transfer{last_of(step), 0, 0};
-                auto* const memory = reinterpret_cast<char*>(memory_.data());
+                auto* const memory = memory_begin();
                 stamp(transfer, memory, seed_);
                 way.call(transfer, memory);
                 wrong += wrong_after(transfer, memory, seed_);
             }
+            if (run_.options.sync && writes(step)) way.sync();
         });
         sample.wire_bytes = max_over_ranks(most_moved(wire, wire_counters()));
         if (before.size != 0) observe(way.file(), sample, trial.plan, before);
+        observe_romio(sample, romio);
         trial.wrong += sum_over_ranks(wrong);
         return sample;
+    }
+
+    /// At a page where the page cache is bypassed: a program that wants this sees to it.
+    char* memory_begin() {
+        auto const& ways = run_.options.ways;
+        bool const at_page = std::count(ways.begin(), ways.end(), page_cache_bypassed) != 0;
+        void* memory = memory_.data();
+        auto room = memory_.size() * word_bytes;
+        if (at_page) std::align(page, room - page, memory, room);
+        return static_cast<char*>(memory);
+    }
+
+    static bool writes(Step const& step) {
+        return std::any_of(step.transfers.begin(), step.transfers.end(), [](auto const& transfer) {
+            return transfer.direction == Direction::write;
+        });
     }
 
     static Direction last_of(Step const& step) {
@@ -275,6 +325,7 @@ void record(Run const& run, StepResult const& result, Trial const& trial) {
     line.add_integer("transfer_bytes", o.transfer);
     line.add_integer("calls_per_rank", result.step->transfers.size());
     if (!o.cache.empty()) line.add("cache", o.cache);
+    if (o.sync) line.add("synced", "yes");
     line.add("unit", "s");
     add_samples(line, trial.samples);
     line.add("plan", trial.plan).add_integer("wrong_bytes", trial.wrong);
@@ -326,10 +377,14 @@ void mode_app(Run& run) {
     run.progress->expect(int(o.applications.size() * o.ways.size() * turns));
     std::vector<std::unique_ptr<Application>> all;
     for (auto const& name : o.applications) all.push_back(std::make_unique<Application>(run, name));
+    if (o.reserve)
+        for (auto& application : all) application->reserve();
     join_cgroup(run);
     for (auto& application : all)
         for (auto const& result : application->measure())
             if (!result.step->prepares) report_step(run, result);
+    if (o.reserve && !o.keep)
+        for (auto& application : all) application->remove_reserved();
 }
 
 }  // namespace sluice::bench

@@ -56,6 +56,8 @@ struct Options {
     std::uint64_t transfer = std::uint64_t{1} << 20;  ///< Bytes of one call.
     int parts = 0;                                    ///< Segments, matrices, queries; 0: as usual.
     std::vector<std::string> collective_hints;        ///< key=value, of the collective ways.
+    bool sync = false;         ///< What was written is on the device at the end of a step.
+    bool reserve = false;      ///< Files have their space before the processes join the cgroup.
     std::string cgroup;        ///< Folder; each process joins when its memory is set up.
     std::string cache;         ///< What is known of the page cache; for the record.
     std::string link, device;  ///< What is known of them, such as "1gbit"; for the record.
