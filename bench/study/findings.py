@@ -1,41 +1,14 @@
 """What the paper found, and whether the lines of a study show it: seen, partly or not seen, why."""
-from dataclasses import dataclass
 from statistics import fmean
 
+import emulation_findings
 import lines as study
 import model
-from paper import (BANDWIDTH, COLLECTIVE_LOSS, DEVICES, HACC_LOSS, MEAN_ERROR, NVM_LOSS, POSIX_GAIN, PROFILE,
+from finding import SAME, Finding, join, known, percents, verdict
+from paper import (BANDWIDTH, COLLECTIVE_LOSS, DEVICES, HACC_LOSS, MEAN_ERROR, NVM_LOSS, POSIX_GAIN,
                    WORST_ERROR)
 
 FAST = ("ssd", "nvm")
-SAME = 0.10  # what two measurements of one thing may differ by on a machine with other work
-
-
-@dataclass(frozen=True)
-class Finding:
-    what: str
-    verdict: str
-    paper: str
-    ours: str
-    why: str
-
-
-def verdict(conditions):
-    conditions = list(conditions)
-    return "seen" if all(conditions) else "partly" if any(conditions) else "not seen"
-
-
-def percents(values):
-    return ", ".join(f"{name} {100 * value:.1f} %" for name, value in values.items())
-
-
-def known(values):
-    """The dictionary without what was not measured."""
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def join(texts):
-    return " ".join(text for text in texts if text)
 
 
 # ---- Page cache -----------------------------------------------------------------------------
@@ -276,45 +249,7 @@ def grows_with_processes(lines):
               "while the next messages arrive."]))
 
 
-# ---- Profile, model -------------------------------------------------------------------------
-
-
-def shares(lines, step):
-    found = {}
-    for device in DEVICES:
-        row = lines.app(lines.many(), device, step, "collective") if lines.many() else None
-        if row and "transfers" in row:
-            shuffle = row["messages"]["median"] + row["copies"]["median"]
-            found[device] = shuffle, shuffle / (shuffle + row["transfers"]["median"])
-    return found
-
-
-def share_rises(lines):
-    found = {step: shares(lines, step) for step in study.STEPS}
-    if any(len(one) < len(DEVICES) for one in found.values()):
-        return None
-    conditions = [one["hdd"][1] < min(one["ssd"][1], one["nvm"][1]) for one in found.values()]
-    text = {f"{device} {step}": one[device][1] for step, one in found.items() for device in DEVICES}
-    return Finding(
-        "The shuffle's share of the time rises from HDD to SSD and NVM", verdict(conditions),
-        percents({device: PROFILE[device]["share"] for device in DEVICES}), percents(text),
-        "The I/O is shorter, the shuffle is not. Here a message is also under way while its receiver waits for the device, which lengthens "
-        "what counts as shuffle on a slow one.")
-
-
-def shuffle_is_the_same(lines):
-    found = {step: shares(lines, step) for step in study.STEPS}
-    if any(len(one) < len(DEVICES) for one in found.values()):
-        return None
-    spreads = {step: max(v[0] for v in one.values()) / min(v[0] for v in one.values())
-               for step, one in found.items()}
-    return Finding(
-        "The shuffle takes as long on all three devices", verdict(v < 1.25 for v in spreads.values()),
-        "13.77, 14.32 and 14.19 ms an iteration",
-        ", ".join(f"longest / shortest, {step}: {value:.2f}" for step, value in spreads.items()),
-        "The same bytes cross the same wire." if max(spreads.values()) < 1.25 else
-        "The same bytes cross the same wire, but Sluice's messages and transfers are under way together: an aggregator that waits for its "
-        "disk takes the next message later, and that time counts as the message's. The paper's shuffle ends before its I/O begins.")
+# ---- Model -------------------------------------------------------------------------
 
 
 def model_is_right(lines):
@@ -366,7 +301,7 @@ def disk_here(lines):
 ALL = (cache_matters_less, large_cache_hides, nvm_is_best, madbench_is_stable, streams_need_no_cache,
        individual_on_one_node, individual_across_nodes, collective_wins_on_hdd,
        collective_alone_on_hdd, collective_loses_on_fast, worst_on_nvm, grows_with_processes,
-       share_rises, shuffle_is_the_same, model_is_right, crossing)
+       *emulation_findings.ALL, model_is_right, crossing)
 
 
 def all_of(lines):

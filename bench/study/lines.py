@@ -2,10 +2,13 @@
 import json
 from pathlib import Path
 
-from paper import DEVICES
+from paper import DEVICES, MIB
 
 WAYS = ("posix", "mpi-individual", "individual", "mpi-collective", "collective", "auto")
 STEPS = ("write", "read")
+ITERATION = 16 * MIB  # of the paper's collective calls
+TRANSFER = MIB  # of the other parts
+SLOW_DISK = "hdd-one-stream"
 
 
 class Lines:
@@ -14,6 +17,7 @@ class Lines:
     def __init__(self, rows):
         self.rows = rows
         self.cached, self.apps, self.models, self.paper = {}, {}, {}, {}
+        self.passed, self.sized, self.iterated, self.alone_cached = {}, {}, {}, {}
         for row in rows:
             if row["mode"] == "model" and row["source"] == "paper":
                 self.paper[row["device"]] = row
@@ -21,9 +25,33 @@ class Lines:
                 self.models[row["source"], row["nodes"], row["ranks"], row["device"],
                             row["direction"]] = row
             elif "cache" in row:
-                self.cached[row["application"], row["step"], row["device"], int(row["cache"])] = row
+                self.take_cached(row, (row["application"], row["step"], row["device"],
+                                       int(row["cache"])))
             else:
-                self.apps[row["nodes"], row["ranks"], row["device"], row["step"], row["way"]] = row
+                self.take_ior(row)
+
+    def take_cached(self, row, key):
+        if row["ranks"] == 1:
+            self.alone_cached[key] = row
+        elif row["way"] == "mpi-individual":
+            self.cached[key] = row
+        else:
+            self.passed[*key, row["way"], "synced" in row] = row
+
+    def take_ior(self, row):
+        """The key of a line says which part of the study it is of."""
+        if row["nodes"] == 1:
+            self.sized[row["device"], row["step"], row["way"], row["transfer_bytes"]] = row
+        if row["transfer_bytes"] == ITERATION:
+            self.iterated[row["device"], row["step"], row["way"]] = row
+        elif row["transfer_bytes"] == TRANSFER:
+            self.apps[row["nodes"], row["ranks"], row["device"], row["step"], row["way"]] = row
+
+    def with_nvm(self, device):
+        """The same with what one emulation of NVM measured in the place of the first one's."""
+        return Lines([row | {"device": "nvm"} if row.get("device") == device else row
+                      for row in self.rows
+                      if device == "nvm" or row.get("device") != "nvm"])
 
     # Page cache.
 
@@ -39,7 +67,24 @@ class Lines:
         rates = [self.cached_rate(application, step, device, cache) for cache in (large, small)]
         return 1 - rates[1] / rates[0] if all(rates) else None
 
+    def loss_of_one(self, device, large, small):
+        """The same of HACC-IO with one process."""
+        rows = [self.alone_cached.get(("hacc", "write", device, cache)) for cache in (large, small)]
+        return 1 - rate(rows[1]) / rate(rows[0]) if all(rows) else None
+
+    def bypass_gain(self, application, step, device, cache, synced):
+        """Bandwidth past the page cache over that through it; None if one was not measured."""
+        rows = [self.passed.get((application, step, device, cache, way, synced))
+                for way in ("bypass", "individual")]
+        return rate(rows[0]) / rate(rows[1]) if all(rows) else None
+
     # IOR.
+
+    def gain_by_turn(self, device, step, transfer):
+        """How much faster POSIX was than the MPI's individual calls, turn by turn, on one node."""
+        rows = [self.sized.get((device, step, way, transfer)) for way in ("mpi-individual", "posix")]
+        return [mpi / posix - 1 for mpi, posix in
+                zip(*(row["total_samples"] for row in rows))] if all(rows) else []
 
     def measured(self):
         """All (nodes, ranks) of more than one node."""

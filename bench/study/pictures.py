@@ -3,6 +3,7 @@
 import pathlib
 import sys
 
+import emulations
 import lines as study
 import model
 import palette
@@ -11,6 +12,7 @@ from paper import DEVICES, MIB, SCALE
 
 COLOURS = palette.DEVICES
 MARKS = {"hdd": "o", "ssd": "s", "nvm": "^"}
+STYLES = {emulations.LOOP: "--", emulations.TMPFS: ":"}
 WAY_COLOURS = {way: palette.CONTENDERS[contender] for way, contender in
                (("posix", "posix"), ("mpi-individual", "mpi-default"),
                 ("individual", "interposed"), ("mpi-collective", "mpi"),
@@ -28,13 +30,13 @@ def draw_caches(lines, folder):
                                     layout="constrained", squeeze=False)
     for axes, (application, step, name) in zip(all_axes[0], shown):
         caches = lines.caches(application, step)
-        for device in DEVICES:
+        for device in dict.fromkeys((*DEVICES, *emulations.ALL)):
             points = [(cache / MIB, lines.cached[application, step, device, cache])
                       for cache in caches if (application, step, device, cache) in lines.cached]
             heights = [study.rate(row) for _, row in points]
             spread = palette.whiskers(heights, [study.rates(row) for _, row in points])
-            axes.errorbar([cache for cache, _ in points], heights, spread, capsize=2, color=COLOURS[device], marker=MARKS[device], markersize=4,
-                      label=device)
+            axes.errorbar([cache for cache, _ in points], heights, spread, capsize=2, color=COLOURS[device.split("-")[0]], marker=MARKS[device.split("-")[0]],
+                      markersize=4, linestyle=STYLES.get(device, "-"), label=device)
         axes.set_title(name, fontsize=10, loc="left")
         axes.set_yscale("log")
         axes.set_xticks([cache / MIB for cache in caches])
@@ -45,9 +47,9 @@ def draw_caches(lines, folder):
         axes.set_ylabel("MB/s, 4 processes", fontsize=8)
         plain(axes)
     share_limits(all_axes[0])
-    palette.title(figure, f"Bandwidth by size of the page cache, {EMULATED}; "
+    palette.title(figure, "Bandwidth by size of the page cache, measured on emulated devices; "
                           "median, whiskers: smallest to largest")
-    palette.legend(figure, all_axes[0][0], 3)
+    palette.legend(figure, all_axes[0][0], 5)
     return save(figure, folder / "nvm-page-cache.png")
 
 

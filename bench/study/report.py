@@ -1,10 +1,13 @@
 """The page of the study: what was measured beside the paper's numbers, and each finding."""
+import emulation_report
+import emulations
 import findings
 import lines as study
 import model
 from lines import rate, read  # noqa: F401: read is the caller's
-from paper import (DEVICES, HACC_LOSS, MEAN_ERROR, MIB, NAME, NVM_LOSS, POSIX_GAIN, PROFILE, SCALE,
+from paper import (DEVICES, HACC_LOSS, MEAN_ERROR, MIB, NAME, NVM_LOSS, POSIX_GAIN, SCALE,
                    VALIDATION, WORST_ERROR)
+from tables import percent, section, table
 
 HEAD = f"""# NVM and collective I/O: the study of a paper, again
 
@@ -12,7 +15,9 @@ Made by `sluice bench nvm` (`bench/study`), which measures, draws and writes thi
 The paper: {NAME}.
 
 - **Devices** are [emulated](device.md): a disk, flash, and memory behind a file system, each with the bandwidth and latency that its
-  profile states. The paper's NVM is emulated too (PMBD), but at the speed of its DRAM, without the 80 us that a trip through FUSE takes.
+  profile states. The paper's NVM is emulated too (PMBD), but at the speed of its DRAM, without the 80 us that a trip through FUSE takes. So NVM is
+  emulated in three ways where that matters: *nvm* (FUSE), *nvm-loop* (ext4 on a loop device on memory) and *nvm-tmpfs*; the last two are as fast as this
+  machine's memory, without a page cache in front of it on a tmpfs.
 - **Hosts** are network namespaces of one machine, each link shaped ([nodes](nodes.md)); one more serves the device. The paper's are five
   machines with 1 Gb Ethernet and NFS. All processes share the cores of one machine here.
 - **Programs** are written from their descriptions in the paper (`bench/patterns/applications.hpp`), and run by `sluice bench --mode app`. Sizes are scaled
@@ -22,7 +27,7 @@ The paper: {NAME}.
   "paper" is empty there is none.
 
 ```
-sluice bench nvm                      # all of it: 15 minutes on 2 cores; as root
+sluice bench nvm                      # all of it: half an hour on 2 cores; as root
 sluice bench nvm --quick              # small sizes, in two minutes: only to see that it works
 sluice bench nvm --part cache,model   # parts: cache, posix, collective, profile, model, tradeoff
 results/measure nvm                   # all of it, into this page and results/nvm.jsonl
@@ -37,19 +42,6 @@ CACHED = (("hacc", "write"), ("madbench", "S"), ("madbench", "W"), ("madbench", 
           ("s3asim", "read"))
 
 
-def percent(value, digits=1):
-    return "" if value is None else f"{100 * value:.{digits}f} %"
-
-
-def table(header, rows):
-    return "\n".join(["| " + " | ".join(header) + " |", "|---" * len(header) + "|"] +
-                     ["| " + " | ".join(row) + " |" for row in rows]) + "\n"
-
-
-def section(title, note, *tables):
-    return f"\n## {title}\n\n{note}\n\n" + "\n".join(tables)
-
-
 # ---- Page cache -----------------------------------------------------------------------------
 
 
@@ -59,21 +51,22 @@ def page_cache(lines):
         return ""
     rows = []
     for application, step in CACHED:
-        for device in DEVICES:
+        for device in dict.fromkeys((*DEVICES, *emulations.ALL)):
             rates = [lines.cached_rate(application, step, device, cache) for cache in caches]
             if any(rates):
                 rows.append([f"{TITLES[application]} {step}", device,
                              *(f"{one:.0f}" if one else "" for one in rates),
                              percent(lines.loss(application, step, device, caches[-1], caches[0])),
-                             percent(HACC_LOSS[device]) if application == "hacc" else ""])
+                             percent(HACC_LOSS[device.split("-")[0]]) if application == "hacc" else ""])
     heads = [f"{cache // MIB} MiB" for cache in caches]
-    data = lines.cached["hacc", "write", next(iter(DEVICES)), caches[0]]["bytes"] / MIB
+    data = next(row["bytes"] for key, row in lines.cached.items() if key[0] == "hacc") / MIB
     note = f"""Four processes on one node, individual calls, files on a device behind the kernel's page cache, whose size a cgroup limits. {data:.0f} MiB of
 data for HACC-IO and S3aSim and twice as much for MADBench2 stand for the paper's 2 and 4 GB, so {1024 // SCALE} MiB of cache for 1 GB.
 MB/s of all processes; *loss*: from the largest cache to the smallest. S writes the matrices, W reads them and writes results, C reads results.
 
 The page cache is that of a FUSE mount, with the kernel's own limit on a mount's dirty pages lifted (`strict_limit`, `max_ratio` of its backing device), as a
-local file system has it. Each process joins the cgroup when its memory is set up, so the limit is the cache's; the device's server is outside.
+local file system has it. Each process joins the cgroup when its memory is set up, so the limit is the cache's; the device's server, and the memory of the loop device and of the tmpfs, are outside.
+On *nvm-loop* the cache is that of an ext4; on *nvm-tmpfs* there is none, since files are in memory already.
 A write is done when the page cache has it. S3aSim's file is written back and dropped from the cache before each measurement: a database is read once.
 
 ![bandwidth against the size of the page cache](images/nvm-page-cache.png)"""
@@ -145,42 +138,6 @@ collective I/O is than individual calls: Sluice's (than the MPI's individual cal
         lines, settings, study.WAYS[1:], ["collective faster", "than individual", "the MPI's own"],
         [("collective", "mpi-individual"), ("collective", "individual"),
          ("mpi-collective", "mpi-individual")]))
-
-
-# ---- Profile --------------------------------------------------------------------------------
-
-
-def profile_of(lines, device, step):
-    """(I/O, shuffle, iterations) of the slowest rank in collective calls; None if not measured."""
-    row = lines.app(lines.many(), device, step, "collective") if lines.many() else None
-    if not row or "transfers" not in row:
-        return None
-    iterations = row["bytes"] / row["nodes"] / row["transfer_bytes"]
-    return (row["transfers"]["median"], row["messages"]["median"] + row["copies"]["median"],
-            iterations)
-
-
-def profile(lines):
-    rows = []
-    for step in study.STEPS:
-        for device in DEVICES:
-            found = profile_of(lines, device, step)
-            if not found:
-                continue
-            transfers, shuffle, iterations = found
-            paper = PROFILE[device]
-            rows.append([f"{device}, {step}", f"{transfers:.3f}", f"{shuffle:.3f}",
-                         percent(shuffle / (shuffle + transfers)), percent(paper["share"], 2),
-                         f"{1e3 * transfers / iterations:.2f}", f"{paper['io_ms']}",
-                         f"{1e3 * shuffle / iterations:.2f}", f"{paper['shuffle_ms']}"])
-    if not rows:
-        return ""
-    note = f"""Sluice's collective calls on {setting_text(lines.many())} processes, from its own statistics: seconds in which a transfer to or from the file was under way, and seconds of
-copies and messages, each of the rank with most. In Sluice one goes on beside the other, so they overlap; in the paper they follow each other. An
-iteration is a window of 1 MiB of each aggregator, in the paper 16 MB."""
-    return section("Where a collective call spends its time (table II)", note, table(
-        ["", "I/O, s", "shuffle, s", "shuffle's share", "paper", "I/O, ms an iteration", "paper",
-         "shuffle, ms an iteration", "paper"], rows))
 
 
 # ---- Model ----------------------------------------------------------------------------------
@@ -263,7 +220,7 @@ def found(lines):
 
 def origin(lines):
     """Which machine and versions; the newest line's."""
-    rows = [row for row in lines.rows if "date" in row]
+    rows = [row for row in lines.rows if "date" in row and row["sluice_version"]]
     if not rows:
         return ""
     last = max(rows, key=lambda row: row["date"])
@@ -272,5 +229,7 @@ def origin(lines):
 
 
 def page(lines):
-    return HEAD + origin(lines) + found(lines) + page_cache(lines) + individual(lines) + \
-        collective(lines) + profile(lines) + validation(lines) + tradeoff(lines)
+    return HEAD + origin(lines) + found(lines) + page_cache(lines) + \
+        emulation_report.emulations_table(lines) + emulation_report.bypass(lines) + \
+        individual(lines) + emulation_report.short_calls(lines) + collective(lines) + \
+        emulation_report.profile(lines) + validation(lines) + tradeoff(lines)

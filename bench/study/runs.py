@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import emulations
 import tools
-from lines import STEPS, rate, read
+from lines import ITERATION, SLOW_DISK, STEPS, TRANSFER, rate, read
 from paper import (BANDWIDTH, CACHE_GB, DEVICES, FIGURE_11_AGGREGATORS, FIGURE_11_PROCESSES, MEGABYTE,
                    MIB, PAPER_BYTES, PAPER_WINDOW, SCALE, START)
 
@@ -27,6 +28,7 @@ class Size:
     per_host: int  # ranks
     calibration: float  # seconds
     alone: tuple = ((4, 1), FEWEST)  # figure 9, and bandwidths in order
+    iterated_bytes: int = 2 * ITERATION  # of a rank: two calls
 
     @property
     def settings(self):
@@ -37,10 +39,15 @@ class Size:
 FULL = Size(32 * MIB, tuple(gb * 1024 * MIB // SCALE for gb in CACHE_GB), 2, 16 * MIB, 8 * MIB, 3, 4,
             12)
 QUICK = Size(8 * MIB, tuple(gb * 256 * MIB // SCALE for gb in (1, 3, 11)), 1, 2 * MIB, 2 * MIB, 1, 2,
-             1, ())
+             1, (), ITERATION)
 
-TRANSFER = MIB  # of IOR; windows of collective calls are as long, as in the paper
 SMALL_TRANSFER = MIB // 4
+# Bytes of a call of figure 7, and by how much less a rank transfers with calls of this length.
+CALLS = ((TRANSFER, 1), (MIB // 16, 2), (4096, 8))
+AS_MEMORY = (emulations.LOOP, emulations.TMPFS)
+PROCESSES = 4  # of the page cache's sweep
+MEMORY_CALLS = (TRANSFER, MIB // 16, 4096, 512)
+EMULATED_BYTES = 1 << 30  # of a loop device, a tmpfs
 RATE = "1gbit"
 ALL_WAYS = ("posix", "mpi-individual", "individual", "mpi-collective", "collective", "auto")
 
@@ -99,38 +106,88 @@ def let_it_hold_dirty_pages(folder):
             raise tools.Missing(f"{settings / name} of the kernel (Linux 6.2) and root") from why
 
 
+def mounts(study, stack, *options):
+    """The folder of each device and each emulation of NVM that there can be here, by name."""
+    folders = {}
+    for name in dict.fromkeys((*DEVICES, *emulations.ALL)):
+        try:
+            folders[name] = stack.enter_context(
+                emulations.mounted(name, EMULATED_BYTES, *options))
+        except tools.Missing as what:
+            study.progress.note(f"{name} left out, this is missing: {what}")
+    tools.need(folders, "a device")
+    return folders
+
+
+def cached_runs(device):
+    """(processes, options) of the runs with each size of the cache. On a tmpfs a file's memory is
+    its storage: what the limited processes take first would be theirs, so it is there before. One
+    process leaves a core to whoever writes back."""
+    programs = ["--application", "hacc,madbench,s3asim"]
+    reserve = ["--reserve"] if device == emulations.TMPFS else []
+    yield PROCESSES, [*programs, "--way", "mpi-individual", *reserve]
+    if device in ("nvm", emulations.LOOP):
+        yield PROCESSES, [*programs, "--way", "individual,bypass"]
+        yield PROCESSES, ["--application", "hacc,madbench", "--way", "individual,bypass", "--sync"]
+        yield 1, ["--application", "hacc", "--way", "mpi-individual"]
+
+
 def caches(study):
     """Figures 4 to 6: 4 processes of one node with less and less page cache. Device after device
     with each size, so that other work on the machine meets all of them."""
     size = study.size
     with contextlib.ExitStack() as stack:
         group = stack.enter_context(cgroup())
-        folders = {device: stack.enter_context(tools.mounted(device, "--page-cache", "on"))
-                   for device in DEVICES}
-        for folder in folders.values():
-            let_it_hold_dirty_pages(folder)
+        folders = mounts(study, stack, "--page-cache", "on")
+        for device in set(folders) & set(DEVICES):
+            let_it_hold_dirty_pages(folders[device])
         for limit in size.caches:
             (group / "memory.limit_in_bytes").write_text(str(limit))
             for device, folder in folders.items():
                 study.progress.step(f"page cache: {limit // MIB} MiB, {device}")
-                tools.run([tools.mpiexec(), "-n", 4, *study.app(
-                    folder, device, "--application", "hacc,madbench,s3asim", "--way",
-                    "mpi-individual", "--bytes", size.cache_bytes, "--transfer", SMALL_TRANSFER,
-                    "--warmup", 0, "--repeat", size.cache_repeats, "--cgroup", group, "--cache",
-                    limit)], 300)
+                # What is as fast as memory is soon done, and differs more from run to run.
+                repeats = size.cache_repeats + (device in AS_MEMORY)
+                for ranks, options in cached_runs(device):
+                    bytes_of_rank = size.cache_bytes * PROCESSES // ranks
+                    tools.run([tools.mpiexec(), "-n", ranks, *study.app(
+                        folder, device, "--bytes", bytes_of_rank, "--transfer", SMALL_TRANSFER,
+                        "--warmup", 0, "--repeat", repeats, "--cgroup", group,
+                        "--cache", limit, *options)], 300)
 
 
 # ---- One node -------------------------------------------------------------------------------
 
 
 def one_node(study):
-    """Figure 7: IOR with 4 processes on a device without page cache."""
+    """Figure 7: IOR with 4 processes, with long and short calls; the devices of `sluice device`
+    without page cache, the others after them."""
     for device in DEVICES:
         study.progress.step(f"one node: {device}")
         with tools.mounted(device) as folder:
-            tools.run([tools.mpiexec(), "-n", 4, *study.app(
-                folder, device, "--way", ",".join(ALL_WAYS[:3]), "--bytes", study.size.node_bytes,
-                "--transfer", TRANSFER, "--warmup", 1, "--repeat", 2 * study.size.repeats + 1)], 600)
+            for transfer, less in CALLS:
+                ways = ALL_WAYS[:3] if transfer == TRANSFER else ALL_WAYS[:2]
+                tools.run([tools.mpiexec(), "-n", PROCESSES, *study.app(
+                    folder, device, "--way", ",".join(ways), "--bytes",
+                    study.size.node_bytes // less, "--transfer", transfer, "--warmup", 1,
+                    "--repeat", 2 * study.size.repeats + 1)], 600)
+    in_memory(study)
+
+
+def in_memory(study):
+    """The same where a call is a copy in memory, with a process a core and files that have their
+    pages already: else the processes that wait for a core, and the kernel that clears pages, are
+    all that can be seen."""
+    for device in AS_MEMORY:
+        study.progress.step(f"one node: {device}")
+        try:
+            with emulations.mounted(device, EMULATED_BYTES) as folder:
+                for transfer in MEMORY_CALLS:
+                    tools.run([tools.mpiexec(), "-n", 2, *study.app(
+                        folder, device, "--way", ",".join(ALL_WAYS[:2]), "--bytes",
+                        min(study.size.node_bytes * 2, 32768 * transfer), "--transfer", transfer,
+                        "--warmup", 1, "--repeat", 6 * study.size.repeats + 3, "--reserve")], 600)
+        except tools.Missing as what:
+            study.progress.note(f"{device} left out, this is missing: {what}")
 
 
 # ---- Across nodes ---------------------------------------------------------------------------
@@ -214,10 +271,28 @@ def tradeoff(study):
             PAPER_BYTES, "--window", PAPER_WINDOW])
 
 
+def iterations(study):
+    """Table II: calls of 16 MiB by 16 processes, iterations as long. ROMIO's own calls without
+    Sluice, with timers around what it calls, then Sluice's."""
+    tools.need_hosts()
+    hosts, per_host = study.size.settings[0]
+    hints = f"cb_nodes={hosts},cb_config_list=*:1,cb_buffer_size={ITERATION}"
+    for device in (*DEVICES, SLOW_DISK):
+        emulated = Path(__file__).with_name(f"{SLOW_DISK}.toml") if device == SLOW_DISK else device
+        for way, program in (("mpi-collective", tools.timed_romio()),
+                             ("collective", [tools.command(), "bench"])):
+            study.progress.step(f"iterations of 16 MiB: {device}, {way}")
+            words = study.app("{files}", device, "--link", RATE, "--bytes",
+                              study.size.iterated_bytes, "--transfer", ITERATION, "--way", way,
+                              "--warmup", 0, "--repeat", study.size.repeats,
+                              "--collective-hint", hints)
+            across(hosts, per_host, emulated, [*program, *words[2:]], 600)
+
+
 def settings_of(parts, size):
     """Which settings the parts need, by part."""
     many, halved = size.settings[:2]
-    wanted = {"posix": {many}, "collective": {many, *size.alone[:1]}, "profile": {many},
+    wanted = {"posix": {many}, "collective": {many, *size.alone[:1]},
               "model": {many, halved, *size.alone}, "tradeoff": {many}}
     return [one for one in size.settings if any(one in wanted.get(part, ()) for part in parts)]
 
@@ -235,4 +310,6 @@ def steps_of(parts, size):
     calibrates = tools.has_program("sluice-calibrate")
     across_nodes = sum(1 + (calibrates and per_host > 1)
                        for _, per_host in settings_of(parts, size))
-    return len(DEVICES) * (len(size.caches) * ("cache" in parts) + ("posix" in parts) + across_nodes)
+    on_node = len({*DEVICES, *emulations.ALL})
+    return on_node * (len(size.caches) * ("cache" in parts) + ("posix" in parts)) + \
+        len(DEVICES) * across_nodes + 2 * (len(DEVICES) + 1) * ("profile" in parts)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """The study of the NVM paper, reproduced: `sluice bench nvm`.
 
-    sluice bench nvm                       all parts: 15 minutes on a quiet machine of 2 cores
+    sluice bench nvm                       all parts: half an hour on a quiet machine of 2 cores
     sluice bench nvm --quick               small sizes: two minutes; only to see that it works
     sluice bench nvm --part cache,posix    these parts; the others' lines stay as they were
     sluice bench nvm --draw                no measuring: the report of lines that are there
 
 Parts: cache (figures 4 to 6), posix (7, 8), collective (9, 10), profile (table II), model (tables V,
 VI), tradeoff (figure 11). It writes OUT/nvm.md, OUT/images/nvm-*.png and, unless --json names
-another file, OUT/nvm.jsonl. What a part needs and the machine does not have (root, FUSE, a cgroup v1
-memory controller, network namespaces) is named, and the rest is done.
+another file, OUT/nvm.jsonl. What a part needs and the machine does not have (root, FUSE, loop devices,
+a cgroup v1 memory controller, network namespaces) is named, and the rest is done.
 """
 import argparse
 import signal
@@ -47,6 +47,7 @@ def measure(args, progress):
     progress.expected = runs.steps_of(args.part, study.size)
     steps = [(runs.caches, ()) for part in args.part if part == "cache"]
     steps += [(runs.one_node, ()) for part in args.part if part == "posix"]
+    steps += [(runs.iterations, ()) for part in args.part if part == "profile"]
     if runs.settings_of(args.part, study.size):
         steps.append((runs.settings, (args.part,)))
     steps += [(runs.tradeoff, ()) for part in args.part if part == "tradeoff"]

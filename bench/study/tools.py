@@ -74,6 +74,20 @@ def need_cgroup():
     need(os.access(CGROUPS, os.W_OK), f"root, for a cgroup in {CGROUPS}")
 
 
+def timed_romio():
+    """The words before the options of the bench without Sluice, with timers around what ROMIO calls
+    (bench/programs/romio_times.c)."""
+    folder = ROOT / "bench" / "programs"
+    need(folder.exists(), "the sources, for timers in ROMIO")
+    sys.path.insert(0, str(folder))
+    import programs  # It wants the tests of the sources, so not every installation has it.
+    try:
+        library = programs.preloaded(programs.MPIS[mpi()], programs.ROMIO_TIMES)
+    except (programs.Missing, OSError, subprocess.SubprocessError) as why:
+        raise Missing(f"timers in ROMIO: {why}") from why
+    return ["env", f"LD_PRELOAD={library}", next(installation().glob("libexec/sluice-bench"))]
+
+
 class Failed(Exception):
     """A program that went wrong, with what it said."""
 

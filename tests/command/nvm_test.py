@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench" / "study"))
 sys.dont_write_bytecode = True
 
+import emulations  # noqa: E402
 import findings  # noqa: E402
 import lines as study  # noqa: E402
 import report  # noqa: E402
@@ -65,6 +66,38 @@ def cached_lines():
                 yield app(application, step, device, "mpi-individual", value, cache=str(cache))
 
 
+def emulated_lines():
+    """As the paper would have it: other emulations of NVM tell the same, and past the page cache
+    nothing is lost."""
+    for row in cached_lines():
+        if row["device"] == "nvm":
+            for device in emulations.ALL:
+                yield row | {"device": device}
+                for way in ("individual", "bypass"):
+                    yield row | {"device": device, "way": way}
+                    yield row | {"device": device, "way": way, "synced": "yes"}
+
+
+def called_lines():
+    """Short calls on one node: POSIX is faster on NVM alone."""
+    for device in dict.fromkeys((*DEVICES, *emulations.ALL)):
+        for step in study.STEPS:
+            for way in ("posix", "mpi-individual"):
+                slow = 1.05 if device in emulations.ALL and way == "mpi-individual" else 1.0
+                yield app("ior", step, device, way, 100, transfer_bytes=4096,
+                          calls_per_rank=512, total_samples=[slow, slow])
+
+
+def iterated_lines(shuffle=1.0):
+    for device in (*DEVICES, study.SLOW_DISK):
+        for step in study.STEPS:
+            for way in ("mpi-collective", "collective"):
+                yield app("ior", step, device, way, 100, nodes=4, ranks=16,
+                          transfer_bytes=study.ITERATION, messages=median(shuffle),
+                          copies=median(0.0), meeting=median(0.1),
+                          transfers=median(9.0 if device.startswith("hdd") else 1.0))
+
+
 def across_lines():
     for nodes, ranks in ((4, 4), (4, 16), (2, 16)):
         for device, (alone, together) in ACROSS.items():
@@ -82,11 +115,13 @@ def across_lines():
         for step in study.STEPS:
             for way in study.WAYS[:3]:
                 faster = 1.05 if (way, device) == ("posix", "nvm") else 1
-                yield app("ior", step, device, way, 100 * faster)
+                yield app("ior", step, device, way, 100 * faster, calls_per_rank=16,
+                          total_samples=[1 / faster, 1 / faster])
 
 
 def all_lines():
-    rows = [*cached_lines(), *across_lines()]
+    rows = [*cached_lines(), *across_lines(), *emulated_lines(), *called_lines(),
+            *iterated_lines()]
     rows += [of_paper(device) | {"mode": "model", "source": "paper", "device": device, "nodes": 4}
              for device in DEVICES]
     for device, speeds in ACROSS.items():
@@ -156,9 +191,41 @@ class Findings(unittest.TestCase):
         across = "Across nodes there is no difference between POSIX and individual I/O"
         self.assertEqual(self.verdicts(slow)[across], "not seen")
 
+    def test_what_emulates_nvm_may_decide(self):
+        """A loop device that needs its page cache: its own verdict alone is another one."""
+        rows = [row | {"total": median(9.0)} if row["device"] == emulations.LOOP and
+                int(row["cache"]) == runs.FULL.caches[0] else row for row in emulated_lines()]
+        rows += cached_lines()
+        name = "From 11 GB to 1 GB of cache HACC-IO loses little on NVM, whatever emulates it"
+        self.assertEqual(self.verdicts(rows)[name], "partly")
+        table = report.emulation_report.emulations_table(study.Lines(rows))
+        first = next(line for line in table.splitlines() if "A small page cache" in line)
+        self.assertTrue(first.rstrip(" |").endswith("**yes**"), first)
+
+    def test_a_page_cache_that_helps_is_told(self):
+        rows = [row | {"total": median(9.0)} if row["way"] == "bypass" else row
+                for row in emulated_lines()]
+        name = "NVM needs no page cache: past it bandwidth is as high"
+        self.assertEqual(self.verdicts(rows)[name], "not seen")
+
+    def test_short_calls_that_cost_nothing(self):
+        rows = [row | {"total_samples": [1.0, 0.9, 1.1]} for row in called_lines()]
+        name = ("On one node POSIX is faster than MPI's individual I/O on NVM, and the same on HDD "
+                "and SSD: calls of 4 KiB")
+        self.assertEqual(self.verdicts(rows)[name], "partly")
+        rows = [row | {"total_samples": [2.0 if row["way"] == "posix" else 1.0]} for row in rows]
+        self.assertEqual(self.verdicts(rows)[name], "not seen")
+
+    def test_a_shuffle_that_is_as_long_as_the_disk(self):
+        rows = [row | {"transfers": median(1.0)} for row in iterated_lines(0.1)]
+        found = self.verdicts(rows)
+        self.assertEqual(found["The shuffle's share of the time rises from HDD to SSD and NVM"],
+                         "not seen")
+        self.assertEqual(found["On SSD and NVM ROMIO's shuffle takes half of the time"], "not seen")
+
     def test_nothing_measured_is_nothing_found(self):
         self.assertEqual(self.verdicts([]), {})
-        for half in (cached_lines(), across_lines()):
+        for half in (cached_lines(), across_lines(), emulated_lines(), iterated_lines()):
             self.assertTrue(report.page(study.Lines(list(half))))
 
 
@@ -177,7 +244,7 @@ class Report(unittest.TestCase):
             for number in ("92.7 %", "4.87 %", "38.4 %", "170.38", "411.78 / 385.86", "14.4 %"):
                 self.assertIn(number, page)
             headings = [line for line in page.splitlines() if line.startswith("## ")]
-            self.assertEqual(len(headings), 7)
+            self.assertEqual(len(headings), 10)
             if tools.python_that_draws():
                 pictures = re.findall(r"\]\((images/[^)]+)\)", page)
                 self.assertEqual(len(pictures), 5)
@@ -191,6 +258,26 @@ class Report(unittest.TestCase):
         self.assertIn("nonsense", done.stderr)
 
 
+class Emulations(unittest.TestCase):
+    def test_nothing_is_left_when_a_run_fails(self):
+        for emulate in (emulations.loop, emulations.tmpfs):
+            try:
+                with emulate(32 * MIB) as folder:
+                    (folder / "file").write_bytes(bytes(MIB))
+                    mounts = pathlib.Path("/proc/mounts").read_text()
+                    self.assertIn(f" {folder} ", mounts)
+                    raise ZeroDivisionError
+            except tools.Missing as what:
+                self.skipTest(str(what))
+            except ZeroDivisionError:
+                left = folder.parent if emulate is emulations.loop else folder
+                self.assertNotIn(str(left), pathlib.Path("/proc/mounts").read_text())
+                self.assertFalse(left.exists())
+                loops = subprocess.run(["losetup", "--list"], text=True, capture_output=True,
+                                       check=False)
+                self.assertNotIn(str(left), loops.stdout)
+
+
 @unittest.skipUnless((ROOT / "build/mpich/libexec/sluice-bench").exists(), "no build for MPICH")
 class Mode(unittest.TestCase):
     def test_all_programs_in_all_ways(self):
@@ -201,17 +288,43 @@ class Mode(unittest.TestCase):
                 [ROOT / "build/env/mpich/bin/mpiexec", "-n", "2", ROOT / "build/mpich/bin/sluice",
                  "bench", "--mode", "app", "--application", ",".join(APPLICATIONS), "--dir", folder,
                  "--bytes", "64K", "--transfer", "8K", "--warmup", "0", "--repeat", "1", "--json",
-                 rows], text=True, capture_output=True, check=False, timeout=100, env=environment)
+                 rows, "--way", ",".join((*study.WAYS, "bypass")), "--sync", "--reserve"],
+                text=True, capture_output=True, check=False, timeout=100, env=environment)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             found = [json.loads(line) for line in rows.read_text().splitlines()]
             self.assertEqual(list(pathlib.Path(folder).iterdir()), [rows])
         steps = {(row["application"], row["step"]) for row in found}
         self.assertEqual(len(steps), 3 * 2 + 1 + 3 + 1)
-        self.assertEqual(len(found), len(steps) * len(study.WAYS))
+        self.assertEqual(len(found), len(steps) * (len(study.WAYS) + 1))
         for row in found:
             self.assertEqual(row["wrong_bytes"], 0, row)
+            self.assertEqual(row["synced"], "yes")
             self.assertAlmostEqual(row["bytes"], 2 * 65536 * (2 if row["step"] == "W" else 1),
                                    delta=700)
+
+    def test_timers_see_romios_iterations(self):
+        """Two ranks' blocks of 32 KiB side by side, in windows of 8 KiB: each of four calls a
+        segment spans five."""
+        try:
+            words = tools.timed_romio()
+        except tools.Missing as what:
+            self.skipTest(str(what))
+        with tempfile.TemporaryDirectory() as folder:
+            rows = pathlib.Path(folder) / "lines.jsonl"
+            done = subprocess.run(
+                [ROOT / "build/env/mpich/bin/mpiexec", "-n", "2", *words, "--mode", "app", "--dir",
+                 folder, "--bytes", "64K", "--transfer", "8K", "--warmup", "0", "--repeat", "1",
+                 "--way", "mpi-collective", "--collective-hint", "cb_nodes=1,cb_buffer_size=8192",
+                 "--json", rows], text=True, capture_output=True, check=False, timeout=100)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            found = [json.loads(line) for line in rows.read_text().splitlines()]
+        self.assertEqual(len(found), 2)
+        for row in found:
+            self.assertIsNone(row["sluice_version"])
+            self.assertEqual(row["iterations"]["median"], 2 * 4 * 5)
+            parts = [row[name]["median"] for name in ("transfers", "messages", "copies")]
+            self.assertGreater(min(parts), 0)
+            self.assertLess(sum(parts), row["total"]["median"])
 
 
 if __name__ == "__main__":
