@@ -15,9 +15,9 @@ Made by `sluice bench nvm` (`bench/study`), which measures, draws and writes thi
 The paper: {NAME}.
 
 - **Devices** are [emulated](device.md): a disk, flash, and memory behind a file system, each with the bandwidth and latency that its
-  profile states. The paper's NVM is emulated too (PMBD), but at the speed of its DRAM, without the 80 us that a trip through FUSE takes. So NVM is
-  emulated in three ways where that matters: *nvm* (FUSE), *nvm-loop* (ext4 on a loop device on memory) and *nvm-tmpfs*; the last two are as fast as this
-  machine's memory, without a page cache in front of it on a tmpfs.
+  profile states. The paper's NVM is emulated too (PMBD), but at the speed of its DRAM, without the 80 us that a trip through FUSE takes. So parts cache and
+  posix emulate NVM in two more ways, *nvm-loop* (ext4 on a loop device on memory) and *nvm-tmpfs*, as fast as this machine's memory, the latter without a page
+  cache in front of it. They are in the tables below where a run has recorded them.
 - **Hosts** are network namespaces of one machine, each link shaped ([nodes](nodes.md)); one more serves the device. The paper's are five
   machines with 1 Gb Ethernet and NFS. All processes share the cores of one machine here.
 - **Programs** are written from their descriptions in the paper (`bench/patterns/applications.hpp`), and run by `sluice bench --mode app`. Sizes are scaled

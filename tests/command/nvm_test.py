@@ -211,7 +211,7 @@ class Findings(unittest.TestCase):
     def test_short_calls_that_cost_nothing(self):
         rows = [row | {"total_samples": [1.0, 0.9, 1.1]} for row in called_lines()]
         name = ("On one node POSIX is faster than MPI's individual I/O on NVM, and the same on HDD "
-                "and SSD: calls of 4 KiB")
+                "and SSD: short calls")
         self.assertEqual(self.verdicts(rows)[name], "partly")
         rows = [row | {"total_samples": [2.0 if row["way"] == "posix" else 1.0]} for row in rows]
         self.assertEqual(self.verdicts(rows)[name], "not seen")
