@@ -1,7 +1,10 @@
 """The lines of results/*.jsonl, and how tables and texts pick and print what they need of them."""
 
 import json
+import os
 import pathlib
+import subprocess
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MPIS = {"mpich": "MPICH", "openmpi": "Open MPI"}
@@ -10,6 +13,14 @@ MPIS = {"mpich": "MPICH", "openmpi": "Open MPI"}
 def lines(name):
     path = ROOT / "results" / f"{name}.jsonl"
     return [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
+
+
+def about(command):
+    """What each line says of the run that it comes from."""
+    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"],
+                            capture_output=True, text=True, check=False).stdout.strip()
+    return {"command": command, "commit": commit, "cores": os.cpu_count(),
+            "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
 
 
 def mpi_of(line):

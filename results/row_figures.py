@@ -3,6 +3,7 @@
 import statistics
 import sys
 
+import texture_figures
 from data import MPIS, ROOT, between, lines, newest, of_mpi
 
 sys.path.append(str(ROOT / "bench" / "study"))
@@ -89,6 +90,7 @@ def overhead():
 
 def figures():
     found = {}
-    for group in (correctness, overlap, nonblocking, plans, device, nvm, overhead):
+    for group in (correctness, overlap, nonblocking, plans, device, nvm, overhead,
+                  texture_figures.figures):
         found.update(group())
     return found
