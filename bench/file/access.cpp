@@ -6,7 +6,7 @@ namespace {
 
 /// Calls `call(memory of the row, row)` for each row.
 template <typename Call>
-void for_each_row(Pattern const& pattern, std::vector<double>& buffer, Call&& call) {
+void for_each_row(Pattern const& pattern, std::span<double> buffer, Call&& call) {
     for (int row = 0; row < pattern.rows(); ++row)
         call(buffer.data() + std::size_t(row) * pattern.memory_words(), row);
 }
@@ -18,7 +18,7 @@ void set_view(MPI_File file, MPI_Offset displacement, Pattern const& pattern, MP
           "MPI_File_set_view");
 }
 
-void run_access(MPI_File file, Pattern const& pattern, std::vector<double>& buffer, bool writes) {
+void run_access(MPI_File file, Pattern const& pattern, std::span<double> buffer, bool writes) {
     int const count = pattern.memory_count();
     for_each_row(pattern, buffer, [&](double* memory, int) {
         check(writes ? MPI_File_write_all(file, memory, count, pattern.memory, MPI_STATUS_IGNORE)
@@ -28,7 +28,7 @@ void run_access(MPI_File file, Pattern const& pattern, std::vector<double>& buff
 }
 
 std::vector<MPI_Request> start_access(MPI_File file, Pattern const& pattern,
-                                      std::vector<double>& buffer, bool writes) {
+                                      std::span<double> buffer, bool writes) {
     std::vector<MPI_Request> requests(std::size_t(pattern.rows()), MPI_REQUEST_NULL);
     int const count = pattern.memory_count();
     for_each_row(pattern, buffer, [&](double* memory, int row) {
@@ -47,8 +47,8 @@ void wait_for(std::vector<MPI_Request>& requests) {
     for (auto& request : requests) check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
 }
 
-void run_independent(MPI_File file, Pattern const& pattern, std::vector<double>& buffer,
-                     bool writes, bool blocking) {
+void run_independent(MPI_File file, Pattern const& pattern, std::span<double> buffer, bool writes,
+                     bool blocking) {
     int const count = pattern.memory_count();
     for_each_row(pattern, buffer, [&](double* memory, int row) {
         auto const offset = MPI_Offset{row} * pattern.words();

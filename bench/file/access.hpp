@@ -9,14 +9,14 @@ namespace sluice::bench {
 void set_view(MPI_File file, MPI_Offset displacement, Pattern const& pattern, MPI_Info info);
 
 /// Collective. At the individual file pointer.
-void run_access(MPI_File file, Pattern const& pattern, std::vector<double>& buffer, bool writes);
+void run_access(MPI_File file, Pattern const& pattern, std::span<double> buffer, bool writes);
 /// The same, nonblocking: a request for each row.
 std::vector<MPI_Request> start_access(MPI_File file, Pattern const& pattern,
-                                      std::vector<double>& buffer, bool writes);
+                                      std::span<double> buffer, bool writes);
 void wait_for(std::vector<MPI_Request>& requests);
 
 /// Not collective: independent calls at explicit offsets, blocking or not.
-void run_independent(MPI_File file, Pattern const& pattern, std::vector<double>& buffer,
-                     bool writes, bool blocking);
+void run_independent(MPI_File file, Pattern const& pattern, std::span<double> buffer, bool writes,
+                     bool blocking);
 
 }  // namespace sluice::bench

@@ -114,6 +114,18 @@ void declare_app(CLI::App& app, Options& o) {
     app.add_option("--cache", o.cache, "what is known of the page cache, for the record");
 }
 
+/// Options of mode overlap alone.
+void declare_overlap(CLI::App& app, Options& o) {
+    app.add_option("--tests", o.tests, "overlap: calls of MPI_Test while computing")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--late", o.late_ms, "overlap: the last rank starts this many ms late");
+    app.add_flag("--ideal", o.ideal,
+                 "overlap: measure beside it a plain thread that does only what no engine can "
+                 "avoid");
+    app.add_option("--server", o.server,
+                   "overlap: the process that emulates the device; its processor time is told");
+}
+
 void declare(CLI::App& app, Options& o) {
     auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
         return app.add_option(name, into, help)->delimiter(',');
@@ -156,9 +168,6 @@ void declare(CLI::App& app, Options& o) {
     app.add_option("--thread-level", o.thread_level,
                    "of MPI: single or multiple (default: multiple for compare, else single)")
         ->check(CLI::IsMember({"single", "multiple"}));
-    app.add_option("--tests", o.tests, "overlap: calls of MPI_Test while computing")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--late", o.late_ms, "overlap: the last rank starts this many ms late");
     app.add_option("--operations", o.operations, "outstanding: operations in total (default: 16)")
         ->check(CLI::PositiveNumber);
     app.add_option("--outstanding", o.outstanding,
@@ -187,6 +196,7 @@ sluice::ParsedLine parse(int argc, char** argv, Options& options) {
     declare_patterns(app, options);
     declare_exchange(app, options);
     declare_app(app, options);
+    declare_overlap(app, options);
     auto const parsed = sluice::parse_line(app, argc, argv);
     if (options.modes == std::vector<std::string>{"all"}) {
         options.modes.clear();

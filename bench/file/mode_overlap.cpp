@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "bench/file/access.hpp"
+#include "bench/file/background.hpp"
 #include "bench/measure/report.hpp"
 #include "bench/measure/work.hpp"
 
@@ -16,25 +16,51 @@ namespace {
 
 constexpr double short_io = 0.01;  // a few time slices of the scheduler
 
+/// Seconds that a clock of processor time shows; 0 where there is none.
+double seconds_of(clockid_t clock) {
+    timespec t{};
+    return clock_gettime(clock, &t) == 0 ? double(t.tv_sec) + 1e-9 * double(t.tv_nsec) : 0;
+}
+
+/// Processor time that is not the computation's: of all ranks' other threads, and of the process
+/// that emulates the device, which a real one does not have.
+struct Processors {
+    double threads = 0, server = 0;
+
+    /// What was used so far.
+    static Processors now(int server) {
+        clockid_t clock{};
+        bool const known = server > 0 && clock_getcpuclockid(server, &clock) == 0;
+        return {seconds_of(CLOCK_PROCESS_CPUTIME_ID) - seconds_of(CLOCK_THREAD_CPUTIME_ID),
+                known ? seconds_of(clock) : 0};
+    }
+};
+
 /// One overlapped operation, each part on the rank that took longest.
 struct Parts {
     double start = 0, compute = 0, wait = 0, total = 0;
     double compute_alone = 0;  ///< The same work just before, with no operation under way.
+    Processors used;
 
     [[nodiscard]] double stretched() const { return std::max(0.0, compute - compute_alone); }
 };
 
-/// What one side did over all repeats.
-struct SideResult {
+/// What one contender did over all repeats.
+struct Result {
     double io_alone = 0;
     std::uint64_t iterations = 0;  ///< Of computing, to last as long.
+    std::vector<double> alone;
     std::vector<double> start, compute, wait, total, compute_alone, hidden, hidden_simple, lost;
+    std::vector<double> shorter, threads, server;
+    std::uint64_t wrong = 0;
 
     void add(Parts const& parts) {
         double const called = parts.start + parts.wait;
         start.push_back(parts.start), compute.push_back(parts.compute);
         wait.push_back(parts.wait), total.push_back(parts.total);
         compute_alone.push_back(parts.compute_alone);
+        threads.push_back(parts.used.threads), server.push_back(parts.used.server);
+        shorter.push_back(1 - parts.total / (io_alone + parts.compute_alone));
         // Work that came out shorter than the I/O cannot hide all of it: only the part that could
         // be hidden is judged.
         double const hideable = std::min(io_alone, parts.compute_alone);
@@ -54,144 +80,123 @@ class Overlap {
 public:
     Overlap(Run& bench_run, std::string const& name, std::uint64_t bytes)
         : run_(bench_run),
-          pattern_(run_, name, bytes),
-          buffer_(pattern_.access_buffer()) {
-        for (Side const side : run_.sides()) {
-            auto& file = files_[std::size_t(side)] = std::make_unique<File>(run_, side);
-            set_view(file->handle, 0, pattern_, Hints(run_, side).info);
-            run_independent(side, true);  // the file exists, and reads find data
-        }
+          pattern_(run_, name, bytes) {
+        for (Side const side : run_.sides())
+            contenders_.push_back(mpi_background(run_, pattern_, side));
+        if (run_.options.ideal) contenders_.push_back(ideal_background(run_, pattern_));
+        for (auto const& contender : contenders_)
+            run_alone(*contender, true);  // the file exists, and reads find data
     }
 
     void measure(bool writes);
 
 private:
-    [[nodiscard]] MPI_File file(Side side) const { return files_[std::size_t(side)]->handle; }
-
-    void prepare(Side side, bool writes) {
-        check(MPI_File_seek(file(side), 0, MPI_SEEK_SET), "MPI_File_seek");
-        if (writes)
-            pattern_.fill_access(buffer_, ++seed_of_[std::size_t(side)]);
-        else
-            std::fill(buffer_.begin(), buffer_.end(), untouched);
-    }
-
-    std::vector<MPI_Request> start(Side side, bool writes) {
-        return start_access(file(side), pattern_, buffer_, writes);
-    }
-
-    double run_independent(Side side, bool writes) {
-        prepare(side, writes);
+    static double run_alone(Background& contender, bool writes) {
+        contender.prepare(writes);
         return time_together([&] {
-            auto requests = start(side, writes);
-            wait_for(requests);
+            contender.start(writes);
+            contender.wait();
         });
     }
 
-    void compute_and_test(std::uint64_t iterations, std::vector<MPI_Request>& requests) const;
-    Parts run_overlapped(Side side, bool writes, std::uint64_t iterations);
-    void check_bytes(Side side, bool writes);
-    void report(bool writes, Side side, SideResult const& result) const;
+    void compute_and_test(std::uint64_t iterations, Background& contender) const;
+    Parts run_overlapped(Background& contender, bool writes, std::uint64_t iterations) const;
+    void report(bool writes, Background const& contender, Result const& result) const;
+    void record(bool writes, Background const& contender, Result const& result) const;
 
     Run& run_;
     Pattern pattern_;
-    std::vector<double> buffer_;
-    std::array<std::unique_ptr<File>, 2> files_;
-    std::array<std::uint64_t, 2> seed_of_{};
-    std::array<std::uint64_t, 2> wrong_{};
+    std::vector<std::unique_ptr<Background>> contenders_;
 };
 
 /// The computation in equal parts, with a test between two of them.
-void Overlap::compute_and_test(std::uint64_t iterations, std::vector<MPI_Request>& requests) const {
+void Overlap::compute_and_test(std::uint64_t iterations, Background& contender) const {
     auto const tests = std::uint64_t(run_.options.tests);
     for (std::uint64_t i = 0; i < tests; ++i) {
         compute(iterations / (tests + 1));
-        int done = 0;
-        check(MPI_Testall(int(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-              "MPI_Testall");
+        contender.test();
     }
     compute(iterations - tests * (iterations / (tests + 1)));
 }
 
-Parts Overlap::run_overlapped(Side side, bool writes, std::uint64_t iterations) {
+Parts Overlap::run_overlapped(Background& contender, bool writes, std::uint64_t iterations) const {
     Parts parts;
     parts.compute_alone = time_together([&] { compute(iterations); });
-    prepare(side, writes);
+    contender.prepare(writes);
     bool const late = run_.options.late_ms > 0 && run_.rank == run_.ranks - 1;
+    int const server = run_.rank == 0 ? run_.options.server : 0;
     start_together();
+    auto const before = Processors::now(server);
     double const begin = MPI_Wtime();
     if (late) sleep_ms(run_.options.late_ms);
     double const starting = MPI_Wtime();
-    auto requests = start(side, writes);
+    contender.start(writes);
     double const started = MPI_Wtime();
-    compute_and_test(iterations, requests);
+    compute_and_test(iterations, contender);
     double const computed = MPI_Wtime();
-    wait_for(requests);
+    contender.wait();
     double const end = MPI_Wtime();
+    auto const after = Processors::now(server);
     // Of interest is what the late rank does to the others: its own start is not counted.
     parts.start = max_over_ranks(late ? 0 : started - starting);
     parts.compute = max_over_ranks(computed - started);
     parts.wait = max_over_ranks(end - computed);
     parts.total = max_over_ranks(end - begin);
+    parts.used = {total_over_ranks(after.threads - before.threads),
+                  total_over_ranks(after.server - before.server)};
     return parts;
-}
-
-void Overlap::check_bytes(Side side, bool writes) {
-    auto const i = std::size_t(side);
-    if (writes) {
-        check(MPI_File_sync(file(side)), "MPI_File_sync");
-        wrong_[i] += wrong_bytes_in_file(run_.path[i], pattern_.file_bytes(), seed_of_[i],
-                                         run_.rank, run_.ranks);
-    } else {
-        wrong_[i] += sum_over_ranks(pattern_.wrong_in_access(buffer_, seed_of_[i]));
-    }
 }
 
 void Overlap::measure(bool writes) {
     auto const label = pattern_.name + (writes ? " write" : " read");
-    wrong_ = {};
-    auto const alone = measure_in_turn(
-        run_, label + " alone", [&](Side side, int) { return run_independent(side, writes); });
-    std::array<SideResult, 2> results;
-    for (Side const side : run_.sides()) {
-        auto& result = results[std::size_t(side)];
-        result.io_alone = summary_of(alone[std::size_t(side)]).median;
+    std::vector<Result> results(contenders_.size());
+    take_turns(run_, label + " alone", contenders_.size(), [&](std::size_t i, int repeat) {
+        double const seconds = run_alone(*contenders_[i], writes);
+        if (repeat >= 0) results[i].alone.push_back(seconds);
+    });
+    for (auto& result : results) {
+        result.io_alone = summary_of(result.alone).median;
         result.iterations = iterations_lasting(result.io_alone);
     }
-    measure_in_turn(run_, label + " overlapped", [&](Side side, int repeat) {
-        auto& result = results[std::size_t(side)];
-        auto const parts = run_overlapped(side, writes, result.iterations);
-        if (repeat >= 0) result.add(parts);
-        check_bytes(side, writes);
-        return parts.total;
+    take_turns(run_, label + " overlapped", contenders_.size(), [&](std::size_t i, int repeat) {
+        auto const parts = run_overlapped(*contenders_[i], writes, results[i].iterations);
+        if (repeat >= 0) results[i].add(parts);
+        results[i].wrong += contenders_[i]->wrong_bytes(writes);
     });
-    for (Side const side : run_.sides()) report(writes, side, results[std::size_t(side)]);
+    for (std::size_t i = 0; i < results.size(); ++i) report(writes, *contenders_[i], results[i]);
     if (results[0].io_alone < short_io)
         run_.report->note("  (too short to hide: try more --bytes, or --dir on a sluice-device)");
-    count_wrong(run_, wrong_);
+    bool const both = !run_.options.no_peer;
+    count_wrong(run_, {results[0].wrong, both ? results[1].wrong : 0});
+    if (run_.options.ideal) run_.wrong_bytes += results.back().wrong;
 }
 
-void Overlap::report(bool writes, Side side, SideResult const& result) const {
-    auto const middle = [](std::vector<double> const& values) { return summary_of(values).median; };
+double middle(std::vector<double> const& values) { return summary_of(values).median; }
+std::string percent(double share) { return text_of("%.0f %%", share * 100); }
+
+void Overlap::report(bool writes, Background const& contender, Result const& result) const {
     auto const time = [&](std::vector<double> const& values) {
         return text_of_seconds(middle(values));
     };
-    auto const percent = [](double share) { return text_of("%.0f %%", share * 100); };
     auto const hidden = summary_of(result.hidden);
-    auto const wrong = wrong_[std::size_t(side)];
     bool const late = run_.options.late_ms > 0;  // then waiting is for the rank, not for the I/O
-    char const* const who = side == Side::sluice ? "Sluice" : "peer";
-    char const* const direction = writes ? "write" : "read";
-    run_.report->row({pattern_.name + " " + direction, who, text_of_seconds(result.io_alone),
-                      time(result.start), time(result.compute), time(result.compute_alone),
-                      time(result.wait), time(result.total), time(result.lost),
+    run_.report->row({pattern_.name + (writes ? " write" : " read"), contender.name,
+                      text_of_seconds(result.io_alone), time(result.start), time(result.compute),
+                      time(result.compute_alone), time(result.wait), time(result.total),
+                      time(result.lost), time(result.threads), time(result.server),
                       late ? "-"
                            : percent(hidden.median) + " (" + percent(hidden.min) + " .. " +
                                  percent(hidden.max) + ")",
                       late ? "-" : percent(middle(result.hidden_simple)),
-                      wrong == 0 ? "none" : std::to_string(wrong)});
+                      late ? "-" : percent(middle(result.shorter)),
+                      result.wrong == 0 ? "none" : std::to_string(result.wrong)});
+    record(writes, contender, result);
+}
+
+void Overlap::record(bool writes, Background const& contender, Result const& result) const {
     Json line;
-    line.add("pattern", pattern_.name).add("direction", direction).add("side", who);
+    line.add("pattern", pattern_.name).add("direction", writes ? "write" : "read");
+    line.add("side", contender.name);
     line.add_integer("bytes_per_rank", pattern_.access_bytes()).add("unit", "s");
     line.add("late_ms", run_.options.late_ms).add("io_alone", result.io_alone);
     char const* const progress = std::getenv("SLUICE_PROGRESS");
@@ -200,8 +205,12 @@ void Overlap::report(bool writes, Side side, SideResult const& result) const {
     line.add("start", summary_of(result.start)).add("compute", summary_of(result.compute));
     line.add("compute_alone", summary_of(result.compute_alone));
     line.add("wait", summary_of(result.wait)).add("total", summary_of(result.total));
-    line.add("lost", summary_of(result.lost)).add("hidden_strict", hidden);
-    line.add("hidden_simple", summary_of(result.hidden_simple)).add_integer("wrong_bytes", wrong);
+    line.add("lost", summary_of(result.lost)).add("hidden_strict", summary_of(result.hidden));
+    line.add("hidden_simple", summary_of(result.hidden_simple));
+    line.add("shorter", summary_of(result.shorter));
+    line.add("processors_threads", summary_of(result.threads));
+    if (run_.options.server > 0) line.add("processors_server", summary_of(result.server));
+    line.add_integer("wrong_bytes", result.wrong);
     run_.report->record("overlap", line);
 }
 
@@ -212,8 +221,8 @@ void mode_overlap(Run& run) {
     auto& report = *run.report;
     report.table("overlap: start, compute as long as the I/O alone takes, wait",
                  {"what            ", "  side", "I/O alone", "  started", " computed", "...alone",
-                  "   waited", "    total", "     lost", "   hidden (min .. max)", "  simple",
-                  "  wrong"});
+                  "   waited", "    total", "     lost", "  threads", "   server",
+                  "   hidden (min .. max)", "  simple", " shorter", "  wrong"});
     expect_measurements(run, 2 * names.size() * run.options.directions.size());
     for (auto const& name : names) {
         {
@@ -228,7 +237,10 @@ void mode_overlap(Run& run) {
         "lost = started + waited - (I/O alone - hideable) + (computed - computed alone, if "
         "longer);\n"
         "hidden = 1 - lost / hideable; simple leaves the stretched computation out. Medians; each "
-        "part on its slowest rank.");
+        "part on its slowest rank.\n"
+        "shorter = 1 - total / (I/O alone + computed alone): the whole run.\n"
+        "threads, server: processor time beside the computation, of all ranks' other threads and "
+        "of the process --server.");
     if (run.options.late_ms > 0)
         report.note(
             text_of("The last rank began %g ms late; `started` is that of the others, `waited` "

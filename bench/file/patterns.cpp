@@ -130,18 +130,15 @@ std::uint64_t Pattern::wrong_bytes(double const* buffer, std::uint64_t seed,
     return wrong * word_bytes;
 }
 
-std::vector<double> Pattern::access_buffer() const {
-    return std::vector<double>(memory_words() * std::size_t(shape_.rows));
-}
+std::vector<double> Pattern::access_buffer() const { return std::vector<double>(access_words()); }
 
-void Pattern::fill_access(std::vector<double>& buffer, std::uint64_t seed,
+void Pattern::fill_access(std::span<double> buffer, std::uint64_t seed,
                           std::uint64_t first_row) const {
     for (std::size_t row = 0; row < std::size_t(shape_.rows); ++row)
         fill(buffer.data() + row * memory_words(), seed, first_row + row);
 }
 
-std::uint64_t Pattern::wrong_in_access(std::vector<double> const& buffer,
-                                       std::uint64_t seed) const {
+std::uint64_t Pattern::wrong_in_access(std::span<double const> buffer, std::uint64_t seed) const {
     std::uint64_t wrong = 0;
     for (std::size_t row = 0; row < std::size_t(shape_.rows); ++row)
         wrong += wrong_bytes(buffer.data() + row * memory_words(), seed, row);

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,14 +60,19 @@ public:
 
     /// The same for all rows of one access, which follow each other in user memory.
     [[nodiscard]] std::vector<double> access_buffer() const;
-    void fill_access(std::vector<double>& buffer, std::uint64_t seed,
+    [[nodiscard]] std::size_t access_words() const {
+        return memory_words() * std::size_t(shape_.rows);
+    }
+    void fill_access(std::span<double> buffer, std::uint64_t seed,
                      std::uint64_t first_row = 0) const;
-    [[nodiscard]] std::uint64_t wrong_in_access(std::vector<double> const& buffer,
+    [[nodiscard]] std::uint64_t wrong_in_access(std::span<double const> buffer,
                                                 std::uint64_t seed) const;
 
     /// Calls `visit(place, words)` for each piece of a row as a program would copy it: its place in
     /// user memory, in the order of the view. Pieces that gaps in memory divide come in parts.
     template <typename Visit> void for_each_copy(Visit&& visit) const;
+    /// Calls `visit(offset in the file, bytes)` for each piece of one access.
+    template <typename Visit> void for_each_piece(Visit&& visit) const;
 
 private:
     int ranks_;
@@ -86,6 +92,12 @@ template <typename Visit> void Pattern::for_each_copy(Visit&& visit) const {
             visit(place, piece.words);
             place += piece.words;
         }
+}
+
+template <typename Visit> void Pattern::for_each_piece(Visit&& visit) const {
+    for (std::uint64_t tile = 0; tile < shape_.tiles * std::uint64_t(shape_.rows); ++tile)
+        for (auto const& piece : shape_.pieces)
+            visit(tile * shape_.tile_bytes + piece.offset, piece.words * word_bytes);
 }
 
 /// Collective. Reads the file by POSIX calls, a part on each rank, and compares its first `bytes`

@@ -72,21 +72,26 @@ void expect_measurements(Run const& run, std::size_t measurements) {
     run.progress->expect(int(measurements) * (run.options.warmup + run.options.repeat));
 }
 
-PerSide measure_in_turn(Run const& run, std::string const& label,
-                        std::function<double(Side, int)> const& measure) {
-    PerSide seconds;
+void take_turns(Run const& run, std::string const& label, std::size_t contenders,
+                std::function<void(std::size_t, int)> const& measure) {
     for (int repeat = -run.options.warmup; repeat < run.options.repeat; ++repeat) {
         run.progress->step(
             text_of("%s: %d of %d", label.c_str(), std::max(repeat + 1, 1), run.options.repeat));
-        auto sides = run.sides();
-        // A B, B A, A B ...: whoever comes second finds warmer caches.
-        if (repeat % 2 != 0) std::reverse(sides.begin(), sides.end());
-        for (Side const side : sides) {
-            double const taken = measure(side, repeat);
-            if (repeat >= 0) seconds[std::size_t(side)].push_back(taken);
-        }
+        // A B, B A, A B ...: whoever comes later finds warmer caches.
+        for (std::size_t turn = 0; turn < contenders; ++turn)
+            measure(repeat % 2 == 0 ? turn : contenders - 1 - turn, repeat);
     }
     run.progress->wipe();
+}
+
+PerSide measure_in_turn(Run const& run, std::string const& label,
+                        std::function<double(Side, int)> const& measure) {
+    PerSide seconds;
+    auto const sides = run.sides();
+    take_turns(run, label, sides.size(), [&](std::size_t i, int repeat) {
+        double const taken = measure(sides[i], repeat);
+        if (repeat >= 0) seconds[std::size_t(sides[i])].push_back(taken);
+    });
     return seconds;
 }
 

@@ -35,6 +35,8 @@ struct Options {
     int calls = 0;             ///< In one batch of modes small and open; 0: the mode's own.
     int tests = 0;             ///< Mode overlap: calls of MPI_Test during the computation.
     double late_ms = 0;        ///< Mode overlap: how late the last rank starts.
+    int server = 0;            ///< Mode overlap: the process that emulates the device.
+    bool ideal = false;        ///< Mode overlap: measured beside the others.
     int operations = 16;       ///< Mode outstanding: in total.
     std::vector<int> outstanding{1, 2, 4, 8, 16};
     /// Mode exchange: how messages get to the aggregators, as its hints say it, '+' for ','.
@@ -132,6 +134,10 @@ void remove_file(Run const& run, std::string const& path);
 /// from -warmup.
 PerSide measure_in_turn(Run const& run, std::string const& label,
                         std::function<double(Side, int)> const& measure);
+
+/// The same with so many contenders, of which the function is given the number.
+void take_turns(Run const& run, std::string const& label, std::size_t contenders,
+                std::function<void(std::size_t, int)> const& measure);
 
 void mode_blocking(Run& run);
 void mode_nonblocking(Run& run);

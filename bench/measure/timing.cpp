@@ -78,6 +78,7 @@ void wait_for_all() {
 double max_over_ranks(double value) { return reduced(value, MPI_DOUBLE, MPI_MAX); }
 
 std::uint64_t sum_over_ranks(std::uint64_t value) { return reduced(value, MPI_UINT64_T, MPI_SUM); }
+double total_over_ranks(double value) { return reduced(value, MPI_DOUBLE, MPI_SUM); }
 
 double span_over_ranks(double begin, double end) {
     if (!one_node()) return max_over_ranks(end - begin);

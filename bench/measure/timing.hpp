@@ -9,12 +9,13 @@ namespace sluice::bench {
 /// Ends the job with MPI's own words if `code` is an error: a half-measured pair is worth nothing.
 void check(int code, char const* what);
 
-/// Collective, all three. A rank that waits in them sleeps between two looks: MPIs spin, and where
+/// Collective, all four. A rank that waits in them sleeps between two looks: MPIs spin, and where
 /// ranks share a core that takes it from one which is still in the call that is timed.
 void wait_for_all();
 /// The largest value of all ranks, on all ranks: a collective call is as slow as its slowest rank.
 double max_over_ranks(double value);
 std::uint64_t sum_over_ranks(std::uint64_t value);
+double total_over_ranks(double value);
 
 /// Collective at the first call. Groups of ranks that the MPI says share memory.
 int node_count();
