@@ -3,6 +3,7 @@
 import statistics
 import sys
 
+import overlapped
 import texture_figures
 from data import MPIS, ROOT, between, lines, newest, of_mpi
 
@@ -22,18 +23,7 @@ def correctness():
     yield "outstanding_right", f"{sum(r['right'] for r in repeated)} of {sum(r['runs'] for r in repeated)}"
 
 
-def overlap():
-    rows = newest([row for row in lines("overlap") if row["side"] == "Sluice"], "mpi", "ranks",
-                  "pattern", "direction").values()
-    for ranks in (2, 4):
-        of_ranks = [row for row in rows if row["ranks"] == ranks]
-        yield f"overlap_{ranks}", between((100 * row["hidden_strict"]["median"] for row in of_ranks),
-                                          "{:.0f}") + " %"
-        yield f"longer_{ranks}", between((100 * (row["total"]["median"] / row["io_alone"] - 1)
-                                          for row in of_ranks), "{:.1f}") + " %"
-        yield f"shorter_{ranks}", between(
-            (100 * (1 - row["total"]["median"] / (row["io_alone"] + row["compute_alone"]["median"]))
-             for row in of_ranks), "{:.0f}") + " %"
+def tests():
     rows = newest(lines("tests"), "mpi", "ranks", "pattern", "direction", "tests").values()
     for tests in (8, 16, 64):
         found = [100 * row["hidden_strict"]["median"] for row in rows if row["tests"] == tests]
@@ -90,7 +80,7 @@ def overhead():
 
 def figures():
     found = {}
-    for group in (correctness, overlap, nonblocking, plans, device, nvm, overhead,
+    for group in (correctness, overlapped.figures, tests, nonblocking, plans, device, nvm, overhead,
                   texture_figures.figures):
         found.update(group())
     return found

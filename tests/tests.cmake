@@ -175,6 +175,7 @@ function(sluice_runners)
     sluice_runner(coexistence coexistence/run.py)
     sluice_runner(calibrate calibrate/run.py)
     sluice_runner(bench bench/run.py)
+    sluice_runner("bench of overlap" bench/overlap.py)
     sluice_runner("bench of collectives" bench/collectives.py)
     sluice_runner("old systems" old/run.py SHORT --short)
     sluice_test("50 times outstanding" LABEL mpi-long SECONDS 6000
