@@ -169,6 +169,9 @@ function(sluice_runners)
     sluice_runner("random programs, journaled in a folder," mpi/random_programs.py
         SHORT ${journaled} --programs 100
         LONG ${journaled} --programs 2000)
+    sluice_runner("image application" mpi/run.py
+        SHORT --program texture
+        LONG --program texture --level long)
     sluice_runner(durability durability/run.py SHORT --level quick LONG --level long)
     sluice_runner("failing calls" durability/failures.py SHORT --level quick LONG --level long)
     sluice_runner(functions functions/run.py)

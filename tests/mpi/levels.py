@@ -107,6 +107,7 @@ def quick_runs(mpi):
         *collective_runs(mpi, 24, (1, 2, 3, 4, 7)),
         *behind_runs(mpi),
         *progress_runs(mpi),
+        *texture_runs(mpi),
     ]
 
 
@@ -127,6 +128,14 @@ def progress_runs(mpi):
         *(Run(mpi, "progress_test.py", 2, 0, [], 150, settings)
           for settings in (slow, calls) if mpi in ("mpich", "openmpi")),
     ]
+
+
+def texture_runs(mpi):
+    """The image application, by nonblocking calls, without a helper, and with write-behind."""
+    if mpi not in ("mpich", "openmpi"):  # the others have no FFTW for Python
+        return []
+    return [Run(mpi, "texture_test.py", 2, 0, [], 150, {"SLUICE_TEST": DEVICE, **settings})
+            for settings in ({}, {"SLUICE_PROGRESS": "calls"}, behind_settings("64M", SLOW))]
 
 
 def behind_settings(size, test="behind=always"):
@@ -261,7 +270,7 @@ def long_runs(mpi):
     """All combinations, with repetition where order and time matter."""
     runs = kernel_runs(mpi) + storage_runs(mpi)
     runs += collective_runs(mpi, 400, range(1, 17), (1, 2), range(1, 17))
-    runs += behind_runs(mpi) + progress_runs(mpi)
+    runs += behind_runs(mpi) + progress_runs(mpi) + texture_runs(mpi)
     runs += [Run(mpi, program, ranks, 0, [], 300)
              for program in ("abi_test", "abi_persistent_test") for ranks in (1, 2, 8)]
     for ranks in (1, 2, 3, 4, 8):
