@@ -19,6 +19,7 @@ public:
     double wake_seconds() override { return machine_.wake_seconds; }
     double transfer_begin() override { return time_->now(); }
     double transfer_end(std::span<DeviceAccess const> calls) override;
+    [[nodiscard]] bool serves_calls_apart() const override { return device_.has_value(); }
     [[nodiscard]] double processor_seconds(Bytes copied, std::int64_t pieces) const override {
         return static_cast<double>(copied) * machine_.copy_byte_seconds +
                static_cast<double>(pieces) * machine_.piece_seconds;

@@ -25,6 +25,8 @@ public:
     /// one that moves them now ends.
     virtual double transfer_begin() = 0;
     virtual double transfer_end(std::span<DeviceAccess const> calls) = 0;
+    /// Whether transfer_end() is to be asked of each call when the one before it has ended.
+    [[nodiscard]] virtual bool serves_calls_apart() const { return false; }
     /// How long a rank's processor needs for copies, and for looking at pieces of a layout.
     [[nodiscard]] virtual double processor_seconds(Bytes copied, std::int64_t pieces) const = 0;
 };

@@ -273,6 +273,8 @@ void World::happened(std::uint32_t kind, std::uint64_t subject) {
         return model_->posted(static_cast<LetterId>(subject));
     case Event::transfer:
         return begin_transfer(subject);
+    case Event::served:
+        return serve_next(subject);
     case Event::transferred:
         return finish_transfer(subject);
     }
@@ -330,26 +332,41 @@ void World::ask_for_transfer(Rank rank, RankStorage& storage, Transfer& what) {
     }
     std::size_t const number = pending_free_.back();
     pending_free_.pop_back();
-    pending_[number] = {rank, &storage, &what};
+    pending_[number] = {rank, &storage, &what, {}};
     ranks_[index(rank)]->account.transfers(+1, time_.now());
     time_.at(model_->transfer_begin() + spent_, *this, static_cast<std::uint32_t>(Event::transfer),
              number);
 }
 
 void World::begin_transfer(std::size_t number) {
-    auto const& [rank, storage, what] = pending_[number];
-    storage->run(*what);
-    double const end = model_->transfer_end(storage->calls());
+    Pending& one = pending_[number];
+    one.storage->run(*one.transfer);
+    if (model_->serves_calls_apart()) {
+        auto const calls = one.storage->calls();
+        one.calls.assign(calls.rbegin(), calls.rend());
+        return serve_next(number);
+    }
+    double const end = model_->transfer_end(one.storage->calls());
     if (end <= time_.now()) return finish_transfer(number);
     time_.at(end, *this, static_cast<std::uint32_t>(Event::transferred), number);
 }
 
+/// One call after the other, so that those of other ranks come in between, as at a real device.
+void World::serve_next(std::size_t number) {
+    auto& calls = pending_[number].calls;
+    if (calls.empty()) return finish_transfer(number);
+    DeviceAccess const call = calls.back();
+    calls.pop_back();
+    double const end = model_->transfer_end(std::span(&call, 1));
+    time_.at(end, *this, static_cast<std::uint32_t>(Event::served), number);
+}
+
 void World::finish_transfer(std::size_t number) {
-    auto const& [rank, storage, what] = pending_[number];
-    ranks_[index(rank)]->account.transfers(-1, time_.now());
-    what->done = true;
+    Pending const& one = pending_[number];
+    ranks_[index(one.rank)]->account.transfers(-1, time_.now());
+    one.transfer->done = true;
     pending_free_.push_back(number);
-    wake(rank);
+    wake(one.rank);
 }
 
 Parts const& World::parts(Rank rank) const noexcept { return ranks_[index(rank)]->account.parts(); }

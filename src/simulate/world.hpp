@@ -83,7 +83,14 @@ private:
     class RankNetwork;
     class RankStorage;
     class Pause;
-    enum class Event : std::uint32_t { progress, post_send, post_recv, transfer, transferred };
+    enum class Event : std::uint32_t {
+        progress,
+        post_send,
+        post_recv,
+        transfer,
+        served,
+        transferred
+    };
 
     void add_rank(Rank rank);
     void wake(Rank rank) override;
@@ -93,6 +100,7 @@ private:
     void done(Bytes copied, std::int64_t pieces) override;
     void ask_for_transfer(Rank rank, RankStorage& storage, Transfer& transfer);
     void begin_transfer(std::size_t number);
+    void serve_next(std::size_t number);
     void finish_transfer(std::size_t number);
     void note(Rank rank);
     [[nodiscard]] double later() { return time_.now() + spent_; }
@@ -110,6 +118,7 @@ private:
         Rank rank;
         RankStorage* storage;
         Transfer* transfer;
+        std::vector<DeviceAccess> calls{};  ///< That are left, where each has a time of its own.
     };
     std::vector<Pending> pending_;
     std::vector<std::size_t> pending_free_;
