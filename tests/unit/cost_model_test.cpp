@@ -208,6 +208,37 @@ RC_GTEST_PROP(cost_model, claims_that_are_known_cost_nothing, ()) {
     }
 }
 
+/// The fullest domain takes longest; domains that hold equal bytes do not care.
+RC_GTEST_PROP(cost_model, is_never_faster_where_bytes_crowd, ()) {
+    auto work = drawn_work();
+    auto machine = drawn_machine();
+    machine.random = machine.sequential;  // Longer requests would save seeks.
+    auto crowded = work;
+    Weights const weights = Weights::crowded(drawn(0.01, 1));
+    crowded.weights = &weights;
+    for (auto const& [candidate, estimate] : price_all(work, machine, drawn_freedom(work))) {
+        double const total = price(candidate, crowded, machine).total;
+        bool const even = candidate.domains == Domains::even;
+        bool const holds = even ? total >= 0.9 * estimate.total : total == estimate.total;
+        RC_LOG() << describe(candidate) << ": " << describe(estimate) << ", then " << total << "\n";
+        RC_ASSERT(holds);
+    }
+}
+
+/// Equal shares of the span are good where the bytes are spread; else shares of the bytes are.
+TEST(candidates, follow_the_weights) {
+    MachineProfile const machine = cases::machine_with("nvm");
+    Workload work = cases::work_of(Shape::random, Direction::write, 1, 4);
+    Freedom freedom = cases::freedom_of(work);
+    freedom.hints.write = Strategy::two_phase;
+    freedom.hints.aggregator_count = 4;
+    Weights const even = Weights::even(), crowded = Weights::crowded(0.25);
+    work.weights = &even;
+    EXPECT_EQ(choose(work, machine, freedom).candidate.domains, Domains::even);
+    work.weights = &crowded;
+    EXPECT_EQ(choose(work, machine, freedom).candidate.domains, Domains::balanced);
+}
+
 /// Who does not wait for the call moves on meanwhile.
 RC_GTEST_PROP(cost_model, overlap_is_never_slower, ()) {
     auto work = drawn_work();

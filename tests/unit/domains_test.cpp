@@ -180,6 +180,51 @@ RC_GTEST_PROP(Weights, BordersGrowAndNoShareIsMissedByMoreThanOne, ()) {
     }
 }
 
+Weights drawn_weights() {
+    Weights weights;
+    for (Bytes& bytes : weights.bytes) bytes = *rc::gen::inRange<Bytes>(0, 1000);
+    weights.bytes[*rc::gen::inRange<std::size_t>(0, 64)] += *rc::gen::inRange<Bytes>(1, 100000);
+    return weights;
+}
+
+/// Against the bytes of the parts, counted one by one in a span whose shares are 60 bytes long.
+RC_GTEST_PROP(Weights, TheFullestPartIsThatWithTheMostBytes, ()) {
+    Weights const weights = drawn_weights();
+    constexpr std::size_t lengths = 60;
+    auto const parts = *rc::gen::element<std::size_t>(1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 32, 64);
+    std::vector<double> part(parts);
+    double total = 0;
+    for (std::size_t i = 0; i < 64 * lengths; ++i) {
+        double const bytes = static_cast<double>(weights.bytes[i / lengths]) / lengths;
+        part[i * parts / (64 * lengths)] += bytes;
+        total += bytes;
+    }
+    double const expected =
+        *std::max_element(part.begin(), part.end()) * static_cast<double>(parts) / total;
+    double const found = fullest_part(weights, static_cast<double>(parts));
+    RC_LOG() << parts << " parts: " << found << ", expected " << expected << "\n";
+    RC_ASSERT(std::abs(found - expected) <= 1e-6 * expected);
+}
+
+RC_GTEST_PROP(Weights, TheFullestPartHasAnEqualShareAtLeastAndAllAtMost, ()) {
+    Weights const weights = drawn_weights();
+    double const parts = *rc::gen::inRange(1, 200);
+    double const fullest = fullest_part(weights, parts);
+    RC_ASSERT(fullest >= 1 && fullest <= std::min(parts, 64.0) * (1 + 1e-9));
+    RC_ASSERT(fullest_part(weights, 2 * parts) >= fullest * (1 - 1e-9) || parts > 32);
+}
+
+TEST(Weights, AFullestPartOfEvenOrCrowdedBytes) {
+    for (double const parts : {1, 2, 3, 7, 64}) {
+        EXPECT_NEAR(fullest_part(Weights::even(), parts), 1, 1e-9);
+        EXPECT_EQ(fullest_part(Weights{}, parts), 1) << "nothing is wanted";
+    }
+    EXPECT_NEAR(fullest_part(Weights::crowded(0.25), 2), 2, 1e-9);
+    EXPECT_NEAR(fullest_part(Weights::crowded(0.25), 8), 4, 1e-9);
+    EXPECT_NEAR(fullest_part(Weights::crowded(1e-9), 64), 64, 1e-9);
+    EXPECT_NEAR(fullest_part(Weights::crowded(1), 5), 1, 1e-9);
+}
+
 TEST(Weights, NoSumOverflows) {
     Weights weights;
     weights.bytes.fill(Bytes{1} << 55);
@@ -248,16 +293,16 @@ TEST(Division, BalancedDomainsWaitForTheWeights) {
     Summary all = summary_of({0, 64 * page});
     all.hints.domains = Domains::balanced;
     all.hints.aggregator_count = 2;
-    Plan const open = make_plan(all, four_ranks(), {4});
-    EXPECT_TRUE(open.needs_weights());
+    EXPECT_TRUE(decide(all, four_ranks(), {4}).needs_weights);
+    EXPECT_TRUE(make_plan(all, four_ranks(), {4}).domains.empty());
     Weights weights;
     weights.bytes[3] = 1;
     weights.bytes[60] = 1;
     Plan const plan = make_plan(all, four_ranks(), {4}, &weights);
-    EXPECT_FALSE(plan.needs_weights());
+    EXPECT_FALSE(decide(all, four_ranks(), {4}, &weights).needs_weights);
     EXPECT_EQ(plan.domains, (std::vector<Span>{{0, 4 * page}, {4 * page, 64 * page}}));
     all.hints.aggregator_count = 1;
-    EXPECT_FALSE(make_plan(all, four_ranks(), {4}).needs_weights());
+    EXPECT_FALSE(decide(all, four_ranks(), {4}).needs_weights);
 }
 
 TEST(Division, ItsTextSaysIt) {

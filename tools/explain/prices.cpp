@@ -50,13 +50,15 @@ std::string prices_text(Subject const& subject) {
     MachineProfile const& machine = *subject.limits().machine;
     std::string text = "\nCandidates, and what they would take on the machine of the profile";
     text += machine.is_measured() ? " (" + machine.measured + ")\n" : "\n";
-    auto const decision = decide(subject.summary_exchange(), subject.topology(), subject.limits());
+    auto const decision = decide(subject.summary_exchange(), subject.topology(), subject.limits(),
+                                 &subject.weights());
     constexpr char const* head = "  total, ms  planning  messages    copies   storage\n";
     if (subject.summary_exchange().bytes == 0)
         return text + head + row_of({decision.way, decision.estimate}, "") +
                "  There is nothing to choose: every rank's part goes straight to the file.\n";
-    Workload const work = workload_of(subject.summary_exchange(), subject.topology(),
-                                      subject.limits().cores_a_node, subject.limits().key.get());
+    Workload work = workload_of(subject.summary_exchange(), subject.topology(),
+                                subject.limits().cores_a_node, subject.limits().key.get());
+    work.weights = &subject.weights();
     auto const all =
         price_all(work, machine,
                   freedom_of(subject.summary_exchange(), subject.topology(), subject.limits()));

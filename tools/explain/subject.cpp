@@ -33,19 +33,19 @@ Subject::Subject(Question question)
     limits_ = {aggregators_usual(topology_, machine.ranks_per_node), simulated::costs_of(machine),
                machine.ranks_per_node, question_.machine, FingerprintKey::of_seed(1)};
     summary_exchange_all();
-    Decision const decision = decide(summary_exchange_, topology_, limits_);
-    plan_ = make_plan(decision, summary_exchange_, topology_, limits_);
+    weigh_all();
+    Decision const decision = decide(summary_exchange_, topology_, limits_, &weights_);
+    plan_ = make_plan(decision, summary_exchange_, topology_, limits_, &weights_);
     if (plan_.needs_groups()) {
         divide_by_groups(plan_, summary_exchange_, topology_, node_, records_,
                          decision.way.aggregators, limits_.key.get());
     }
-    if (plan_.needs_weights()) {
-        Weights weights;
-        for (Rank r = 0; r < topology_.rank_count(); ++r)
-            weights += weigh(exchanged(r), summary_exchange_.span);
-        plan_ = make_plan(decision, summary_exchange_, topology_, limits_, &weights);
-    }
     if (plan_.strategy == Strategy::two_phase) claim_all();
+}
+
+void Subject::weigh_all() {
+    for (Rank r = 0; r < topology_.rank_count(); ++r)
+        weights_ += weigh(exchanged(r), summary_exchange_.span);
 }
 
 Request Subject::request_of(Rank rank) const {

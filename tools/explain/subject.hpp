@@ -44,6 +44,7 @@ public:
     [[nodiscard]] Rank aggregator(std::int32_t a) const noexcept {
         return sluice::aggregator(topology_, plan_, a);
     }
+    [[nodiscard]] Weights const& weights() const noexcept { return weights_; }
     [[nodiscard]] Between bytes() const noexcept { return bytes_; }
     [[nodiscard]] Between pieces() const noexcept { return pieces_; }
     [[nodiscard]] Bytes all_bytes() const noexcept { return all_bytes_; }
@@ -78,6 +79,7 @@ private:
     Node node_;                     ///< Whose groups are told.
     std::vector<Summary> records_;  ///< Of its ranks.
     Summary summary_exchange_;
+    Weights weights_;  ///< Of all ranks.
     Plan plan_;
     Between bytes_, pieces_;
     Bytes all_bytes_ = 0;

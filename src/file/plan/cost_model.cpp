@@ -14,9 +14,7 @@ namespace {
 /// A request that begins as many times its own length behind the last one, or less, costs no seek:
 /// devices have tracks and blocks, and systems read ahead.
 constexpr double near_lengths = 8;
-/// Of the way from equal shares to all bytes in one, where nobody knows where the bytes are.
-constexpr double unevenness = 0.1;
-constexpr double weight_shares = 64;     ///< Bytes are known for each: file/plan/weights.hpp.
+constexpr double weight_shares = Weights::share_count;
 constexpr double empty_round = 1.0 / 3;  ///< Of a round's cost, where nobody wants anything.
 constexpr double messages_at_once = 16;
 constexpr double storage_threads = 2;  ///< They serve what nobody waits for.
@@ -61,11 +59,12 @@ double far_part(double gap, double length) noexcept {
 }
 
 /// Until the first requests of clients have found their places in the span: the last request was
-/// about as far away as the span is long, and clients share it.
+/// at the other end of it, and clients share it. That is known, not a matter of chance.
 double finding_seconds(RequestCosts const& sequential, RequestCosts const& random, double length,
                        double clients, double span) noexcept {
+    auto const is_far = [length](double distance) { return distance > near_lengths * length; };
     double const seek = random.seconds(length, 1) - sequential.seconds(length, 1);
-    double const seeks = far_part(span, length) + (clients - 1) * far_part(span / clients, length);
+    double const seeks = (is_far(span) ? 1 : 0) + (is_far(span / clients) ? clients - 1 : 0);
     return std::max(0.0, seek) * seeks;
 }
 
@@ -135,11 +134,10 @@ double merged_stretches(Workload const& w, bool grouped) noexcept {
 }
 
 /// How much more than an equal share the slowest has.
-double excess(Domains domains, double aggregators, double density) noexcept {
+double excess(Domains domains, double aggregators, Weights const* weights) noexcept {
     if (domains == Domains::balanced) return 1 + aggregators / weight_shares / 2;
-    if (domains != Domains::even) return 1;
-    double const at_worst = std::min(aggregators, 1 / std::min(1.0, density));
-    return 1 + unevenness * (at_worst - 1);
+    if (domains != Domains::even || weights == nullptr) return 1;
+    return fullest_part(*weights, aggregators);
 }
 
 void set_requests(Share& s, Workload const& w, double stretches, double gap_bytes) noexcept {
@@ -161,13 +159,12 @@ void set_requests(Share& s, Workload const& w, double stretches, double gap_byte
 Share share_of(Candidate const& c, Workload const& w) noexcept {
     Share s;
     s.grouped = c.domains == Domains::groups;
-    double const density = w.bytes / w.span;
     s.aggregators = std::clamp<double>(c.aggregators, s.grouped ? w.nodes : 1, w.ranks);
     s.on_node = std::ceil(s.aggregators / w.nodes);
     double const sharing = s.grouped ? s.on_node : s.aggregators;
     double const window = std::max(4096.0, static_cast<double>(c.window_bytes));
     double const rounds = std::ceil(shared_span(w, s.grouped) / sharing / window);
-    double const slow = excess(c.domains, s.aggregators, density);
+    double const slow = excess(c.domains, s.aggregators, w.weights);
     double const bytes = std::min(w.bytes, w.bytes / s.aggregators * slow);
     double const pieces = std::max(1.0, w.pieces * bytes / w.bytes);
     double const apart = w.stretches > 0 ? std::min(pieces, w.stretches) : pieces;

@@ -8,6 +8,7 @@
 #include "base/machine.hpp"
 #include "base/topology.hpp"
 #include "file/plan/summary.hpp"
+#include "file/plan/weights.hpp"
 
 #include <span>
 #include <string>
@@ -31,6 +32,7 @@ struct Workload {
     double cores_a_node = 1;  ///< That this program may use.
     bool repeats = false;     ///< An earlier call's claims can be used again.
     bool blocking = true;     ///< Callers wait, so they serve the file themselves, in between.
+    Weights const* weights = nullptr;  ///< Where in the span the bytes are; null: all over it.
 };
 
 [[nodiscard]] Workload workload_of(Summary const& all, Topology const& topology,

@@ -107,15 +107,32 @@ Estimate price_independent(Summary const& all, Topology const& topology, PlanLim
     return price(Candidate{}, work, *limits.machine);
 }
 
-Decision by_model(Summary const& all, Topology const& topology, PlanLimits const& limits) {
+/// Where the bytes are can matter, and would change the choice if they were all in one place: only
+/// then it is worth a reduction to know it.
+bool depends_on_weights(Candidate const& chosen, Workload work, MachineProfile const& machine,
+                        Freedom const& freedom) {
+    if (chosen.domains == Domains::balanced) return true;
+    bool const has_holes = !work.covered && work.bytes < work.span;
+    if (!has_holes || freedom.aggregators_most <= 1) return false;
+    Weights const crowded = Weights::crowded(work.bytes / work.span);
+    work.weights = &crowded;
+    return choose(work, machine, freedom).candidate != chosen;
+}
+
+Decision by_model(Summary const& all, Topology const& topology, PlanLimits const& limits,
+                  Weights const* weights) {
     Decision decision;
     decision.priced = true;
     decision.free = hinted(all) == Strategy::automatic;
     char const* const reason = forced(all, decision.way.strategy);
     decision.reason = reason ? reason : "it is estimated to be the fastest";
     if (all.bytes > 0) {
-        auto const work = workload_of(all, topology, limits.cores_a_node, limits.key.get());
-        auto const best = choose(work, *limits.machine, freedom_of(all, topology, limits));
+        auto work = workload_of(all, topology, limits.cores_a_node, limits.key.get());
+        work.weights = weights;
+        Freedom const freedom = freedom_of(all, topology, limits);
+        auto const best = choose(work, *limits.machine, freedom);
+        decision.needs_weights = weights == nullptr &&
+                                 depends_on_weights(best.candidate, work, *limits.machine, freedom);
         decision.way = best.candidate;
         decision.estimate = best.estimate;
     }
@@ -174,8 +191,13 @@ Freedom freedom_of(Summary const& all, Topology const& topology, PlanLimits cons
     return freedom;
 }
 
-Decision decide(Summary const& all, Topology const& topology, PlanLimits const& limits) {
-    return limits.machine ? by_model(all, topology, limits) : by_rules(all, topology, limits);
+Decision decide(Summary const& all, Topology const& topology, PlanLimits const& limits,
+                Weights const* weights) {
+    if (limits.machine) return by_model(all, topology, limits, weights);
+    Decision decision = by_rules(all, topology, limits);
+    bool const balanced = decision.way.domains == Domains::balanced;
+    decision.needs_weights = balanced && weights == nullptr;
+    return decision;
 }
 
 }  // namespace sluice

@@ -28,15 +28,17 @@ struct PlanLimits {
 
 struct Decision {
     Candidate way;
-    char const* reason = "";  ///< Why this strategy, for people.
-    bool priced = false;      ///< The model knows what it costs.
-    bool free = false;        ///< No hint said which strategy.
+    char const* reason = "";     ///< Why this strategy, for people.
+    bool priced = false;         ///< The model knows what it costs.
+    bool free = false;           ///< No hint said which strategy.
+    bool needs_weights = false;  ///< It, or its domains, may be others where those are known.
     Estimate estimate;
 };
 
-/// `all` is the merged summary of all ranks.
+/// `all` is the merged summary of all ranks, `weights` those of all ranks over its span. Without
+/// them the bytes are taken to be spread evenly, and the decision says whether they are needed.
 [[nodiscard]] Decision decide(Summary const& all, Topology const& topology,
-                              PlanLimits const& limits);
+                              PlanLimits const& limits, Weights const* weights = nullptr);
 
 /// What the hints and the memory that all nodes reserved leave open.
 [[nodiscard]] Freedom freedom_of(Summary const& all, Topology const& topology,

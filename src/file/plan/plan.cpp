@@ -66,7 +66,7 @@ Plan make_plan(Decision const& decision, Summary const& all, Topology const& top
 
 Plan make_plan(Summary const& all, Topology const& topology, PlanLimits const& limits,
                Weights const* weights) {
-    return make_plan(decide(all, topology, limits), all, topology, limits, weights);
+    return make_plan(decide(all, topology, limits, weights), all, topology, limits, weights);
 }
 
 void divide_by_groups(Plan& plan, Summary const& all, Topology const& topology, Node node,

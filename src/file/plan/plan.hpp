@@ -46,10 +46,6 @@ struct Plan {
         return data.kernel == Kernel::pairwise && direction == Direction::write;
     }
     [[nodiscard]] Window window(std::int32_t aggregator, std::int64_t round) const noexcept;
-    /// Its domains depend on the weights of all ranks, which were not known yet.
-    [[nodiscard]] bool needs_weights() const noexcept {
-        return strategy == Strategy::two_phase && domains.empty() && division != Domains::groups;
-    }
     /// Its domains depend on what each rank of the node wants: see divide_by_groups().
     [[nodiscard]] bool needs_groups() const noexcept {
         return strategy == Strategy::two_phase && domains.empty() && division == Domains::groups;

@@ -48,19 +48,18 @@ std::shared_ptr<Claims> PlanCache::find(PlanLookup const& all, Plan const& plan)
     return entries_.front().claims;
 }
 
-std::optional<std::vector<Span>> PlanCache::domains(PlanLookup const& all, Plan open) const {
-    for (Entry const& entry : entries_) {
-        if (entry.operation != all.operation || all.distance != 0) continue;
-        open.domains = entry.plan.domains;
-        if (open == entry.plan) return open.domains;
-    }
-    return std::nullopt;
+std::shared_ptr<Weights const> PlanCache::weights(PlanLookup const& all) const {
+    if (!all.is_one()) return nullptr;
+    for (Entry const& entry : entries_)
+        if (entry.operation == all.operation) return entry.weights;
+    return nullptr;
 }
 
 void PlanCache::store(std::int64_t operation, Request const& request, Plan const& plan,
-                      std::shared_ptr<Claims> claims) {
+                      std::shared_ptr<Claims> claims, std::shared_ptr<Weights const> weights) {
     PlanKey const plan_key = request.bytes > 0 ? PlanKey(request) : PlanKey();
-    entries_.insert(entries_.begin(), {operation, plan_key, plan, std::move(claims)});
+    entries_.insert(entries_.begin(),
+                    {operation, plan_key, plan, std::move(claims), std::move(weights)});
     if (entries_.size() > entries_at_most) entries_.pop_back();
 }
 

@@ -45,14 +45,14 @@ public:
     /// Maybe not complete yet. What is found is kept longest.
     [[nodiscard]] std::shared_ptr<Claims> find(PlanLookup const& all, Plan const& plan);
 
-    /// The domains of the plan that all ranks remember, where it is the same as `open` but for them
-    /// and lies at the same place.
-    [[nodiscard]] std::optional<std::vector<Span>> domains(PlanLookup const& all, Plan open) const;
+    /// The weights with which the plan was decided that all ranks remember: bytes that all lie at
+    /// the same distance have the same. Null where there are none.
+    [[nodiscard]] std::shared_ptr<Weights const> weights(PlanLookup const& all) const;
 
     /// `operation` is the operation queue's number of it. All ranks store the same operations, in
     /// the order in which they plan them.
     void store(std::int64_t operation, Request const& request, Plan const& plan,
-               std::shared_ptr<Claims> claims);
+               std::shared_ptr<Claims> claims, std::shared_ptr<Weights const> weights = {});
 
 private:
     struct Entry {
@@ -60,6 +60,7 @@ private:
         PlanKey plan_key;
         Plan plan;
         std::shared_ptr<Claims> claims;
+        std::shared_ptr<Weights const> weights;
     };
     std::vector<Entry> entries_;  ///< Those used last come first.
 };

@@ -1,6 +1,8 @@
 // Weighing a request, and finding borders of equal weight. See weights.hpp.
 #include "file/plan/weights.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace sluice {
@@ -22,6 +24,15 @@ Weights Weights::even() noexcept {
     return weights;
 }
 
+Weights Weights::crowded(double density) noexcept {
+    constexpr auto shares = static_cast<double>(share_count);
+    auto const full =
+        static_cast<std::size_t>(std::clamp(std::ceil(density * shares), 1.0, shares));
+    Weights weights;
+    std::fill_n(weights.bytes.begin(), full, Bytes{1});
+    return weights;
+}
+
 Weights& Weights::operator+=(Weights const& other) noexcept {
     for (std::size_t i = 0; i < share_count; ++i) bytes[i] += other.bytes[i];
     lost += other.lost;
@@ -40,6 +51,28 @@ Weights weigh(Request const& request, Span span) noexcept {
         weights.bytes[i] = positions_in(request, share_of(span, i)).bytes();
     }
     return weights;
+}
+
+double fullest_part(Weights const& weights, double parts) noexcept {
+    constexpr auto shares = static_cast<double>(Weights::share_count);
+    double const count = std::clamp(std::floor(parts), 1.0, shares), length = shares / count;
+    double total = 0, part = 0, fullest = 0, border = length;
+    for (std::size_t i = 0; i < Weights::share_count; ++i) {
+        auto const bytes = static_cast<double>(weights.bytes[i]);
+        auto const end = static_cast<double>(i + 1);
+        total += bytes;
+        if (end < border) {
+            part += bytes;
+            continue;
+        }
+        double const beyond = end - border;  // Less than a share, as parts are no shorter.
+        fullest = std::max(fullest, part + bytes * (1 - beyond));
+        part = bytes * beyond;
+        border += length;
+    }
+    fullest =
+        std::max(fullest, part);  // Where rounding left the last border behind the last share.
+    return total > 0 ? std::max(1.0, fullest * count / total) : 1;
 }
 
 Offset border_of(Weights const& weights, Span span, std::int64_t k, std::int64_t count) noexcept {

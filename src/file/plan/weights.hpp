@@ -15,6 +15,8 @@ struct Weights {
 
     /// As if all shares had the same bytes.
     [[nodiscard]] static Weights even() noexcept;
+    /// As if they lay as close together as they can: `density` is bytes wanted / bytes of the span.
+    [[nodiscard]] static Weights crowded(double density) noexcept;
 
     Weights& operator+=(Weights const& other) noexcept;
     Weights& operator-=(Weights const& other) noexcept;
@@ -23,6 +25,11 @@ struct Weights {
 
 /// What one rank wants of each share. 65 searches in the view.
 [[nodiscard]] Weights weigh(Request const& request, Span span) noexcept;
+
+/// The span is cut into so many parts of equal length: the bytes of the fullest one, as a multiple
+/// of an equal share of all bytes. Inside of a share of Weights bytes are taken to be spread
+/// evenly. At least 1, at most the number of parts; 1 where nothing is wanted.
+[[nodiscard]] double fullest_part(Weights const& weights, double parts) noexcept;
 
 /// The offset before which about k/count of the weight lies: exact at the borders of shares, and
 /// between them as if the bytes of a share were spread evenly.

@@ -188,13 +188,24 @@ void Operation::end_summary_exchange() {
 }
 
 /// All ranks know what all of them want, and nothing of it has to wait for earlier operations.
+/// Where the bytes lie is asked for once: with a plan that is remembered its weights are.
 void Operation::start_planned() {
-    decision_ = decide(summary_exchange_, *execution_context_.topology, execution_context_.limits);
+    weights_ = queue_.plans.weights(summary_exchange_.plan_lookup);
+    decision_ = decide(summary_exchange_, *execution_context_.topology, execution_context_.limits,
+                       weights_.get());
+    bool const moves = summary_exchange_.bytes > 0 && summary_exchange_.status == Status::ok;
+    if (moves && decision_.needs_weights) return start_weights();
+    static auto const even = std::make_shared<Weights const>(Weights::even());
+    if (!weights_) weights_ = even;  // The decision is the same with any others.
+    start_decided();
+}
+
+void Operation::start_decided() {
     if (decision_.free && !state_.independent) {
         queue_.answers.note(state_.request, decision_.way.strategy);
     }
     state_.plan = make_plan(decision_, summary_exchange_, *execution_context_.topology,
-                            execution_context_.limits);
+                            execution_context_.limits, weights_.get());
     bool const failed = summary_exchange_.status != Status::ok;
     if (summary_exchange_.pending == 0 && (summary_exchange_.bytes == 0 || failed)) {
         return finish();
@@ -207,11 +218,6 @@ void Operation::start_planned() {
         start_independent();
     }
     if (state_.plan.needs_groups()) divide_by_groups();
-    if (state_.plan.needs_weights()) {
-        auto known = queue_.plans.domains(summary_exchange_.plan_lookup, state_.plan);
-        if (!known) return start_weights();
-        state_.plan.domains = std::move(*known);
-    }
     start_work();
 }
 
@@ -232,7 +238,7 @@ bool Operation::reuse_claims() {
 void Operation::start_claims() {
     use_board(boards_of_claims);
     state_.claims = std::make_shared<Claims>();
-    queue_.plans.store(state_.operation, state_.exchanged(), state_.plan, state_.claims);
+    queue_.plans.store(state_.operation, state_.exchanged(), state_.plan, state_.claims, weights_);
     state_.claims->own = make_claims(state_.exchanged(), state_.plan, execution_context_.local());
     state_.claims->local.resize(index(state_.plan.aggregator_count()));
     start_exchange();

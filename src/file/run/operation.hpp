@@ -172,6 +172,7 @@ private:
     void start_summary_exchange();
     void end_summary_exchange();
     void start_planned();
+    void start_decided();
     void divide_by_groups();
     void use_board(BoardUse use);
     void admit_reduction(Channel channel);
@@ -204,6 +205,7 @@ private:
     Stage stage_ = Stage::waiting;
     Summary summary_exchange_;
     Decision decision_;
+    std::shared_ptr<Weights const> weights_;  ///< That the decision was made with.
     bool reused_plan_ = false;
     bool independent_started_ = false, independent_done_ = false;
     bool ran_early_ = false;                  ///< Before the exchange of summaries, by run_early().

@@ -49,10 +49,11 @@ void Operation::start_weights() {
 void Operation::end_weights() {
     queue_.weighed.resize(index(board_count));
     queue_.weighed[index(state_.operation % board_count)] = state_.weights->sums;
-    state_.plan = make_plan(decision_, summary_exchange_, *execution_context_.topology,
-                            execution_context_.limits, &state_.weights->result());
+    weights_ = std::make_shared<Weights const>(state_.weights->result());
+    decision_ = decide(summary_exchange_, *execution_context_.topology, execution_context_.limits,
+                       weights_.get());
     state_.weights.reset();
-    start_work();
+    start_decided();
 }
 
 /// A part that goes straight to the file may start before the other ranks are heard of, unless one
