@@ -50,6 +50,7 @@ public:
 private:
     [[nodiscard]] WorldShape shape() const {
         WorldShape shape;
+        shape.machine = experiment_.profile;
         shape.rank_count = experiment_.machine.ranks();
         shape.ranks_per_node = experiment_.machine.ranks_per_node;
         shape.local_aggregators = experiment_.local_aggregators;

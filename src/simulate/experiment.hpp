@@ -14,6 +14,7 @@ struct Experiment {
     Machine machine;
     Hints hints;
     Rank local_aggregators = 0;  ///< Of two-layer aggregation, in all; 0: one of each node.
+    std::shared_ptr<MachineProfile const> profile;  ///< By which ranks choose; null: by rules.
     Bytes cb_buffer_bytes_max = Bytes{1}
                                 << 20;  ///< Staging memory that each node has for a window.
     std::uint64_t seed = 1;
