@@ -17,7 +17,7 @@ struct ExchangeOptions {
     Direction direction = Direction::write;
     std::optional<DeviceProfile> device;  ///< In the place of the machines' own storage.
     bool throttles = false, kernels = false, planning = false, romio = false;
-    bool published = false;  ///< btio and flash have the paper's size.
+    bool published = false;    ///< btio and flash have the paper's size.
     std::int64_t choices = 0;  ///< Drawn scenarios on which the library's choice is compared.
     bool checked = false;
     std::FILE* json = nullptr;

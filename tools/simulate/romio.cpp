@@ -54,9 +54,10 @@ public:
 private:
     static Hints balanced() {
         Hints hints;
-        Delivery const delivery{Kernel::balanced, Layers::one, RankList::nodes, 1};
+        Delivery delivery{Kernel::balanced, Layers::one, 1};
+        delivery.throttle = {Throttle::usual};
         hints.metadata = hints.data = delivery;
-        hints.throttle = {Throttle::usual};
+        hints.domains = Domains::even;  // As ROMIO: all ranks with all aggregators.
         hints.aggregator_count = stripes;
         hints.window_bytes = stripe_bytes;
         return hints;
