@@ -5,6 +5,7 @@ import re
 import statistics
 
 import choice
+import romio
 import row_figures
 import simulated
 from data import MPIS, between, lines, mpi_of, newest, of_mpi, percent
@@ -132,7 +133,8 @@ def kernels():
 
 def all_figures():
     found = {}
-    for group in (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels):
+    for group in (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels,
+                  romio.figures):
         found.update(group())
     found.update(row_figures.figures())
     return found

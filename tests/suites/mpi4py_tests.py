@@ -7,6 +7,7 @@ import common
 VERSION = "4.1.2"  # As in setup/requirements-*.txt.
 MPIS = ("mpich", "openmpi", "intel")
 RANKS = (2, 3)
+DELAYS = False  # Its files are deleted on close, and writes to such are never delayed.
 # Run together. The classes of test_io run one by one: after a hang the rest of a class is unknown.
 OTHERS = (("test_file",), ("test_cco_nb_buf", "test_cco_nb_vec"),
           ("test_datatype", "test_request", "test_grequest", "test_status", "test_errhandler",

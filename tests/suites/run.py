@@ -163,11 +163,12 @@ def print_faults(comparisons, behind):
             faults += 1
     done = collections.Counter()
     for comparison in comparisons:
-        counted = comparison.delayed if behind else comparison.operations
-        done[comparison.suite, comparison.mpi.name] += counted
-    for (suite, mpi), operations in done.items():
+        delays = behind and getattr(importlib.import_module(comparison.suite), "DELAYS", True)
+        counted = comparison.delayed if delays else comparison.operations
+        done[comparison.suite, comparison.mpi.name, "delayed" if delays else "served"] += counted
+    for (suite, mpi, what), operations in done.items():
         if operations == 0:
-            print(f"Sluice {'delayed' if behind else 'served'} nothing: {suite} {mpi}")
+            print(f"Sluice {what} nothing: {suite} {mpi}")
             faults += 1
     return faults
 

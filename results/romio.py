@@ -1,0 +1,64 @@
+"""ROMIO's own collective write beside Sluice's in simulation, and what a queued message costs a real MPI:
+tables and figures, from lines of `sluice bench exchange --romio` and `sluice bench overhead --what queue`."""
+
+from data import between, lines, mpi_of, newest
+
+BESIDE_NOTE = """`sluice bench exchange --romio` on the machine knl: virtual time of one write, 64 aggregators, stripes of 1 MiB. *ROMIO* is
+ROMIO's own program: an exchange of counts each round, receives in the order of ranks, one buffer, a write before the next round.
+*balanced* is Sluice's exchange in the paper's order, with as many aggregators and the same windows. *queue*: what each request in a
+receiver's queue adds to a message; *measured* is 10 ns, see the next table. *of the choice*: time over that of the library's choice."""
+QUEUE_NOTE = """`results/measure queue`: rank 0 has so many receives posted, or messages that came unasked, of all other ranks; time of one
+message. One sender stands for the worst case: MPICH has one queue for all senders, Open MPI one for each sender."""
+PRICES = {"free": "free", "measured here": "measured", "estimate": "estimate"}
+
+
+def comparisons():
+    """(ranks, pattern, queue) -> name -> its newest line."""
+    found = {}
+    for line in lines("exchange"):
+        if line["mode"] == "romio":
+            found.setdefault((line["ranks"], line["pattern"], line["queue"]), {})[line["name"]] = line
+    return found
+
+
+def queues():
+    return newest([line for line in lines("queue") if "requests" in line],
+                  "mpi", "ranks", "queue", "requests").values()
+
+
+def tables(table, seconds):
+    rows = []
+    for (ranks, pattern, price), of in comparisons().items():
+        choice = of["the library's choice"]["seconds"]
+        for name, line in of.items():
+            rows.append([f"{pattern}, {ranks} ranks", price, name, seconds(line["seconds"]),
+                         str(line["messages"]), f"{line['seconds'] / choice:.1f}",
+                         str(line.get("rounds", ""))])
+    text = table("In simulation: ROMIO's own collective write", BESIDE_NOTE,
+                 ["pattern", "queue", "", "time", "messages", "of the choice", "rounds"], rows)
+    rows = [[mpi_of(line), str(line["ranks"] - 1), line["queue"], str(line["requests"]),
+             seconds(line["message"]["median"]), seconds(line["message"]["min"]),
+             seconds(line["message"]["max"])] for line in queues()]
+    return text + table("What a queued message costs", QUEUE_NOTE,
+                        ["MPI", "senders", "queue", "requests", "a message: median", "min", "max"], rows)
+
+
+def figures():
+    counts = sorted({ranks for ranks, pattern, _ in comparisons() if pattern == "e3sm-f"})
+    yield "romio_fewer", f"{counts[0]:,} ranks"
+    yield "romio_more", f"{counts[-1]:,} ranks"
+    rest = [of for (_, pattern, _), of in comparisons().items() if pattern != "e3sm-f"]
+    yield "romio_others", between((of["ROMIO"]["seconds"] / of["the library's choice"]["seconds"]
+                                   for of in rest), "{:.1f}")
+    for (ranks, pattern, price), of in comparisons().items():
+        if pattern != "e3sm-f":
+            continue
+        romio = of["ROMIO"]["seconds"]
+        yield f"romio_{ranks}_senders", f"{of['ROMIO']['senders']:.0f}"
+        for name, other in (("choice", "the library's choice"), ("balanced", "balanced")):
+            yield f"romio_{ranks}_{PRICES[price]}_{name}", f"{romio / of[other]['seconds']:.1f}"
+    for line in newest([line for line in lines("queue") if "each_request" in line],
+                       "mpi", "ranks", "queue").values():
+        library = "mpich" if mpi_of(line).startswith("MPICH") else "openmpi"
+        yield (f"queue_{library}_{line['ranks'] - 1}_{line['queue']}",
+               f"{1e9 * line['each_request']:.1f} ns")
