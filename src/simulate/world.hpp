@@ -27,13 +27,13 @@ struct File {
 struct WorldShape {
     Rank rank_count = 1;
     Rank ranks_per_node = 1;
-    Rank local_aggregators = 0;  ///< As Topology::divided() has them; 0: nodes are not divided.
     Bytes cb_buffer_bytes = 4096;
     std::int32_t aggregators = 2;
     double delay_seconds = 1e-3;   ///< Upper bound of every drawn delay.
     std::int32_t queue_count = 1;  ///< Files that each rank has open.
     Costs costs{};                 ///< What the ranks believe that messages cost.
     std::shared_ptr<MachineProfile const> machine{};  ///< What they believe of all the rest.
+    Rank local_aggregators = 0;  ///< As Topology::divided() has them; 0: nodes are not divided.
 };
 
 /// Told when a rank's own work begins and ends, without that of the twins: for who measures what

@@ -66,25 +66,29 @@ std::int64_t even_step(Rank place, Rank ranks, std::int32_t index, std::int32_t 
 
 std::int64_t delivery_step(Delivery delivery, Topology const& topology, Rank sender, std::int32_t a,
                            std::int32_t count) noexcept {
-    Rank const receiver = topology.aggregator(a);
     // With two layers nodes send: the orders are those of as many ranks as there are nodes.
     bool const nodes = delivery.layers == Layers::two;
     std::int32_t const senders = nodes ? topology.node_count() : topology.rank_count();
     std::int32_t const from = nodes ? topology.node_of(sender) : sender;
-    std::int32_t const to = nodes ? topology.node_of(receiver) : receiver;
+    // The balanced orders go by the number of a receiver alone, and there may be more of them than
+    // a topology has aggregators.
+    auto const to = [&] {
+        Rank const receiver = topology.aggregator(a);
+        return nodes ? topology.node_of(receiver) : receiver;
+    };
     auto const place = [&] {
         if (delivery.stride > 0) return strided_place(from, senders, delivery.stride);
         return nodes ? from : topology.spread_place(sender);
     };
     switch (delivery.kernel) {
     case Kernel::pairwise:
-        return from ^ to;
+        return from ^ to();
     case Kernel::spread_out:
-        return (from - to + senders) % senders;
+        return (from - to() + senders) % senders;
     case Kernel::balanced:
     case Kernel::even:
         // With as many receivers as nodes, or more, they are on all nodes: evenly spread anyway.
-        if (nodes && count >= senders) return (from - to + senders) % senders;
+        if (nodes && count >= senders) return (from - to() + senders) % senders;
         return delivery.kernel == Kernel::even ? even_step(place(), senders, a, count)
                                                : balanced_step(place(), senders, a, count);
     case Kernel::automatic:
