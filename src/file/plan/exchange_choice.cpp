@@ -91,40 +91,53 @@ double window_seconds(Traffic const& traffic, Layers layers, Throttle throttle,
            gathering;
 }
 
+namespace {
+
+/// What hints leave open of the exchange of data; returns why it has these layers.
+char const* choose_data(Delivery& data, Traffic const& traffic, std::int32_t on_a_node, bool reads,
+                        Costs const& costs) noexcept {
+    auto const throttle = [&](double messages) {
+        if (data.throttle.messages >= 0) return data.throttle;
+        double const each = traffic.bytes / std::max(1.0, messages);
+        return throttle_of(messages, each, on_a_node, reads, costs);
+    };
+    bool const by_hint = data.layers != Layers::automatic;
+    double const one = window_seconds(traffic, Layers::one, throttle(traffic.ranks), costs);
+    double const two = window_seconds(traffic, Layers::two, throttle(traffic.nodes), costs);
+    if (!by_hint) data.layers = one <= two ? Layers::one : Layers::two;
+    double const senders = data.layers == Layers::one ? traffic.ranks : traffic.nodes;
+    double const message_bytes = traffic.bytes / std::max(1.0, senders);
+    data.throttle = throttle(senders);
+    if (!reads && data.kernel == Kernel::automatic &&
+        would_run_ahead(senders, message_bytes, traffic.rounds, costs))
+        data.synchronous = 1;
+    return by_hint      ? "a hint says so"
+           : one <= two ? "few ranks of a node share a window: each sends for itself"
+                        : "many ranks of a node share a window: it sends for them";
+}
+
+/// The same of the exchange of claims: short messages, of one round.
+void choose_metadata(Delivery& metadata, Topology const& topology, std::int32_t on_a_node,
+                     Costs const& costs) noexcept {
+    if (metadata.layers == Layers::automatic) metadata.layers = layers_of_metadata(topology, costs);
+    double const claimants =
+        metadata.layers == Layers::one ? topology.rank_count() : topology.node_count() - 1;
+    if (metadata.throttle.messages < 0)
+        metadata.throttle = throttle_of(claimants, 0, on_a_node, false, costs);
+    if (metadata.kernel == Kernel::automatic && would_run_ahead(claimants, 0, 1, costs))
+        metadata.synchronous = 1;
+}
+
+}  // namespace
+
 DeliveryChoice choose_delivery(Summary const& all, Topology const& topology,
                                std::int32_t aggregators, Bytes window_bytes,
                                Costs const& costs) noexcept {
     DeliveryChoice choice{all.hints.metadata, all.hints.data};
-    Traffic const traffic = traffic_of(all, topology, aggregators, window_bytes);
     std::int32_t const on_a_node = aggregators_a_node(topology, aggregators);
-    bool const reads = all.operation != 1;
-    auto const throttle = [&](double messages) {
-        if (choice.data.throttle.messages >= 0) return choice.data.throttle;
-        double const each = traffic.bytes / std::max(1.0, messages);
-        return throttle_of(messages, each, on_a_node, reads, costs);
-    };
-    bool const by_hint = choice.data.layers != Layers::automatic;
-    double const one = window_seconds(traffic, Layers::one, throttle(traffic.ranks), costs);
-    double const two = window_seconds(traffic, Layers::two, throttle(traffic.nodes), costs);
-    choice.reason = by_hint      ? "a hint says so"
-                    : one <= two ? "few ranks of a node share a window: each sends for itself"
-                                 : "many ranks of a node share a window: it sends for them";
-    if (!by_hint) choice.data.layers = one <= two ? Layers::one : Layers::two;
-    bool const for_itself = choice.data.layers == Layers::one;
-    double const senders = for_itself ? traffic.ranks : traffic.nodes;
-    choice.data.throttle = throttle(senders);
-    bool const is_open = !reads && all.hints.data.kernel == Kernel::automatic;
-    double const message_bytes = traffic.bytes / std::max(1.0, senders);
-    if (is_open && would_run_ahead(senders, message_bytes, traffic.rounds, costs))
-        choice.data.synchronous = 1;
-    if (choice.metadata.layers == Layers::automatic)
-        choice.metadata.layers = layers_of_metadata(topology, costs);
-    double const nodes = topology.node_count() - 1, ranks = topology.rank_count();
-    double const claimants = choice.metadata.layers == Layers::one ? ranks : nodes;
-    if (choice.metadata.throttle.messages < 0)
-        choice.metadata.throttle = throttle_of(claimants, 0, on_a_node, false, costs);
-    if (all.hints.metadata.kernel == Kernel::automatic && would_run_ahead(claimants, 0, 1, costs))
-        choice.metadata.synchronous = 1;
+    choice.reason = choose_data(choice.data, traffic_of(all, topology, aggregators, window_bytes),
+                                on_a_node, all.operation != 1, costs);
+    choose_metadata(choice.metadata, topology, on_a_node, costs);
     for (Delivery* const each : {&choice.metadata, &choice.data}) {
         if (each->kernel == Kernel::automatic) each->kernel = Kernel::even;
         if (each->kernel != Kernel::pairwise) continue;

@@ -70,8 +70,8 @@ double fullest_part(Weights const& weights, double parts) noexcept {
         part = bytes * beyond;
         border += length;
     }
-    fullest =
-        std::max(fullest, part);  // Where rounding left the last border behind the last share.
+    // Rounding may have left the last border behind the last share.
+    fullest = std::max(fullest, part);
     return total > 0 ? std::max(1.0, fullest * count / total) : 1;
 }
 
