@@ -15,18 +15,6 @@ namespace {
 constexpr auto page = PageMemory::page;
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;  // one request of an emulated device
 
-/// The first rank of each rank's node.
-std::vector<int> nodes_of_ranks(Run const& run) {
-    MPI_Comm node = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    int first = run.rank;
-    MPI_Bcast(&first, 1, MPI_INT, 0, node);
-    MPI_Comm_free(&node);
-    std::vector<int> all(std::size_t(run.ranks));
-    MPI_Allgather(&first, 1, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD);
-    return all;
-}
-
 class Ideal final : public Background {
 public:
     Ideal(Run const& bench_run, Pattern const& pattern)
@@ -91,7 +79,7 @@ private:
     /// How many bytes of this rank's pieces, and of the partner's, lie in the share of a rank of
     /// another node.
     void count_foreign(Pattern const& pattern) {
-        auto const nodes = nodes_of_ranks(run_);
+        auto const& nodes = nodes_of_ranks();
         pattern.for_each_piece([&](std::uint64_t offset, std::uint64_t bytes) {
             while (bytes > 0) {
                 auto const owner = offset / share_;

@@ -17,9 +17,7 @@ void observe_romio(Sample& sample, RomioTimes const& before) {
     auto const aggregators = double(sum_over_ranks(aggregates ? 1 : 0));
     if (aggregators == 0) return;
     auto const mean = [&](auto part) {
-        constexpr double nanosecond = 1e-9;
-        double const own = aggregates ? double(now.*part - before.*part) : 0;
-        return double(sum_over_ranks(std::uint64_t(own / nanosecond))) * nanosecond / aggregators;
+        return total_over_ranks(aggregates ? double(now.*part - before.*part) : 0) / aggregators;
     };
     sample.transfers = mean(&RomioTimes::transfer);
     sample.messages = mean(&RomioTimes::shuffle);

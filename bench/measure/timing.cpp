@@ -51,15 +51,27 @@ void check(int code, char const* what) {
     std::abort();
 }
 
-int node_count() {
-    static int const count = [] {
+std::vector<int> const& nodes_of_ranks() {
+    static std::vector<int> const nodes = [] {
         MPI_Comm node = MPI_COMM_NULL;
         MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-        int rank = 0;
-        MPI_Comm_rank(node, &rank);
+        int first = 0, ranks = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &first);
+        MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+        MPI_Bcast(&first, 1, MPI_INT, 0, node);
         MPI_Comm_free(&node);
-        return int(sum_over_ranks(rank == 0 ? 1 : 0));
+        std::vector<int> all(std::size_t(ranks), 0);
+        MPI_Allgather(&first, 1, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD);
+        return all;
     }();
+    return nodes;
+}
+
+int node_count() {
+    auto const& nodes = nodes_of_ranks();
+    int count = 0;
+    for (std::size_t rank = 0; rank < nodes.size(); ++rank)
+        count += nodes[rank] == int(rank) ? 1 : 0;
     return count;
 }
 

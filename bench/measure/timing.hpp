@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace sluice::bench {
 
@@ -17,7 +18,9 @@ double max_over_ranks(double value);
 std::uint64_t sum_over_ranks(std::uint64_t value);
 double total_over_ranks(double value);
 
-/// Collective at the first call. Groups of ranks that the MPI says share memory.
+/// Collective at the first call, both. Nodes are groups of ranks that the MPI says share memory,
+/// each named by its first rank.
+std::vector<int> const& nodes_of_ranks();
 int node_count();
 
 /// Collective. All ranks return at one instant, for which they wait asleep.
