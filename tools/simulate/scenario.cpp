@@ -16,8 +16,7 @@ constexpr ScenarioKey keys[] = {
      "machine's own servers"},
     {"device.NAME", "a number of the device: see sluice device --list"},
     {"pattern.name", "contiguous, strided, block3d, btio, irregular, random, e3sm, e3sm-f, e3sm-g, "
-                     "e3sm-i, flash or "
-                     "sparse"},
+                     "e3sm-i, flash or sparse"},
     {"pattern.bytes", "of each rank; rounded to what the pattern can tile with"},
     {"pattern.piece_bytes", "strided, sparse, random; irregular: on average"},
     {"pattern.seed", "irregular, random, e3sm-f, -g, -i: which one"},
