@@ -6,6 +6,7 @@ import common
 
 MPIS = ("debian-mpich", "debian-openmpi")
 RANKS = (1, 2, 3, 4)
+DELAYS = True
 HERE = Path(__file__).resolve().parent
 NETCDF_MPI = "debian-openmpi"  # Debian builds these for its default MPI only.
 

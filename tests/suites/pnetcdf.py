@@ -6,6 +6,7 @@ import common
 VERSION = "1.12.3-1"  # Debian's.
 MPIS = ("mpich", "openmpi", "intel", "debian-mpich", "debian-openmpi")
 RANKS = (1, 2, 3, 4)
+DELAYS = True
 SOURCES = common.SUITES / "sources" / f"pnetcdf-{VERSION}"
 TOOLS = ("autoconf", "automake", "libtool", "m4", "make")  # The sources come without configure.
 TESTS = ("test/C", "test/cdf_format", "test/header", "test/nc_test", "test/nonblocking",

@@ -38,8 +38,9 @@ def environment(mpi, mark):
 class Comparison:
     """One suite with one MPI and one number of ranks."""
 
-    def __init__(self, suite, mpi, ranks):
+    def __init__(self, suite, mpi, ranks, delays):
         self.suite, self.mpi, self.ranks = suite, mpi, ranks
+        self.delays = delays  # whether any write may be delayed
         self.without, self.with_sluice = {}, {}  # case -> passed
         self.operations = 0
         self.delayed = 0  # writes
@@ -109,7 +110,7 @@ def run_suite(name, mpi, args):
     for ranks in suite.RANKS:
         if args.ranks and ranks not in args.ranks:
             continue
-        comparison = Comparison(name, mpi, ranks)
+        comparison = Comparison(name, mpi, ranks, args.behind and suite.DELAYS)
         for job in suite.jobs(mpi, ranks):
             if args.only in job.name:
                 comparison.add(job, args)
@@ -153,7 +154,7 @@ def print_table(comparisons):
                         for column, (word, width) in enumerate(zip(row, widths))))
 
 
-def print_faults(comparisons, behind):
+def print_faults(comparisons):
     """Says what is Sluice's fault; returns how many there are."""
     faults = 0
     for comparison in comparisons:
@@ -163,9 +164,9 @@ def print_faults(comparisons, behind):
             faults += 1
     done = collections.Counter()
     for comparison in comparisons:
-        delays = behind and getattr(importlib.import_module(comparison.suite), "DELAYS", True)
-        counted = comparison.delayed if delays else comparison.operations
-        done[comparison.suite, comparison.mpi.name, "delayed" if delays else "served"] += counted
+        counted = comparison.delayed if comparison.delays else comparison.operations
+        what = "delayed" if comparison.delays else "served"
+        done[comparison.suite, comparison.mpi.name, what] += counted
     for (suite, mpi, what), operations in done.items():
         if operations == 0:
             print(f"Sluice {what} nothing: {suite} {mpi}")
@@ -209,7 +210,7 @@ def main():
     fortran_failed = fortran_fails(args)
     print_table(comparisons)
     print("\n".join(["", *skipped]))
-    faults = print_faults(comparisons, args.behind)
+    faults = print_faults(comparisons)
     if fortran_failed:
         print("the Fortran tests failed: see above")
         faults += 1

@@ -129,7 +129,7 @@ TEST(ExchangeHint, SaysAllOfIt) {
 RC_GTEST_PROP(ExchangeHint, ReadsBackWhatIsInForce, ()) {
     auto const below = [](int end) { return *rc::gen::inRange(0, end); };
     auto const delivery = [&] {
-        Delivery one{static_cast<Kernel>(below(5)), static_cast<Layers>(below(3)),
+        Delivery one{static_cast<Kernel>(below(6)), static_cast<Layers>(below(3)),
                      static_cast<std::uint8_t>(below(2))};
         one.stride = below(9);
         if (below(2) == 0) one.throttle = {below(40), static_cast<std::uint8_t>(below(2))};

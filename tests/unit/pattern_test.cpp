@@ -201,6 +201,8 @@ TEST(patterns, flash_holds_variable_after_variable) {
                   static_cast<std::size_t>(part * ranks * flash_variables));
         expect_owners(spec, ranks, [&](std::int64_t w) { return w / part % ranks; });
     }
+    auto const usual = spec_of("flash", 80 * flash_variables * flash_block_bytes);
+    EXPECT_EQ(flash_size(usual).blocks, 80);  // A usual run's.
 }
 
 TEST(patterns, irregular_has_no_order) {
