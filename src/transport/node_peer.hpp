@@ -5,7 +5,7 @@
 // the end. docs/architecture.md, section 14, says more.
 #pragma once
 #include "system/peer_process.hpp"
-#include "transport/node_message_desc.hpp"
+#include "transport/message_desc.hpp"
 #include "transport/node_queue.hpp"
 
 #include <deque>

@@ -1,6 +1,6 @@
-// A MessageDesc is what a rank remembers of one message on the node. This file also has lists of
-// them in the order of their starts, and memory for bytes that came before their receive. All of it
-// is used again.
+// A MessageDesc is what a rank remembers of one message, on the node or over a fabric. This file
+// also has lists of them in the order of their starts, and memory for bytes that came before their
+// receive. All of it is used again.
 #pragma once
 #include "base/topology.hpp"
 
@@ -24,11 +24,19 @@ struct MessageDesc {
     bool granted = false;       ///< Large sends: fragments may go.
     std::byte* data = nullptr;  ///< The user's; of what nobody asked for: `store`.
     std::uint64_t bytes = 0;    ///< Of the message; receives that wait: room for it.
-    // Of large messages.
+    // Of large messages on the node; over a fabric all have a number.
     std::uint64_t number = 0;
-    std::uint64_t address = 0;           ///< Of the bytes, at the sender.
-    std::uint64_t front = 0, end = 0;    ///< Fragments went or came up to `front`; they end there.
-    double quiet_since = 0;              ///< When nothing came any more; 0: it does.
+    std::uint64_t address = 0;  ///< Of the bytes, at the sender; of a write, at the receiver.
+    std::uint64_t front = 0, end = 0;  ///< Fragments went or came up to `front`; they end there.
+    double quiet_since = 0;            ///< When nothing came any more; 0: it does.
+    // Over a fabric.
+    bool synchronous = false;
+    std::uint32_t peer = 0;
+    std::uint64_t key = 0;               ///< Of the memory at `address`.
+    std::uint32_t receive = 0;           ///< The receiver's number for the receive.
+    std::uint32_t under_way = 0;         ///< Writes that have no end yet.
+    void* registration = nullptr;        ///< Of a receive's memory.
+    char const* why = nullptr;           ///< It failed, for people.
     std::unique_ptr<std::byte[]> store;  ///< Bytes of what nobody asked for.
 };
 
@@ -48,6 +56,9 @@ public:
             if (fits(*at)) return at;
         }
         return nullptr;
+    }
+    template <typename Act> void for_each(Act const& act) const {
+        for (MessageDesc* at = head_; at; at = at->next) act(*at);
     }
     /// The first that fits, which leaves the list; or null.
     template <typename Fits> [[nodiscard]] MessageDesc* take(Fits const& fits) noexcept {
