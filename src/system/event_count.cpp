@@ -2,6 +2,8 @@
 // notifies needs no barrier of its own. See event_count.hpp.
 #include "system/event_count.hpp"
 
+#include "system/wake_socket.hpp"
+
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -33,6 +35,7 @@ void wake(EventCount& count) noexcept {
 void notify(EventCount& count) noexcept {
     count.events.fetch_add(1, std::memory_order_seq_cst);
     if (count.waiters.load(std::memory_order_seq_cst) != 0) wake(count);
+    if (count.pollers.load(std::memory_order_seq_cst) != 0) wake_socket_of(count);
 }
 
 /// The barrier between the caller's store and this load is the waiter's, who seldom sleeps.
@@ -43,6 +46,7 @@ void notify_waiters(EventCount& count) noexcept {
     if (waiters == 0) return;
     count.events.fetch_add(1, std::memory_order_seq_cst);
     wake(count);
+    if (count.pollers.load(std::memory_order_seq_cst) != 0) wake_socket_of(count);
 }
 
 void wait_for_event(EventCount& count, std::uint32_t seen, double seconds_max) noexcept {
@@ -70,6 +74,12 @@ void EventWaiter::withdraw() noexcept {
 void EventWaiter::sleep(std::uint32_t seen, double seconds_max) noexcept {
     wait_for_event(count_, seen,
                    reached_all_ ? seconds_max : std::min(seconds_max, short_sleep_seconds));
+    withdraw();
+}
+
+void EventWaiter::sleep(WakeSocket& socket, int fd, std::uint32_t seen,
+                        double seconds_max) noexcept {
+    socket.sleep(fd, seen, reached_all_ ? seconds_max : std::min(seconds_max, short_sleep_seconds));
     withdraw();
 }
 

@@ -4,15 +4,21 @@
 // atomic addition for threads of the same process, and one load for other processes, which send
 // many messages.
 #pragma once
+#include "system/abstract_name.hpp"
+
 #include <atomic>
 #include <cstdint>
 
 namespace sluice {
 
+class WakeSocket;
+
 /// Zeroed memory is an event count without events.
 struct alignas(64) EventCount {
     std::atomic<std::uint32_t> events;
     std::atomic<std::uint32_t> waiters;
+    std::atomic<std::uint32_t> pollers;  ///< Asleep in the WakeSocket with this name.
+    AbstractName socket;
 };
 
 /// Adds an event, and wakes all who sleep.
@@ -45,6 +51,8 @@ public:
     /// As wait_for_event(), and withdraws. Without announce(true), or where the system has no such
     /// barrier, the sleep takes a millisecond at most.
     void sleep(std::uint32_t seen, double seconds_max) noexcept;
+    /// The same, and ends when `fd` polls readable. `socket` is of the same event count.
+    void sleep(WakeSocket& socket, int fd, std::uint32_t seen, double seconds_max) noexcept;
 
 private:
     EventCount& count_;

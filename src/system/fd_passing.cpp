@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 namespace sluice {
@@ -15,13 +14,6 @@ struct Ancillary {
     alignas(cmsghdr) char bytes[CMSG_SPACE(sizeof(int) * FdPassing::descriptors_max) +
                                 CMSG_SPACE(sizeof(ucred))];
 };
-
-constexpr auto letters_at = offsetof(sockaddr_un, sun_path);
-
-socklen_t length_of(FdPassingAddress const& address) noexcept {
-    // The first letter of a name that is in no folder is a zero; the rest has none.
-    return static_cast<socklen_t>(letters_at + 1 + strnlen(address.letters.data() + 1, 7));
-}
 
 bool is_of_this_user(msghdr& message) noexcept {
     for (auto* part = CMSG_FIRSTHDR(&message); part; part = CMSG_NXTHDR(&message, part)) {
@@ -47,33 +39,23 @@ std::vector<int> descriptors_in(msghdr& message) {
 
 FdPassing::FdPassing() : fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     int const yes = 1;
-    sockaddr_un own{};
-    own.sun_family = AF_UNIX;
-    socklen_t length = sizeof own.sun_family;  // No name given: the system chooses one.
-    if (fd_ < 0 || setsockopt(fd_, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) != 0 ||
-        bind(fd_, reinterpret_cast<sockaddr*>(&own), length) != 0)
-        return;
-    length = sizeof own;
-    if (getsockname(fd_, reinterpret_cast<sockaddr*>(&own), &length) != 0) return;
-    if (length > letters_at + address_.letters.size()) return;
-    std::memcpy(address_.letters.data(), own.sun_path, length - letters_at);
+    if (fd_ >= 0 && setsockopt(fd_, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0)
+        address_ = bind_abstract(fd_);
 }
 
 FdPassing::~FdPassing() {
     if (fd_ >= 0) close(fd_);
 }
 
-bool FdPassing::send(FdPassingAddress const& to, std::span<int const> descriptors) const {
-    if (fd_ < 0 || to == FdPassingAddress{} || descriptors.size() > descriptors_max) return false;
-    sockaddr_un peer{};
-    peer.sun_family = AF_UNIX;
-    std::memcpy(peer.sun_path, to.letters.data(), to.letters.size());
+bool FdPassing::send(AbstractName const& to, std::span<int const> descriptors) const {
+    if (fd_ < 0 || to == AbstractName{} || descriptors.size() > descriptors_max) return false;
+    AbstractAddress peer(to);
     char nothing = 0;
     iovec content{&nothing, 1};
     Ancillary ancillary{};
     msghdr message{};
-    message.msg_name = &peer;
-    message.msg_namelen = length_of(to);
+    message.msg_name = peer.get();
+    message.msg_namelen = peer.length;
     message.msg_iov = &content;
     message.msg_iovlen = 1;
     message.msg_control = ancillary.bytes;

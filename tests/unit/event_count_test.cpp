@@ -1,6 +1,7 @@
 // The event count: nobody sleeps through a notification, in threads and in processes, and a
 // notification that nobody waits for is no event.
 #include "system/event_count.hpp"
+#include "system/wake_socket.hpp"
 
 #include <gtest/gtest.h>
 #include <new>
@@ -120,6 +121,81 @@ TEST(EventCount, WithoutABarrierTheSleepIsShort) {
     waiter.sleep(0, long_sleep);
     EXPECT_LT(now() - begin, too_long);
     EXPECT_EQ(count.waiters, 0u);
+}
+
+/// An end that somebody else reads or writes.
+struct Pipe {
+    Pipe() { EXPECT_EQ(pipe(ends), 0); }
+    ~Pipe() {
+        close(ends[0]);
+        close(ends[1]);
+    }
+    int ends[2]{};
+};
+
+TEST(WakeSocket, ANotificationEndsTheSleep) {
+    EventCount count{};
+    WakeSocket socket(count);
+    ASSERT_TRUE(socket.is_open());
+    Pipe const pipe;
+    std::uint32_t const seen = count.events;
+    std::thread other([&] {
+        while (count.pollers == 0) sched_yield();
+        notify(count);
+    });
+    double const begin = now();
+    socket.sleep(pipe.ends[0], seen, long_sleep);
+    EXPECT_LT(now() - begin, too_long);
+    other.join();
+    EXPECT_EQ(count.pollers, 0u);
+}
+
+/// As peers notify, who only do it where somebody announced itself.
+TEST(WakeSocket, ANotificationOfAnotherProcessEndsTheSleep) {
+    void* const memory = mmap(nullptr, sizeof(EventCount), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    auto& count = *static_cast<EventCount*>(memory);
+    WakeSocket socket(count);
+    Pipe const pipe;
+    std::uint32_t const seen = count.events;
+    pid_t const child = fork();
+    if (child == 0) {
+        while (count.pollers == 0) sched_yield();
+        notify_waiters(count);
+        _exit(0);
+    }
+    EventWaiter waiter(count);
+    waiter.announce(true);
+    double const begin = now();
+    waiter.sleep(socket, pipe.ends[0], seen, long_sleep);
+    EXPECT_LT(now() - begin, too_long);
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+    munmap(memory, sizeof(EventCount));
+}
+
+TEST(WakeSocket, ADescriptorThatIsReadableEndsTheSleep) {
+    EventCount count{};
+    WakeSocket socket(count);
+    Pipe const pipe;
+    std::thread other([&] {
+        while (count.pollers == 0) sched_yield();
+        EXPECT_EQ(write(pipe.ends[1], "x", 1), 1);
+    });
+    double const begin = now();
+    socket.sleep(pipe.ends[0], count.events, long_sleep);
+    EXPECT_LT(now() - begin, too_long);
+    other.join();
+}
+
+TEST(WakeSocket, AnEventBeforeTheSleepEndsIt) {
+    EventCount count{};
+    WakeSocket socket(count);
+    Pipe const pipe;
+    std::uint32_t const seen = count.events;
+    notify(count);
+    double const begin = now();
+    socket.sleep(pipe.ends[0], seen, long_sleep);
+    EXPECT_LT(now() - begin, too_long);
 }
 
 }  // namespace

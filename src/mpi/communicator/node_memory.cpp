@@ -17,7 +17,7 @@ constexpr std::size_t page = 4096;
 struct Shown {
     SharedMemoryName doorbell, windows;
     std::uint64_t queues = 0;
-    FdPassingAddress address;
+    AbstractName address;
 };
 
 std::vector<Shown> show(Shown const& mine, MPI_Comm node) {
