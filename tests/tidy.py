@@ -61,7 +61,6 @@ WORDS = {
     r"receipts?": "credit",
     r"recipes?": "type tree",
     r"footprints?": "plan key",
-    r"fabrics?": "endpoints",
     r"handovers?": "passing of descriptors",
     r"realms?": "domain",
     r"hulls? of": "span",

@@ -1,5 +1,5 @@
 // A ProgressHook is what a driving thread moves on: the operation queue of a file, or the
-// collectives of a communicator.
+// collectives of a communicator. An EventSource moves on what several of them share.
 #pragma once
 #include <string>
 
@@ -24,6 +24,21 @@ public:
     [[nodiscard]] virtual bool waits_for_devices() const noexcept { return true; }
     /// What the first operation waits for, for people; empty when idle.
     [[nodiscard]] virtual std::string describe() const = 0;
+};
+
+/// A network that tells by a descriptor when something came.
+class EventSource {
+public:
+    virtual ~EventSource() = default;
+    /// Whether anything is under way, so that it must be moved on.
+    [[nodiscard]] virtual bool is_busy() const noexcept = 0;
+    /// True when anything moved. Does not wait.
+    virtual bool progress() = 0;
+    /// It polls readable when progress() has something to do; -1: there is none, and the hooks say
+    /// themselves that they must look again soon.
+    [[nodiscard]] virtual int descriptor() const noexcept = 0;
+    /// Asked before a sleep on the descriptor: false where progress() has something to do at once.
+    virtual bool may_sleep() = 0;
 };
 
 }  // namespace sluice

@@ -25,7 +25,10 @@ public:
                        bool synchronous) override;
     Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override;
     bool finished(Message& message) override;
-    bool progress() override { return node_.progress(); }
+    bool progress() override {
+        bool const moved = between_ && between_->progress();
+        return node_.progress() || moved;
+    }
     [[nodiscard]] bool must_look_again() noexcept override { return node_.must_look_again(); }
     [[nodiscard]] int due() const noexcept override { return between_ ? between_->due() : 0; }
 

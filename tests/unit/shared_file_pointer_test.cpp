@@ -16,8 +16,8 @@ struct alignas(64) Line {
     std::byte bytes[64]{};
 };
 
-struct Node {
-    explicit Node(Rank count) : ranks(count), doorbells(static_cast<std::size_t>(count)) {
+struct PointerNode {
+    explicit PointerNode(Rank count) : ranks(count), doorbells(static_cast<std::size_t>(count)) {
         memory.resize(SharedFilePointer::bytes_needed(ranks) / sizeof(Line));
     }
     [[nodiscard]] SharedFilePointer pointer(Rank self, Doorbells& to_ring) {
@@ -35,7 +35,7 @@ struct Taken {
 };
 
 /// As each file does: all meet, it begins at zero, and nobody waits for the others to begin.
-std::vector<Taken> use(Node& node, Rank self, int files, int calls) {
+std::vector<Taken> use(PointerNode& node, Rank self, int files, int calls) {
     CommonDoorbells doorbells(node.doorbells.data());
     SharedFilePointer pointer = node.pointer(self, doorbells);
     std::vector<Taken> taken;
@@ -55,7 +55,7 @@ std::vector<Taken> use(Node& node, Rank self, int files, int calls) {
 TEST(SharedFilePointer, NoTwoCallsGetACommonPlaceAndThereAreNoGaps) {
     constexpr Rank ranks = 4;
     constexpr int files = 20, calls = 20000;  // So many that threads meet in one call.
-    Node node(ranks);
+    PointerNode node(ranks);
     std::vector<std::vector<Taken>> of_ranks(ranks);
     std::vector<std::thread> threads;
     for (Rank self = 0; self < ranks; ++self)
@@ -76,7 +76,7 @@ TEST(SharedFilePointer, NoTwoCallsGetACommonPlaceAndThereAreNoGaps) {
 }
 
 TEST(SharedFilePointer, StaysWhereACallDoesNotFit) {
-    Node node(1);
+    PointerNode node(1);
     CommonDoorbells doorbells(node.doorbells.data());
     SharedFilePointer pointer = node.pointer(0, doorbells);
     pointer.set(90);

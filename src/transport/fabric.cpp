@@ -1,0 +1,83 @@
+// How several threads use one endpoint. See fabric.hpp.
+#include "transport/fabric.hpp"
+
+#include <chrono>
+
+namespace sluice {
+namespace {
+
+double seconds() noexcept {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+}  // namespace
+
+std::unique_ptr<Fabric> Fabric::open(FabricEndpoint::Options const& options, std::string& why) {
+    auto endpoint = FabricEndpoint::open(options, why);
+    if (!endpoint) return nullptr;
+    return std::unique_ptr<Fabric>(new Fabric(std::move(endpoint)));
+}
+
+void Fabric::note_state() noexcept {
+    under_way_.store(messages_.under_way(), std::memory_order_relaxed);
+    has_waiting_.store(messages_.has_waiting(), std::memory_order_relaxed);
+}
+
+FabricIndex Fabric::meet(FabricCard const& card) {
+    std::lock_guard const lock(mutex_);
+    return messages_.meet(card);
+}
+
+Message Fabric::start_send(FabricIndex peer, std::uint64_t context, int tag,
+                           std::span<std::byte const> bytes, bool synchronous) {
+    std::lock_guard const lock(mutex_);
+    Message const message = messages_.start_send(peer, context, tag, bytes, synchronous);
+    note_state();
+    return message;
+}
+
+Message Fabric::start_recv(FabricIndex peer, std::uint64_t context, int tag,
+                           std::span<std::byte> bytes) {
+    std::lock_guard const lock(mutex_);
+    Message const message = messages_.start_recv(peer, context, tag, bytes);
+    note_state();
+    return message;
+}
+
+bool Fabric::finished(Message& message) {
+    std::lock_guard const lock(mutex_);
+    bool const is_done = messages_.finished(message);
+    note_state();
+    return is_done;
+}
+
+void Fabric::forget(std::uint64_t context) {
+    std::lock_guard const lock(mutex_);
+    messages_.forget(context);
+}
+
+/// Another thread that is here already moves the same messages.
+bool Fabric::progress() {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return false;
+    bool moved = endpoint_->progress(messages_);
+    moved |= messages_.move(seconds());
+    note_state();
+    if (when_lost) {
+        auto const lost = messages_.take_lost();
+        std::vector<FabricCard> cards;
+        for (FabricIndex const peer : lost) cards.push_back(messages_.card_of(peer));
+        lock.unlock();
+        for (FabricCard const& card : cards) when_lost(card);
+    }
+    return moved;
+}
+
+/// What waits for room moves on without a sign of the provider's.
+bool Fabric::may_sleep() {
+    std::lock_guard const lock(mutex_);
+    return !messages_.has_waiting() && endpoint_->may_sleep();
+}
+
+}  // namespace sluice

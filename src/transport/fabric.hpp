@@ -1,0 +1,92 @@
+// A Fabric carries the messages of all communicators of this process over one endpoint of
+// libfabric. A FabricNetwork is what one communicator sees of it. Any thread may call them.
+#pragma once
+#include "schedule/progress_hook.hpp"
+#include "transport/fabric_endpoint.hpp"
+
+#include <functional>
+#include <memory>
+#include <mutex>
+
+namespace sluice {
+
+class Fabric final : public EventSource {
+public:
+    /// Null, and why, where the provider refuses.
+    [[nodiscard]] static std::unique_ptr<Fabric> open(FabricEndpoint::Options const& options,
+                                                      std::string& why);
+
+    [[nodiscard]] FabricCard const& card() const noexcept { return endpoint_->card(); }
+    /// For people: where peers find this process.
+    [[nodiscard]] std::string address_text() const { return endpoint_->address_text(); }
+    FabricIndex meet(FabricCard const& card);
+
+    Message start_send(FabricIndex peer, std::uint64_t context, int tag,
+                       std::span<std::byte const> bytes, bool synchronous);
+    Message start_recv(FabricIndex peer, std::uint64_t context, int tag,
+                       std::span<std::byte> bytes);
+    bool finished(Message& message);
+    void forget(std::uint64_t context);
+    /// Takes what came and sends what waits. Bounded. True when anything moved.
+    bool progress() override;
+    [[nodiscard]] bool is_busy() const noexcept override {
+        return under_way() > 0 || has_waiting_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] int descriptor() const noexcept override { return endpoint_->descriptor(); }
+    bool may_sleep() override;
+    /// Messages that were started and have not been finished.
+    [[nodiscard]] int under_way() const noexcept {
+        return under_way_.load(std::memory_order_relaxed);
+    }
+    /// Called, by whoever makes progress, for each peer that is lost.
+    std::function<void(FabricCard const&)> when_lost = {};
+
+private:
+    void note_state() noexcept;
+    explicit Fabric(std::unique_ptr<FabricEndpoint> endpoint)
+        : endpoint_(std::move(endpoint)),
+          messages_(*endpoint_, endpoint_->card()) {}
+
+    std::mutex mutex_;
+    std::unique_ptr<FabricEndpoint> endpoint_;
+    FabricMessages messages_;
+    std::atomic<int> under_way_{0};
+    std::atomic<bool> has_waiting_{false};
+};
+
+class FabricNetwork final : public Network {
+public:
+    /// `context`: of this communicator alone, on all processes of the job. `peers`: by rank.
+    /// `fabric` outlives this.
+    FabricNetwork(Fabric& fabric, std::uint64_t context, std::vector<FabricIndex> peers) noexcept
+        : fabric_(fabric),
+          context_(context),
+          peers_(std::move(peers)) {}
+    /// No message is under way.
+    ~FabricNetwork() override { fabric_.forget(context_); }
+
+    Message start_send(Rank peer, int tag, std::span<std::byte const> bytes,
+                       bool synchronous) override {
+        return fabric_.start_send(index_of(peer), context_, tag, bytes, synchronous);
+    }
+    Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override {
+        return fabric_.start_recv(index_of(peer), context_, tag, bytes);
+    }
+    bool finished(Message& message) override { return fabric_.finished(message); }
+    bool progress() override { return fabric_.progress(); }
+    /// A descriptor tells of them, where there is one.
+    [[nodiscard]] int due() const noexcept override {
+        return fabric_.descriptor() >= 0 ? 0 : fabric_.under_way();
+    }
+
+private:
+    [[nodiscard]] FabricIndex index_of(Rank peer) const noexcept {
+        return peers_[static_cast<std::size_t>(peer)];
+    }
+
+    Fabric& fabric_;
+    std::uint64_t context_;
+    std::vector<FabricIndex> peers_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,201 @@
+// How messages and writes go to libfabric, and what its completions mean. See fabric_endpoint.hpp.
+#ifdef SLUICE_HAVE_LIBFABRIC
+
+#include "transport/libfabric_endpoint.hpp"
+
+#include <array>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+namespace sluice {
+namespace {
+
+constexpr std::size_t completions_a_look = 32;
+constexpr int looks = 8;
+
+void* descriptor_of(Owned<fid_mr> const& memory) noexcept {
+    return memory ? fi_mr_desc(memory.get()) : nullptr;
+}
+
+}  // namespace
+
+/// The provider chooses the key, or takes one that nobody guesses.
+fid_mr* LibfabricEndpoint::register_memory(std::span<std::byte> memory, std::uint64_t access) {
+    fid_mr* registered = nullptr;
+    std::uint64_t key = 0;
+    if (!(info_->domain_attr->mr_mode & FI_MR_PROV_KEY)) {
+        key = info_->domain_attr->mr_key_size >= 8 ? random_().value_or(++next_key_) : ++next_key_;
+    }
+    int const code = fi_mr_reg(domain_.get(), memory.data(), memory.size(), access, 0, key, 0,
+                               &registered, nullptr);
+    if (code != 0) return nullptr;
+    bool const bound =
+        !(info_->domain_attr->mr_mode & FI_MR_ENDPOINT) ||
+        (fi_mr_bind(registered, &endpoint_->fid, 0) == 0 && fi_mr_enable(registered) == 0);
+    if (bound) return registered;
+    fi_close(&registered->fid);
+    return nullptr;
+}
+
+bool LibfabricEndpoint::post(FabricSlot& slot) {
+    return fi_recv(endpoint_.get(), slot.memory.data(), slot.memory.size(),
+                   descriptor_of(receive_memory_), FI_ADDR_UNSPEC, &slot.context) == 0;
+}
+
+void LibfabricEndpoint::post_unposted() {
+    while (!unposted_.empty() && post(*unposted_.back())) unposted_.pop_back();
+}
+
+bool LibfabricEndpoint::meet(FabricIndex peer, std::span<std::byte const> address) {
+    if (peer >= peers_.size()) {
+        peers_.resize(peer + 1, FI_ADDR_NOTAVAIL);
+        probed_.resize(peer + 1);
+    }
+    if (is_on_internet(*info_)) probed_[peer].probe = PortProbe(address);
+    return fi_av_insert(addresses_.get(), address.data(), 1, &peers_[peer], 0, nullptr) == 1;
+}
+
+WireResult LibfabricEndpoint::result_of(ssize_t code) noexcept {
+    if (code == 0) return WireResult::taken;
+    return code == -FI_EAGAIN ? WireResult::full : WireResult::lost;
+}
+
+WireResult LibfabricEndpoint::send(FabricIndex peer, std::span<std::byte const> head,
+                                   std::span<std::byte const> body) {
+    FabricSlot* const slot = send_slots_.take();
+    if (!slot) return WireResult::full;
+    std::memcpy(slot->memory.data(), head.data(), head.size());
+    if (!body.empty()) std::memcpy(slot->memory.data() + head.size(), body.data(), body.size());
+    slot->peer = peer;
+    auto const result =
+        result_of(fi_send(endpoint_.get(), slot->memory.data(), head.size() + body.size(),
+                          descriptor_of(send_memory_), peers_[peer], &slot->context));
+    if (result != WireResult::taken) send_slots_.give_back(*slot);
+    return result;
+}
+
+WireResult LibfabricEndpoint::write(FabricIndex peer, std::span<std::byte const> bytes,
+                                    std::uint64_t address, std::uint64_t key, std::uint64_t data,
+                                    void* context) {
+    FabricSlot& flight = writes_.take();
+    void* descriptor = nullptr;
+    if (info_->domain_attr->mr_mode & FI_MR_LOCAL) {
+        auto* const memory = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
+        auto* const registered = register_memory({memory, bytes.size()}, FI_WRITE);
+        if (!registered) {
+            writes_.give_back(flight);
+            return WireResult::full;
+        }
+        flight.registration = registered;
+        descriptor = fi_mr_desc(registered);
+    }
+    flight.peer = peer;
+    flight.write = context;
+    auto const result =
+        result_of(fi_writedata(endpoint_.get(), bytes.data(), bytes.size(), descriptor, data,
+                               peers_[peer], address, key, &flight.context));
+    if (result != WireResult::taken) end(flight);
+    return result;
+}
+
+/// A write's flight, which may hold a registration.
+void LibfabricEndpoint::end(FabricSlot& slot) {
+    if (slot.registration) hide(slot.registration);
+    slot.registration = nullptr;
+    writes_.give_back(slot);
+}
+
+std::optional<ShownMemory> LibfabricEndpoint::show(std::span<std::byte> memory) {
+    fid_mr* const registered = register_memory(memory, FI_REMOTE_WRITE);
+    if (!registered) return std::nullopt;
+    bool const by_address = (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+    return ShownMemory{by_address ? reinterpret_cast<std::uintptr_t>(memory.data()) : 0,
+                       fi_mr_key(registered), registered};
+}
+
+/// Endpoints over TCP listen on the port that is their address.
+PeerLife LibfabricEndpoint::life_of(FabricIndex peer, double now) {
+    ProbedPeer& probed = probed_[peer];
+    if (!probed.probe.is_possible()) return PeerLife::unknown;
+    auto const result = probed.probe.look();
+    if (result == PortProbe::Result::refused) return PeerLife::ended;
+    if (result == PortProbe::Result::alive) {
+        probed.unanswered_since = 0;
+        return PeerLife::alive;
+    }
+    if (probed.unanswered_since == 0) probed.unanswered_since = now;
+    bool const is_lost = now - probed.unanswered_since > patience_seconds_;
+    return is_lost ? PeerLife::ended : PeerLife::asked;
+}
+
+void LibfabricEndpoint::hide(void* registration) {
+    fi_close(&static_cast<fid_mr*>(registration)->fid);
+}
+
+void LibfabricEndpoint::take(fi_cq_data_entry const& done, FabricMessages& messages) {
+    if (done.flags & FI_REMOTE_CQ_DATA) messages.take_write(done.data);
+    if (!done.op_context || (done.flags & FI_REMOTE_WRITE)) return;
+    FabricSlot& slot = slot_of(done.op_context);
+    if (slot.use == FabricSlot::Use::receive) {
+        messages.take({slot.memory.data(), done.len});
+        unposted_.push_back(&slot);
+    } else if (slot.use == FabricSlot::Use::send) {
+        send_slots_.give_back(slot);
+    } else {
+        void* const context = slot.write;
+        end(slot);
+        messages.end_write(context);
+    }
+}
+
+/// A receive that failed is posted again: it is of no peer. The rest tells that a peer is lost.
+void LibfabricEndpoint::take_error(FabricMessages& messages) {
+    union {
+        fi_cq_err_entry entry;
+        std::byte room[sizeof(fi_cq_err_entry) + 64];  // Later versions have more in it.
+    } error{};
+    if (fi_cq_readerr(queue_.get(), &error.entry, 0) < 1 || !error.entry.op_context) return;
+    FabricSlot& slot = slot_of(error.entry.op_context);
+    if (slot.use == FabricSlot::Use::receive) {
+        unposted_.push_back(&slot);
+        return;
+    }
+    messages.lose(slot.peer);
+    if (slot.use == FabricSlot::Use::send) {
+        send_slots_.give_back(slot);
+    } else {
+        void* const context = slot.write;
+        end(slot);
+        messages.end_write(context);
+    }
+}
+
+bool LibfabricEndpoint::progress(FabricMessages& messages) {
+    std::array<fi_cq_data_entry, completions_a_look> done;
+    bool moved = false;
+    for (int left = looks; left > 0; --left) {
+        ssize_t const count = fi_cq_read(queue_.get(), done.data(), done.size());
+        if (count == -FI_EAVAIL) {
+            take_error(messages);
+            moved = true;
+            continue;
+        }
+        if (count <= 0) break;
+        moved = true;
+        for (ssize_t i = 0; i < count; ++i) take(done[static_cast<std::size_t>(i)], messages);
+        post_unposted();
+        if (static_cast<std::size_t>(count) < done.size()) break;
+    }
+    if (!unposted_.empty()) post_unposted();
+    return moved;
+}
+
+bool LibfabricEndpoint::may_sleep() {
+    fid* const waited[]{&queue_->fid};
+    auto* const fids = const_cast<fid**>(waited);  // NOLINT: the interface's.
+    return fi_trywait(fabric_.get(), fids, 1) == 0;
+}
+
+}  // namespace sluice
+
+#endif

@@ -1,0 +1,37 @@
+// What stands in front of the bytes of each message over a fabric.
+#pragma once
+#include <cstdint>
+
+namespace sluice {
+
+enum class FabricKind : std::uint8_t {
+    whole,     ///< A message with all of its bytes.
+    ready,     ///< Back: a receive has room for `bytes` at `address`; the sender is to write there.
+    length,    ///< How many bytes the writes for a receive have together, and how many they are.
+    matched,   ///< Back: the receive of a synchronous message has begun.
+    waiting,   ///< A message that is too long to go whole has waited for its `ready` in vain.
+    refused,   ///< Back: there is no memory for the message; its sender is done with it.
+    too_long,  ///< The message is longer than the memory that its receive has shown.
+    credits,   ///< Nothing but the credits.
+};
+
+/// The credits say, in each message, how many messages the sender has taken from the receiver: so
+/// many of the receiver's slots at the sender are free again.
+struct FabricHeader {
+    std::uint64_t key = 0;   ///< The receiver's: nobody outside of the job knows it.
+    std::uint64_t from = 0;  ///< The sender's name.
+    std::uint64_t context = 0;
+    std::int32_t tag = 0;
+    std::uint32_t number = 0;   ///< Of the message among those of its context and tag; wraps.
+    std::uint32_t credits = 0;  ///< In all; wraps.
+    FabricKind kind = FabricKind::whole;
+    bool synchronous = false;
+    std::uint16_t unused = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t address = 0, key_of_memory = 0;
+    std::uint32_t receive = 0;  ///< The receiver's number for the receive.
+    std::uint32_t writes = 0;   ///< Of `length`.
+};
+static_assert(sizeof(FabricHeader) == 72);
+
+}  // namespace sluice

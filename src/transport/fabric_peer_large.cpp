@@ -1,0 +1,209 @@
+// Long messages: the receiver shows its memory, and the sender writes into it. See fabric_peer.hpp.
+#include "transport/fabric_peer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sluice {
+namespace {
+
+constexpr double ready_seconds = 0.05;  ///< For `ready`, before the receiver is asked.
+constexpr double asks_no_more = 1e9;
+/// A peer that computes is silent as well: it is looked after less and less often.
+constexpr double silence_seconds = 1, silence_seconds_most = 15;
+/// In 64 bits there is room for the bytes of the write beside the number of the receive.
+constexpr unsigned receive_bits = 24;
+constexpr std::uint64_t receives_most = std::uint64_t{1} << receive_bits;
+
+}  // namespace
+
+std::uint64_t WriteData::pack(WriteData const& what, unsigned bits) noexcept {
+    if (bits < 64) return what.receive;
+    bool const fits = what.bytes < std::uint64_t{1} << (64 - receive_bits);
+    return what.receive | (fits ? what.bytes << receive_bits : 0);
+}
+
+WriteData WriteData::unpack(std::uint64_t data, unsigned bits) noexcept {
+    if (bits < 64) return {static_cast<std::uint32_t>(data), 0};
+    return {static_cast<std::uint32_t>(data % receives_most), data >> receive_bits};
+}
+
+/// Where the provider refuses, both ends of the message fail.
+void FabricPeer::offer_memory(MessageDesc& receive) {
+    auto const shown = shared_.wire.show({receive.data, static_cast<std::size_t>(receive.bytes)});
+    if (!shown) {
+        (void)posted_.take([&](MessageDesc const& one) { return &one == &receive; });
+        fail(receive, "the fabric's provider refuses to register memory (ulimit -l)");
+        return tell(header_of(FabricKind::refused, receive));
+    }
+    receive.registration = shown->registration;
+    receive.receive = shared_.receives.add(receive, index_);
+    FabricHeader header = header_of(FabricKind::ready, receive);
+    header.address = shown->address;
+    header.key_of_memory = shown->key;
+    tell(header);
+}
+
+/// Peers cannot write to it any more.
+void FabricPeer::end_receive(MessageDesc& receive) {
+    if (!receive.registration) return;
+    shared_.wire.hide(receive.registration);
+    receive.registration = nullptr;
+    shared_.receives.remove(receive.receive);
+}
+
+/// The message is longer than this receive, and waits for memory at its sender.
+void FabricPeer::refuse(MessageDesc& receive) {
+    receive.done = receive.failed = receive.truncated = true;
+    tell(header_of(FabricKind::refused, receive));
+}
+
+void FabricPeer::take_ready(FabricHeader const& header) {
+    if (MessageDesc* const send = large_.take(same_message(header))) {
+        MessageDesc ready;
+        ready.bytes = header.bytes;
+        ready.address = header.address;
+        ready.key = header.key_of_memory;
+        ready.receive = header.receive;
+        return begin_writes(*send, ready);
+    }
+    auto const& numbers = numbers_[{header.context, header.tag}];
+    if (static_cast<std::int32_t>(header.number - numbers.sent) < 0) return;  // It went whole.
+    MessageDesc& ready = shared_.message_descs.make();
+    ready.context = header.context;
+    ready.tag = header.tag;
+    ready.number = header.number;
+    ready.bytes = header.bytes;
+    ready.address = header.address;
+    ready.key = header.key_of_memory;
+    ready.receive = header.receive;
+    ready_.push_back(ready);
+}
+
+void FabricPeer::begin_writes(MessageDesc& send, MessageDesc const& ready) {
+    send.receive = ready.receive;
+    if (ready.bytes < send.bytes) {
+        send.done = true;
+        return tell(header_of(FabricKind::too_long, send));
+    }
+    send.address = ready.address;
+    send.key = ready.key;
+    std::uint64_t const most = shared_.wire.write_most();
+    std::uint64_t const writes = (send.bytes + most - 1) / most;
+    bool const says_bytes = writes == 1 && shared_.wire.data_bits() == 64;
+    send.end = says_bytes ? 1 : 0;
+    if (!says_bytes) {
+        FabricHeader header = header_of(FabricKind::length, send);
+        header.writes = static_cast<std::uint32_t>(writes);
+        tell(header);
+    }
+    writing_.push_back(send);
+    send_writes();
+}
+
+bool FabricPeer::send_writes() {
+    bool moved = false;
+    unsigned const bits = shared_.wire.data_bits();
+    while (!writing_.empty()) {
+        MessageDesc& send = *writing_.front();
+        std::uint64_t const bytes =
+            std::min<std::uint64_t>(send.bytes - send.front, shared_.wire.write_most());
+        std::uint64_t const data = WriteData::pack({send.receive, send.end == 1 ? bytes : 0}, bits);
+        WireResult const result =
+            shared_.wire.write(index_, {send.data + send.front, static_cast<std::size_t>(bytes)},
+                               send.address + send.front, send.key, data, &send);
+        if (result == WireResult::lost) end_all();
+        if (result != WireResult::taken) return moved;
+        moved = true;
+        ++send.under_way;
+        send.front += bytes;
+        if (send.front == send.bytes) written_.push_back(*writing_.take_front());
+    }
+    return moved;
+}
+
+void FabricPeer::end_write(MessageDesc& send) {
+    --send.under_way;
+    bool const all_went = send.failed || send.front == send.bytes;
+    if (send.under_way > 0 || !all_went) return;
+    (void)written_.take([&](MessageDesc const& one) { return &one == &send; });
+    send.done = true;
+    if (is_gone_) fail(send);
+}
+
+/// `front` counts the writes that came, `end` says how many have to.
+void FabricPeer::take_write(MessageDesc& receive, std::uint64_t bytes) {
+    ++receive.front;
+    if (bytes > 0) {
+        receive.bytes = bytes;
+        receive.end = 1;
+    }
+    if (receive.end == 0 || receive.front < receive.end) return;
+    (void)posted_.take([&](MessageDesc const& one) { return &one == &receive; });
+    end_receive(receive);
+    receive.done = true;
+}
+
+void FabricPeer::take_length(FabricHeader const& header) {
+    auto const* const place = shared_.receives.find(header.receive);
+    if (!place || place->peer != index_) return;
+    MessageDesc& receive = *place->receive;
+    receive.bytes = std::min(receive.bytes, header.bytes);
+    receive.end = header.writes;
+    if (receive.front < receive.end) return;
+    (void)posted_.take([&](MessageDesc const& one) { return &one == &receive; });
+    end_receive(receive);
+    receive.done = true;
+}
+
+/// A receive that has shown memory will be written to; the two messages have passed each other. One
+/// that is over has failed before.
+void FabricPeer::take_waiting(FabricHeader const& header) {
+    MessageDesc* const receive = posted_.find(same_message(header));
+    if (receive && receive->registration) return;
+    if (receive) return refuse(*posted_.take(same_message(header)));
+    auto const& numbers = numbers_[{header.context, header.tag}];
+    if (static_cast<std::int32_t>(header.number - numbers.received) < 0) {
+        FabricHeader answer = header;
+        answer.kind = FabricKind::refused;
+        return tell(answer);
+    }
+    MessageDesc& early = shared_.message_descs.make();
+    early.context = header.context;
+    early.tag = header.tag;
+    early.number = header.number;
+    early_.push_back(early);
+}
+
+void FabricPeer::take_refused(FabricHeader const& header) {
+    if (MessageDesc* const send = large_.take(same_message(header))) send->done = true;
+}
+
+void FabricPeer::take_too_long(FabricHeader const& header) {
+    MessageDesc* const receive = posted_.take(same_message(header));
+    if (!receive) return;
+    end_receive(*receive);
+    receive->done = receive->failed = receive->truncated = true;
+}
+
+void FabricPeer::look_after(double now) {
+    if (is_gone_) return;
+    large_.for_each([&](MessageDesc& send) {
+        if (send.quiet_since == 0) send.quiet_since = now;
+        if (now - send.quiet_since < ready_seconds) return;
+        send.quiet_since = now + asks_no_more;
+        tell(header_of(FabricKind::waiting, send));
+    });
+    if (std::exchange(was_heard_, false) || quiet_since_ == 0) {
+        quiet_since_ = now;
+        patience_ = silence_seconds;
+    }
+    if (now - quiet_since_ < patience_) return;
+    PeerLife const life = shared_.wire.life_of(index_, now);
+    if (life == PeerLife::asked) return;
+    if (life == PeerLife::ended) return end_all();
+    if (life == PeerLife::unknown && post_credits() == WireResult::lost) return end_all();
+    patience_ = std::min(patience_ * 1.5, now - quiet_since_ + silence_seconds_most);
+}
+
+}  // namespace sluice

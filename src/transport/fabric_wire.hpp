@@ -1,0 +1,77 @@
+// A FabricWire is what the messages of fabric_peer.hpp need of a fabric: short messages that the
+// receiver's slots take, and writes into memory that a peer has shown. fabric_endpoint.hpp has it
+// by libfabric; tests have one that delays, reorders and refuses.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace sluice {
+
+/// A peer, numbered by this process in the order in which it met them.
+using FabricIndex = std::uint32_t;
+
+/// What a process tells the others of itself before the first message; trivially copyable. It tells
+/// it to processes of its job only, because of the key.
+struct FabricCard {
+    std::array<std::byte, 64> address{};  ///< As the provider has it.
+    std::uint32_t address_bytes = 0;
+    std::uint32_t slots = 0;           ///< How many messages of one peer it takes at a time.
+    std::int32_t rank = 0;             ///< In MPI_COMM_WORLD, for people.
+    std::uint64_t name = 0;            ///< No other process has it; 0: the process has no fabric.
+    std::uint64_t key = 0;             ///< Secret. Messages to the process have it in them.
+    std::array<char, 40> provider{};   ///< Ends with a zero.
+    std::array<char, 40> host_name{};  ///< For people; ends with a zero.
+};
+
+/// Memory that peers may write to.
+struct ShownMemory {
+    std::uint64_t address = 0, key = 0;
+    void* registration = nullptr;
+};
+
+enum class WireResult : std::uint8_t {
+    taken,
+    full,  ///< Nothing happened: try again after the next progress.
+    lost,  ///< The peer cannot be reached.
+};
+
+/// What a wire knows of a peer that is silent.
+enum class PeerLife : std::uint8_t {
+    alive,
+    asked,    ///< The answer is not there yet: look again soon.
+    ended,    ///< Its process has ended, or cannot be reached for long.
+    unknown,  ///< Only who sends something finds out.
+};
+
+class FabricWire {
+public:
+    virtual ~FabricWire() = default;
+
+    /// How to reach a peer. False: the provider does not understand the address.
+    virtual bool meet(FabricIndex peer, std::span<std::byte const> address) = 0;
+    /// The longest message.
+    [[nodiscard]] virtual std::size_t message_most() const noexcept = 0;
+    /// The longest write.
+    [[nodiscard]] virtual std::size_t write_most() const noexcept = 0;
+    /// How many bits a write brings beside its bytes: 64, or 32.
+    [[nodiscard]] virtual unsigned data_bits() const noexcept = 0;
+    /// Sends both parts as one message, and keeps neither: it has copied them when this returns.
+    virtual WireResult send(FabricIndex peer, std::span<std::byte const> head,
+                            std::span<std::byte const> body) = 0;
+    /// Writes into memory of the peer, which gets `data` when all bytes are there. The bytes must
+    /// live until the wire gives `context` back.
+    virtual WireResult write(FabricIndex peer, std::span<std::byte const> bytes,
+                             std::uint64_t address, std::uint64_t key, std::uint64_t data,
+                             void* context) = 0;
+    /// Nothing where the provider refuses.
+    virtual std::optional<ShownMemory> show(std::span<std::byte> memory) = 0;
+    /// Asked about a peer that is silent, again and again.
+    virtual PeerLife life_of(FabricIndex peer, double now) = 0;
+    /// No write reaches the memory afterwards.
+    virtual void hide(void* registration) = 0;
+};
+
+}  // namespace sluice

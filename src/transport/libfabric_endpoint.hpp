@@ -1,0 +1,95 @@
+// The endpoint of libfabric as a class. Only sources of src/transport that have libfabric's headers
+// include this file; fabric_endpoint.hpp is for all others.
+#pragma once
+#include "system/port_probe.hpp"
+#include "system/random.hpp"
+#include "transport/fabric_endpoint.hpp"
+#include "transport/fabric_hints.hpp"
+#include "transport/fabric_slots.hpp"
+
+#include <rdma/fi_cm.h>
+
+namespace sluice {
+
+/// Closed with its owner.
+template <class Fid> struct Close {
+    void operator()(Fid* fid) const noexcept { fi_close(&fid->fid); }
+};
+template <class Fid> using Owned = std::unique_ptr<Fid, Close<Fid>>;
+
+/// A peer that is looked for while it is silent.
+struct ProbedPeer {
+    PortProbe probe;
+    double unanswered_since = 0;  ///< 0: it was not asked, or it answered.
+};
+
+class LibfabricEndpoint final : public FabricEndpoint {
+public:
+    static constexpr std::size_t slot_bytes = 8192 + sizeof(FabricHeader);
+
+    LibfabricEndpoint(FabricLibrary const& library, double patience_seconds)
+        : library_(library),
+          patience_seconds_(patience_seconds) {}
+    ~LibfabricEndpoint() override {
+        endpoint_.reset();  // Before what is bound to it, and what it may write to.
+    }
+    bool set_up(std::string const& provider, std::size_t peers, std::string& why);
+
+    bool meet(FabricIndex peer, std::span<std::byte const> address) override;
+    [[nodiscard]] std::size_t message_most() const noexcept override { return slot_bytes; }
+    [[nodiscard]] std::size_t write_most() const noexcept override { return write_most_; }
+    [[nodiscard]] unsigned data_bits() const noexcept override { return data_bits_; }
+    WireResult send(FabricIndex peer, std::span<std::byte const> head,
+                    std::span<std::byte const> body) override;
+    WireResult write(FabricIndex peer, std::span<std::byte const> bytes, std::uint64_t address,
+                     std::uint64_t key, std::uint64_t data, void* context) override;
+    std::optional<ShownMemory> show(std::span<std::byte> memory) override;
+    void hide(void* registration) override;
+    PeerLife life_of(FabricIndex peer, double now) override;
+
+    [[nodiscard]] FabricCard const& card() const noexcept override { return card_; }
+    bool progress(FabricMessages& messages) override;
+    [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
+    bool may_sleep() override;
+    [[nodiscard]] std::string address_text() const override;
+
+private:
+    bool open_domain(std::string& why);
+    bool open_queue(std::string& why);
+    bool open_endpoint(std::string& why);
+    bool make_slots(std::size_t peers, std::string& why);
+    bool make_card(std::string const& provider, std::string& why);
+    bool succeeded(int code, char const* call, std::string& why) const;
+    fid_mr* register_memory(std::span<std::byte> memory, std::uint64_t access);
+    bool post(FabricSlot& slot);
+    void post_unposted();
+    [[nodiscard]] static WireResult result_of(ssize_t code) noexcept;
+    void take(fi_cq_data_entry const& done, FabricMessages& messages);
+    void take_error(FabricMessages& messages);
+    void end(FabricSlot& slot);
+
+    FabricLibrary const& library_;
+    double patience_seconds_;  ///< With peers that do not answer.
+    FabricLibrary::Info found_{nullptr, {}};
+    fi_info* info_ = nullptr;
+    SystemRandom random_;
+    FabricCard card_;
+    std::size_t write_most_ = 0;
+    unsigned data_bits_ = 32;
+    int descriptor_ = -1;
+    std::uint64_t next_key_ = 0;
+    // What is opened later is closed earlier.
+    Owned<fid_fabric> fabric_;
+    Owned<fid_domain> domain_;
+    Owned<fid_av> addresses_;
+    Owned<fid_cq> queue_;
+    FabricSlots send_slots_, receive_slots_;
+    Owned<fid_mr> send_memory_, receive_memory_;
+    FabricWrites writes_;
+    std::vector<FabricSlot*> unposted_;
+    std::vector<fi_addr_t> peers_;
+    std::vector<ProbedPeer> probed_;
+    Owned<fid_ep> endpoint_;
+};
+
+}  // namespace sluice

@@ -1,0 +1,228 @@
+// The protocol of messages over a fabric, on one that delays, reorders and refuses: every byte,
+// every length, no slot used twice, and an end of everything when a peer is lost.
+#include "fake_fabric.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sluice {
+namespace {
+
+constexpr std::uint64_t their_context = 7;
+constexpr int steps_most = 200'000;
+
+struct Traffic {
+    FakeFabric& fabric;
+    std::vector<std::vector<Half>> halves;  ///< Of each rank.
+
+    Traffic(FakeFabric& its, std::uint64_t seed, Rank ranks, int count) : fabric(its) {
+        auto const letters = random_letters(seed, ranks, count);
+        for (Rank self = 0; self < ranks; ++self) {
+            std::mt19937_64 random(seed * 100 + static_cast<std::uint64_t>(self));
+            halves.push_back(halves_of(letters, self, random));
+        }
+    }
+
+    void start(Rank self, Half& half) {
+        Letter const& letter = half.letter;
+        FabricMessages& messages = fabric.messages(self);
+        if (half.sends) {
+            half.memory = content(letter.seed, letter.bytes);
+            half.message = messages.start_send(FakeFabric::index(letter.to), letter.context,
+                                               letter.tag, half.memory, letter.seed % 5 == 0);
+        } else {
+            half.memory.resize(letter.bytes + letter.seed % 3);  // Receives may have room left.
+            half.message = messages.start_recv(FakeFabric::index(letter.from), letter.context,
+                                               letter.tag, half.memory);
+        }
+    }
+
+    static std::string fault_of(Half const& half) {
+        if (half.message.failed()) return "a message failed\n";
+        if (half.sends) return "";
+        if (half.message.received != static_cast<Bytes>(half.letter.bytes)) return "wrong length\n";
+        Content const expected = content(half.letter.seed, half.letter.bytes);
+        bool const equal = std::equal(expected.begin(), expected.end(), half.memory.begin());
+        return equal ? "" : "wrong bytes\n";
+    }
+
+    /// Starts them in the order of each rank, with steps in between, and goes on until all ended.
+    std::string run() {
+        std::vector<std::size_t> begun(halves.size(), 0);
+        std::string faults;
+        for (int step = 0; step < steps_most; ++step) {
+            bool left = false;
+            for (std::size_t rank = 0; rank < halves.size(); ++rank) {
+                auto& mine = halves[rank];
+                if (begun[rank] < mine.size()) start(static_cast<Rank>(rank), mine[begun[rank]++]);
+                for (std::size_t i = 0; i < begun[rank]; ++i) {
+                    Half& half = mine[i];
+                    if (half.done) continue;
+                    half.done = fabric.messages(static_cast<Rank>(rank)).finished(half.message);
+                    if (!half.done) continue;
+                    faults += fault_of(half);
+                    half.memory = {};  // Nobody must touch it any more.
+                }
+                left |= begun[rank] < mine.size() ||
+                        !std::ranges::all_of(mine, [](Half const& half) { return half.done; });
+            }
+            if (!left) return faults + fabric.faults();
+            fabric.step();
+        }
+        return faults + "messages did not end\n";
+    }
+};
+
+std::string traffic(std::uint64_t seed, FakeFabric::Options const& options) {
+    Rank const ranks = 2 + static_cast<Rank>(seed % 3);
+    FakeFabric fabric(ranks, seed, options);
+    std::string faults = Traffic(fabric, seed, ranks, 80).run();
+    if (fabric.memory_shown() > 0) faults += "memory is still shown\n";
+    return faults;
+}
+
+TEST(FabricMessages, bring_random_traffic) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        EXPECT_EQ(traffic(seed, {}), "") << "seed " << seed;
+    }
+}
+
+TEST(FabricMessages, bring_random_traffic_with_one_slot) {
+    for (std::uint64_t seed = 100; seed < 130; ++seed) {
+        EXPECT_EQ(traffic(seed, {.slots = 1}), "") << "seed " << seed;
+    }
+}
+
+/// As providers with short data of writes, and those that split long ones, make it.
+TEST(FabricMessages, bring_random_traffic_in_several_writes) {
+    for (std::uint64_t seed = 200; seed < 230; ++seed) {
+        EXPECT_EQ(traffic(seed, {.write_most = 10'000, .data_bits = 32}), "") << "seed " << seed;
+        EXPECT_EQ(traffic(seed, {.write_most = 10'000}), "") << "seed " << seed;
+    }
+}
+
+/// What both halves of one message have come to; nothing where one did not end.
+struct Ends {
+    std::optional<Message> send, receive;
+};
+
+Ends exchange(FakeFabric& fabric, Content const& sent, Content& room, bool synchronous = false) {
+    Message send =
+        fabric.messages(0).start_send(FakeFabric::index(1), their_context, 3, sent, synchronous);
+    Message receive = fabric.messages(1).start_recv(FakeFabric::index(0), their_context, 3, room);
+    Ends ends;
+    for (int step = 0; step < 10'000 && (!ends.send || !ends.receive); ++step) {
+        if (!ends.send && fabric.messages(0).finished(send)) ends.send = send;
+        if (!ends.receive && fabric.messages(1).finished(receive)) ends.receive = receive;
+        fabric.step();
+    }
+    return ends;
+}
+
+TEST(FabricMessages, that_are_longer_than_their_receives_end_truncated) {
+    for (auto const& [bytes, room_bytes] :
+         {std::pair{100, 50}, {100'000, 50'000}, {100'000, 50}, {100'000, 0}}) {
+        FakeFabric fabric(2, 1, {});
+        Content const sent = content(5, static_cast<std::size_t>(bytes));
+        Content room(static_cast<std::size_t>(room_bytes));
+        Ends const ends = exchange(fabric, sent, room);
+        ASSERT_TRUE(ends.send && ends.receive) << bytes << " into " << room_bytes;
+        EXPECT_FALSE(ends.send->failed());
+        EXPECT_EQ(ends.receive->status, Status::truncated);
+        EXPECT_EQ(fabric.memory_shown(), 0U);
+    }
+}
+
+TEST(FabricMessages, end_where_the_provider_registers_no_memory) {
+    FakeFabric fabric(2, 1, {.registers = false});
+    Content const sent = content(5, 100'000);
+    Content room(100'000);
+    Ends const ends = exchange(fabric, sent, room);
+    ASSERT_TRUE(ends.send && ends.receive);
+    EXPECT_TRUE(ends.receive->failed());
+    EXPECT_NE(ends.receive->status, Status::truncated);
+}
+
+TEST(FabricMessages, that_are_synchronous_end_when_their_receives_began) {
+    for (std::size_t const bytes : {10U, 100'000U}) {
+        FakeFabric fabric(2, 1, {});
+        Content const sent = content(5, bytes);
+        Message send =
+            fabric.messages(0).start_send(FakeFabric::index(1), their_context, 3, sent, true);
+        for (int step = 0; step < 1000; ++step) {
+            fabric.step();
+            ASSERT_FALSE(fabric.messages(0).finished(send)) << bytes;
+        }
+        Content room(bytes);
+        Message receive =
+            fabric.messages(1).start_recv(FakeFabric::index(0), their_context, 3, room);
+        bool sent_is_done = false, received = false;
+        for (int step = 0; step < 1000; ++step) {
+            fabric.step();
+            sent_is_done = sent_is_done || fabric.messages(0).finished(send);
+            received = received || fabric.messages(1).finished(receive);
+        }
+        EXPECT_TRUE(sent_is_done && received) << bytes;
+        EXPECT_EQ(room, sent);
+    }
+}
+
+TEST(FabricMessages, with_a_peer_that_is_lost_all_end) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        // Every second time nobody tells: silence does.
+        FakeFabric fabric(3, seed, {.tells_of_death = seed % 2 == 0});
+        Traffic traffic(fabric, seed, 3, 60);
+        std::mt19937_64 random(seed);
+        for (Rank rank = 0; rank < 3; ++rank) {
+            for (Half& half : traffic.halves[static_cast<std::size_t>(rank)])
+                traffic.start(rank, half);
+        }
+        for (std::uint64_t left = random() % 60; left > 0; --left) fabric.step();
+        fabric.kill(2);
+        int open = 0;
+        for (int step = 0; step < 20'000; ++step) {
+            fabric.step();
+            open = 0;
+            for (Rank rank = 0; rank < 2; ++rank) {
+                for (Half& half : traffic.halves[static_cast<std::size_t>(rank)]) {
+                    half.done = half.done || fabric.messages(rank).finished(half.message);
+                    Rank const other = half.sends ? half.letter.to : half.letter.from;
+                    if (half.done && other != 2) {
+                        EXPECT_FALSE(half.message.failed());
+                    }
+                    open += half.done ? 0 : 1;
+                }
+            }
+            if (open == 0) break;
+        }
+        EXPECT_EQ(open, 0) << "seed " << seed;
+        Content room(10);
+        Message late = fabric.messages(0).start_recv(FakeFabric::index(2), their_context, 1, room);
+        bool has_ended = fabric.messages(0).finished(late);
+        for (int step = 0; step < 2000 && !has_ended; ++step) {
+            fabric.step();
+            has_ended = fabric.messages(0).finished(late);
+        }
+        EXPECT_TRUE(has_ended && late.failed()) << "seed " << seed;
+        EXPECT_EQ(fabric.messages(0).take_lost().size(), 1U) << "told once";
+    }
+}
+
+TEST(FabricMessages, of_strangers_are_thrown_away) {
+    FakeFabric fabric(2, 1, {});
+    Content room(10);
+    Message receive = fabric.messages(1).start_recv(FakeFabric::index(0), their_context, 3, room);
+    FabricHeader header;
+    header.from = 100;
+    header.context = their_context;
+    header.tag = 3;
+    header.key = 12345;
+    fabric.messages(1).take(std::as_bytes(std::span(&header, 1)));
+    fabric.messages(1).take({});
+    EXPECT_FALSE(fabric.messages(1).finished(receive));
+    header.key = 901;
+    fabric.messages(1).take(std::as_bytes(std::span(&header, 1)));
+    EXPECT_TRUE(fabric.messages(1).finished(receive));
+}
+
+}  // namespace
+}  // namespace sluice
