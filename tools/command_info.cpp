@@ -6,6 +6,7 @@
 #include "system/library_thread.hpp"
 #include "tools/command.hpp"
 #include "tools/mpi_parts.hpp"
+#include "transport/fabric_endpoint.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +27,7 @@ void line(char const* name, std::string const& value) {
 std::string mpi_version(std::string const& file) {
     void* const loaded = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!loaded) return std::string("cannot be loaded: ") + dlerror();
+    look_for_fabric_beside(dlsym(loaded, "PMPI_Init"));
     using Ask = int (*)(char*, int*);
     auto const ask = reinterpret_cast<Ask>(dlsym(loaded, "MPI_Get_library_version"));
     char text[8192] = "unknown";
@@ -108,6 +110,21 @@ std::vector<Feature> libraries_of_kernels() {
     return all;
 }
 
+/// Of the last MPI whose library was loaded here.
+void print_fabric() {
+    FabricOffers const& offers = fabric_offers();
+    FabricOffer const* const best = offers.best("");
+    line("between nodes",
+         best && best->is_tested ? "libfabric: " + best->provider : "messages of the MPI");
+    line("libfabric", offers.library);
+    for (FabricOffer const& offer : offers.all) {
+        std::string const yes =
+            offer.is_tested ? "yes" : "yes, if asked for: SLUICE_NETWORK=fabric:" + offer.provider;
+        line(("libfabric: " + offer.provider).c_str(),
+             offer.why_not.empty() ? yes : "no: " + offer.why_not);
+    }
+}
+
 void print_features(std::vector<Feature> const& features) {
     for (Feature const& one : features) {
         line(one.name.c_str(), one.here ? "yes" : "no: " + one.instead);
@@ -153,7 +170,7 @@ int command_info(int argc, char** argv) {
     line("cores", or_unknown(process_cores()) + " of " + or_unknown(online_cores()));
     std::printf("\nfeatures\n");
     print_threads();
-    line("between nodes", "MPI point-to-point");
+    print_fabric();
     for (MpiPart const& part : mpi_parts()) print_programs(part);
     line("emulated device (FUSE)", found(root + "/libexec/sluice-device"));
     std::printf("\nwhat the system has, and what serves in place of what it has not\n");

@@ -261,6 +261,27 @@ def cases_of_jobs(mpi):
     ]
 
 
+def cases_of_networks(mpi):
+    """Over libfabric a program on several nodes keeps its level, and hears of a rank that died."""
+    single = {"LEVEL": "0", "SLUICE_TEST": "ranks_per_node=1"}
+    for network in ("fabric:tcp", "fabric:tcp;ofi_rxm"):
+        yield Case(f"messages over {network}, thread level 0", "files.c",
+                   [r"(?s)\A(?!.*thread level: multiple).*" + BY_SLUICE],
+                   settings={**single, "SLUICE_NETWORK": network})
+        yield Case(f"a rank loses its connections, {network}", "lost.c",
+                   ["lost: rank 0 by sluice, an error in round 4 in time",
+                    "lost: rank 1 by sluice, an error in round 4 in time",
+                    r"rank 2 on \S+ cannot be reached over the fabric any more"],
+                   # A rank that ends without MPI_Finalize is an error for Open MPI only.
+                   fails=mpi == "openmpi",
+                   settings={"SLUICE_TEST": "ranks_per_node=1", "SLUICE_NETWORK": network})
+    yield Case("messages over the MPI: the level is raised", "files.c",
+               [BY_SLUICE, "thread level: multiple"], settings={**single, "SLUICE_NETWORK": "mpi"})
+    yield Case("an unknown provider of libfabric", "files.c",
+               [BY_SLUICE, once("no provider none of libfabric can be used")],
+               settings={**single, "SLUICE_NETWORK": "fabric:none"})
+
+
 def cases_of_levels(mpi):
     for level in range(4):
         for per_node in ("0", "1"):
@@ -368,6 +389,7 @@ def all_cases(mpi):
     return [*cases_of_jobs(mpi), *cases_of_tools(), *cases_of_wrappers(), *cases_of_links(mpi),
             *cases_of_errors(), *cases_of_other_writes(mpi), *cases_of_pointers(),
             *cases_of_romio_hints(), *cases_of_files(mpi), *cases_of_levels(mpi),
+            *cases_of_networks(mpi),
             *cases_of_processes(mpi), *cases_of_held_files(), *cases_of_coverage(),
             *cases_of_limits(), *cases_of_shared_memory(), *cases_of_threads(),
             *cases_of_flushes(), *cases_of_versions(mpi)]

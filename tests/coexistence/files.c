@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) check_pieces(argv[1], ranks);
     if (rank == 0) printf("served by %s\n", by_sluice ? "sluice" : "the MPI");
+    if (rank == 0 && provided == MPI_THREAD_MULTIPLE) printf("thread level: multiple\n");
     MPI_Info_free(&hints);
     MPI_Finalize();
     return 0;

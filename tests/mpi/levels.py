@@ -104,6 +104,7 @@ def quick_runs(mpi):
         Run(mpi, "large_view_test", 3, 0, ["--only", "billion,large_etype"]),
         *quick_storage_runs(mpi),
         *shared_runs(mpi),
+        *network_runs(mpi, small),
         *collective_runs(mpi, 24, (1, 2, 3, 4, 7)),
         *behind_runs(mpi),
         *progress_runs(mpi),
@@ -114,6 +115,19 @@ def quick_runs(mpi):
 # Transfers take a while, so that what is written behind is not yet there when others look.
 DEVICE = f"device={Path(__file__).resolve().parent / 'slow.toml'}"
 SLOW = f"behind=always;{DEVICE}"
+
+
+def network_runs(mpi, small):
+    """Several nodes use libfabric's best provider here; this is another one, and the MPI."""
+    each = [*small, "--only", "/all,/iat_all"]
+    for network in ("fabric:tcp;ofi_rxm", "mpi"):
+        settings = {"SLUICE_NETWORK": network}
+        yield Run(mpi, "patterns_test", 4, 2, each, 150, settings)
+        yield Run(mpi, "outstanding_test", 3, 1, ["--only", "/three,/two_files,freed"], 150,
+                  settings)
+        yield Run(mpi, "errors_test", 2, 1, [], 150, settings)
+        yield Run(mpi, "collectives_test", 3, 1, ["--seed", "77", "--cases", "20"], 150,
+                  {"SLUICE_COLLECTIVES": "1", **settings})
 
 
 def progress_runs(mpi):

@@ -62,8 +62,22 @@ def tests_of(mpi, hosts, per_host):
                                    "--seconds", 20])
     yield Test("collectives", ["mpi/collectives_test", "--seed", seed, "--cases", 20],
                settings={"SLUICE_COLLECTIVES": "1"})
+    yield from tests_of_networks(few, seed)
     if hosts > 2 and per_host > 1:
         yield from tests_of_kernels(mpi, seed)
+
+
+def tests_of_networks(few, seed):
+    """All others use libfabric's best provider here; these another one, and the MPI."""
+    for network in ("fabric:tcp;ofi_rxm", "mpi"):
+        settings = {"SLUICE_NETWORK": network}
+        yield Test(f"patterns, {network}", ["mpi/patterns_test", *few], settings=settings)
+        yield Test(f"random programs, {network}",
+                   ["mpi/random_test", "--seed", seed + 50, "--programs", 15, "--seconds", 15],
+                   settings=settings)
+        yield Test(f"collectives, {network}",
+                   ["mpi/collectives_test", "--seed", seed + 50, "--cases", 10],
+                   settings={"SLUICE_COLLECTIVES": "1", **settings})
 
 
 def tests_of_storage(*_):

@@ -47,6 +47,16 @@ TEST(ParseBehind, SizeAndFolder) {
         EXPECT_FALSE(parse_behind(text)) << text;
 }
 
+TEST(ParseNetwork, WaysAndProviders) {
+    using Way = NetworkSetting::Way;
+    EXPECT_EQ(parse_network("auto"), NetworkSetting{});
+    EXPECT_EQ(parse_network("mpi"), (NetworkSetting{Way::mpi, ""}));
+    EXPECT_EQ(parse_network("fabric"), (NetworkSetting{Way::fabric, ""}));
+    EXPECT_EQ(parse_network("fabric:tcp;ofi_rxm"), (NetworkSetting{Way::fabric, "tcp;ofi_rxm"}));
+    for (char const* const text : {"", "fabric:", "tcp", "MPI", "fabrics"})
+        EXPECT_FALSE(parse_network(text)) << text;
+}
+
 TEST(Settings, DefaultsAreThoseOfTheTable) {
     ReadSettings const read(Table{});
     EXPECT_TRUE(read.complaints.empty());
@@ -126,7 +136,7 @@ TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
 
 /// At most so many are for users; those for tests and experiments have tables of their own.
 TEST(Settings, AreFew) {
-    EXPECT_LE(environment_knobs().size(), 15u);
+    EXPECT_LE(environment_knobs().size(), 17u);
     EXPECT_LE(hint_knobs().size(), 14u);
 }
 

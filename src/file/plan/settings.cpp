@@ -17,6 +17,13 @@ constexpr Knob variables[] = {
     {"SLUICE_COLLECTIVES", "0",
      "1: the nonblocking collectives of MPI (MPI_Ibcast, MPI_Ialltoall ...) are served, too"},
     {"SLUICE_PROGRESS", "thread", "calls: no helper thread, progress only inside MPI calls"},
+    {"SLUICE_NETWORK", "auto",
+     "messages between nodes: mpi, fabric (libfabric, so that MPI_THREAD_MULTIPLE is not asked "
+     "for), "
+     "or fabric:PROVIDER; auto: fabric where its provider is one that is tested"},
+    {"SLUICE_PEER_TIMEOUT", "60",
+     "seconds for which libfabric may not reach a rank before operations with it fail; a process "
+     "that has ended is found sooner"},
     {"SLUICE_CHAIN", "off", "on: calls go on to the next preloaded library, not to the MPI"},
     {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
     {"SLUICE_WRITE_BEHIND", "0",
@@ -140,6 +147,17 @@ std::optional<BehindSetting> parse_behind(std::string const& text) {
     return BehindSetting{*bytes, comma < text.size() ? text.substr(comma + 1) : std::string()};
 }
 
+std::optional<NetworkSetting> parse_network(std::string const& text) {
+    using Way = NetworkSetting::Way;
+    constexpr std::string_view fabric = "fabric";
+    if (text == "auto") return NetworkSetting{};
+    if (text == "mpi") return NetworkSetting{Way::mpi, {}};
+    if (text == fabric) return NetworkSetting{Way::fabric, {}};
+    bool const names_one = text.starts_with("fabric:") && text.size() > fabric.size() + 1;
+    if (!names_one) return std::nullopt;
+    return NetworkSetting{Way::fabric, text.substr(fabric.size() + 1)};
+}
+
 std::vector<Complaint> unknown_names(std::vector<std::string> const& names, std::string_view prefix,
                                      std::vector<std::string_view> const& known) {
     std::vector<Complaint> complaints;
@@ -181,6 +199,7 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.chain = reader.word("SLUICE_CHAIN", {"off", "on"}).value_or(0) == 1;
     s.memory_bytes = number("SLUICE_MEMORY");
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
+    s.peer_seconds = static_cast<double>(number("SLUICE_PEER_TIMEOUT"));
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
     s.profile = lookup("SLUICE_PROFILE").value_or("auto");
     s.affinity = reader.affinity("SLUICE_AFFINITY");
@@ -188,6 +207,7 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
         s.hints.write_behind = behind->bytes;
         s.journal_folder = behind->folder;
     }
+    if (auto const network = reader.parsed("SLUICE_NETWORK", parse_network)) s.network = *network;
     s.hints.read_ahead = number("SLUICE_READ_AHEAD");
     read_test_settings(lookup, s, complaints);
     read_hints_of_all(lookup, s, complaints);

@@ -59,6 +59,16 @@ struct BehindSetting {
 /// SIZE or SIZE,FOLDER; nothing when it is neither.
 [[nodiscard]] std::optional<BehindSetting> parse_behind(std::string const& text);
 
+/// What SLUICE_NETWORK says: how messages go between nodes.
+struct NetworkSetting {
+    enum class Way : std::uint8_t { automatic, mpi, fabric };
+    Way way = Way::automatic;
+    std::string provider;  ///< Of libfabric; empty: the best.
+    bool operator==(NetworkSetting const&) const = default;
+};
+/// auto, mpi, fabric or fabric:PROVIDER; nothing when it is none of them.
+[[nodiscard]] std::optional<NetworkSetting> parse_network(std::string const& text);
+
 struct Settings {
     bool enabled = true;
     int log = 1;  ///< 0 silent, 1 warnings, 2 what is decided.
@@ -76,12 +86,14 @@ struct Settings {
     bool always_behind = false;    ///< Writes are delayed however fast the storage is.
     std::int64_t view_pieces = 0;  ///< Views of more pieces are not given to the MPI.
     double stall_seconds = 0;      ///< 0: no watchdog.
+    double peer_seconds = 60;      ///< Patience with a peer that a fabric does not reach.
     int storage_threads = 2;
     std::string device = "none";   ///< Emulated, by name or description.
     std::string profile = "auto";  ///< Of the machine: a file, none, or auto.
     std::string journal_folder;    ///< Of writes that are delayed; empty: they are in memory.
     FileHints hints;               ///< Of files that say nothing else.
     Affinity affinity;             ///< Of the library's own threads.
+    NetworkSetting network;        ///< Between nodes.
 };
 
 /// Looks a name up; nothing or null when it is not set.

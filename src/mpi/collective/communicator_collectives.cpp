@@ -6,6 +6,7 @@
 #include "mpi/environment.hpp"
 #include "mpi/progress/threads.hpp"
 #include "mpi/ranks.hpp"
+#include "transport/mpi.hpp"
 
 namespace sluice {
 namespace {
@@ -113,7 +114,8 @@ void CommunicatorCollectives::ask_for_name(MPI_Comm communicator) {
     if (asked_for_) return;
     if (self_ == 0) name_ = endpoints_->new_name();
     PMPI_Ibcast(&name_, 1, MPI_UINT64_T, 0, communicator, &asked_[0]);
-    if (!is_one_node_) PMPI_Comm_idup(communicator, &own_, &asked_[1]);
+    bool const needs_own = !is_one_node_ && !team().has_fabric();
+    if (needs_own) PMPI_Comm_idup(communicator, &own_, &asked_[1]);
     asked_for_.store(true, std::memory_order_release);
 }
 
@@ -129,6 +131,8 @@ bool CommunicatorCollectives::take_name() {
     if (own_ != MPI_COMM_NULL) {
         PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
         between_ = std::make_unique<MpiNetwork>(own_);
+    } else if (!is_one_node_) {
+        between_ = team().fabric_network(name_, members_);
     }
     network_.connect(name_, between_.get());
     return named_ = true;

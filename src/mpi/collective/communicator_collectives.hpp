@@ -82,7 +82,7 @@ private:
     std::mutex name_mutex_;  ///< One thread asks at a time.
     std::atomic<bool> asked_for_{false}, named_{false};
 
-    std::unique_ptr<MpiNetwork> between_;  ///< Nodes; once it is named.
+    std::unique_ptr<Network> between_;  ///< Nodes; once it is named.
     RoutedNetwork network_;
     Collectives collectives_;
     std::atomic<std::uint64_t> next_number_{0};

@@ -44,7 +44,8 @@ std::string alike() {
     Settings const& s = settings();
     bool const spreads = s.affinity.way == Affinity::Way::spread;
     return std::string(SLUICE_VERSION) + "." + (s.progress_in_calls ? "c" : "-") +
-           (s.collectives ? "n" : "-") + (spreads ? "s" : "-");
+           (s.collectives ? "n" : "-") + (spreads ? "s" : "-") +
+           (s.network.way == NetworkSetting::Way::mpi ? "m" : "-") + s.network.provider;
 }
 
 /// What this process sees of those that were launched with it.

@@ -8,6 +8,7 @@
 #include "mpi/environment.hpp"
 #include "mpi/ranks.hpp"
 #include "system/random.hpp"
+#include "transport/mpi.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -38,6 +39,17 @@ int cores_of_all(MPI_Comm node) {
 RegionShape shape_of(Rank local_count, std::int32_t aggregators) noexcept {
     return {local_count, aggregators, cb_buffer_bytes_most,
             SharedFilePointer::bytes_needed(local_count)};
+}
+
+/// Which messages of a team: names of its communicators are larger.
+constexpr std::uint64_t of_trial = 1, of_files = 2;
+
+/// A word that depends on both, and that other pairs do not give: that of SplitMix64.
+std::uint64_t mixed(std::uint64_t name, std::uint64_t part) noexcept {
+    std::uint64_t word = name + part * 0x9e3779b97f4a7c15;
+    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
+    word = (word ^ word >> 27) * 0x94d049bb133111eb;
+    return word ^ word >> 31;
 }
 
 Costs costs_of(MachineProfile const& m) noexcept {
@@ -140,8 +152,9 @@ Team::~Team() {
     if (!finalized && communicator != MPI_COMM_NULL) PMPI_Comm_free(&communicator);
 }
 
-/// Rank 0 of a team is one process: it counts, and draws the key of the proof of coverage. No
-/// pattern can have been made for a key that is as young as its communicator's team.
+/// Rank 0 of a team draws its name, which other teams of the same processes must not have, and the
+/// key of the proof of coverage. No pattern can have been made for a key that is as young as its
+/// communicator's team. Without random numbers it counts.
 void Team::agree_on_name_and_key() {
     static std::atomic<std::uint32_t> count{0};
     struct {
@@ -149,8 +162,10 @@ void Team::agree_on_name_and_key() {
         FingerprintKey::Point point{};  ///< Zero: the system has no random numbers.
     } ours;
     if (self == 0) {
-        ours.name = (static_cast<std::uint64_t>(getpid()) << 32) + ++count;
-        ours.point = draw_generator(SystemRandom()).value_or(FingerprintKey::Point{});
+        SystemRandom random;
+        auto const counted = (static_cast<std::uint64_t>(getpid()) << 32) + ++count;
+        ours.name = std::max<std::uint64_t>(random().value_or(counted), 1);
+        ours.point = draw_generator(random).value_or(FingerprintKey::Point{});
     }
     PMPI_Bcast(&ours, sizeof ours, MPI_BYTE, 0, communicator);
     name_ = ours.name;
@@ -174,18 +189,13 @@ bool Team::set_up() {
     PMPI_Comm_free(&node);
     if (divided && divided->node_count() == topology->node_count()) *topology = std::move(*divided);
 
-    // Without a helper all calls of MPI are made where the program makes its own.
-    bool const may_call = thread_multiple() || settings().progress_in_calls;
-    int mine[2]{cores_available(), may_call ? 1 : 0}, least[2]{};
-    PMPI_Allreduce(mine, least, 2, MPI_INT, MPI_MIN, communicator);
+    int const mine = cores_available();
+    int least = 0;
+    PMPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, communicator);
     Node const own_node = topology->node_of(self);
-    if (topology->node_count() > 1 && least[1] == 0) {
-        warn("several nodes need MPI_THREAD_MULTIPLE, which this MPI or program does not give: "
-             "the MPI serves the files itself");
-        return false;
-    }
-    limits_.aggregator_count = aggregators_usual(*topology, least[0]);
-    limits_.cores_a_node = least[0];
+    if (topology->node_count() > 1 && !connect_nodes()) return false;
+    limits_.aggregator_count = aggregators_usual(*topology, least);
+    limits_.cores_a_node = least;
     shape_ = shape_of(topology->local_count(own_node), topology->aggregator_count_max());
     if (alone || !shared) {
         shape_ = shape_of(1, shape_.aggregator_count);
@@ -194,6 +204,26 @@ bool Team::set_up() {
     memory_left_ = settings().memory_bytes;
     Progress::instance().allow_spinning(own_cores && settings().ranks_per_node == 0);
     return agree_on_queues();
+}
+
+/// Over the MPI its calls are made by the helper; without one, where the program makes its own.
+bool Team::connect_nodes() {
+    fabric_ = join_fabric(communicator, *topology, mixed(name_, of_trial));
+    if (fabric_) {
+        network = fabric_->network(mixed(name_, of_files));
+        return true;
+    }
+    network = std::make_unique<MpiNetwork>(communicator);
+    bool const may_call = thread_multiple() || settings().progress_in_calls;
+    if (all_agree(may_call, communicator)) return true;
+    warn("several nodes need MPI_THREAD_MULTIPLE, which this MPI or program does not give, or "
+         "libfabric, which cannot be used here (`sluice info`): the MPI serves the files itself");
+    return false;
+}
+
+std::unique_ptr<Network> Team::fabric_network(std::uint64_t name,
+                                              std::vector<Rank> const& ranks) const {
+    return fabric_ ? fabric_->network(mixed(name_, name), ranks) : nullptr;
 }
 
 /// All ranks have as many as the one with the fewest, so that they run out at the same file. None
@@ -294,18 +324,6 @@ QueuePlace* Team::unused_queue() {
     return places_.back().get();
 }
 
-/// Counters and boards are used before collective buffers are reserved. Where pages can be refused
-/// one by one the node's leader, who made the file, reserves them here, and all agree that it did.
-std::optional<Mapping> Team::map_queue() const {
-    auto const begin = static_cast<Offset>(places_.size() * queue_bytes(shape_));
-    auto const length = static_cast<Offset>(SharedRegion::bytes_needed(shape_));
-    Span const control = SharedRegion::control(shape_);
-    auto memory = memory_.part({begin, begin + length});
-    bool const reserves = memory_.is_in_file();
-    if (memory && !(reserves ? memory->reserve(control) : memory->open(control))) memory.reset();
-    return memory;
-}
-
 /// No operation is under way in an operation queue that no file uses. Its plans were made for
 /// others.
 void Team::place_aggregators(QueuePlace& place, std::vector<Rank> const& aggregators) const {
@@ -338,7 +356,7 @@ void Team::add_queue(Mapping memory) {
     execution_context.queue = static_cast<std::int32_t>(index);
     execution_context.window = SharedRegion(place->memory.data(), shape_);
     execution_context.doorbells = doorbells_.get();
-    execution_context.network = &network;
+    execution_context.network = network.get();
     execution_context.clock = &clock_;
     execution_context.limits = limits_;
     execution_context.reserve = [this, raw = place.get()](std::int32_t aggregators,
@@ -355,46 +373,6 @@ void Team::add_queue(Mapping memory) {
             execution_context.window.beside(), execution_context.local(), shape_.local_count,
             *doorbells_);
     places_.push_back(std::move(place));
-}
-
-/// Fewer bytes when the node's share is used up; none when the system has no memory.
-Bytes Team::reserve(QueuePlace& place, std::int32_t aggregators, Bytes cb_buffer_bytes) {
-    auto const many = std::max(aggregators, place.reserved_aggregators);
-    Bytes bytes = std::clamp(cb_buffer_bytes, cb_buffer_bytes_least, cb_buffer_bytes_most);
-    bytes = std::max(bytes / cb_buffer_bytes_least * cb_buffer_bytes_least,
-                     place.reserved_cb_buffer_bytes);
-    if (many == place.reserved_aggregators && bytes == place.reserved_cb_buffer_bytes) return bytes;
-    Bytes const paid = staging_bytes(place.reserved_aggregators, place.reserved_cb_buffer_bytes);
-    for (; bytes >= cb_buffer_bytes_least; bytes = smaller_cb_buffer(bytes)) {
-        Bytes const cost = staging_bytes(many, bytes) - paid;
-        if (cost > memory_left_ && bytes > cb_buffer_bytes_least) continue;
-        if (!back(place, many, bytes)) continue;
-        memory_left_ = std::max<Bytes>(0, memory_left_ - cost);
-        place.reserved_cb_buffer_bytes = bytes;
-        place.reserved_aggregators = many;
-        return bytes;
-    }
-    return 0;
-}
-
-bool Team::back(QueuePlace const& place, std::int32_t aggregators, Bytes cb_buffer_bytes) const {
-    auto const reserve = [&](Span const& range) { return place.memory.reserve(range); };
-    return reserve(SharedRegion::control(shape_)) &&
-           std::ranges::all_of(SharedRegion::stretches(shape_, aggregators, cb_buffer_bytes),
-                               reserve);
-}
-
-/// Of memory that the leader has reserved, so it is there: see Mapping::open().
-void Team::open_cb_buffers(QueuePlace& place, std::int32_t aggregators,
-                           Bytes cb_buffer_bytes) const {
-    if (aggregators <= place.open_aggregators && cb_buffer_bytes <= place.open_cb_buffer_bytes)
-        return;
-    place.open_aggregators = std::max(aggregators, place.open_aggregators);
-    place.open_cb_buffer_bytes = std::max(cb_buffer_bytes, place.open_cb_buffer_bytes);
-    for (Span const& range :
-         SharedRegion::stretches(shape_, place.open_aggregators, place.open_cb_buffer_bytes)) {
-        if (!place.memory.open(range)) warn("the system gives no access to reserved memory");
-    }
 }
 
 }  // namespace sluice

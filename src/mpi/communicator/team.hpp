@@ -4,10 +4,10 @@
 // communicator of the same ranks.
 #pragma once
 #include "file/run/operation_queue.hpp"
+#include "mpi/communicator/job_fabric.hpp"
 #include "mpi/communicator/node_memory.hpp"
 #include "mpi/communicator/profile.hpp"
 #include "mpi/progress/progress.hpp"
-#include "transport/mpi.hpp"
 #include "transport/node_network.hpp"
 #include "transport/node_reduction.hpp"
 #include "transport/shared_file_pointer.hpp"
@@ -49,7 +49,7 @@ public:
     /// Calls MPI so that it can make progress on what the program gave it.
     void poke() const;
 
-    explicit Team(MPI_Comm own) : network(own), communicator(own) {}
+    explicit Team(MPI_Comm own) : communicator(own) {}
     ~Team();
     Team(Team const&) = delete;
     Team& operator=(Team const&) = delete;
@@ -66,12 +66,18 @@ public:
     [[nodiscard]] NodeReduction::Words largest(NodeReduction::Words const& mine);
     /// Memory for a NodeNetwork between the node's ranks, backed; empty where there is none.
     [[nodiscard]] std::span<std::byte> back_messages();
+    /// Between nodes, for a communicator of these ranks that `name` names on all of them. Null
+    /// where the team has no fabric.
+    [[nodiscard]] std::unique_ptr<Network> fabric_network(std::uint64_t name,
+                                                          std::vector<Rank> const& ranks) const;
+    [[nodiscard]] bool has_fabric() const noexcept { return fabric_.has_value(); }
     [[nodiscard]] Doorbells& doorbells() const noexcept { return *doorbells_; }
     [[nodiscard]] std::int32_t cores_a_node() const noexcept { return limits_.cores_a_node; }
 
     std::unique_ptr<Topology> topology;
     Rank self = 0;
-    MpiNetwork network;
+    /// Between nodes, for files; null where there is one node.
+    std::unique_ptr<Network> network;
     MPI_Comm communicator;
     KnownProfiles profiles;  ///< The same on all ranks.
     /// Of all ranks; null where they are on several nodes.
@@ -84,6 +90,8 @@ private:
     static std::shared_ptr<Team> revive(MPI_Comm communicator);
     bool set_up();
     void agree_on_name_and_key();
+    /// False where there is no network between the nodes.
+    bool connect_nodes();
     bool share_memory(MPI_Comm node_communicator);
     void take_memory(NodeMemory memory);
     bool agree_on_queues();
@@ -100,6 +108,7 @@ private:
     bool back(QueuePlace const& place, std::int32_t aggregators, Bytes cb_buffer_bytes) const;
     void open_cb_buffers(QueuePlace& place, std::int32_t aggregators, Bytes cb_buffer_bytes) const;
 
+    std::optional<FabricRanks> fabric_;
     std::uint64_t name_ = 0;  ///< The same on all ranks, and of no other team. Never 0.
     SharedMemory memory_;
     std::size_t queues_ = 0;  ///< That there is memory for.

@@ -101,6 +101,14 @@ void Progress::call_helper(ProgressHook& hook, std::unique_lock<std::mutex> lock
     if (must_look) ring();
 }
 
+void Progress::use(EventSource& source) {
+    std::lock_guard const lock(mutex_);
+    source_ = &source;
+    if (source.descriptor() < 0) return;
+    wake_socket_ = std::make_unique<WakeSocket>(doorbell());
+    if (!wake_socket_->is_open()) wake_socket_.reset();
+}
+
 void Progress::forget(ProgressHook const& hook) {
     std::lock_guard const lock(mutex_);
     drop(hook);
@@ -126,7 +134,7 @@ void Progress::choose_wakeups() {
 
 /// Costs a look where nothing changes.
 void Progress::note_busy() {
-    bool const busy = !hooks_.empty();
+    bool const busy = !hooks_.empty() || source_is_busy();
     if (busy_.load(std::memory_order_relaxed) != busy) busy_ = busy;
 }
 
@@ -169,6 +177,7 @@ void Progress::take_inbox() {
 bool Progress::progress() {
     bool moved = inbox_full_.load(std::memory_order_acquire);
     if (moved) take_inbox();
+    if (source_is_busy()) moved |= source_->progress();
     for (ProgressHook* const hook : hooks_) moved |= move(*hook);
     if (moved) {
         std::erase_if(hooks_, [](ProgressHook const* hook) { return hook->idle(); });
@@ -214,7 +223,7 @@ void Progress::drive(Wait const& wait) {
         PollState::Action const action = state.after(attempt);
         if (action == PollState::Action::sleep) {
             if (wait.released && is_released(wait)) return;
-            waiter.sleep(seen, state.seconds());
+            sleep(waiter, seen, state.seconds());
             state.woke();
             bool const rang = doorbell().events.load(std::memory_order_relaxed) != seen;
             if (!rang && wait.poke) wait.poke();
@@ -307,8 +316,16 @@ void Progress::help_once(EventWaiter& waiter, PollState& polling) {
     }
     PollState::Action const action = polling.after(attempt);
     if (action != PollState::Action::sleep) return prepare(action, polling, waiter);
-    waiter.sleep(seen, polling.seconds());
+    sleep(waiter, seen, polling.seconds());
     polling.woke();
+}
+
+/// Without a socket to be woken by, sleeps are short while the source has something under way.
+void Progress::sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max) {
+    if (!source_is_busy() || source_->descriptor() < 0) return waiter.sleep(seen, seconds_max);
+    if (!source_->may_sleep()) return waiter.withdraw();
+    if (wake_socket_) return waiter.sleep(*wake_socket_, source_->descriptor(), seen, seconds_max);
+    waiter.sleep(seen, std::min(seconds_max, PollState::due_sleep));
 }
 
 void Progress::watch(double now) {

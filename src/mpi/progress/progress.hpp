@@ -7,6 +7,7 @@
 #include "mpi/progress/progress_states.hpp"
 #include "schedule/progress_hook.hpp"
 #include "system/clock.hpp"
+#include "system/wake_socket.hpp"
 #include "system/wakeups.hpp"
 #include "transport/doorbell.hpp"
 
@@ -54,6 +55,9 @@ public:
     /// waits for progress that another thread makes. `background`: no caller will wait for it soon,
     /// so the helper is to drive it.
     void submit(ProgressHook& hook, std::function<void()> append, bool background);
+
+    /// Moves `source` on together with the hooks, and sleeps on its descriptor as well. It stays.
+    void use(EventSource& source);
 
     /// Call this before `hook` is destroyed, when all that it was given is complete: no thread uses
     /// it afterwards.
@@ -140,12 +144,16 @@ private:
     void start_helper();
     bool has_helper();
     void watch(double now);
+    void sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max);
+    [[nodiscard]] bool source_is_busy() const noexcept { return source_ && source_->is_busy(); }
 
     static inline std::atomic<bool> exists_{false};  ///< instance() was called.
     SharedMemory page_;
     EventCount helper_calls_{};         ///< Notified when the helper has something to do again.
     std::mutex mutex_;                  ///< Held by whoever makes progress.
     std::vector<ProgressHook*> hooks_;  ///< Those with something under way.
+    EventSource* source_ = nullptr;     ///< Set once, before anything of it is under way.
+    std::unique_ptr<WakeSocket> wake_socket_;  ///< The same; null: there is nothing to poll.
     std::mutex inbox_mutex_;
     std::vector<std::pair<ProgressHook*, std::function<void()>>> inbox_;
     std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};

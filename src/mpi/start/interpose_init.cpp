@@ -4,6 +4,7 @@
 #include "mpi/collective/communicator.hpp"
 #include "mpi/collective/communicator_collectives.hpp"
 #include "mpi/collective/own_reduction.hpp"
+#include "mpi/communicator/job_fabric.hpp"
 #include "mpi/communicator/peers.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/file/rank_journal.hpp"
@@ -41,13 +42,13 @@ bool memory_can_be_shared() {
     return memory && memory->reserve({0, 1});  // As the doorbell of each process is.
 }
 
-/// On one node nothing of ours calls MPI from another thread; between nodes the helper does, and
-/// for the MPI's own files the storage threads.
+/// On one node nothing of ours calls MPI from another thread; between nodes the helper does, unless
+/// messages go over a fabric, and for the MPI's own files the storage threads.
 bool needs_multiple() {
     Settings const& s = settings();
     bool const one = on_one_node() && s.ranks_per_node == 0 && s.local_aggregators == 0 &&
                      memory_can_be_shared();
-    bool const helper_calls = !s.progress_in_calls && !one;
+    bool const helper_calls = !s.progress_in_calls && !one && !fabric_is_offered();
     return s.enabled && calls_arrive() && (helper_calls || s.hints.storage == StorageEngine::mpi);
 }
 

@@ -1,0 +1,163 @@
+// How ranks come to know each other on a fabric. See job_fabric.hpp.
+#include "mpi/communicator/job_fabric.hpp"
+
+#include "mpi/environment.hpp"
+#include "mpi/progress/progress.hpp"
+#include "mpi/ranks.hpp"
+#include "system/clock.hpp"
+#include "system/launcher.hpp"
+
+#include <algorithm>
+#include <sched.h>
+
+namespace sluice {
+namespace {
+
+constexpr double patience_seconds = 10;  ///< For the first message to a neighbouring node.
+constexpr int try_tag = 0;
+
+/// The one that the settings name, or that is tested; null: messages go over the MPI.
+FabricOffer const* chosen_offer() {
+    NetworkSetting const& network = settings().network;
+    if (network.way == NetworkSetting::Way::mpi) return nullptr;
+    FabricOffer const* const best = fabric_offers().best(network.provider);
+    bool const asked_for = network.way == NetworkSetting::Way::fabric;
+    return best && (asked_for || best->is_tested) ? best : nullptr;
+}
+
+struct Opened {
+    std::unique_ptr<Fabric> fabric;
+    std::string why;
+};
+
+Opened open_fabric(Rank peers) {
+    Opened opened;
+    FabricOffer const* const offer = chosen_offer();
+    if (!offer) {
+        std::string const& wanted = settings().network.provider;
+        opened.why = "no provider" + (wanted.empty() ? "" : " " + wanted) +
+                     " of libfabric can be used; `sluice info` says why";
+        return opened;
+    }
+    auto const most = static_cast<std::size_t>(std::max<long>(peers, launched_ranks()));
+    opened.fabric = Fabric::open({offer->provider, most, settings().peer_seconds}, opened.why);
+    if (!opened.fabric) {
+        opened.why = offer->provider + ": " + opened.why;
+        return opened;
+    }
+    note("messages between nodes go over libfabric: " + offer->provider + ", " +
+         opened.fabric->address_text());
+    opened.fabric->when_lost = [](FabricCard const& lost) {
+        warn("rank " + std::to_string(lost.rank) + " on " + lost.host_name.data() +
+                 " cannot be reached over the fabric any more: operations with it end with errors",
+             true);
+    };
+    Progress::instance().use(*opened.fabric);
+    return opened;
+}
+
+/// Of this process; it stays until the process ends, because peers may still read what it sent.
+/// `peers`: how many there will be; the first call decides. Null where there is none.
+Fabric* process_fabric(Rank peers) {
+    static auto* const only = [&] {
+        auto* const opened = new Opened(open_fabric(peers));
+        if (!opened->fabric) warn("no messages go over libfabric: " + opened->why);
+        return opened;
+    }();
+    return only->fabric.get();
+}
+
+FabricCard card_of(Fabric const* fabric) {
+    if (!fabric) return {};
+    FabricCard card = fabric->card();
+    card.rank = world_rank();
+    return card;
+}
+
+bool are_alike(std::vector<FabricCard> const& cards) {
+    return std::all_of(cards.begin(), cards.end(), [&](FabricCard const& card) {
+        return card.name != 0 && card.provider == cards.front().provider;
+    });
+}
+
+/// One message to the next node and one from the node before, so that an address that leads nowhere
+/// is found before anything depends on it.
+bool gets_through(FabricRanks const& ranks, Topology const& topology, Rank self,
+                  std::uint64_t context) {
+    Node const nodes = topology.node_count(), own = topology.node_of(self);
+    auto const rank_on = [&](Node node) {
+        return topology.rank_at(node, topology.local_index(self) % topology.local_count(node));
+    };
+    auto const network = ranks.network(context);
+    std::vector<std::pair<Rank, bool>> halves;  // With whom, and whether it is a send.
+    for (Rank rank = 0; rank < topology.rank_count(); ++rank) {
+        Node const node = topology.node_of(rank);
+        Rank const local = topology.local_index(rank);
+        bool const sends_here = (node + 1) % nodes == own &&
+                                local % topology.local_count(own) == topology.local_index(self);
+        if (sends_here) halves.emplace_back(rank, false);
+    }
+    halves.emplace_back(rank_on((own + 1) % nodes), true);
+    std::vector<std::uint64_t> words(halves.size(), 0);
+    std::vector<Message> messages;
+    for (std::size_t i = 0; i < halves.size(); ++i) {
+        auto const word = std::as_writable_bytes(std::span(&words[i], 1));
+        messages.push_back(halves[i].second
+                               ? network->start_send(halves[i].first, try_tag, word, true)
+                               : network->start_recv(halves[i].first, try_tag, word));
+    }
+    SteadyClock clock;
+    double const begin = clock.now();
+    bool has_failed = false;
+    while (!messages.empty() && clock.now() - begin < patience_seconds) {
+        if (!network->progress()) sched_yield();
+        std::erase_if(messages, [&](Message& message) {
+            if (!network->finished(message)) return false;
+            has_failed |= message.failed();
+            return true;
+        });
+    }
+    return messages.empty() && !has_failed;
+}
+
+}  // namespace
+
+bool fabric_is_offered() { return chosen_offer() != nullptr; }
+
+std::unique_ptr<Network> FabricRanks::network(std::uint64_t context,
+                                              std::vector<Rank> const& ranks) const {
+    std::vector<FabricIndex> its;
+    its.reserve(ranks.size());
+    for (Rank const rank : ranks) its.push_back(peers[static_cast<std::size_t>(rank)]);
+    return std::make_unique<FabricNetwork>(*fabric, context, std::move(its));
+}
+
+std::unique_ptr<Network> FabricRanks::network(std::uint64_t context) const {
+    return std::make_unique<FabricNetwork>(*fabric, context, peers);
+}
+
+std::optional<FabricRanks> join_fabric(MPI_Comm communicator, Topology const& topology,
+                                       std::uint64_t context) {
+    if (settings().network.way == NetworkSetting::Way::mpi) return std::nullopt;
+    bool const asked_for = settings().network.way == NetworkSetting::Way::fabric;
+    Fabric* const fabric =
+        asked_for || fabric_is_offered() ? process_fabric(topology.rank_count()) : nullptr;
+    FabricCard const mine = card_of(fabric);
+    std::vector<FabricCard> cards(static_cast<std::size_t>(topology.rank_count()));
+    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, communicator);
+    if (!are_alike(cards)) return std::nullopt;
+    FabricRanks ranks{fabric, {}};
+    for (FabricCard const& card : cards) ranks.peers.push_back(fabric->meet(card));
+    bool const through = gets_through(ranks, topology, rank_in(communicator), context);
+    if (!through) {
+        warn("rank " + std::to_string(world_rank()) + " on " + mine.host_name.data() + " (" +
+                 fabric->address_text() +
+                 ") gets no message to or from another node over the fabric; FI_TCP_IFACE names "
+                 "the network interface of the provider tcp",
+             true);
+    }
+    if (!all_agree(through, communicator)) return std::nullopt;
+    return ranks;
+}
+
+}  // namespace sluice

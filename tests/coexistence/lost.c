@@ -1,0 +1,55 @@
+/* Writes together without end, amid which the last rank loses all of its connections, as if it had
+ * died: the launcher, which would end the others, does not notice. Each gets an error in time.
+ * `lost PATH` */
+#include "pieces.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { BYTES = 2000 * PIECE_BYTES, LOST_IN = 4, SECONDS = 20, DESCRIPTORS = 1024 };
+
+static int is_on_internet(int fd) {
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    if (getsockname(fd, (struct sockaddr*)&address, &length) != 0) return 0;
+    return address.ss_family == AF_INET || address.ss_family == AF_INET6;
+}
+
+/* But those that it inherited: they are the launcher's. */
+static void lose_connections(char const* inherited) {
+    int const nothing = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd < DESCRIPTORS; ++fd) {
+        if (inherited[fd] || !is_on_internet(fd)) continue;
+        shutdown(fd, SHUT_RDWR);
+        dup2(nothing, fd);
+    }
+}
+
+int main(int argc, char** argv) {
+    static char inherited[DESCRIPTORS];
+    for (int fd = 0; fd < DESCRIPTORS; ++fd) inherited[fd] = is_on_internet(fd) != 0;
+    MPI_Init(&argc, &argv);
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_File file = open_pieces(MPI_COMM_WORLD, argv[1], MPI_INFO_NULL);
+    view_pieces(file, rank, ranks);
+    char const* const by = served(file) ? "sluice" : "the MPI";
+    static char data[BYTES];
+    for (int round = 0;; ++round) {
+        if (round == LOST_IN && rank == ranks - 1) {
+            lose_connections(inherited);
+            sleep(2 * SECONDS);
+            abort();
+        }
+        double const begin = MPI_Wtime();
+        int const code = MPI_File_write_at_all(file, 0, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS) continue;
+        printf("lost: rank %d by %s, an error in round %d %s\n", rank, by, round,
+               MPI_Wtime() - begin < SECONDS ? "in time" : "late");
+        fflush(stdout);
+        sleep(SECONDS / 2); /* The first rank that ends is the end of all. */
+        _exit(0);           /* MPI_Finalize would wait for the rank that is lost. */
+    }
+}
