@@ -38,9 +38,10 @@ void declare_overhead(CLI::App& app, Options& o) {
            "overhead (default): initiation + tests + wait during a computation as long as "
            "the blocking call; blocking: start + wait alone; overlap: what part of a call "
            "hides behind a computation as long; message: isend, irecv, test; queue: what each "
-           "posted or unexpected message in a queue adds to a message")
+           "posted or unexpected message in a queue adds to a message; network: messages between "
+           "two ranks over the MPI and over libfabric, looking and asleep")
         ->delimiter(',')
-        ->check(CLI::IsMember({"overhead", "blocking", "overlap", "message", "queue"}));
+        ->check(CLI::IsMember({"overhead", "blocking", "overlap", "message", "queue", "network"}));
     auto known = kind_names();
     app.add_option("--kind", o.kinds,
                    "such as alltoall (default: gather,alltoall for overhead; "
@@ -58,6 +59,7 @@ void declare_overhead(CLI::App& app, Options& o) {
                    "no tests)")
         ->delimiter(',')
         ->transform(CLI::AsSizeValue(false));
+    app.add_flag("--computing", o.computing, "network: a thread of each rank computes meanwhile");
     app.add_option("--tests", o.tests, "overlap: during one computation (default: 0)")
         ->check(CLI::NonNegativeNumber);
 }
@@ -141,6 +143,7 @@ int measure(Job& job, std::string const& command) {
         if (what == "overlap") measure_overlap(job);
         if (what == "message") measure_messages(job);
         if (what == "queue") measure_queues(job);
+        if (what == "network") measure_network(job);
     }
     if (job.run.wrong_bytes == 0) return job.failed ? 1 : 0;
     job.report().note(bench::text_of("\nwrong bytes: %llu",

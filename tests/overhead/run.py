@@ -30,8 +30,11 @@ SIDES = {
     "plain": None,
     "again": None,  # How far two equal sides lie apart: the noise.
     "preload": {},
-    "raised": {"SLUICE_TEST": "ranks_per_node=1"},  # MPI_THREAD_MULTIPLE, as with several nodes.
-    "calls": {"SLUICE_TEST": "ranks_per_node=1", "SLUICE_PROGRESS": "calls"},
+    # As with several nodes.
+    "fabric": {"SLUICE_TEST": "ranks_per_node=1", "SLUICE_NETWORK": "fabric"},
+    "raised": {"SLUICE_TEST": "ranks_per_node=1", "SLUICE_NETWORK": "mpi"},  # MPI_THREAD_MULTIPLE
+    "calls": {"SLUICE_TEST": "ranks_per_node=1", "SLUICE_NETWORK": "mpi",
+              "SLUICE_PROGRESS": "calls"},
 }
 
 
