@@ -57,8 +57,17 @@ inline std::string path(std::string_view name) {
     return state().options.dir + "/" + std::string(name);
 }
 
+/// Ranks on this host, as the launcher tells; all of them where it tells nothing.
+inline int ranks_of_host() {
+    for (char const* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+        if (char const* const count = std::getenv(name)) return std::atoi(count);
+    }
+    return size();
+}
+
 /// Whether all ranks share memory, as far as the library is told: settings pretend nodes.
 inline bool is_one_node() {
+    if (ranks_of_host() < size()) return false;
     char const* const settings = std::getenv("SLUICE_TEST");
     std::string_view const text = settings ? settings : "";
     if (text.find("shared_memory=off") != text.npos) return size() == 1;

@@ -145,7 +145,7 @@ std::optional<FabricRanks> join_fabric(MPI_Comm communicator, Topology const& to
     FabricCard const mine = card_of(fabric);
     std::vector<FabricCard> cards(static_cast<std::size_t>(topology.rank_count()));
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, communicator);
-    if (!are_alike(cards)) return std::nullopt;
+    if (!fabric || !are_alike(cards)) return std::nullopt;
     FabricRanks ranks{fabric, {}};
     for (FabricCard const& card : cards) ranks.peers.push_back(fabric->meet(card));
     bool const through = gets_through(ranks, topology, rank_in(communicator), context);
