@@ -1,6 +1,8 @@
 """The table of how long all operations of a file take together, by how many are under way at once, from
 lines of `bench --mode outstanding` (row M6)."""
 
+from data import between, lines, mpi_of as name_of
+
 NOTE = """`results/measure outstanding`: block3d, 4 ranks, operations of 64 MiB (16 MiB a rank), 16 of them, on ssd 8, on hdd 4; Sluice and
 the MPI's own nonblocking calls in turn. Times are of *all operations together*, from the first start to the last wait: medians
 (smallest .. largest). *Change*: against one at a time. Row M6 of [the papers](../papers.md)."""
@@ -40,3 +42,13 @@ def tables(rows, table, mpi_of):
     return table("Several operations under way", NOTE,
                  ["what", "MPI", "at once", "Sluice", "change", "the MPI", "change", "MPI / Sluice"],
                  drawn) if drawn else ""
+
+
+def figures():
+    """Row M6: the deepest against one at a time, over all devices and both ways."""
+    found = cases(lines("outstanding-times"), name_of).values()
+    for side, word in (("sluice", "sluice"), ("peer", "mpich")):
+        yield f"depth_{word}", between((change(by_limit, side, max(by_limit)) for by_limit in found),
+                                       "{:+.0f}") + " %"
+    yield "depth_faster", between((row["peer_over_sluice"] for by_limit in found
+                                   for row in by_limit.values()), "{:.1f}")

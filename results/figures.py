@@ -15,8 +15,9 @@ PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
 def outstanding():
-    """M6: milliseconds of all operations together, by how many are under way at once."""
-    rows = newest(lines("outstanding-times"), "mpi_library", "direction", "variant").values()
+    """Milliseconds of all short operations together, by how many are under way at once."""
+    short = [row for row in lines("outstanding-times") if "peer" not in row]
+    rows = newest(short, "mpi_library", "direction", "variant").values()
     for mpi in MPIS:
         for way in ("write", "read"):
             found = {int(row["variant"].split("=")[1]): row["sluice"]["median"]

@@ -61,8 +61,8 @@ def slow_table(table, seconds):
 def used(row):
     """Processor time beside the computation, of the ranks' threads and of the device's server."""
     server = row.get("processors_server")
-    milliseconds = [1e3 * row["processors_threads"]["median"]] + [1e3 * server["median"]] * bool(server)
-    return " + ".join(f"{value:.0f}" for value in milliseconds)
+    seconds = [row["processors_threads"]["median"], *([server["median"]] if server else [])]
+    return " + ".join(f"{1e3 * value:.0f}" for value in seconds)
 
 
 FAST_NOTE = """`results/measure overlap-devices`, no `MPI_Test`: Sluice / the ideal / the MPI's own, in turn.
@@ -112,15 +112,15 @@ def figures():
     yield "fast_cases", str(len(cases))
     for side in ("Sluice", "ideal", "peer"):
         of_side = [sides[side] for sides in cases.values() if side in sides]
-        yield f"fast_{side}", between((100 * hidden(row) for row in of_side), "{:.0f}") + " %"
-        yield f"fast_shorter_{side}", between((100 * row["shorter"]["median"] for row in of_side),
+        yield f"fast_{side.lower()}", between((100 * hidden(row) for row in of_side), "{:.0f}") + " %"
+        yield f"fast_shorter_{side.lower()}", between((100 * row["shorter"]["median"] for row in of_side),
                                               "{:.0f}") + " %"
     behind = [hidden(sides["ideal"]) - hidden(sides["Sluice"]) for sides in cases.values()]
     yield "fast_behind", f"{100 * statistics.median(behind):.0f}"
     for name, found in by_place(cases).items():
         word = name.split(",")[0].replace(" ", "_")
         for side in ("Sluice", "ideal"):
-            yield f"on_{word}_{side}", between((100 * hidden(sides[side]) for sides in found),
+            yield f"on_{word}_{side.lower()}", between((100 * hidden(sides[side]) for sides in found),
                                                "{:.0f}") + " %"
         yield f"on_{word}_longer", between(
             (100 * (sides["Sluice"]["total"]["median"] / sides["Sluice"]["io_alone"] - 1)
