@@ -4,6 +4,7 @@ import statistics
 import sys
 
 import depth
+import network
 import overlapped
 import texture_figures
 from data import MPIS, ROOT, between, lines, newest, of_mpi
@@ -81,7 +82,7 @@ def overhead():
 
 def figures():
     found = {}
-    for group in (correctness, overlapped.figures, depth.figures, tests, nonblocking, plans, device, nvm, overhead,
+    for group in (correctness, overlapped.figures, depth.figures, network.figures, tests, nonblocking, plans, device, nvm, overhead,
                   texture_figures.figures):
         found.update(group())
     return found
