@@ -141,7 +141,9 @@ private:
 
     void bring_one() {
         std::size_t const which = random_() % under_way_.size();
-        Item& item = under_way_[which];
+        // What it brings about may start others, so it is no longer in the list then.
+        Item item = std::move(under_way_[which]);
+        under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(which));
         if (!dead_.contains(item.to) && !dead_.contains(item.from)) {
             if (item.is_write)
                 bring_write(item);
@@ -150,7 +152,6 @@ private:
         }
         if (item.context && !dead_.contains(item.from))
             at(item.from).messages.end_write(item.context);
-        under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(which));
     }
     void bring_message(Item& item) {
         FabricHeader header;
