@@ -111,7 +111,8 @@ Spent spend(Way const& way, int calls, int tests = 0, Work const& work = {});
 int calls_of(Way const& way);
 
 /// One column of samples.
-inline bench::Summary summary_of(std::vector<Spent> const& samples, double Spent::* quantity) {
+template <class Sample>
+bench::Summary summary_of(std::vector<Sample> const& samples, double Sample::* quantity) {
     std::vector<double> values;
     for (auto const& sample : samples) values.push_back(sample.*quantity);
     return bench::summary_of(std::move(values));

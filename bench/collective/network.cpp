@@ -113,7 +113,7 @@ private:
     void pause() override {
         if (fabric_.descriptor() < 0 || !fabric_.may_sleep()) return;
         pollfd waited{fabric_.descriptor(), POLLIN, 0};
-        poll(&waited, 1, 1000);
+        poll(&waited, 1, fabric_.waits_for_room() ? 1 : 1000);
     }
     Fabric& fabric_;
 };
@@ -199,17 +199,11 @@ Measured measure_one(Job& job, Transport& transport, std::span<std::byte> bytes)
     return sample;
 }
 
-bench::Summary summary(std::vector<Measured> const& samples, double Measured::* quantity) {
-    std::vector<double> values;
-    for (auto const& sample : samples) values.push_back(sample.*quantity);
-    return bench::summary_of(std::move(values));
-}
-
 void tell(Job& job, std::string const& name, std::size_t bytes,
           std::vector<Measured> const& samples) {
-    auto const trip = summary(samples, &Measured::half_round_trip),
-               speed = summary(samples, &Measured::bandwidth),
-               processor = summary(samples, &Measured::processor);
+    auto const trip = summary_of(samples, &Measured::half_round_trip),
+               speed = summary_of(samples, &Measured::bandwidth),
+               processor = summary_of(samples, &Measured::processor);
     job.report().row({bench::text_of_bytes(bytes), name, text_of_summary(trip),
                       bench::text_of("%.0f", speed.median / double(1 << 20)),
                       bench::text_of("%.2f", processor.median)});

@@ -1,17 +1,7 @@
 // How several threads use one endpoint. See fabric.hpp.
 #include "transport/fabric.hpp"
 
-#include <chrono>
-
 namespace sluice {
-namespace {
-
-double seconds() noexcept {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
-}  // namespace
 
 std::unique_ptr<Fabric> Fabric::open(FabricEndpoint::Options const& options, std::string& why) {
     auto endpoint = FabricEndpoint::open(options, why);
@@ -62,7 +52,7 @@ bool Fabric::progress() {
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return false;
     bool moved = endpoint_->progress(messages_);
-    moved |= messages_.move(seconds());
+    moved |= messages_.move(clock_.now());
     note_state();
     if (when_lost) {
         auto const lost = messages_.take_lost();
@@ -74,10 +64,9 @@ bool Fabric::progress() {
     return moved;
 }
 
-/// What waits for room moves on without a sign of the provider's.
 bool Fabric::may_sleep() {
     std::lock_guard const lock(mutex_);
-    return !messages_.has_waiting() && endpoint_->may_sleep();
+    return endpoint_->may_sleep();
 }
 
 }  // namespace sluice

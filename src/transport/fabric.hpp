@@ -2,6 +2,7 @@
 // libfabric. A FabricNetwork is what one communicator sees of it. Any thread may call them.
 #pragma once
 #include "schedule/progress_hook.hpp"
+#include "system/clock.hpp"
 #include "transport/fabric_endpoint.hpp"
 
 #include <functional>
@@ -30,7 +31,10 @@ public:
     /// Takes what came and sends what waits. Bounded. True when anything moved.
     bool progress() override;
     [[nodiscard]] bool is_busy() const noexcept override {
-        return under_way() > 0 || has_waiting_.load(std::memory_order_relaxed);
+        return under_way() > 0 || waits_for_room();
+    }
+    [[nodiscard]] bool waits_for_room() const noexcept override {
+        return has_waiting_.load(std::memory_order_relaxed);
     }
     [[nodiscard]] int descriptor() const noexcept override { return endpoint_->descriptor(); }
     bool may_sleep() override;
@@ -50,6 +54,7 @@ private:
     std::mutex mutex_;
     std::unique_ptr<FabricEndpoint> endpoint_;
     FabricMessages messages_;
+    SteadyClock clock_;
     std::atomic<int> under_way_{0};
     std::atomic<bool> has_waiting_{false};
 };

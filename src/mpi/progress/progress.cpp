@@ -324,6 +324,7 @@ void Progress::help_once(EventWaiter& waiter, PollState& polling) {
 void Progress::sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max) {
     if (!source_is_busy() || source_->descriptor() < 0) return waiter.sleep(seen, seconds_max);
     if (!source_->may_sleep()) return waiter.withdraw();
+    if (source_->waits_for_room()) seconds_max = std::min(seconds_max, PollState::short_sleep);
     if (wake_socket_) return waiter.sleep(*wake_socket_, source_->descriptor(), seen, seconds_max);
     waiter.sleep(seen, std::min(seconds_max, PollState::due_sleep));
 }
