@@ -1,8 +1,10 @@
-// The monotonic clock of the system, as a Clock.
+// The monotonic clock of the system, as a Clock, and seconds as its functions take them.
 #pragma once
 #include "schedule/port.hpp"
 
 #include <chrono>
+#include <cmath>
+#include <ctime>
 
 namespace sluice {
 
@@ -13,5 +15,12 @@ public:
             .count();
     }
 };
+
+[[nodiscard]] inline timespec timespec_of(double seconds) noexcept {
+    timespec time{};
+    time.tv_sec = static_cast<time_t>(seconds);
+    time.tv_nsec = static_cast<long>((seconds - std::floor(seconds)) * 1e9);
+    return time;
+}
 
 }  // namespace sluice

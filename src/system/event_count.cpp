@@ -2,12 +2,11 @@
 // notifies needs no barrier of its own. See event_count.hpp.
 #include "system/event_count.hpp"
 
+#include "system/clock.hpp"
 #include "system/wake_socket.hpp"
 
 #include <algorithm>
 #include <climits>
-#include <cmath>
-#include <ctime>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -50,9 +49,7 @@ void notify_waiters(EventCount& count) noexcept {
 }
 
 void wait_for_event(EventCount& count, std::uint32_t seen, double seconds_max) noexcept {
-    timespec timeout{};
-    timeout.tv_sec = static_cast<time_t>(seconds_max);
-    timeout.tv_nsec = static_cast<long>((seconds_max - std::floor(seconds_max)) * 1e9);
+    timespec const timeout = timespec_of(seconds_max);
     count.waiters.fetch_add(1, std::memory_order_seq_cst);
     syscall(SYS_futex, &count.events, FUTEX_WAIT, seen, &timeout, nullptr, 0);
     count.waiters.fetch_sub(1, std::memory_order_seq_cst);

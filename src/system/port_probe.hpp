@@ -17,8 +17,8 @@ public:
         refused,  ///< Its host lives, and nobody listens there.
     };
 
-    /// A sockaddr_in or sockaddr_in6; with others look() never knows.
     PortProbe() = default;
+    /// A sockaddr_in or sockaddr_in6; with others look() never knows.
     explicit PortProbe(std::span<std::byte const> address)
         : address_(address.begin(), address.end()) {}
 

@@ -1,9 +1,9 @@
 // The datagrams that wake. See wake_socket.hpp.
 #include "system/wake_socket.hpp"
 
-#include <algorithm>
+#include "system/clock.hpp"
+
 #include <array>
-#include <cmath>
 #include <poll.h>
 #include <unistd.h>
 
@@ -31,9 +31,7 @@ void WakeSocket::sleep(int fd, std::uint32_t seen, double seconds_max) noexcept 
     count_.pollers.fetch_add(1, std::memory_order_seq_cst);
     if (count_.events.load(std::memory_order_seq_cst) == seen) {
         std::array<pollfd, 2> waited{{{fd_.get(), POLLIN, 0}, {fd, POLLIN, 0}}};
-        timespec timeout{};
-        timeout.tv_sec = static_cast<time_t>(seconds_max);
-        timeout.tv_nsec = static_cast<long>((seconds_max - std::floor(seconds_max)) * 1e9);
+        timespec const timeout = timespec_of(seconds_max);
         ppoll(waited.data(), waited.size(), &timeout, nullptr);
     }
     count_.pollers.fetch_sub(1, std::memory_order_seq_cst);

@@ -1,4 +1,5 @@
-// How an endpoint of libfabric is opened, and what its completions mean. See fabric_endpoint.hpp.
+// How an endpoint of libfabric is opened. See fabric_endpoint.hpp; what it sends and takes is in
+// fabric_endpoint_messages.cpp.
 #include "transport/fabric_endpoint.hpp"
 
 #include "transport/fabric_hints.hpp"

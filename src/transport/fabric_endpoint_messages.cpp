@@ -136,8 +136,13 @@ void LibfabricEndpoint::take(fi_cq_data_entry const& done, FabricMessages& messa
     if (done.flags & FI_REMOTE_CQ_DATA) messages.take_write(done.data);
     if (!done.op_context || (done.flags & FI_REMOTE_WRITE)) return;
     FabricSlot& slot = slot_of(done.op_context);
+    if (slot.use == FabricSlot::Use::receive) messages.take({slot.memory.data(), done.len});
+    free(slot, messages);
+}
+
+/// Its message is over, well or not.
+void LibfabricEndpoint::free(FabricSlot& slot, FabricMessages& messages) {
     if (slot.use == FabricSlot::Use::receive) {
-        messages.take({slot.memory.data(), done.len});
         unposted_.push_back(&slot);
     } else if (slot.use == FabricSlot::Use::send) {
         send_slots_.give_back(slot);
@@ -156,18 +161,8 @@ void LibfabricEndpoint::take_error(FabricMessages& messages) {
     } error{};
     if (fi_cq_readerr(queue_.get(), &error.entry, 0) < 1 || !error.entry.op_context) return;
     FabricSlot& slot = slot_of(error.entry.op_context);
-    if (slot.use == FabricSlot::Use::receive) {
-        unposted_.push_back(&slot);
-        return;
-    }
-    messages.lose(slot.peer);
-    if (slot.use == FabricSlot::Use::send) {
-        send_slots_.give_back(slot);
-    } else {
-        void* const context = slot.write;
-        end(slot);
-        messages.end_write(context);
-    }
+    if (slot.use != FabricSlot::Use::receive) messages.lose(slot.peer);
+    free(slot, messages);
 }
 
 bool LibfabricEndpoint::progress(FabricMessages& messages) {

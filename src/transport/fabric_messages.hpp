@@ -42,7 +42,6 @@ public:
     [[nodiscard]] bool has_waiting() const noexcept { return !busy_.empty(); }
     /// Peers from which something is expected, for who wants to know whether they still live.
     [[nodiscard]] std::vector<FabricIndex> awaited() const;
-    [[nodiscard]] bool is_gone(FabricIndex peer) const noexcept { return peers_[peer]->is_gone(); }
     [[nodiscard]] FabricCard const& card_of(FabricIndex peer) const noexcept {
         return peers_[peer]->card();
     }

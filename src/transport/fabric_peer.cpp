@@ -74,7 +74,7 @@ WireResult FabricPeer::post(FabricHeader header, std::span<std::byte const> body
 /// What a lost peer would have been told is of no interest; who notices ends all its messages.
 void FabricPeer::tell(FabricHeader const& header) {
     if (is_gone_) return;
-    if (!notes_.empty() || post(header) != WireResult::taken) notes_.push_back({header});
+    if (!notes_.empty() || post(header) != WireResult::taken) notes_.push_back(header);
 }
 
 bool FabricPeer::try_whole(MessageDesc& send) {
@@ -84,17 +84,26 @@ bool FabricPeer::try_whole(MessageDesc& send) {
     return result == WireResult::taken;
 }
 
-MessageDesc* FabricPeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes,
-                              bool synchronous) {
+MessageDesc& FabricPeer::make(std::uint64_t context, int tag, std::uint32_t number) {
     MessageDesc& message = shared_.message_descs.make();
     message.context = context;
     message.tag = tag;
-    message.number = numbers_[{context, tag}].sent++;
+    message.number = number;
+    return message;
+}
+
+MessageDesc& FabricPeer::make(FabricHeader const& header) {
+    return make(header.context, header.tag, header.number);
+}
+
+MessageDesc* FabricPeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes,
+                              bool synchronous) {
+    std::uint32_t const number = numbers_[{context, tag}].sent++;
+    MessageDesc& message = make(context, tag, number);
     message.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
     message.bytes = bytes.size();
     message.synchronous = synchronous;
     message.peer = index_;
-    auto const number = static_cast<std::uint32_t>(message.number);
     MessageDesc* const ready = ready_.take(same_message(context, tag, number));
     if (is_gone_) {
         fail(message);
@@ -120,13 +129,10 @@ MessageDesc* FabricPeer::send(std::uint64_t context, int tag, std::span<std::byt
 }
 
 MessageDesc& FabricPeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes) {
-    MessageDesc& message = shared_.message_descs.make();
-    message.context = context;
-    message.tag = tag;
-    message.number = numbers_[{context, tag}].received++;
+    std::uint32_t const number = numbers_[{context, tag}].received++;
+    MessageDesc& message = make(context, tag, number);
     message.data = bytes.data();
     message.bytes = bytes.size();
-    auto const number = static_cast<std::uint32_t>(message.number);
     MessageDesc* const early = early_.take(same_message(context, tag, number));
     bool const waits_for_memory = early && !early->store;
     if (early && early->store) {
@@ -161,10 +167,7 @@ void FabricPeer::take_whole(FabricHeader const& header, std::span<std::byte cons
         end_receive(*receive);
         return bring(*receive, body);
     }
-    MessageDesc& early = shared_.message_descs.make();
-    early.context = header.context;
-    early.tag = header.tag;
-    early.number = header.number;
+    MessageDesc& early = make(header);
     early.synchronous = header.synchronous;
     shared_.message_descs.store(early, body.size());
     if (!body.empty()) std::memcpy(early.data, body.data(), body.size());
@@ -202,7 +205,7 @@ void FabricPeer::take(FabricHeader const& header, std::span<std::byte const> bod
 bool FabricPeer::send_notes() {
     bool moved = false;
     for (int left = notes_a_look; left > 0 && !notes_.empty(); --left) {
-        WireResult const result = post(notes_.front().header);
+        WireResult const result = post(notes_.front());
         if (result == WireResult::lost) end_all();
         if (result != WireResult::taken) return moved;
         notes_.pop_front();

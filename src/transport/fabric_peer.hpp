@@ -102,10 +102,6 @@ public:
 
 private:
     static constexpr char const* unreachable = "the peer cannot be reached over the fabric";
-    struct Note {
-        FabricHeader header;
-        bool counts = true;
-    };
     struct Numbers {
         std::uint32_t sent = 0, received = 0;
     };
@@ -125,6 +121,8 @@ private:
     WireResult post_credits();
     bool try_whole(MessageDesc& send);
 
+    MessageDesc& make(std::uint64_t context, int tag, std::uint32_t number);
+    MessageDesc& make(FabricHeader const& header);
     void offer_memory(MessageDesc& receive);
     void take_whole(FabricHeader const& header, std::span<std::byte const> body);
     void take_ready(FabricHeader const& header);
@@ -133,6 +131,7 @@ private:
     void take_refused(FabricHeader const& header);
     void take_too_long(FabricHeader const& header);
     void begin_writes(MessageDesc& send, MessageDesc const& ready);
+    void finish_if_all_came(MessageDesc& receive);
     void bring(MessageDesc& receive, std::span<std::byte const> bytes) noexcept;
     void end_receive(MessageDesc& receive);
     void refuse(MessageDesc& receive);
@@ -147,15 +146,15 @@ private:
     std::uint32_t taken_ = 0, told_ = 0;     ///< The same here.
     std::map<Stream, Numbers> numbers_;
 
-    MessageDescList posted_;     ///< Receives without a message.
-    MessageDescList early_;      ///< Messages without a receive, and those that wait for it.
-    MessageDescList ready_;      ///< Memory for messages that were not sent yet.
-    MessageDescList waiting_;    ///< Whole messages that found no room.
-    MessageDescList unmatched_;  ///< Synchronous messages that went.
-    MessageDescList large_;      ///< Long messages that wait for memory.
-    MessageDescList writing_;    ///< Long messages of which writes found no room.
-    MessageDescList written_;    ///< Long messages whose writes all went.
-    std::deque<Note> notes_;     ///< That found no room; they go before all else.
+    MessageDescList posted_;          ///< Receives without a message.
+    MessageDescList early_;           ///< Messages without a receive, and those that wait for it.
+    MessageDescList ready_;           ///< Memory for messages that were not sent yet.
+    MessageDescList waiting_;         ///< Whole messages that found no room.
+    MessageDescList unmatched_;       ///< Synchronous messages that went.
+    MessageDescList large_;           ///< Long messages that wait for memory.
+    MessageDescList writing_;         ///< Long messages of which writes found no room.
+    MessageDescList written_;         ///< Long messages whose writes all went.
+    std::deque<FabricHeader> notes_;  ///< That found no room; they go before all else.
 };
 
 }  // namespace sluice

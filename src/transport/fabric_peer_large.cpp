@@ -28,7 +28,7 @@ WriteData WriteData::unpack(std::uint64_t data, unsigned bits) noexcept {
     return {static_cast<std::uint32_t>(data % receives_most), data >> receive_bits};
 }
 
-/// Where the provider refuses, both ends of the message fail.
+/// Where the provider refuses, the receive fails, and the send is over.
 void FabricPeer::offer_memory(MessageDesc& receive) {
     auto const shown = shared_.wire.show({receive.data, static_cast<std::size_t>(receive.bytes)});
     if (!shown) {
@@ -59,25 +59,17 @@ void FabricPeer::refuse(MessageDesc& receive) {
 }
 
 void FabricPeer::take_ready(FabricHeader const& header) {
-    if (MessageDesc* const send = large_.take(same_message(header))) {
-        MessageDesc ready;
-        ready.bytes = header.bytes;
-        ready.address = header.address;
-        ready.key = header.key_of_memory;
-        ready.receive = header.receive;
-        return begin_writes(*send, ready);
-    }
-    auto const& numbers = numbers_[{header.context, header.tag}];
-    if (static_cast<std::int32_t>(header.number - numbers.sent) < 0) return;  // It went whole.
-    MessageDesc& ready = shared_.message_descs.make();
-    ready.context = header.context;
-    ready.tag = header.tag;
-    ready.number = header.number;
+    MessageDesc* const send = large_.take(same_message(header));
+    std::uint32_t const sent = numbers_[{header.context, header.tag}].sent;
+    if (!send && static_cast<std::int32_t>(header.number - sent) < 0) return;  // It went whole.
+    MessageDesc& ready = make(header);
     ready.bytes = header.bytes;
     ready.address = header.address;
     ready.key = header.key_of_memory;
     ready.receive = header.receive;
-    ready_.push_back(ready);
+    if (!send) return ready_.push_back(ready);
+    begin_writes(*send, ready);
+    shared_.message_descs.recycle(ready);
 }
 
 void FabricPeer::begin_writes(MessageDesc& send, MessageDesc const& ready) {
@@ -138,6 +130,10 @@ void FabricPeer::take_write(MessageDesc& receive, std::uint64_t bytes) {
         receive.bytes = bytes;
         receive.end = 1;
     }
+    finish_if_all_came(receive);
+}
+
+void FabricPeer::finish_if_all_came(MessageDesc& receive) {
     if (receive.end == 0 || receive.front < receive.end) return;
     (void)posted_.take([&](MessageDesc const& one) { return &one == &receive; });
     end_receive(receive);
@@ -150,10 +146,7 @@ void FabricPeer::take_length(FabricHeader const& header) {
     MessageDesc& receive = *place->receive;
     receive.bytes = std::min(receive.bytes, header.bytes);
     receive.end = header.writes;
-    if (receive.front < receive.end) return;
-    (void)posted_.take([&](MessageDesc const& one) { return &one == &receive; });
-    end_receive(receive);
-    receive.done = true;
+    finish_if_all_came(receive);
 }
 
 /// A receive that has shown memory will be written to; the two messages have passed each other. One
@@ -168,11 +161,7 @@ void FabricPeer::take_waiting(FabricHeader const& header) {
         answer.kind = FabricKind::refused;
         return tell(answer);
     }
-    MessageDesc& early = shared_.message_descs.make();
-    early.context = header.context;
-    early.tag = header.tag;
-    early.number = header.number;
-    early_.push_back(early);
+    early_.push_back(make(header));
 }
 
 void FabricPeer::take_refused(FabricHeader const& header) {

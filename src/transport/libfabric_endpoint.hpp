@@ -66,6 +66,7 @@ private:
     [[nodiscard]] static WireResult result_of(ssize_t code) noexcept;
     void take(fi_cq_data_entry const& done, FabricMessages& messages);
     void take_error(FabricMessages& messages);
+    void free(FabricSlot& slot, FabricMessages& messages);
     void end(FabricSlot& slot);
 
     FabricLibrary const& library_;

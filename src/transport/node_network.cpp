@@ -2,19 +2,14 @@
 // node_peer.hpp.
 #include "transport/node_network.hpp"
 
+#include "system/clock.hpp"
 #include "transport/node_peer.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
 namespace sluice {
 namespace {
-
-double seconds() noexcept {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 /// Reads the clock about every few microseconds, whether it is asked all the time or rarely: a
 /// look at the clock costs more than a look at a peer.
@@ -23,7 +18,7 @@ public:
     /// Zero: not now.
     [[nodiscard]] double look() noexcept {
         if (--calls_left_ > 0) return 0;
-        double const now = seconds();
+        double const now = SteadyClock().now();
         bool const soon = now - last_ < seconds_between;
         calls_ = soon ? std::min(calls_ * 2, calls_max) : 1;
         calls_left_ = calls_;

@@ -36,15 +36,6 @@ struct Traffic {
         }
     }
 
-    static std::string fault_of(Half const& half) {
-        if (half.message.failed()) return "a message failed\n";
-        if (half.sends) return "";
-        if (half.message.received != static_cast<Bytes>(half.letter.bytes)) return "wrong length\n";
-        Content const expected = content(half.letter.seed, half.letter.bytes);
-        bool const equal = std::equal(expected.begin(), expected.end(), half.memory.begin());
-        return equal ? "" : "wrong bytes\n";
-    }
-
     /// Starts them in the order of each rank, with steps in between, and goes on until all ended.
     std::string run() {
         std::vector<std::size_t> begun(halves.size(), 0);

@@ -34,15 +34,6 @@ void start(NodeRank const& rank, Half& half) {
     }
 }
 
-std::string fault_of(Half const& half) {
-    if (half.message.failed()) return "a message failed\n";
-    if (half.sends) return "";
-    if (half.message.received != static_cast<Bytes>(half.letter.bytes)) return "wrong length\n";
-    Content const expected = content(half.letter.seed, half.letter.bytes);
-    bool const equal = std::equal(expected.begin(), expected.end(), half.memory.begin());
-    return equal ? "" : "wrong bytes\n";
-}
-
 /// Starts everything, in its own order, and finishes it. `matters`: what must come out right.
 std::string run_traffic(NodeRank const& rank, std::uint64_t seed, int count,
                         std::function<bool(Letter const&)> const& matters) {

@@ -245,4 +245,14 @@ inline std::vector<Half> halves_of(std::vector<Letter> const& letters, Rank self
     return merged;
 }
 
+/// Of one that is finished.
+inline std::string fault_of(Half const& half) {
+    if (half.message.failed()) return "a message failed\n";
+    if (half.sends) return "";
+    if (half.message.received != static_cast<Bytes>(half.letter.bytes)) return "wrong length\n";
+    Content const expected = content(half.letter.seed, half.letter.bytes);
+    bool const equal = std::equal(expected.begin(), expected.end(), half.memory.begin());
+    return equal ? "" : "wrong bytes\n";
+}
+
 }  // namespace sluice

@@ -18,9 +18,8 @@ constexpr Knob variables[] = {
      "1: the nonblocking collectives of MPI (MPI_Ibcast, MPI_Ialltoall ...) are served, too"},
     {"SLUICE_PROGRESS", "thread", "calls: no helper thread, progress only inside MPI calls"},
     {"SLUICE_NETWORK", "auto",
-     "messages between nodes: mpi, fabric (libfabric, so that MPI_THREAD_MULTIPLE is not asked "
-     "for), "
-     "or fabric:PROVIDER; auto: fabric where its provider is one that is tested"},
+     "messages between nodes: mpi, fabric (libfabric, without MPI_THREAD_MULTIPLE) or "
+     "fabric:PROVIDER; auto: fabric where its provider is one that is tested"},
     {"SLUICE_PEER_TIMEOUT", "60",
      "seconds for which libfabric may not reach a rank before operations with it fail; a process "
      "that has ended is found sooner"},

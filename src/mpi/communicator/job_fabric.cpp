@@ -80,44 +80,44 @@ bool are_alike(std::vector<FabricCard> const& cards) {
     });
 }
 
-/// One message to the next node and one from the node before, so that an address that leads nowhere
-/// is found before anything depends on it.
-bool gets_through(FabricRanks const& ranks, Topology const& topology, Rank self,
-                  std::uint64_t context) {
-    Node const nodes = topology.node_count(), own = topology.node_of(self);
-    auto const rank_on = [&](Node node) {
-        return topology.rank_at(node, topology.local_index(self) % topology.local_count(node));
-    };
-    auto const network = ranks.network(context);
-    std::vector<std::pair<Rank, bool>> halves;  // With whom, and whether it is a send.
-    for (Rank rank = 0; rank < topology.rank_count(); ++rank) {
-        Node const node = topology.node_of(rank);
-        Rank const local = topology.local_index(rank);
-        bool const sends_here = (node + 1) % nodes == own &&
-                                local % topology.local_count(own) == topology.local_index(self);
-        if (sends_here) halves.emplace_back(rank, false);
-    }
-    halves.emplace_back(rank_on((own + 1) % nodes), true);
-    std::vector<std::uint64_t> words(halves.size(), 0);
-    std::vector<Message> messages;
-    for (std::size_t i = 0; i < halves.size(); ++i) {
-        auto const word = std::as_writable_bytes(std::span(&words[i], 1));
-        messages.push_back(halves[i].second
-                               ? network->start_send(halves[i].first, try_tag, word, true)
-                               : network->start_recv(halves[i].first, try_tag, word));
-    }
+/// False where one fails, or does not end in time.
+bool all_end(Network& network, std::vector<Message> messages) {
     SteadyClock clock;
     double const begin = clock.now();
     bool has_failed = false;
     while (!messages.empty() && clock.now() - begin < patience_seconds) {
-        if (!network->progress()) sched_yield();
+        if (!network.progress()) sched_yield();
         std::erase_if(messages, [&](Message& message) {
-            if (!network->finished(message)) return false;
+            if (!network.finished(message)) return false;
             has_failed |= message.failed();
             return true;
         });
     }
     return messages.empty() && !has_failed;
+}
+
+/// The rank on the next node to which this one sends in the trial.
+Rank trial_target(Topology const& topology, Rank rank) {
+    Node const next = (topology.node_of(rank) + 1) % topology.node_count();
+    return topology.rank_at(next, topology.local_index(rank) % topology.local_count(next));
+}
+
+/// One message to the next node and those from the node before, so that an address that leads
+/// nowhere is found before anything depends on it.
+bool gets_through(FabricRanks const& ranks, Topology const& topology, Rank self,
+                  std::uint64_t context) {
+    auto const network = ranks.network(context);
+    std::vector<std::uint64_t> words(static_cast<std::size_t>(topology.rank_count()));
+    auto const word_of = [&](Rank rank) {
+        return std::as_writable_bytes(std::span(&words[static_cast<std::size_t>(rank)], 1));
+    };
+    std::vector<Message> messages{
+        network->start_send(trial_target(topology, self), try_tag, word_of(self), true)};
+    for (Rank rank = 0; rank < topology.rank_count(); ++rank) {
+        if (trial_target(topology, rank) == self)
+            messages.push_back(network->start_recv(rank, try_tag, word_of(rank)));
+    }
+    return all_end(*network, std::move(messages));
 }
 
 }  // namespace
