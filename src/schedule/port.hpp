@@ -26,6 +26,7 @@ public:
 struct Message {
     std::uint64_t handle = 0;
     Bytes received = 0;  ///< Set by finished() for receives.
+    Bytes placed = 0;    ///< The same: of bytes that were written to their places.
     // Of one that the network could not take or bring; it is finished.
     Status status = Status::ok;  ///< `truncated`: it is longer than its receive.
     int code = 0;                ///< What the MPI said; 0: it was not the MPI.
@@ -39,6 +40,14 @@ struct Message {
     }
 };
 
+/// Bytes that a message does not hold: the sender writes them to their place in memory of the
+/// receiver, without a copy on the way.
+struct PlacedPart {
+    std::byte const* memory = nullptr;  ///< At the sender.
+    Bytes at = 0;                       ///< From the begin of the receiver's memory.
+    Bytes length = 0;
+};
+
 /// Messages between ranks of different nodes, matched by peer and tag in the order of their starts.
 class Network {
 public:
@@ -49,6 +58,26 @@ public:
     /// The message may be shorter than the memory.
     virtual Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) = 0;
     virtual bool finished(Message& message) = 0;
+
+    /// Whether messages may have parts that are written to their places: where it is false, the
+    /// three functions after it are not called with any.
+    [[nodiscard]] virtual bool places() const noexcept { return false; }
+    /// A message with parts beside its bytes. Both, and what the parts point to, must live until it
+    /// is finished. It goes only to a receive by start_placing_recv().
+    virtual Message start_placing_send(Rank peer, int tag, std::span<std::byte const> bytes,
+                                       std::span<PlacedPart const>) {
+        return start_send(peer, tag, bytes, false);
+    }
+    /// `target` is where parts go. Nothing else may touch their places until it is finished. The
+    /// message may have no parts.
+    virtual Message start_placing_recv(Rank peer, int tag, std::span<std::byte> bytes,
+                                       std::span<std::byte>) {
+        return start_recv(peer, tag, bytes);
+    }
+    /// Memory that parts will come from and go to again and again: it is registered with the
+    /// network once. It stays until the network ends.
+    virtual void hold(std::span<std::byte>) {}
+
     /// Moves messages on by itself, before any of them is asked about; true when anything moved.
     virtual bool progress() { return false; }
     /// Messages under way whose end rings no doorbell: while there are any, it must be asked.

@@ -27,12 +27,26 @@ Message Fabric::start_send(FabricIndex peer, std::uint64_t context, int tag,
     return message;
 }
 
-Message Fabric::start_recv(FabricIndex peer, std::uint64_t context, int tag,
-                           std::span<std::byte> bytes) {
+Message Fabric::start_placing_send(FabricIndex peer, std::uint64_t context, int tag,
+                                   std::span<std::byte const> bytes,
+                                   std::span<PlacedPart const> parts) {
     std::lock_guard const lock(mutex_);
-    Message const message = messages_.start_recv(peer, context, tag, bytes);
+    Message const message = messages_.start_placing_send(peer, context, tag, bytes, parts);
     note_state();
     return message;
+}
+
+Message Fabric::start_recv(FabricIndex peer, std::uint64_t context, int tag,
+                           std::span<std::byte> bytes, std::span<std::byte> target) {
+    std::lock_guard const lock(mutex_);
+    Message const message = messages_.start_recv(peer, context, tag, bytes, target);
+    note_state();
+    return message;
+}
+
+void Fabric::hold(std::uint64_t context, std::span<std::byte> memory) {
+    std::lock_guard const lock(mutex_);
+    endpoint_->hold(context, memory);
 }
 
 bool Fabric::finished(Message& message) {
@@ -45,6 +59,7 @@ bool Fabric::finished(Message& message) {
 void Fabric::forget(std::uint64_t context) {
     std::lock_guard const lock(mutex_);
     messages_.forget(context);
+    endpoint_->release(context);
 }
 
 /// Another thread that is here already moves the same messages.

@@ -24,9 +24,12 @@ public:
 
     Message start_send(FabricIndex peer, std::uint64_t context, int tag,
                        std::span<std::byte const> bytes, bool synchronous);
-    Message start_recv(FabricIndex peer, std::uint64_t context, int tag,
-                       std::span<std::byte> bytes);
+    Message start_placing_send(FabricIndex peer, std::uint64_t context, int tag,
+                               std::span<std::byte const> bytes, std::span<PlacedPart const> parts);
+    Message start_recv(FabricIndex peer, std::uint64_t context, int tag, std::span<std::byte> bytes,
+                       std::span<std::byte> target = {});
     bool finished(Message& message);
+    void hold(std::uint64_t context, std::span<std::byte> memory);
     void forget(std::uint64_t context);
     /// Takes what came and sends what waits. Bounded. True when anything moved.
     bool progress() override;
@@ -77,6 +80,16 @@ public:
     Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override {
         return fabric_.start_recv(index_of(peer), context_, tag, bytes);
     }
+    [[nodiscard]] bool places() const noexcept override { return true; }
+    Message start_placing_send(Rank peer, int tag, std::span<std::byte const> bytes,
+                               std::span<PlacedPart const> parts) override {
+        return fabric_.start_placing_send(index_of(peer), context_, tag, bytes, parts);
+    }
+    Message start_placing_recv(Rank peer, int tag, std::span<std::byte> bytes,
+                               std::span<std::byte> target) override {
+        return fabric_.start_recv(index_of(peer), context_, tag, bytes, target);
+    }
+    void hold(std::span<std::byte> memory) override { fabric_.hold(context_, memory); }
     bool finished(Message& message) override { return fabric_.finished(message); }
     bool progress() override { return fabric_.progress(); }
     /// A descriptor tells of them, where there is one.

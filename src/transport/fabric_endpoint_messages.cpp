@@ -3,7 +3,9 @@
 
 #include "transport/libfabric_endpoint.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
@@ -79,7 +81,10 @@ WireResult LibfabricEndpoint::write(FabricIndex peer, std::span<std::byte const>
                                     void* context) {
     FabricSlot& flight = writes_.take();
     void* descriptor = nullptr;
-    if (info_->domain_attr->mr_mode & FI_MR_LOCAL) {
+    HeldMemory const* const known = held(bytes);
+    if (known) {
+        descriptor = fi_mr_desc(known->registered.get());
+    } else if (info_->domain_attr->mr_mode & FI_MR_LOCAL) {
         auto* const memory = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
         auto* const registered = register_memory({memory, bytes.size()}, FI_WRITE);
         if (!registered) {
@@ -106,11 +111,44 @@ void LibfabricEndpoint::end(FabricSlot& slot) {
 }
 
 std::optional<ShownMemory> LibfabricEndpoint::show(std::span<std::byte> memory) {
+    bool const by_address = (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+    auto const address = by_address ? reinterpret_cast<std::uintptr_t>(memory.data()) : 0;
+    if (HeldMemory const* const known = held(memory)) {
+        auto const before = static_cast<std::uint64_t>(memory.data() - known->memory.data());
+        return ShownMemory{by_address ? address : before, fi_mr_key(known->registered.get()),
+                           nullptr};
+    }
     fid_mr* const registered = register_memory(memory, FI_REMOTE_WRITE);
     if (!registered) return std::nullopt;
-    bool const by_address = (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
-    return ShownMemory{by_address ? reinterpret_cast<std::uintptr_t>(memory.data()) : 0,
-                       fi_mr_key(registered), registered};
+    return ShownMemory{address, fi_mr_key(registered), registered};
+}
+
+void LibfabricEndpoint::hold(std::uint64_t owner, std::span<std::byte> memory) {
+    auto const [first, last] = held_.equal_range(memory.data());
+    bool const is_known = std::any_of(
+        first, last, [&](auto const& one) { return one.second.memory.size() >= memory.size(); });
+    if (!is_known) held_.emplace(memory.data(), HeldMemory{memory, owner, nullptr});
+}
+
+void LibfabricEndpoint::release(std::uint64_t owner) {
+    std::erase_if(held_, [=](auto const& one) { return one.second.owner == owner; });
+}
+
+/// What is held and has all of these bytes, registered; null where there is none, or the provider
+/// refuses.
+HeldMemory* LibfabricEndpoint::held(std::span<std::byte const> memory) {
+    auto const after = held_.upper_bound(memory.data());
+    if (after == held_.begin()) return nullptr;
+    auto const [first, last] = held_.equal_range(std::prev(after)->first);
+    auto const found = std::find_if(first, last, [&](auto const& one) {
+        auto const& its = one.second.memory;
+        return memory.data() + memory.size() <= its.data() + its.size();
+    });
+    if (found == last) return nullptr;
+    HeldMemory& known = found->second;
+    if (!known.registered)
+        known.registered.reset(register_memory(known.memory, FI_WRITE | FI_REMOTE_WRITE));
+    return known.registered ? &known : nullptr;
 }
 
 /// Endpoints over TCP listen on the port that is their address.

@@ -6,6 +6,7 @@ namespace sluice {
 
 enum class FabricKind : std::uint8_t {
     whole,     ///< A message with all of its bytes.
+    head,      ///< A message of which `bytes` are written to their places by `writes` writes.
     ready,     ///< Back: a receive has room for `bytes` at `address`; the sender is to write there.
     length,    ///< How many bytes the writes for a receive have together, and how many they are.
     matched,   ///< Back: the receive of a synchronous message has begun.
@@ -30,8 +31,13 @@ struct FabricHeader {
     std::uint64_t bytes = 0;
     std::uint64_t address = 0, key_of_memory = 0;
     std::uint32_t receive = 0;  ///< The receiver's number for the receive.
-    std::uint32_t writes = 0;   ///< Of `length`.
+    std::uint32_t writes = 0;   ///< Of `length` and `head`.
 };
 static_assert(sizeof(FabricHeader) == 72);
+
+/// The body of a `ready` whose receive has a place for parts.
+struct FabricTarget {
+    std::uint64_t address = 0, key_of_memory = 0;
+};
 
 }  // namespace sluice

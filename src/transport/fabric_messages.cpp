@@ -51,9 +51,15 @@ Message FabricMessages::start_send(FabricIndex peer, std::uint64_t context, int 
     return started(peers_[peer]->send(context, tag, bytes, synchronous), peer);
 }
 
+Message FabricMessages::start_placing_send(FabricIndex peer, std::uint64_t context, int tag,
+                                           std::span<std::byte const> bytes,
+                                           std::span<PlacedPart const> parts) {
+    return started(&peers_[peer]->send_parts(context, tag, bytes, parts), peer);
+}
+
 Message FabricMessages::start_recv(FabricIndex peer, std::uint64_t context, int tag,
-                                   std::span<std::byte> bytes) {
-    return started(&peers_[peer]->receive(context, tag, bytes), peer);
+                                   std::span<std::byte> bytes, std::span<std::byte> target) {
+    return started(&peers_[peer]->receive(context, tag, bytes, target), peer);
 }
 
 bool FabricMessages::finished(Message& message) {
@@ -65,6 +71,7 @@ bool FabricMessages::finished(Message& message) {
         message.what = its.truncated ? "the message is longer than its receive" : its.why;
     }
     message.received = its.failed ? 0 : static_cast<Bytes>(its.bytes);
+    message.placed = its.failed ? 0 : static_cast<Bytes>(its.placed);
     message.handle = 0;
     shared_.message_descs.recycle(its);
     --under_way_;

@@ -21,8 +21,11 @@ public:
     /// As those of a Network. A message that does not end well has its cause in it.
     Message start_send(FabricIndex peer, std::uint64_t context, int tag,
                        std::span<std::byte const> bytes, bool synchronous);
-    Message start_recv(FabricIndex peer, std::uint64_t context, int tag,
-                       std::span<std::byte> bytes);
+    Message start_placing_send(FabricIndex peer, std::uint64_t context, int tag,
+                               std::span<std::byte const> bytes, std::span<PlacedPart const> parts);
+    /// `target`: where parts go, or nothing.
+    Message start_recv(FabricIndex peer, std::uint64_t context, int tag, std::span<std::byte> bytes,
+                       std::span<std::byte> target = {});
     bool finished(Message& message);
     /// No message of the context is under way, and none will be.
     void forget(std::uint64_t context);

@@ -71,17 +71,57 @@ WireResult FabricPeer::post(FabricHeader header, std::span<std::byte const> body
     return result;
 }
 
-/// What a lost peer would have been told is of no interest; who notices ends all its messages.
-void FabricPeer::tell(FabricHeader const& header) {
-    if (is_gone_) return;
-    if (!notes_.empty() || post(header) != WireResult::taken) notes_.push_back(header);
+WireResult FabricPeer::post(Note const& note) {
+    if (!note.has_target) return post(note.header);
+    return post(note.header, std::as_bytes(std::span(&note.target, 1)));
 }
 
+void FabricPeer::tell(FabricHeader const& header) { tell(Note{header}); }
+
+/// What a lost peer would have been told is of no interest; who notices ends all its messages.
+void FabricPeer::tell(Note const& note) {
+    if (is_gone_) return;
+    if (!notes_.empty() || post(note) != WireResult::taken) notes_.push_back(note);
+}
+
+/// All of a short message, or of one with parts what is no part.
 bool FabricPeer::try_whole(MessageDesc& send) {
-    WireResult const result =
-        post(header_of(FabricKind::whole, send), {send.data, static_cast<std::size_t>(send.bytes)});
+    FabricHeader header = header_of(FabricKind::whole, send);
+    if (!send.parts.empty()) {
+        header.kind = FabricKind::head;
+        header.bytes = send.placed;
+        header.writes = static_cast<std::uint32_t>(send.end);
+    }
+    WireResult const result = post(header, {send.data, static_cast<std::size_t>(send.bytes)});
     if (result == WireResult::lost) end_all();
     return result == WireResult::taken;
+}
+
+/// At once, or when there is room.
+void FabricPeer::send_whole(MessageDesc& send) {
+    if (waiting_.empty() && notes_.empty() && try_whole(send)) return end_sent(send);
+    if (is_gone_)
+        end_lost(send);
+    else
+        waiting_.push_back(send);
+}
+
+/// A write that is under way still reads its bytes: such a message ends with it.
+void FabricPeer::end_lost(MessageDesc& send) {
+    fail(send);
+    send.done = send.under_way == 0;
+    if (!send.done) written_.push_back(send);
+}
+
+/// What it waits for once it went.
+void FabricPeer::end_sent(MessageDesc& send) {
+    send.head_went = true;
+    if (send.synchronous)
+        unmatched_.push_back(send);
+    else if (!send.parts.empty())
+        end_writes(send);
+    else
+        send.done = true;
 }
 
 MessageDesc& FabricPeer::make(std::uint64_t context, int tag, std::uint32_t number) {
@@ -112,15 +152,8 @@ MessageDesc* FabricPeer::send(std::uint64_t context, int tag, std::span<std::byt
             begin_writes(message, *ready);
         else
             large_.push_back(message);
-    } else if (!waiting_.empty() || !notes_.empty() || !try_whole(message)) {
-        if (is_gone_)
-            fail(message);
-        else
-            waiting_.push_back(message);
-    } else if (synchronous) {
-        unmatched_.push_back(message);
     } else {
-        message.done = true;
+        send_whole(message);
     }
     if (ready) shared_.message_descs.recycle(*ready);
     if (!message.done || message.failed) return &message;
@@ -128,11 +161,34 @@ MessageDesc* FabricPeer::send(std::uint64_t context, int tag, std::span<std::byt
     return nullptr;
 }
 
-MessageDesc& FabricPeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes) {
+/// It needs the receiver's `ready`, however short it is.
+MessageDesc& FabricPeer::send_parts(std::uint64_t context, int tag,
+                                    std::span<std::byte const> bytes,
+                                    std::span<PlacedPart const> parts) {
+    std::uint32_t const number = numbers_[{context, tag}].sent++;
+    MessageDesc& message = make(context, tag, number);
+    message.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
+    message.bytes = bytes.size();
+    message.parts = parts;
+    message.peer = index_;
+    MessageDesc* const ready = ready_.take(same_message(context, tag, number));
+    if (is_gone_ || bytes.size() > whole_most())
+        fail(message, is_gone_ ? unreachable : "a message beside parts is too long");
+    else if (ready)
+        begin_writes(message, *ready);
+    else
+        large_.push_back(message);
+    if (ready) shared_.message_descs.recycle(*ready);
+    return message;
+}
+
+MessageDesc& FabricPeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes,
+                                 std::span<std::byte> target) {
     std::uint32_t const number = numbers_[{context, tag}].received++;
     MessageDesc& message = make(context, tag, number);
     message.data = bytes.data();
     message.bytes = bytes.size();
+    message.target = target;
     MessageDesc* const early = early_.take(same_message(context, tag, number));
     bool const waits_for_memory = early && !early->store;
     if (early && early->store) {
@@ -140,7 +196,7 @@ MessageDesc& FabricPeer::receive(std::uint64_t context, int tag, std::span<std::
         bring(message, {early->data, static_cast<std::size_t>(early->bytes)});
     } else if (is_gone_) {
         fail(message);
-    } else if (message.bytes > whole_most()) {
+    } else if (message.bytes > whole_most() || !target.empty()) {
         posted_.push_back(message);
         offer_memory(message);
     } else if (waits_for_memory) {
@@ -184,8 +240,10 @@ void FabricPeer::take(FabricHeader const& header, std::span<std::byte const> bod
     switch (header.kind) {
     case FabricKind::whole:
         return take_whole(header, body);
+    case FabricKind::head:
+        return take_head(header, body);
     case FabricKind::ready:
-        return take_ready(header);
+        return take_ready(header, body);
     case FabricKind::length:
         return take_length(header);
     case FabricKind::matched:
@@ -217,11 +275,7 @@ bool FabricPeer::send_notes() {
 bool FabricPeer::send_waiting() {
     bool moved = false;
     while (!waiting_.empty() && try_whole(*waiting_.front())) {
-        MessageDesc& sent = *waiting_.take_front();
-        if (sent.synchronous)
-            unmatched_.push_back(sent);
-        else
-            sent.done = true;
+        end_sent(*waiting_.take_front());
         moved = true;
     }
     return moved;
@@ -253,7 +307,6 @@ void FabricPeer::fail(MessageDesc& message, char const* why) noexcept {
     message.why = why;
 }
 
-/// A write that is under way still reads its bytes: such a message ends with it.
 void FabricPeer::end_all() {
     if (is_gone_) return;
     is_gone_ = true;
@@ -263,14 +316,8 @@ void FabricPeer::end_all() {
         end_receive(receive);
         fail(receive);
     }
-    for (MessageDescList* list : {&waiting_, &unmatched_, &large_}) {
-        while (!list->empty()) fail(*list->take_front());
-    }
-    while (!writing_.empty()) {
-        MessageDesc& send = *writing_.take_front();
-        fail(send);
-        send.done = send.under_way == 0;
-        if (!send.done) written_.push_back(send);
+    for (MessageDescList* list : {&waiting_, &unmatched_, &large_, &writing_}) {
+        while (!list->empty()) end_lost(*list->take_front());
     }
     while (!ready_.empty()) shared_.message_descs.recycle(*ready_.take_front());
     auto const waits_for_memory = [](MessageDesc const& one) { return !one.store; };

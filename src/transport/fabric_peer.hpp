@@ -74,7 +74,11 @@ public:
     /// Null: it is complete.
     MessageDesc* send(std::uint64_t context, int tag, std::span<std::byte const> bytes,
                       bool synchronous);
-    MessageDesc& receive(std::uint64_t context, int tag, std::span<std::byte> bytes);
+    MessageDesc& send_parts(std::uint64_t context, int tag, std::span<std::byte const> bytes,
+                            std::span<PlacedPart const> parts);
+    /// `target`: where parts go; empty: it takes no message with parts.
+    MessageDesc& receive(std::uint64_t context, int tag, std::span<std::byte> bytes,
+                         std::span<std::byte> target);
 
     /// A message of this peer came.
     void take(FabricHeader const& header, std::span<std::byte const> body);
@@ -91,9 +95,10 @@ public:
     [[nodiscard]] bool has_waiting() const noexcept {
         return !notes_.empty() || !waiting_.empty() || !writing_.empty() || owes_credits();
     }
-    /// Whether anything is expected of the peer.
+    /// Whether anything is expected of the peer: messages, answers, or credits for what waits.
     [[nodiscard]] bool expects_any() const noexcept {
-        return !posted_.empty() || !large_.empty() || !unmatched_.empty();
+        return !posted_.empty() || !large_.empty() || !unmatched_.empty() || !waiting_.empty() ||
+               !notes_.empty();
     }
     /// The peer cannot be reached any more: all messages end, and later ones too.
     void end_all();
@@ -105,6 +110,11 @@ private:
     struct Numbers {
         std::uint32_t sent = 0, received = 0;
     };
+    struct Note {  ///< A message that is none of the program's.
+        FabricHeader header;
+        FabricTarget target{};  ///< Of a `ready`; no address: it has none.
+        bool has_target = false;
+    };
     using Stream = std::pair<std::uint64_t, int>;  ///< Context and tag.
 
     [[nodiscard]] std::uint64_t whole_most() const noexcept {
@@ -112,7 +122,9 @@ private:
     }
     [[nodiscard]] bool owes_credits() const noexcept;
     WireResult post(FabricHeader header, std::span<std::byte const> body = {});
+    WireResult post(Note const& note);
     void tell(FabricHeader const& header);
+    void tell(Note const& note);
     [[nodiscard]] static FabricHeader header_of(FabricKind kind, MessageDesc const& message);
     bool send_notes();
     bool send_waiting();
@@ -120,17 +132,23 @@ private:
     bool send_credits();
     WireResult post_credits();
     bool try_whole(MessageDesc& send);
+    void send_whole(MessageDesc& send);
+    void end_sent(MessageDesc& send);
+    void end_lost(MessageDesc& send);
 
     MessageDesc& make(std::uint64_t context, int tag, std::uint32_t number);
     MessageDesc& make(FabricHeader const& header);
     void offer_memory(MessageDesc& receive);
     void take_whole(FabricHeader const& header, std::span<std::byte const> body);
-    void take_ready(FabricHeader const& header);
+    void take_head(FabricHeader const& header, std::span<std::byte const> body);
+    void take_ready(FabricHeader const& header, std::span<std::byte const> body);
     void take_length(FabricHeader const& header);
     void take_waiting(FabricHeader const& header);
     void take_refused(FabricHeader const& header);
     void take_too_long(FabricHeader const& header);
     void begin_writes(MessageDesc& send, MessageDesc const& ready);
+    void announce_writes(MessageDesc& send);
+    void end_writes(MessageDesc& send);
     void finish_if_all_came(MessageDesc& receive);
     void bring(MessageDesc& receive, std::span<std::byte const> bytes) noexcept;
     void end_receive(MessageDesc& receive);
@@ -146,15 +164,15 @@ private:
     std::uint32_t taken_ = 0, told_ = 0;     ///< The same here.
     std::map<Stream, Numbers> numbers_;
 
-    MessageDescList posted_;          ///< Receives without a message.
-    MessageDescList early_;           ///< Messages without a receive, and those that wait for it.
-    MessageDescList ready_;           ///< Memory for messages that were not sent yet.
-    MessageDescList waiting_;         ///< Whole messages that found no room.
-    MessageDescList unmatched_;       ///< Synchronous messages that went.
-    MessageDescList large_;           ///< Long messages that wait for memory.
-    MessageDescList writing_;         ///< Long messages of which writes found no room.
-    MessageDescList written_;         ///< Long messages whose writes all went.
-    std::deque<FabricHeader> notes_;  ///< That found no room; they go before all else.
+    MessageDescList posted_;     ///< Receives without a message.
+    MessageDescList early_;      ///< Messages without a receive, and those that wait for it.
+    MessageDescList ready_;      ///< Memory for messages that were not sent yet.
+    MessageDescList waiting_;    ///< Whole messages that found no room.
+    MessageDescList unmatched_;  ///< Synchronous messages that went.
+    MessageDescList large_;      ///< Long messages that wait for memory.
+    MessageDescList writing_;    ///< Long messages of which writes found no room.
+    MessageDescList written_;    ///< Long messages whose writes all went.
+    std::deque<Note> notes_;     ///< That found no room; they go before all else.
 };
 
 }  // namespace sluice

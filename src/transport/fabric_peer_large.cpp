@@ -2,6 +2,7 @@
 #include "transport/fabric_peer.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace sluice {
@@ -14,6 +15,24 @@ constexpr double silence_seconds = 1, silence_seconds_most = 15;
 /// In 64 bits there is room for the bytes of the write beside the number of the receive.
 constexpr unsigned receive_bits = 24;
 constexpr std::uint64_t receives_most = std::uint64_t{1} << receive_bits;
+
+/// Of a send without parts all of its bytes are one.
+PlacedPart next_write(MessageDesc const& send) noexcept {
+    if (!send.parts.empty()) return send.parts[send.part];
+    return {send.data, 0, static_cast<Bytes>(send.bytes)};
+}
+
+void note_written(MessageDesc& send, std::size_t bytes) noexcept {
+    send.front += bytes;
+    if (send.parts.empty() || send.front < static_cast<std::uint64_t>(send.parts[send.part].length))
+        return;
+    ++send.part;
+    send.front = 0;
+}
+
+bool all_written(MessageDesc const& send) noexcept {
+    return send.parts.empty() ? send.front == send.bytes : send.part == send.parts.size();
+}
 
 }  // namespace
 
@@ -31,24 +50,31 @@ WriteData WriteData::unpack(std::uint64_t data, unsigned bits) noexcept {
 /// Where the provider refuses, the receive fails, and the send is over.
 void FabricPeer::offer_memory(MessageDesc& receive) {
     auto const shown = shared_.wire.show({receive.data, static_cast<std::size_t>(receive.bytes)});
-    if (!shown) {
+    bool const has_target = !receive.target.empty();
+    auto const target = has_target ? shared_.wire.show(receive.target) : ShownMemory{};
+    if (shown) receive.registration = shown->registration;
+    if (target) receive.target_registration = target->registration;
+    receive.is_shown = true;
+    receive.receive = shared_.receives.add(receive, index_);
+    if (!shown || !target) {
         (void)posted_.take([&](MessageDesc const& one) { return &one == &receive; });
+        end_receive(receive);
         fail(receive, "the fabric's provider refuses to register memory (ulimit -l)");
         return tell(header_of(FabricKind::refused, receive));
     }
-    receive.registration = shown->registration;
-    receive.receive = shared_.receives.add(receive, index_);
-    FabricHeader header = header_of(FabricKind::ready, receive);
-    header.address = shown->address;
-    header.key_of_memory = shown->key;
-    tell(header);
+    Note note{header_of(FabricKind::ready, receive), {target->address, target->key}, has_target};
+    note.header.address = shown->address;
+    note.header.key_of_memory = shown->key;
+    tell(note);
 }
 
-/// Peers cannot write to it any more.
+/// Peers cannot write to it any more; to memory that is held they could, but are told no more of.
 void FabricPeer::end_receive(MessageDesc& receive) {
-    if (!receive.registration) return;
-    shared_.wire.hide(receive.registration);
-    receive.registration = nullptr;
+    if (!receive.is_shown) return;
+    receive.is_shown = false;
+    for (void** const registration : {&receive.registration, &receive.target_registration}) {
+        if (*registration) shared_.wire.hide(std::exchange(*registration, nullptr));
+    }
     shared_.receives.remove(receive.receive);
 }
 
@@ -58,7 +84,7 @@ void FabricPeer::refuse(MessageDesc& receive) {
     tell(header_of(FabricKind::refused, receive));
 }
 
-void FabricPeer::take_ready(FabricHeader const& header) {
+void FabricPeer::take_ready(FabricHeader const& header, std::span<std::byte const> body) {
     MessageDesc* const send = large_.take(same_message(header));
     std::uint32_t const sent = numbers_[{header.context, header.tag}].sent;
     if (!send && static_cast<std::int32_t>(header.number - sent) < 0) return;  // It went whole.
@@ -67,6 +93,12 @@ void FabricPeer::take_ready(FabricHeader const& header) {
     ready.address = header.address;
     ready.key = header.key_of_memory;
     ready.receive = header.receive;
+    FabricTarget target;
+    if (body.size() == sizeof target) {
+        std::memcpy(&target, body.data(), sizeof target);
+        ready.target_address = target.address;
+        ready.target_key = target.key_of_memory;
+    }
     if (!send) return ready_.push_back(ready);
     begin_writes(*send, ready);
     shared_.message_descs.recycle(ready);
@@ -78,19 +110,31 @@ void FabricPeer::begin_writes(MessageDesc& send, MessageDesc const& ready) {
         send.done = true;
         return tell(header_of(FabricKind::too_long, send));
     }
-    send.address = ready.address;
-    send.key = ready.key;
-    std::uint64_t const most = shared_.wire.write_most();
-    std::uint64_t const writes = (send.bytes + most - 1) / most;
-    bool const says_bytes = writes == 1 && shared_.wire.data_bits() == 64;
-    send.end = says_bytes ? 1 : 0;
-    if (!says_bytes) {
-        FabricHeader header = header_of(FabricKind::length, send);
-        header.writes = static_cast<std::uint32_t>(writes);
-        tell(header);
-    }
+    bool const has_parts = !send.parts.empty();
+    send.address = has_parts ? ready.target_address : ready.address;
+    send.key = has_parts ? ready.target_key : ready.key;
+    announce_writes(send);
     writing_.push_back(send);
     send_writes();
+}
+
+/// The receiver must know how many writes come: by a message before them or, where there are parts,
+/// by that with the rest. One write alone says how long it is, where it can.
+void FabricPeer::announce_writes(MessageDesc& send) {
+    std::uint64_t const most = shared_.wire.write_most();
+    auto const writes = [&](std::uint64_t bytes) { return (bytes + most - 1) / most; };
+    if (!send.parts.empty()) {
+        for (PlacedPart const& part : send.parts) {
+            send.placed += static_cast<std::uint64_t>(part.length);
+            send.end += writes(static_cast<std::uint64_t>(part.length));
+        }
+        return;
+    }
+    send.says_bytes = writes(send.bytes) == 1 && shared_.wire.data_bits() == 64;
+    if (send.says_bytes) return;
+    FabricHeader header = header_of(FabricKind::length, send);
+    header.writes = static_cast<std::uint32_t>(writes(send.bytes));
+    tell(header);
 }
 
 bool FabricPeer::send_writes() {
@@ -98,29 +142,58 @@ bool FabricPeer::send_writes() {
     unsigned const bits = shared_.wire.data_bits();
     while (!writing_.empty()) {
         MessageDesc& send = *writing_.front();
-        std::uint64_t const bytes =
-            std::min<std::uint64_t>(send.bytes - send.front, shared_.wire.write_most());
-        std::uint64_t const data = WriteData::pack({send.receive, send.end == 1 ? bytes : 0}, bits);
-        WireResult const result =
-            shared_.wire.write(index_, {send.data + send.front, static_cast<std::size_t>(bytes)},
-                               send.address + send.front, send.key, data, &send);
+        PlacedPart const part = next_write(send);
+        auto const left = static_cast<std::size_t>(part.length) - send.front;
+        std::size_t const bytes = std::min(left, shared_.wire.write_most());
+        std::uint64_t const data =
+            WriteData::pack({send.receive, send.says_bytes ? bytes : 0}, bits);
+        WireResult const result = shared_.wire.write(
+            index_, {part.memory + send.front, bytes},
+            send.address + static_cast<std::uint64_t>(part.at) + send.front, send.key, data, &send);
         if (result == WireResult::lost) end_all();
         if (result != WireResult::taken) return moved;
         moved = true;
         ++send.under_way;
-        send.front += bytes;
-        if (send.front == send.bytes) written_.push_back(*writing_.take_front());
+        note_written(send, bytes);
+        if (!all_written(send)) continue;
+        (void)writing_.take_front();
+        if (send.parts.empty())
+            written_.push_back(send);
+        else
+            send_whole(send);
     }
     return moved;
 }
 
+/// All writes of a message with parts and its head went; they may have ended before.
+void FabricPeer::end_writes(MessageDesc& send) {
+    if (send.under_way > 0)
+        written_.push_back(send);
+    else
+        send.done = true;
+}
+
 void FabricPeer::end_write(MessageDesc& send) {
     --send.under_way;
-    bool const all_went = send.failed || send.front == send.bytes;
+    bool const all_went =
+        send.failed || (all_written(send) && (send.parts.empty() || send.head_went));
     if (send.under_way > 0 || !all_went) return;
     (void)written_.take([&](MessageDesc const& one) { return &one == &send; });
     send.done = true;
     if (is_gone_) fail(send);
+}
+
+/// The writes to their places may still be on their way.
+void FabricPeer::take_head(FabricHeader const& header, std::span<std::byte const> body) {
+    auto const* const place = shared_.receives.find(header.receive);
+    if (!place || place->peer != index_) return;
+    MessageDesc& receive = *place->receive;
+    receive.truncated = receive.failed = body.size() > receive.bytes;
+    receive.bytes = std::min<std::uint64_t>(receive.bytes, body.size());
+    if (receive.bytes) std::memcpy(receive.data, body.data(), receive.bytes);
+    receive.placed = header.bytes;
+    receive.end = header.writes;
+    finish_if_all_came(receive);
 }
 
 /// `front` counts the writes that came, `end` says how many have to.
@@ -153,7 +226,7 @@ void FabricPeer::take_length(FabricHeader const& header) {
 /// that is over has failed before.
 void FabricPeer::take_waiting(FabricHeader const& header) {
     MessageDesc* const receive = posted_.find(same_message(header));
-    if (receive && receive->registration) return;
+    if (receive && receive->is_shown) return;
     if (receive) return refuse(*posted_.take(same_message(header)));
     auto const& numbers = numbers_[{header.context, header.tag}];
     if (static_cast<std::int32_t>(header.number - numbers.received) < 0) {

@@ -29,7 +29,7 @@ struct FabricCard {
 /// Memory that peers may write to.
 struct ShownMemory {
     std::uint64_t address = 0, key = 0;
-    void* registration = nullptr;
+    void* registration = nullptr;  ///< Null: the memory is held.
 };
 
 enum class WireResult : std::uint8_t {
@@ -68,9 +68,14 @@ public:
                              void* context) = 0;
     /// Nothing where the provider refuses.
     virtual std::optional<ShownMemory> show(std::span<std::byte> memory) = 0;
+    /// Memory that will be shown and written from again and again, until release(): it is registered
+    /// once. `owner`: a number of the caller's.
+    virtual void hold(std::uint64_t owner, std::span<std::byte> memory) = 0;
+    /// No message of the owner is under way.
+    virtual void release(std::uint64_t owner) = 0;
     /// Asked about a peer that is silent, again and again.
     virtual PeerLife life_of(FabricIndex peer, double now) = 0;
-    /// No write reaches the memory afterwards.
+    /// No write reaches the memory afterwards. Memory that is held has none to hide.
     virtual void hide(void* registration) = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "transport/fabric_hints.hpp"
 #include "transport/fabric_slots.hpp"
 
+#include <map>
 #include <rdma/fi_cm.h>
 
 namespace sluice {
@@ -21,6 +22,13 @@ template <class Fid> using Owned = std::unique_ptr<Fid, Close<Fid>>;
 struct ProbedPeer {
     PortProbe probe;
     double unanswered_since = 0;  ///< 0: it was not asked, or it answered.
+};
+
+/// Memory that is registered when it is first used, and stays so.
+struct HeldMemory {
+    std::span<std::byte> memory;
+    std::uint64_t owner = 0;
+    Owned<fid_mr> registered;
 };
 
 class LibfabricEndpoint final : public FabricEndpoint {
@@ -44,6 +52,8 @@ public:
     WireResult write(FabricIndex peer, std::span<std::byte const> bytes, std::uint64_t address,
                      std::uint64_t key, std::uint64_t data, void* context) override;
     std::optional<ShownMemory> show(std::span<std::byte> memory) override;
+    void hold(std::uint64_t owner, std::span<std::byte> memory) override;
+    void release(std::uint64_t owner) override;
     void hide(void* registration) override;
     PeerLife life_of(FabricIndex peer, double now) override;
 
@@ -60,6 +70,7 @@ private:
     bool make_slots(std::size_t peers, std::string& why);
     bool make_card(std::string const& provider, std::string& why);
     bool succeeded(int code, char const* call, std::string& why) const;
+    HeldMemory* held(std::span<std::byte const> memory);
     fid_mr* register_memory(std::span<std::byte> memory, std::uint64_t access);
     bool post(FabricSlot& slot);
     void post_unposted();
@@ -87,6 +98,8 @@ private:
     FabricSlots send_slots_, receive_slots_;
     Owned<fid_mr> send_memory_, receive_memory_;
     FabricWrites writes_;
+    /// By their begin. What grows has several: messages under way use the shorter ones.
+    std::multimap<std::byte const*, HeldMemory> held_;
     std::vector<FabricSlot*> unposted_;
     std::vector<fi_addr_t> peers_;
     std::vector<ProbedPeer> probed_;

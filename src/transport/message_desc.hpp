@@ -2,7 +2,7 @@
 // also has lists of them in the order of their starts, and memory for bytes that came before their
 // receive. All of it is used again.
 #pragma once
-#include "base/topology.hpp"
+#include "schedule/port.hpp"
 
 #include <array>
 #include <bit>
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,12 +33,21 @@ struct MessageDesc {
     // Over a fabric.
     bool synchronous = false;
     std::uint32_t peer = 0;
-    std::uint64_t key = 0;               ///< Of the memory at `address`.
-    std::uint32_t receive = 0;           ///< The receiver's number for the receive.
-    std::uint32_t under_way = 0;         ///< Writes that have no end yet.
-    void* registration = nullptr;        ///< Of a receive's memory.
-    char const* why = nullptr;           ///< It failed, for people.
-    std::unique_ptr<std::byte[]> store;  ///< Bytes of what nobody asked for.
+    std::uint64_t key = 0;         ///< Of the memory at `address`.
+    std::uint32_t receive = 0;     ///< The receiver's number for the receive.
+    std::uint32_t under_way = 0;   ///< Writes that have no end yet.
+    void* registration = nullptr;  ///< Of a receive's memory.
+    std::span<std::byte> target;   ///< Of a receive: where parts go.
+    void* target_registration = nullptr;
+    std::span<PlacedPart const> parts;  ///< Of a send; those before `part` are in writes.
+    std::size_t part = 0;
+    std::uint64_t placed = 0;  ///< Bytes of all parts.
+    bool is_shown = false;     ///< A receive: peers were told of its memory.
+    bool head_went = false;    ///< A send with parts: what is no part went.
+    bool says_bytes = false;   ///< A send: its one write says how long it is.
+    std::uint64_t target_address = 0, target_key = 0;  ///< Of a `ready`: of its target.
+    char const* why = nullptr;                         ///< It failed, for people.
+    std::unique_ptr<std::byte[]> store;                ///< Bytes of what nobody asked for.
 };
 
 /// Message descriptors in their order, linked through themselves.

@@ -10,9 +10,61 @@ namespace {
 constexpr std::uint64_t their_context = 7;
 constexpr int steps_most = 200'000;
 
+/// How a letter is divided: into what its message holds, and parts that go to their places with
+/// gaps between them. Both ranks find the same from its seed.
+struct Division {
+    std::size_t head_bytes = 0, target_bytes = 0;
+    std::vector<std::pair<std::size_t, std::size_t>> places;  ///< Where, and how many bytes.
+};
+
+Division division_of(Letter const& letter) {
+    if (letter.seed % 3 != 0 || letter.bytes < 50) return {letter.bytes, 0, {}};
+    std::mt19937_64 random(letter.seed);
+    Division division;
+    division.head_bytes = random() % std::min<std::size_t>(letter.bytes / 2, 1000);
+    std::size_t left = letter.bytes - division.head_bytes;
+    while (left > 0) {
+        std::size_t const bytes = division.places.size() < 5 ? 1 + random() % left : left;
+        division.target_bytes += random() % 100;
+        division.places.emplace_back(division.target_bytes, bytes);
+        division.target_bytes += bytes;
+        left -= bytes;
+    }
+    return division;
+}
+
+/// The memory of a half whose letter has parts.
+struct PartsOfHalf {
+    std::vector<PlacedPart> parts;
+    Content target;
+};
+
+constexpr std::byte untouched{0xa5};
+
+std::string fault_of_parts(Half const& half, PartsOfHalf const& its) {
+    Division const division = division_of(half.letter);
+    if (half.message.failed()) return "a message with parts failed\n";
+    if (half.sends) return "";
+    if (half.message.received != static_cast<Bytes>(division.head_bytes) ||
+        half.message.placed != static_cast<Bytes>(half.letter.bytes - division.head_bytes))
+        return "wrong lengths of a message with parts\n";
+    Content const sent = content(half.letter.seed, half.letter.bytes);
+    Content expected(division.target_bytes, untouched);
+    auto from = sent.begin() + static_cast<std::ptrdiff_t>(division.head_bytes);
+    for (auto const& [at, bytes] : division.places) {
+        std::copy_n(from, bytes, expected.begin() + static_cast<std::ptrdiff_t>(at));
+        from += static_cast<std::ptrdiff_t>(bytes);
+    }
+    bool const head_is_equal =
+        std::equal(sent.begin(), sent.begin() + static_cast<std::ptrdiff_t>(division.head_bytes),
+                   half.memory.begin());
+    return head_is_equal && its.target == expected ? "" : "wrong bytes of a message with parts\n";
+}
+
 struct Traffic {
     FakeFabric& fabric;
     std::vector<std::vector<Half>> halves;  ///< Of each rank.
+    std::map<Half const*, PartsOfHalf> parts;
 
     Traffic(FakeFabric& its, std::uint64_t seed, Rank ranks, int count) : fabric(its) {
         auto const letters = random_letters(seed, ranks, count);
@@ -25,6 +77,7 @@ struct Traffic {
     void start(Rank self, Half& half) {
         Letter const& letter = half.letter;
         FabricMessages& messages = fabric.messages(self);
+        if (!division_of(letter).places.empty()) return start_with_parts(messages, half);
         if (half.sends) {
             half.memory = content(letter.seed, letter.bytes);
             half.message = messages.start_send(FakeFabric::index(letter.to), letter.context,
@@ -34,6 +87,34 @@ struct Traffic {
             half.message = messages.start_recv(FakeFabric::index(letter.from), letter.context,
                                                letter.tag, half.memory);
         }
+    }
+
+    void start_with_parts(FabricMessages& messages, Half& half) {
+        Letter const& letter = half.letter;
+        Division const division = division_of(letter);
+        PartsOfHalf& its = parts[&half];
+        if (!half.sends) {
+            half.memory.resize(division.head_bytes + letter.seed % 2 * 10'000);
+            its.target.resize(division.target_bytes, untouched);
+            half.message = messages.start_recv(FakeFabric::index(letter.from), letter.context,
+                                               letter.tag, half.memory, its.target);
+            return;
+        }
+        half.memory = content(letter.seed, letter.bytes);
+        std::size_t from = division.head_bytes;
+        for (auto const& [at, bytes] : division.places) {
+            its.parts.push_back(
+                {half.memory.data() + from, static_cast<Bytes>(at), static_cast<Bytes>(bytes)});
+            from += bytes;
+        }
+        half.message = messages.start_placing_send(
+            FakeFabric::index(letter.to), letter.context, letter.tag,
+            std::span(half.memory).first(division.head_bytes), its.parts);
+    }
+
+    std::string fault_of(Half const& half) {
+        auto const its = parts.find(&half);
+        return its == parts.end() ? sluice::fault_of(half) : fault_of_parts(half, its->second);
     }
 
     /// Starts them in the order of each rank, with steps in between, and goes on until all ended.
@@ -52,6 +133,7 @@ struct Traffic {
                     if (!half.done) continue;
                     faults += fault_of(half);
                     half.memory = {};  // Nobody must touch it any more.
+                    parts.erase(&half);
                 }
                 left |= begun[rank] < mine.size() ||
                         !std::ranges::all_of(mine, [](Half const& half) { return half.done; });

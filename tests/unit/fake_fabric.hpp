@@ -101,6 +101,8 @@ private:
             fabric.shown_[key] = memory;
             return ShownMemory{address, key, reinterpret_cast<void*>(key)};  // NOLINT: a number.
         }
+        void hold(std::uint64_t, std::span<std::byte>) override {}
+        void release(std::uint64_t) override {}
         PeerLife life_of(FabricIndex peer, double) override {
             return fabric.dead_.contains(static_cast<Rank>(peer)) ? PeerLife::ended
                                                                   : PeerLife::alive;

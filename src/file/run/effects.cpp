@@ -1,40 +1,11 @@
-// The body of Effects: one function for each kind of op. See effects.hpp.
+// The body of Effects: one function for each kind of op. See effects.hpp; what messages need is in
+// effects_messages.cpp.
 #include "file/run/effects.hpp"
 
 #include "file/run/transfers.hpp"
 
-#include <cstring>
-
 namespace sluice {
 namespace {
-
-/// Tags of different operation queues, channels and rounds under way differ. MPI grants tags up to
-/// 32767 at least: 128 operation queues x 8 channels x 16 rounds fit.
-constexpr int channels = 8, rounds_apart = 16;
-
-/// Ops of reductions have memory of their own.
-bool is_of_reduction(Op const& op) noexcept {
-    return op.channel == Channel::summary_exchange || op.channel == Channel::agreement ||
-           op.channel == Channel::weights || op.channel == Channel::overlap;
-}
-
-/// Calls `act` with the records of the op's reduction.
-template <class Act> auto with_records(ExchangeState& state, Op const& op, Act&& act) {
-    if (op.channel == Channel::weights) return act(*state.weights);
-    if (op.channel == Channel::overlap) return act(*state.overlap);
-    return act(state.summaries);
-}
-
-/// Where a message comes from or goes to.
-Memory message_role(Op const& op) noexcept {
-    return op.kind == OpKind::send ? op.source : op.target;
-}
-
-/// Others are numbered by the operation.
-bool is_of_round(Op const& op) noexcept {
-    return op.channel == Channel::data || op.channel == Channel::want ||
-           op.channel == Channel::answer;
-}
 
 Error damaged(Rank peer) noexcept {
     return {.status = Status::other, .what = "a message cannot be unpacked", .peer = peer};
@@ -162,7 +133,7 @@ void Effects::copy(Op const& op) {
     if (op.channel == Channel::claims) {
         copy_claims(op);
     } else if (is_of_reduction(op)) {
-        with_records(state_, op, [&](auto& records) {
+        state_.with_records(op, [&](auto& records) {
             records.copy(op, execution_context_.window, execution_context_.local());
         });
     } else {
@@ -248,88 +219,8 @@ void Effects::copy_claims(Op const& op) {
     if (!state_.plan.one_layer()) encode(joined, message);
 }
 
-void Effects::pack(Op const& op) {
-    ByteBuffer& message = state_.messages[MessageKey(op)];
-    Plan const& plan = state_.plan;
-    if (op.source == Memory::cb_buffer) {
-        pack_written(cb_buffer(op), message);
-    } else if (op.source == Memory::coverage) {
-        pack_wanted(cb_buffer(op), message);
-    } else if (op.source == Memory::want) {
-        auto const want = state_.wants.extract(MessageKey(op));
-        pack_answer(cb_buffer(op), want.mapped(), plan.window_bytes, message);
-    } else if (plan.direction == Direction::write) {
-        pack_own_written(state_.exchanged(), state_.user, state_.window(op), plan.window_bytes,
-                         plan.granule_bytes, message);
-    } else {
-        pack_own_wanted(state_.exchanged(), state_.window(op), plan.window_bytes,
-                        plan.granule_bytes, message);
-    }
-}
-
-/// False where the message is damaged.
-bool Effects::unpack(Op const& op) {
-    MessageKey const key(op);
-    if (op.target == Memory::want) {
-        auto const want = state_.wants.insert_or_assign(key, state_.messages.take(key)).first;
-        return unpack_wanted(want->second, cb_buffer(op));
-    }
-    ByteBuffer const& message = state_.messages[key];
-    if (op.target == Memory::user) {
-        return unpack_own_answer(state_.exchanged(), state_.user, state_.window(op), message);
-    }
-    if (state_.plan.direction == Direction::write) {
-        return unpack_written(message, cb_buffer(op), state_.plan.window_bytes);
-    }
-    return unpack_answer(message, cb_buffer(op));
-}
-
 void Effects::merge(Op const& op) {
-    with_records(state_, op, [&](auto& records) { records.merge(op, execution_context_.window); });
-}
-
-int Effects::tag(Op const& op) const noexcept {
-    int const channel = static_cast<int>(op.channel);
-    std::int64_t const number = is_of_round(op) ? state_.shared_round(op) : op.operation;
-    return (execution_context_.queue * channels + channel) * rounds_apart +
-           static_cast<int>(number % rounds_apart);
-}
-
-std::span<std::byte> Effects::message_memory(Op const& op) {
-    if (is_of_reduction(op)) {
-        return with_records(state_, op,
-                            [&](auto& records) { return records.message(message_role(op)); });
-    }
-    ByteBuffer& buffer = state_.messages[MessageKey(op)];
-    if (op.kind == OpKind::recv) buffer.resize(static_cast<std::size_t>(op.bytes));
-    return buffer;
-}
-
-void Effects::start_message(Op const& op, Effect& effect) {
-    auto const memory = message_memory(op);
-    if (!is_of_reduction(op)) state_.messages_under_way.begin(execution_context_.clock->now());
-    if (op.kind == OpKind::recv) {
-        effect.message = execution_context_.network->start_recv(op.peer, tag(op), memory);
-        return;
-    }
-    effect.message =
-        execution_context_.network->start_send(op.peer, tag(op), memory, op.synchronous);
-    state_.tally.messages_sent += 1;
-    state_.tally.bytes_sent += static_cast<Bytes>(memory.size());
-}
-
-void Effects::finish_message(Op const& op, Message const& message) {
-    if (message.failed()) state_.fail(message.error(op.peer));
-    if (!is_of_reduction(op)) state_.messages_under_way.end(execution_context_.clock->now());
-    if (is_of_reduction(op)) {
-        if (!message.failed()) return;
-        with_records(state_, op, [&](auto& records) { records.fail(message_role(op)); });
-    } else if (op.kind == OpKind::send) {
-        state_.messages.drop(MessageKey(op));
-    } else {
-        auto& buffer = state_.messages[MessageKey(op)];
-        buffer.resize(message.failed() ? 0 : static_cast<std::size_t>(message.received));
-    }
+    state_.with_records(op, [&](auto& records) { records.merge(op, execution_context_.window); });
 }
 
 std::unique_ptr<Transfer> Effects::cb_buffer_transfer(Op const& op, Direction way) const {

@@ -43,6 +43,8 @@ private:
     [[nodiscard]] std::int64_t base(Op const& op) const noexcept;
     [[nodiscard]] CbBuffer cb_buffer(Op const& op) const noexcept;
     [[nodiscard]] std::span<std::byte> message_memory(Op const& op);
+    [[nodiscard]] std::span<std::byte> target_of_parts(Op const& op, std::span<std::byte> memory);
+    [[nodiscard]] Message send(Op const& op, std::span<std::byte const> memory);
     [[nodiscard]] int tag(Op const& op) const noexcept;
 
     ExecutionContext& execution_context_;

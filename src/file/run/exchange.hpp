@@ -33,6 +33,12 @@ constexpr BoardUse boards_of(Channel channel) noexcept {
                                          : boards_of_summaries;
 }
 
+/// Ops of reductions have memory of their own.
+[[nodiscard]] constexpr bool is_of_reduction(Op const& op) noexcept {
+    return op.channel == Channel::summary_exchange || op.channel == Channel::agreement ||
+           op.channel == Channel::weights || op.channel == Channel::overlap;
+}
+
 /// Transfers that wait for the thread of a blocking call. Any thread may put and take.
 class TransferQueue {
 public:
@@ -112,6 +118,8 @@ struct ExchangeState {
     Messages messages;
     ClaimMessages claims_received;  ///< Until all are there.
     std::map<MessageKey, ByteBuffer> wants;
+    std::map<MessageKey, Packed> placing;  ///< Messages with parts, while they are sent.
+    std::map<MessageKey, Bytes> placed;    ///< Parts of messages that came, until it is unpacked.
     Counter collected{}, taken{}, answered{};  ///< Only this rank looks at them.
     Status status = Status::ok;                ///< What this rank met; stops its storage ops.
     Error error;                               ///< The first that it met, if it met any itself.
@@ -135,6 +143,12 @@ struct ExchangeState {
     [[nodiscard]] std::int64_t shared_round(Op const& op) const noexcept {
         auto const a = static_cast<std::size_t>(op.aggregator);
         return op.round - first_round[a] + first_shared_round[a];
+    }
+    /// Calls `act` with the records of the op's reduction.
+    template <class Act> auto with_records(Op const& op, Act&& act) {
+        if (op.channel == Channel::weights) return act(*weights);
+        if (op.channel == Channel::overlap) return act(*overlap);
+        return act(summaries);
     }
     /// What goes through collective buffers.
     [[nodiscard]] Request const& exchanged() const {

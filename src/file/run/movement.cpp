@@ -39,6 +39,35 @@ private:
     Coverage coverage_;
 };
 
+constexpr std::int64_t placed_parts_most = 64;
+
+/// The covered stretches where all of them together are worth it; else none.
+std::vector<PlacedPart> parts_of(Coverage const& coverage, std::byte const* data) {
+    Bytes const bytes = coverage.marked_bytes();
+    std::int64_t const parts_most =
+        std::min<std::int64_t>(bytes / placed_part_bytes_least, placed_parts_most);
+    std::vector<PlacedPart> parts;
+    for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
+        if (static_cast<std::int64_t>(parts.size()) == parts_most) return {};
+        parts.push_back({data + s->begin, s->begin, s->bytes()});
+    }
+    return parts;
+}
+
+/// The parts as they lie one after the other, in the message behind its head: seen from the sender
+/// or from the receiver.
+enum class Side : std::uint8_t { sender, receiver };
+void lay_in_message(Packed& packed, Side side) noexcept {
+    auto at = static_cast<Bytes>(packed.head_bytes);
+    for (PlacedPart& part : packed.parts) {
+        if (side == Side::sender)
+            part.memory = packed.message.data() + at;
+        else
+            part.at = at;
+        at += part.length;
+    }
+}
+
 void append_covered(Coverage const& coverage, std::byte const* data, ByteBuffer& message) {
     std::size_t at = message.size();
     message.resize(at + static_cast<std::size_t>(coverage.marked_bytes()));
@@ -57,6 +86,12 @@ bool spread_covered(Coverage const& coverage, std::span<std::byte const> from, s
         from = from.subspan(bytes);
     }
     return true;
+}
+
+void append_or_place(Coverage const& coverage, std::byte const* data, Packed& packed) {
+    packed.head_bytes = packed.message.size();
+    if (packed.places) packed.parts = parts_of(coverage, data);
+    if (packed.parts.empty()) append_covered(coverage, data, packed.message);
 }
 
 }  // namespace
@@ -94,10 +129,10 @@ void take(Request const& request, std::byte* user, Window const& window,
     }
 }
 
-void pack_written(CbBuffer const& cb_buffer, ByteBuffer& message) {
-    message.clear();
-    cb_buffer.coverage.encode(message);
-    append_covered(cb_buffer.coverage, cb_buffer.data, message);
+void pack_written(CbBuffer const& cb_buffer, Packed& packed) {
+    packed.message.clear();
+    cb_buffer.coverage.encode(packed.message);
+    append_or_place(cb_buffer.coverage, cb_buffer.data, packed);
 }
 
 void pack_wanted(CbBuffer const& cb_buffer, ByteBuffer& message) {
@@ -106,22 +141,24 @@ void pack_wanted(CbBuffer const& cb_buffer, ByteBuffer& message) {
 }
 
 void pack_answer(CbBuffer const& cb_buffer, std::span<std::byte const> wanted, Bytes window_bytes,
-                 ByteBuffer& message) {
+                 AnswerTo to, Packed& packed) {
     Scratch scratch(window_bytes, cb_buffer.coverage.granule_bytes());
     scratch.coverage().decode_and_mark(wanted);
     std::int64_t const limit = cb_buffer.limit->load(std::memory_order_relaxed);
-    message.resize(sizeof limit);
-    std::memcpy(message.data(), &limit, sizeof limit);
-    append_covered(scratch.coverage(), cb_buffer.data, message);
+    packed.message.resize(sizeof limit);
+    std::memcpy(packed.message.data(), &limit, sizeof limit);
+    append_or_place(scratch.coverage(), cb_buffer.data, packed);
+    if (to == AnswerTo::message) lay_in_message(packed, Side::receiver);
 }
 
-bool unpack_written(std::span<std::byte const> message, CbBuffer const& cb_buffer,
+bool unpack_written(std::span<std::byte const> message, Bytes placed, CbBuffer const& cb_buffer,
                     Bytes window_bytes) {
     Scratch scratch(window_bytes, cb_buffer.coverage.granule_bytes());
     auto const used = scratch.coverage().decode_and_mark(message);
     if (!used) return false;
     Coverage marks = cb_buffer.coverage;
     marks.mark(scratch.coverage());
+    if (placed > 0) return scratch.coverage().marked_bytes() == placed;
     return spread_covered(scratch.coverage(), message.subspan(*used), cb_buffer.data);
 }
 
@@ -130,11 +167,12 @@ bool unpack_wanted(std::span<std::byte const> message, CbBuffer const& cb_buffer
     return marks.decode_and_mark(message).has_value();
 }
 
-bool unpack_answer(std::span<std::byte const> message, CbBuffer const& cb_buffer) {
+bool unpack_answer(std::span<std::byte const> message, Bytes placed, CbBuffer const& cb_buffer) {
     std::int64_t limit = 0;
     if (message.size() < sizeof limit) return false;
     std::memcpy(&limit, message.data(), sizeof limit);
     cb_buffer.limit->store(limit, std::memory_order_relaxed);
+    if (placed > 0) return cb_buffer.coverage.marked_bytes() == placed;
     return spread_covered(cb_buffer.coverage, message.subspan(sizeof limit), cb_buffer.data);
 }
 
@@ -147,14 +185,21 @@ void pack_own_wanted(Request const& request, Window const& window, Bytes window_
 }
 
 void pack_own_written(Request const& request, std::byte const* user, Window const& window,
-                      Bytes window_bytes, Bytes granule_bytes, ByteBuffer& message) {
-    pack_own_wanted(request, window, window_bytes, granule_bytes, message);
+                      Bytes window_bytes, Bytes granule_bytes, Packed& packed) {
+    ByteBuffer& message = packed.message;
+    Scratch scratch(window_bytes, granule_bytes);
+    mark(request, window, scratch.coverage());
+    message.clear();
+    scratch.coverage().encode(message);
+    packed.head_bytes = message.size();
     for (std::int64_t i = 0; i < window.part_count; ++i) {  // As the coverage orders them.
         auto const [file, memory, bytes] = part_in(request, window.part(i));
         auto const head = message.size();
         message.resize(head + static_cast<std::size_t>(bytes));
         copy({*Layout::contiguous(), 0}, message.data() + head, memory, user, bytes);
     }
+    if (packed.places) packed.parts = parts_of(scratch.coverage(), nullptr);
+    lay_in_message(packed, Side::sender);
 }
 
 bool unpack_own_answer(Request const& request, std::byte* user, Window const& window,

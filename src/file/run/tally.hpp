@@ -29,12 +29,14 @@ struct Tally {
     double messages = 0;   ///< A message with data was under way, or its receive was open.
     std::int64_t messages_sent = 0;
     Bytes bytes_sent = 0;
+    Bytes bytes_placed = 0;  ///< Of those, written to their places at the receiver.
 
     Tally& operator+=(Tally const& other) noexcept {
         summary_exchange += other.summary_exchange, claims += other.claims;
         exchange += other.exchange, agreement += other.agreement;
         copies += other.copies, transfers += other.transfers, messages += other.messages;
         messages_sent += other.messages_sent, bytes_sent += other.bytes_sent;
+        bytes_placed += other.bytes_placed;
         return *this;
     }
 };

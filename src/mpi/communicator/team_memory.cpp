@@ -57,6 +57,9 @@ void Team::open_cb_buffers(QueuePlace& place, std::int32_t aggregators,
     for (Span const& range :
          SharedRegion::stretches(shape_, place.open_aggregators, place.open_cb_buffer_bytes)) {
         if (!place.memory.open(range)) warn("the system gives no access to reserved memory");
+        if (network)
+            network->hold(
+                {place.memory.data() + range.begin, static_cast<std::size_t>(range.bytes())});
     }
 }
 

@@ -21,8 +21,8 @@ struct Most {
         messages, priced, blocked_for_memory;
 };
 struct Total {
-    double bytes, helper, storage, messages, message_bytes, passed, delayed, delayed_bytes, hits,
-        misses;
+    double bytes, helper, storage, messages, message_bytes, placed_bytes, passed, delayed,
+        delayed_bytes, hits, misses;
 };
 
 /// Of the rank that needed longest for each part.
@@ -36,8 +36,11 @@ std::string parts(Most const& most, Total const& total) {
         most.transfers, most.messages);
     std::string all = text;
     if (total.messages > 0) {
-        std::snprintf(text, sizeof text, "  between nodes: %.0f messages, %.1f MiB\n",
-                      total.messages, total.message_bytes / (1 << 20));
+        std::snprintf(text, sizeof text,
+                      "  between nodes: %.0f messages, %.1f MiB; %.1f MiB straight into collective "
+                      "buffers\n",
+                      total.messages, total.message_bytes / (1 << 20),
+                      total.placed_bytes / (1 << 20));
         all += text;
     }
     return all;
@@ -128,6 +131,7 @@ void collect_statistics(File const& file) {
                      storage_seconds(),
                      static_cast<double>(t.messages_sent),
                      static_cast<double>(t.bytes_sent),
+                     static_cast<double>(t.bytes_placed),
                      static_cast<double>(s.passed),
                      static_cast<double>(s.behind.writes),
                      static_cast<double>(s.behind.bytes),

@@ -1,0 +1,139 @@
+// How the messages of an exchange are packed, sent, received and unpacked. See effects.hpp.
+#include "file/run/effects.hpp"
+
+namespace sluice {
+namespace {
+
+/// Tags of different operation queues, channels and rounds under way differ. MPI grants tags up to
+/// 32767 at least: 128 operation queues x 8 channels x 16 rounds fit.
+constexpr int channels = 8, rounds_apart = 16;
+
+/// Where a message comes from or goes to.
+Memory message_role(Op const& op) noexcept {
+    return op.kind == OpKind::send ? op.source : op.target;
+}
+
+/// Others are numbered by the operation.
+bool is_of_round(Op const& op) noexcept {
+    return op.channel == Channel::data || op.channel == Channel::want ||
+           op.channel == Channel::answer;
+}
+
+}  // namespace
+
+void Effects::pack(Op const& op) {
+    Packed packed(state_.messages[MessageKey(op)], execution_context_.network->places());
+    Plan const& plan = state_.plan;
+    if (op.source == Memory::cb_buffer) {
+        pack_written(cb_buffer(op), packed);
+    } else if (op.source == Memory::coverage) {
+        pack_wanted(cb_buffer(op), packed.message);
+    } else if (op.source == Memory::want) {
+        auto const want = state_.wants.extract(MessageKey(op));
+        pack_answer(cb_buffer(op), want.mapped(), plan.window_bytes,
+                    plan.one_layer() ? AnswerTo::message : AnswerTo::cb_buffer, packed);
+    } else if (plan.direction == Direction::write) {
+        pack_own_written(state_.exchanged(), state_.user, state_.window(op), plan.window_bytes,
+                         plan.granule_bytes, packed);
+    } else {
+        pack_own_wanted(state_.exchanged(), state_.window(op), plan.window_bytes,
+                        plan.granule_bytes, packed.message);
+    }
+    if (!packed.parts.empty()) state_.placing.emplace(MessageKey(op), std::move(packed));
+}
+
+/// False where the message is damaged.
+bool Effects::unpack(Op const& op) {
+    MessageKey const key(op);
+    if (op.target == Memory::want) {
+        auto const want = state_.wants.insert_or_assign(key, state_.messages.take(key)).first;
+        return unpack_wanted(want->second, cb_buffer(op));
+    }
+    ByteBuffer const& message = state_.messages[key];
+    auto const parts = state_.placed.extract(key);
+    Bytes const placed = parts.empty() ? 0 : parts.mapped();
+    if (op.target == Memory::user) {
+        return unpack_own_answer(state_.exchanged(), state_.user, state_.window(op), message);
+    }
+    if (state_.plan.direction == Direction::write) {
+        return unpack_written(message, placed, cb_buffer(op), state_.plan.window_bytes);
+    }
+    return unpack_answer(message, placed, cb_buffer(op));
+}
+
+int Effects::tag(Op const& op) const noexcept {
+    int const channel = static_cast<int>(op.channel);
+    std::int64_t const number = is_of_round(op) ? state_.shared_round(op) : op.operation;
+    return (execution_context_.queue * channels + channel) * rounds_apart +
+           static_cast<int>(number % rounds_apart);
+}
+
+std::span<std::byte> Effects::message_memory(Op const& op) {
+    if (is_of_reduction(op)) {
+        return state_.with_records(
+            op, [&](auto& records) { return records.message(message_role(op)); });
+    }
+    ByteBuffer& buffer = state_.messages[MessageKey(op)];
+    if (op.kind == OpKind::recv) buffer.resize(static_cast<std::size_t>(op.bytes));
+    return buffer;
+}
+
+void Effects::start_message(Op const& op, Effect& effect) {
+    auto const memory = message_memory(op);
+    if (!is_of_reduction(op)) state_.messages_under_way.begin(execution_context_.clock->now());
+    Network& network = *execution_context_.network;
+    if (op.kind == OpKind::send) {
+        effect.message = send(op, memory);
+    } else if (auto const target = target_of_parts(op, memory); !target.empty()) {
+        effect.message = network.start_placing_recv(op.peer, tag(op), memory, target);
+    } else {
+        effect.message = network.start_recv(op.peer, tag(op), memory);
+    }
+}
+
+Message Effects::send(Op const& op, std::span<std::byte const> memory) {
+    Network& network = *execution_context_.network;
+    state_.tally.messages_sent += 1;
+    auto const placing =
+        is_of_reduction(op) ? state_.placing.end() : state_.placing.find(MessageKey(op));
+    if (placing == state_.placing.end()) {
+        state_.tally.bytes_sent += static_cast<Bytes>(memory.size());
+        return network.start_send(op.peer, tag(op), memory, op.synchronous);
+    }
+    Packed const& packed = placing->second;
+    Bytes placed = 0;
+    for (PlacedPart const& part : packed.parts) placed += part.length;
+    state_.tally.bytes_sent += static_cast<Bytes>(packed.head_bytes) + placed;
+    state_.tally.bytes_placed += placed;
+    return network.start_placing_send(op.peer, tag(op), memory.first(packed.head_bytes),
+                                      packed.parts);
+}
+
+/// Where parts of a message go: to their places in the collective buffer or, of one that the rank
+/// takes for itself, in the message. Nothing for messages that have no parts.
+std::span<std::byte> Effects::target_of_parts(Op const& op, std::span<std::byte> memory) {
+    bool const has_data = op.channel == Channel::data || op.channel == Channel::answer;
+    if (!has_data || !execution_context_.network->places() || op.bytes < placed_part_bytes_least)
+        return {};
+    if (op.channel == Channel::answer && state_.plan.one_layer()) return memory;
+    return {cb_buffer(op).data, static_cast<std::size_t>(state_.plan.window_bytes)};
+}
+
+void Effects::finish_message(Op const& op, Message const& message) {
+    if (message.failed()) state_.fail(message.error(op.peer));
+    if (!is_of_reduction(op)) state_.messages_under_way.end(execution_context_.clock->now());
+    if (is_of_reduction(op)) {
+        if (!message.failed()) return;
+        state_.with_records(op, [&](auto& records) { records.fail(message_role(op)); });
+    } else if (op.kind == OpKind::send) {
+        state_.placing.erase(MessageKey(op));
+        state_.messages.drop(MessageKey(op));
+    } else {
+        bool const in_message = op.channel == Channel::answer && state_.plan.one_layer();
+        if (message.placed > 0 && !in_message) state_.placed[MessageKey(op)] = message.placed;
+        Bytes const bytes = message.received + (in_message ? message.placed : 0);
+        state_.messages[MessageKey(op)].resize(static_cast<std::size_t>(bytes));
+    }
+}
+
+}  // namespace sluice
