@@ -78,6 +78,10 @@ public:
     /// network once. It stays until the network ends.
     virtual void hold(std::span<std::byte>) {}
 
+    /// This rank takes no part in messages any more: all of them end, now and later, here and at
+    /// the peers, which are told where the network can.
+    virtual void give_up() {}
+
     /// Moves messages on by itself, before any of them is asked about; true when anything moved.
     virtual bool progress() { return false; }
     /// Messages under way whose end rings no doorbell: while there are any, it must be asked.

@@ -25,6 +25,7 @@ void ScheduleRun::begin(Graph const& graph) {
     graph_ = &graph;
     auto const& ops = graph.ops();
     left_ = ops.size();
+    is_abandoned_ = false;
     if (steps_.size() < left_) steps_.resize(left_);
     ready_.clear();
     for (std::uint32_t i = 0; i < left_; ++i) {
@@ -63,8 +64,15 @@ bool ScheduleRun::step(std::uint32_t index, Actions& actions, bool& done) {
     return true;
 }
 
+void ScheduleRun::abandon() {
+    is_abandoned_ = true;
+    std::erase_if(ready_, [&](std::uint32_t op) { return !steps_[op].started; });
+    left_ = ready_.size();
+}
+
 void ScheduleRun::release(std::uint32_t op) {
     --left_;
+    if (is_abandoned_) return;
     for (std::uint32_t const waiting : graph_->waiters(op)) {
         if (--steps_[waiting].unmet == 0) ready_.push_back(waiting);
     }

@@ -59,6 +59,8 @@ public:
     /// As far as possible; true when anything moved.
     bool advance(Actions& actions);
     [[nodiscard]] bool done() const noexcept { return left_ == 0; }
+    /// No further op starts: it is done when those that have begun are finished.
+    void abandon();
     /// The first op that waits, for people; empty when none does.
     [[nodiscard]] std::string waits_for(Actions const& actions) const;
 
@@ -76,6 +78,7 @@ private:
     std::vector<Step> steps_;
     std::vector<std::uint32_t> ready_;  ///< Not done, and nothing is left that they wait for.
     std::size_t left_ = 0;
+    bool is_abandoned_ = false;
 };
 
 }  // namespace sluice

@@ -211,6 +211,7 @@ void World::add_rank(Rank r) {
         execution_context->limits.cores_a_node = shape_.ranks_per_node;
         execution_context->limits.key = key_;
         execution_context->open_cb_buffers = [](std::int32_t, Bytes) {};
+        execution_context->lost_rank = [this, r](double now) { return lost_rank(r, now); };
         execution_context->reserve = [bytes = shape_.cb_buffer_bytes](std::int32_t, Bytes) {
             return bytes;
         };
@@ -283,6 +284,7 @@ void World::happened(std::uint32_t kind, std::uint64_t subject) {
 void World::progress(Rank rank) {
     RankState& state = *ranks_[index(rank)];
     state.awake = false;
+    if (has_ended(rank)) return;
     current_ = rank;
     if (meter_) meter_->begin(rank);
     for (bool again = true; again;) {
@@ -295,6 +297,7 @@ void World::progress(Rank rank) {
     if (spent_ > 0) state.account.busy_until(later(), time_.now());
     spent_ = 0;
     note(rank);
+    if (rank == mortal_ && --lives_for_ == 0) let_end();
 }
 
 /// What the rank is busy with from now on.
@@ -373,13 +376,15 @@ Parts const& World::parts(Rank rank) const noexcept { return ranks_[index(rank)]
 
 std::string World::run() {
     if (!time_.run(2'000'000'000)) return "the simulation does not end";
-    for (auto const& rank : ranks_) {
+    for (Rank r = 0; r < shape_.rank_count; ++r) {
+        if (has_ended(r)) continue;
+        auto const& rank = ranks_[index(r)];
         for (auto const& queue : rank->queues) {
             if (!queue->idle()) return "stuck: " + queue->describe();
         }
         if (!rank->collectives.idle()) return "stuck: " + rank->collectives.describe();
     }
-    return mail_.first_fault();
+    return ended_at_ < 0 ? mail_.first_fault() : std::string();
 }
 
 }  // namespace sluice::simulated

@@ -66,6 +66,10 @@ public:
     std::shared_ptr<CollectiveState> collective(Rank rank, CollectiveStage stage,
                                                 std::uint64_t number);
 
+    /// The rank's process ends when it has made progress so many times more. The others notice
+    /// after a second, each at a time of its own. For worlds of one node.
+    void kill(Rank rank, std::int64_t after);
+
     /// Until nothing happens any more. Empty when all operations are complete and every message
     /// found its receive, else what is wrong.
     std::string run();
@@ -103,6 +107,12 @@ private:
     void serve_next(std::size_t number);
     void finish_transfer(std::size_t number);
     void note(Rank rank);
+    [[nodiscard]] Error lost_rank(Rank self, double now) const noexcept;
+    [[nodiscard]] double notices_at(Rank self) const noexcept;
+    void let_end();
+    [[nodiscard]] bool has_ended(Rank rank) const noexcept {
+        return rank == mortal_ && lives_for_ == 0;
+    }
     [[nodiscard]] double later() { return time_.now() + spent_; }
 
     WorldShape shape_;
@@ -123,8 +133,11 @@ private:
     std::vector<Pending> pending_;
     std::vector<std::size_t> pending_free_;
     Meter* meter_ = nullptr;
-    Rank current_ = -1;  ///< Who makes progress.
-    double spent_ = 0;   ///< By its processor since it began to.
+    Rank mortal_ = -1;             ///< Whose process will end; negative: none.
+    std::int64_t lives_for_ = -1;  ///< So many times more it makes progress.
+    double ended_at_ = -1;         ///< When a rank's process ended; negative: all live.
+    Rank current_ = -1;            ///< Who makes progress.
+    double spent_ = 0;             ///< By its processor since it began to.
 };
 
 }  // namespace sluice::simulated

@@ -21,10 +21,15 @@ std::uint64_t own_namespace() noexcept {
 
 }  // namespace
 
+ProcessAddress own_process() noexcept { return {getpid(), own_namespace(), 0, 0}; }
+
 ProcessAddress own_address(std::uint64_t& probe) {
     std::random_device random;
     probe = (std::uint64_t{random()} << 32) | random();
-    return {getpid(), own_namespace(), reinterpret_cast<std::uintptr_t>(&probe), probe};
+    ProcessAddress own = own_process();
+    own.probe = reinterpret_cast<std::uintptr_t>(&probe);
+    own.token = probe;
+    return own;
 }
 
 bool is_readable(ProcessAddress const& peer) noexcept {

@@ -19,7 +19,10 @@ struct ProcessAddress {
 
 enum class ReadResult : std::uint8_t { ok, refused, gone };
 
-/// Of this process. `probe` stays and keeps the token.
+/// This process, without a word for peers to read.
+[[nodiscard]] ProcessAddress own_process() noexcept;
+
+/// The same with one: `probe` stays and keeps the token.
 [[nodiscard]] ProcessAddress own_address(std::uint64_t& probe);
 
 /// Whether its memory can be read, and it is the process that is meant.

@@ -56,6 +56,12 @@ bool Fabric::finished(Message& message) {
     return is_done;
 }
 
+void Fabric::give_up(std::uint64_t context, std::span<FabricIndex const> peers) {
+    std::lock_guard const lock(mutex_);
+    for (FabricIndex const peer : peers) messages_.give_up(peer, context);
+    note_state();
+}
+
 void Fabric::forget(std::uint64_t context) {
     std::lock_guard const lock(mutex_);
     messages_.forget(context);

@@ -30,6 +30,7 @@ public:
                        std::span<std::byte> target = {});
     bool finished(Message& message);
     void hold(std::uint64_t context, std::span<std::byte> memory);
+    void give_up(std::uint64_t context, std::span<FabricIndex const> peers);
     void forget(std::uint64_t context);
     /// Takes what came and sends what waits. Bounded. True when anything moved.
     bool progress() override;
@@ -91,6 +92,7 @@ public:
     }
     void hold(std::span<std::byte> memory) override { fabric_.hold(context_, memory); }
     bool finished(Message& message) override { return fabric_.finished(message); }
+    void give_up() override { fabric_.give_up(context_, peers_); }
     bool progress() override { return fabric_.progress(); }
     /// A descriptor tells of them, where there is one.
     [[nodiscard]] int due() const noexcept override {

@@ -13,6 +13,7 @@ enum class FabricKind : std::uint8_t {
     waiting,   ///< A message that is too long to go whole has waited for its `ready` in vain.
     refused,   ///< Back: there is no memory for the message; its sender is done with it.
     too_long,  ///< The message is longer than the memory that its receive has shown.
+    ended,     ///< The sender takes part in no more messages of the context.
     credits,   ///< Nothing but the credits.
 };
 

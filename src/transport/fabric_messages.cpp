@@ -78,6 +78,11 @@ bool FabricMessages::finished(Message& message) {
     return true;
 }
 
+void FabricMessages::give_up(FabricIndex peer, std::uint64_t context) {
+    peers_[peer]->give_up(context);
+    note_busy(peer);
+}
+
 void FabricMessages::forget(std::uint64_t context) {
     for (auto const& peer : peers_) peer->forget(context);
 }

@@ -27,6 +27,8 @@ public:
     Message start_recv(FabricIndex peer, std::uint64_t context, int tag, std::span<std::byte> bytes,
                        std::span<std::byte> target = {});
     bool finished(Message& message);
+    /// All messages of the context with the peer end, and later ones too; it is told.
+    void give_up(FabricIndex peer, std::uint64_t context);
     /// No message of the context is under way, and none will be.
     void forget(std::uint64_t context);
 

@@ -107,8 +107,8 @@ void FabricPeer::send_whole(MessageDesc& send) {
 }
 
 /// A write that is under way still reads its bytes: such a message ends with it.
-void FabricPeer::end_lost(MessageDesc& send) {
-    fail(send);
+void FabricPeer::end_lost(MessageDesc& send, char const* why) {
+    fail(send, why);
     send.done = send.under_way == 0;
     if (!send.done) written_.push_back(send);
 }
@@ -145,8 +145,8 @@ MessageDesc* FabricPeer::send(std::uint64_t context, int tag, std::span<std::byt
     message.synchronous = synchronous;
     message.peer = index_;
     MessageDesc* const ready = ready_.take(same_message(context, tag, number));
-    if (is_gone_) {
-        fail(message);
+    if (char const* const why = why_none(context)) {
+        fail(message, why);
     } else if (message.bytes > whole_most()) {
         if (ready)
             begin_writes(message, *ready);
@@ -172,8 +172,9 @@ MessageDesc& FabricPeer::send_parts(std::uint64_t context, int tag,
     message.parts = parts;
     message.peer = index_;
     MessageDesc* const ready = ready_.take(same_message(context, tag, number));
-    if (is_gone_ || bytes.size() > whole_most())
-        fail(message, is_gone_ ? unreachable : "a message beside parts is too long");
+    char const* const why = why_none(context);
+    if (why || bytes.size() > whole_most())
+        fail(message, why ? why : "a message beside parts is too long");
     else if (ready)
         begin_writes(message, *ready);
     else
@@ -194,8 +195,8 @@ MessageDesc& FabricPeer::receive(std::uint64_t context, int tag, std::span<std::
     if (early && early->store) {
         message.synchronous = early->synchronous;
         bring(message, {early->data, static_cast<std::size_t>(early->bytes)});
-    } else if (is_gone_) {
-        fail(message);
+    } else if (char const* const why = why_none(context)) {
+        fail(message, why);
     } else if (message.bytes > whole_most() || !target.empty()) {
         posted_.push_back(message);
         offer_memory(message);
@@ -255,6 +256,8 @@ void FabricPeer::take(FabricHeader const& header, std::span<std::byte const> bod
         return take_refused(header);
     case FabricKind::too_long:
         return take_too_long(header);
+    case FabricKind::ended:
+        return end_context(header.context);
     case FabricKind::credits:
         return;
     }
@@ -325,7 +328,38 @@ void FabricPeer::end_all() {
         shared_.message_descs.recycle(*lost);
 }
 
+/// Why there are no messages of the context; null: there are.
+char const* FabricPeer::why_none(std::uint64_t context) const noexcept {
+    if (is_gone_) return unreachable;
+    return ended_contexts_.contains(context) ? given_up : nullptr;
+}
+
+/// What came before its receive stays.
+void FabricPeer::end_context(std::uint64_t context) {
+    ended_contexts_.insert(context);
+    auto const of_context = [=](MessageDesc const& one) { return one.context == context; };
+    while (MessageDesc* const receive = posted_.take(of_context)) {
+        end_receive(*receive);
+        fail(*receive, given_up);
+    }
+    for (MessageDescList* list : {&waiting_, &unmatched_, &large_, &writing_}) {
+        while (MessageDesc* const send = list->take(of_context)) end_lost(*send, given_up);
+    }
+    while (MessageDesc* const ready = ready_.take(of_context))
+        shared_.message_descs.recycle(*ready);
+}
+
+void FabricPeer::give_up(std::uint64_t context) {
+    if (is_gone_ || ended_contexts_.contains(context)) return;
+    end_context(context);
+    FabricHeader header;
+    header.kind = FabricKind::ended;
+    header.context = context;
+    tell(header);
+}
+
 void FabricPeer::forget(std::uint64_t context) {
+    ended_contexts_.erase(context);
     auto const first = numbers_.lower_bound({context, INT32_MIN});
     auto last = first;
     while (last != numbers_.end() && last->first.first == context) ++last;

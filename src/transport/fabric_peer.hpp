@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 #include <span>
 
 namespace sluice {
@@ -102,11 +103,14 @@ public:
     }
     /// The peer cannot be reached any more: all messages end, and later ones too.
     void end_all();
+    /// All messages of the context end, and later ones too; the peer is told.
+    void give_up(std::uint64_t context);
     /// The numbers of a context that no message has any more.
     void forget(std::uint64_t context);
 
 private:
     static constexpr char const* unreachable = "the peer cannot be reached over the fabric";
+    static constexpr char const* given_up = "a process of the peer's node has ended";
     struct Numbers {
         std::uint32_t sent = 0, received = 0;
     };
@@ -134,7 +138,9 @@ private:
     bool try_whole(MessageDesc& send);
     void send_whole(MessageDesc& send);
     void end_sent(MessageDesc& send);
-    void end_lost(MessageDesc& send);
+    void end_lost(MessageDesc& send, char const* why = unreachable);
+    void end_context(std::uint64_t context);
+    [[nodiscard]] char const* why_none(std::uint64_t context) const noexcept;
 
     MessageDesc& make(std::uint64_t context, int tag, std::uint32_t number);
     MessageDesc& make(FabricHeader const& header);
@@ -163,6 +169,7 @@ private:
     std::uint32_t sent_ = 0, credited_ = 0;  ///< Messages that take a slot there; credits for them.
     std::uint32_t taken_ = 0, told_ = 0;     ///< The same here.
     std::map<Stream, Numbers> numbers_;
+    std::set<std::uint64_t> ended_contexts_;
 
     MessageDescList posted_;     ///< Receives without a message.
     MessageDescList early_;      ///< Messages without a receive, and those that wait for it.

@@ -68,8 +68,8 @@ public:
                              void* context) = 0;
     /// Nothing where the provider refuses.
     virtual std::optional<ShownMemory> show(std::span<std::byte> memory) = 0;
-    /// Memory that will be shown and written from again and again, until release(): it is registered
-    /// once. `owner`: a number of the caller's.
+    /// Memory that will be shown and written from again and again, until release(): it is
+    /// registered once. `owner`: a number of the caller's.
     virtual void hold(std::uint64_t owner, std::span<std::byte> memory) = 0;
     /// No message of the owner is under way.
     virtual void release(std::uint64_t owner) = 0;

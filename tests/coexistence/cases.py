@@ -1,42 +1,15 @@
 """The cases of run.py: what is started, with what settings, and what must be printed."""
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 
+import network_cases
 import run as runner
+from case import BY_MPI, BY_SLUICE, Case, exactly, once
 from small_programs import compiled
 
 HERE = Path(__file__).resolve().parent
-BY_SLUICE, BY_MPI = "served by sluice", "served by the MPI"
 COUNTED = ("counted: init {0}, finalize {0}, open {0}, close {0}, set_view {0}, "
            "write_all {1}, iwrite_all {1}").format
-
-
-@dataclass
-class Case:
-    """`preload` is what LD_PRELOAD holds, in order; "run" in it stands for `sluice run`, which
-    puts Sluice first. {path} and {program} are replaced in `words`."""
-    name: str
-    program: str
-    expected: list
-    words: str = "{program} {path} {path}"
-    preload: tuple = ("run",)
-    settings: dict = field(default_factory=dict)
-    ranks: int = 3
-    fails: bool = False
-    defines: tuple = ()  # further options of the compiler
-    called: str = ""  # the program that they make; nothing: after program and options
-
-
-def once(said):
-    """A pattern of outputs in which this is said once, whatever the number of ranks."""
-    return rf"(?s)\A(?!(?:.*{said}){{2}}).*{said}"
-
-
-def exactly(times, line, mark):
-    """A pattern of outputs with just so many lines that have `mark` in them, all like `line`."""
-    other = rf"(?:(?![^\n]*{mark})[^\n]*\n)*"
-    return rf"(?m)\A{other}(?:^sluice: {line}$\n{other}){{{times}}}\Z"
 
 
 def cases_of_errors():
@@ -261,27 +234,6 @@ def cases_of_jobs(mpi):
     ]
 
 
-def cases_of_networks(mpi):
-    """Over libfabric a program on several nodes keeps its level, and hears of a rank that died."""
-    single = {"LEVEL": "0", "SLUICE_TEST": "ranks_per_node=1"}
-    for network in ("fabric:tcp", "fabric:tcp;ofi_rxm"):
-        yield Case(f"messages over {network}, thread level 0", "files.c",
-                   [r"(?s)\A(?!.*thread level: multiple).*" + BY_SLUICE],
-                   settings={**single, "SLUICE_NETWORK": network})
-        yield Case(f"a rank loses its connections, {network}", "lost.c",
-                   ["lost: rank 0 by sluice, an error in round 4 in time",
-                    "lost: rank 1 by sluice, an error in round 4 in time",
-                    r"rank 2 on \S+ cannot be reached over the fabric any more"],
-                   # A rank that ends without MPI_Finalize is an error for Open MPI only.
-                   fails=mpi == "openmpi",
-                   settings={"SLUICE_TEST": "ranks_per_node=1", "SLUICE_NETWORK": network})
-    yield Case("messages over the MPI: the level is raised", "files.c",
-               [BY_SLUICE, "thread level: multiple"], settings={**single, "SLUICE_NETWORK": "mpi"})
-    yield Case("an unknown provider of libfabric", "files.c",
-               [BY_SLUICE, once("no provider none of libfabric can be used")],
-               settings={**single, "SLUICE_NETWORK": "fabric:none"})
-
-
 def cases_of_levels(mpi):
     for level in range(4):
         for per_node in ("0", "1"):
@@ -389,7 +341,6 @@ def all_cases(mpi):
     return [*cases_of_jobs(mpi), *cases_of_tools(), *cases_of_wrappers(), *cases_of_links(mpi),
             *cases_of_errors(), *cases_of_other_writes(mpi), *cases_of_pointers(),
             *cases_of_romio_hints(), *cases_of_files(mpi), *cases_of_levels(mpi),
-            *cases_of_networks(mpi),
-            *cases_of_processes(mpi), *cases_of_held_files(), *cases_of_coverage(),
-            *cases_of_limits(), *cases_of_shared_memory(), *cases_of_threads(),
-            *cases_of_flushes(), *cases_of_versions(mpi)]
+            *network_cases.all_cases(mpi), *cases_of_processes(mpi), *cases_of_held_files(),
+            *cases_of_coverage(), *cases_of_limits(), *cases_of_shared_memory(),
+            *cases_of_threads(), *cases_of_flushes(), *cases_of_versions(mpi)]

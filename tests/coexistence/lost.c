@@ -1,10 +1,14 @@
-/* Writes together without end, amid which the last rank loses all of its connections, as if it had
- * died: the launcher, which would end the others, does not notice. Each gets an error in time.
- * `lost PATH` */
+/* Writes together without end, amid which the last rank is lost: it loses all of its connections,
+ * or is killed. The launcher, which would end the others, does not notice: what it started is a
+ * process that only waits for the rank. Each of the others gets an error in time.
+ * `lost connections|killed PATH` */
 #include "pieces.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { BYTES = 2000 * PIECE_BYTES, LOST_IN = 4, SECONDS = 20, DESCRIPTORS = 1024 };
@@ -26,23 +30,37 @@ static void lose_connections(char const* inherited) {
     }
 }
 
+/* The launcher's child outlives the rank, which is its child, by as long as the others need. */
+static void become_child(void) {
+    pid_t const child = fork();
+    if (child == 0) return;
+    int status;
+    waitpid(child, &status, 0);
+    if (WIFSIGNALED(status)) sleep(SECONDS);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+}
+
+static void be_lost(char const* how, char const* inherited) {
+    if (strcmp(how, "killed") == 0) raise(SIGKILL);
+    lose_connections(inherited);
+    sleep(2 * SECONDS);
+    abort();
+}
+
 int main(int argc, char** argv) {
+    if (strcmp(argv[1], "killed") == 0) become_child();
     static char inherited[DESCRIPTORS];
     for (int fd = 0; fd < DESCRIPTORS; ++fd) inherited[fd] = is_on_internet(fd) != 0;
     MPI_Init(&argc, &argv);
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_File file = open_pieces(MPI_COMM_WORLD, argv[1], MPI_INFO_NULL);
+    MPI_File file = open_pieces(MPI_COMM_WORLD, argv[2], MPI_INFO_NULL);
     view_pieces(file, rank, ranks);
     char const* const by = served(file) ? "sluice" : "the MPI";
     static char data[BYTES];
     for (int round = 0;; ++round) {
-        if (round == LOST_IN && rank == ranks - 1) {
-            lose_connections(inherited);
-            sleep(2 * SECONDS);
-            abort();
-        }
+        if (round == LOST_IN && rank == ranks - 1) be_lost(argv[1], inherited);
         double const begin = MPI_Wtime();
         int const code = MPI_File_write_at_all(file, 0, data, BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
         if (code == MPI_SUCCESS) continue;

@@ -280,6 +280,48 @@ TEST(FabricMessages, with_a_peer_that_is_lost_all_end) {
     }
 }
 
+/// Messages of the other context are not harmed, and nothing stays registered.
+TEST(FabricMessages, of_a_context_that_a_rank_gives_up_all_end) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        FakeFabric fabric(3, seed, {});
+        Traffic traffic(fabric, seed, 3, 60);
+        std::uint64_t const given_up = std::uint64_t{1} << 40;
+        std::mt19937_64 random(seed);
+        for (Rank rank = 0; rank < 3; ++rank) {
+            for (Half& half : traffic.halves[static_cast<std::size_t>(rank)])
+                traffic.start(rank, half);
+        }
+        for (std::uint64_t left = random() % 60; left > 0; --left) fabric.step();
+        for (Rank peer = 0; peer < 3; ++peer)
+            fabric.messages(2).give_up(FakeFabric::index(peer), given_up);
+        int open = 1;
+        for (int step = 0; step < 20'000 && open > 0; ++step) {
+            fabric.step();
+            open = 0;
+            for (Rank rank = 0; rank < 3; ++rank) {
+                for (Half& half : traffic.halves[static_cast<std::size_t>(rank)]) {
+                    half.done = half.done || fabric.messages(rank).finished(half.message);
+                    open += half.done ? 0 : 1;
+                    bool const with_it = half.letter.from == 2 || half.letter.to == 2;
+                    if (half.done && (!with_it || half.letter.context != given_up)) {
+                        EXPECT_FALSE(half.message.failed()) << "seed " << seed;
+                    }
+                }
+            }
+        }
+        EXPECT_EQ(open, 0) << "seed " << seed;
+        EXPECT_EQ(fabric.memory_shown(), 0U) << "seed " << seed;
+        Content room(10);
+        Message late = fabric.messages(0).start_recv(FakeFabric::index(2), given_up, 9, room);
+        bool has_ended = fabric.messages(0).finished(late);
+        for (int step = 0; step < 2000 && !has_ended; ++step) {
+            fabric.step();
+            has_ended = fabric.messages(0).finished(late);
+        }
+        EXPECT_TRUE(has_ended && late.failed()) << "seed " << seed;
+    }
+}
+
 TEST(FabricMessages, of_strangers_are_thrown_away) {
     FakeFabric fabric(2, 1, {});
     Content room(10);

@@ -1,20 +1,13 @@
 // What must hold when things go wrong or astray in the simulation: failing storage, ends of files,
 // bad arguments on one rank, operations of several files in different orders.
-#include "simulated_parts.hpp"
-
-#include <gtest/gtest.h>
+#include "simulated_faults.hpp"
 
 #include <cerrno>
-#include <map>
 
 namespace sluice::simulation_fault_test {
 namespace {
 
 using namespace testing;
-
-using Operations = std::vector<std::shared_ptr<Operation>>;
-
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 struct Fault {
     std::int64_t at;
@@ -22,26 +15,6 @@ struct Fault {
     int error = ENOSPC;
     Status status = Status::no_space;
 };
-
-/// Errors that were reported, by rank.
-using Reports = std::map<Rank, std::vector<Error>>;
-
-/// Every rank makes the call; returns the operations by rank.
-Operations call_all(World& world, std::vector<Part>& parts, Strategy strategy,
-                    std::int32_t queue = 0, Reports* reports = nullptr) {
-    Operations all;
-    for (std::size_t r = 0; r < parts.size(); ++r) {
-        auto const rank = static_cast<Rank>(r);
-        Call call = call_of(parts[r], strategy);
-        if (reports) {
-            call.report_error = [=](Operation const& met) {
-                (*reports)[rank].push_back(met.error());
-            };
-        }
-        all.push_back(world.call(rank, queue, std::move(call)));
-    }
-    return all;
-}
 
 /// Each rank that met the fault tells of it once, with what the system said; nobody else does.
 void expect_reports(Reports const& reports, Fault const& fault) {
@@ -58,13 +31,6 @@ void expect_reports(Reports const& reports, Fault const& fault) {
     }
 }
 
-void expect_status(Operations const& all, Status status) {
-    for (std::size_t r = 0; r < all.size(); ++r) {
-        ASSERT_TRUE(all[r]->complete()) << "rank " << r;
-        ASSERT_EQ(all[r]->status(), status) << "rank " << r << ": " << describe(all[r]->status());
-    }
-}
-
 void expect_model(std::vector<std::byte> const& file, std::vector<std::byte> const& model) {
     ASSERT_GE(file.size(), model.size());
     for (std::size_t i = 0; i < model.size(); ++i) {
@@ -72,46 +38,9 @@ void expect_model(std::vector<std::byte> const& file, std::vector<std::byte> con
     }
 }
 
-void turn_into_reads(std::vector<Part>& parts, std::byte fill) {
-    for (Part& part : parts) {
-        part.request.direction = Direction::read;
-        std::fill(part.memory.begin(), part.memory.end(), fill);
-    }
-}
-
 // ---- Failing storage ---------------------------------------------------------------------------
 
-constexpr Rank fault_ranks = 5;
-constexpr std::byte untouched{0xc3};
-
 WorldShape fault_shape() { return {fault_ranks, 2, 4096, 2}; }
-
-/// Bytes that nobody asked for must be as before, whatever happened to the others.
-void expect_holes_untouched(World& world, std::vector<Part> const& parts) {
-    auto const& file = world.file(0).bytes;
-    std::vector<bool> asked(file.size());
-    for (Part const& part : parts) {
-        Request const& r = part.request;
-        for (Bytes i = 0; i < r.bytes; ++i) {
-            auto const at = index(offset_in_file(r, i));
-            if (at < asked.size()) asked[at] = true;
-        }
-    }
-    for (std::size_t i = 0; i < file.size(); ++i) {
-        ASSERT_TRUE(asked[i] || file[i] == untouched) << "file offset " << i;
-    }
-}
-
-std::vector<Part> parts_with_holes(World& world) {
-    auto parts = parts_of(world, fault_ranks, 2);
-    for (Rank r = 0; r < fault_ranks; ++r) {  // Enough bytes for several rounds.
-        Part& part = parts[index(r)];
-        part.request.bytes = 900 + 10 * r;
-        part.memory.clear();
-        for (Bytes i = 0; i < part.request.bytes; ++i) part.memory.push_back(value_of(r, i));
-    }
-    return parts;
-}
 
 /// A write (or read) whose N-th storage call fails, then a clean one on the same operation queue.
 /// Returns the number of storage calls of the first.

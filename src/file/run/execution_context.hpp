@@ -26,6 +26,10 @@ struct ExecutionContext {
     /// Before this rank touches collective buffers, whose memory the leader reserved.
     std::function<void(std::int32_t aggregators, Bytes cb_buffer_bytes)> open_cb_buffers;
 
+    /// An error once a rank of the node has ended: operations then end with it. `now`: the clock's.
+    /// Null: nobody watches.
+    std::function<Error(double now)> lost_rank;
+
     [[nodiscard]] Node node() const noexcept { return topology->node_of(self); }
     [[nodiscard]] Rank local() const noexcept { return topology->local_index(self); }
     [[nodiscard]] Rank local_count() const noexcept { return topology->local_count(node()); }

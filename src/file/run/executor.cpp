@@ -19,6 +19,10 @@ bool Executor::progress(std::vector<std::int32_t>& completed) {
     return moved;
 }
 
+void Executor::abandon() {
+    for (auto& admitted : admitted_) admitted->schedule_run.abandon();
+}
+
 std::string Executor::waits_for() const {
     for (auto const& admitted : admitted_) {
         if (auto text = admitted->schedule_run.waits_for(effects_); !text.empty()) return text;

@@ -17,6 +17,8 @@ public:
     /// True when anything moved. Ids of schedules that were completed are appended to `completed`.
     bool progress(std::vector<std::int32_t>& completed);
 
+    /// No further op starts: it is idle when those that have begun are finished.
+    void abandon();
     [[nodiscard]] bool idle() const noexcept { return admitted_.empty(); }
     /// The first op that waits, for people; empty when idle.
     [[nodiscard]] std::string waits_for() const;

@@ -4,7 +4,6 @@
 #include "file/plan/independent.hpp"
 #include "file/plan/round_input.hpp"
 #include "file/plan/schedule_claims.hpp"
-#include "file/run/transfers.hpp"
 
 #include <utility>
 
@@ -101,8 +100,8 @@ void Operation::start_summary_exchange() {
 }
 
 bool Operation::progress(Ahead& ahead) {
-    bool moved = false;
-    for (bool again = true; again && !complete();) {
+    bool moved = is_abandoned_ && progress_abandoned();
+    for (bool again = !is_abandoned_; again && !complete();) {
         completed_.clear();
         again = executor_.progress(completed_);
         for (std::int32_t const id : completed_) {
@@ -366,24 +365,6 @@ void Operation::start_agreement() {
     outcome.end_of_file = state_.end_of_file;
     state_.summaries.record = outcome;
     admit_reduction(Channel::agreement);
-}
-
-void Operation::finish() {
-    Summary const& outcome = state_.summaries.record;
-    result_ = outcome.status;
-    if (result_ == Status::ok) {
-        bool const cut = state_.request.direction == Direction::read && !state_.independent &&
-                         outcome.end_of_file < endless;
-        bytes_ = state_.independent ? state_.independent_bytes
-                 : cut              ? bytes_before(state_.request, outcome.end_of_file)
-                                    : state_.request.bytes;
-    }
-    enter(Stage::complete);
-    ended_ = entered_;
-    call_.keeps.reset();
-    state_.tally.transfers = state_.transfers.seconds();
-    state_.tally.messages = state_.messages_under_way.seconds();
-    complete_.store(true, std::memory_order_release);
 }
 
 }  // namespace sluice

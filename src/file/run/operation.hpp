@@ -89,6 +89,10 @@ public:
     /// operations ahead come first; adds its own to `ahead`.
     bool progress(Ahead& ahead);
 
+    /// A rank of the node has ended, without which it cannot go on: it is complete, with this error
+    /// on this rank, when nothing of it is under way any more. Others may have another one.
+    void abandon(Error const& why);
+
     /// Moves a short part of a blocking call at once, in the calling thread, before the operation
     /// is appended: the exchange of summaries then tells the outcome, and nothing is left to agree
     /// on.
@@ -192,6 +196,8 @@ private:
     bool admit_next(std::int32_t aggregator);
     void start_agreement();
     void finish();
+    void end(Status result);
+    bool progress_abandoned();
     void start_independent();
     [[nodiscard]] bool planned() const noexcept { return stage_ >= Stage::claims; }
     [[nodiscard]] bool generated(std::size_t aggregator) const noexcept;
@@ -207,6 +213,7 @@ private:
     Decision decision_;
     std::shared_ptr<Weights const> weights_;  ///< That the decision was made with.
     bool reused_plan_ = false;
+    bool is_abandoned_ = false;
     bool independent_started_ = false, independent_done_ = false;
     bool ran_early_ = false;                  ///< Before the exchange of summaries, by run_early().
     std::vector<Cursor> cursors_;             ///< By aggregator.

@@ -36,7 +36,18 @@ bool OperationQueue::progress() {
         }
         moved |= operation->progress(ahead_);
     }
+    if (!moved && !queue_.empty() && execution_context_.lost_rank) moved = abandon_if_lost();
     while (!queue_.empty() && queue_.front()->complete()) queue_.pop_front();
+    return moved;
+}
+
+/// Asked only while nothing moves.
+bool OperationQueue::abandon_if_lost() {
+    Error const lost = execution_context_.lost_rank(execution_context_.clock->now());
+    if (!lost) return false;
+    for (auto& operation : queue_) operation->abandon(lost);
+    bool moved = false;
+    for (auto& operation : queue_) moved |= operation->progress(ahead_);
     return moved;
 }
 

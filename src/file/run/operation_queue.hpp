@@ -39,6 +39,8 @@ public:
     [[nodiscard]] std::string describe() const override;
 
 private:
+    bool abandon_if_lost();
+
     ExecutionContext& execution_context_;
     QueueState state_;
     Ahead ahead_;  ///< Of progress(): kept, since waiting callers ask often.

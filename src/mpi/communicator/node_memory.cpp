@@ -18,6 +18,7 @@ struct Shown {
     SharedMemoryName doorbell, windows;
     std::uint64_t queues = 0;
     AbstractName address;
+    ProcessAddress process;
 };
 
 std::vector<Shown> show(Shown const& mine, MPI_Comm node) {
@@ -33,7 +34,7 @@ std::vector<Shown> show(Shown const& mine, MPI_Comm node) {
 NodeMemory make_windows(RegionShape const& shape, std::size_t queues, std::size_t tail_bytes) {
     for (; queues > 0; queues /= 2) {
         auto memory = SharedMemory::create_unmapped(queues * queue_bytes(shape) + tail_bytes);
-        if (memory) return {std::move(*memory), {}, queues, 0};
+        if (memory) return {std::move(*memory), {}, queues, 0, {}};
     }
     return {};
 }
@@ -111,8 +112,10 @@ std::optional<NodeMemory> share_node_memory(MPI_Comm node, SharedMemory const& d
     bool const leads = rank_in(node) == 0;
     if (leads) memory = make_windows(shape, queues_wished, tail_bytes);
     FdPassing const fd_passing;
-    auto const all =
-        show({doorbell.name(), memory.windows.name(), memory.queues, fd_passing.address()}, node);
+    auto const all = show({doorbell.name(), memory.windows.name(), memory.queues,
+                           fd_passing.address(), own_process()},
+                          node);
+    for (Shown const& shown : all) memory.processes.push_back(shown.process);
     memory.queues = all[0].queues;
     if (memory.queues == 0) return std::nullopt;
     memory.tail_at = memory.queues * queue_bytes(shape);

@@ -1,6 +1,7 @@
 // NodeMemory is the memory that the ranks of a node share, and how they get hold of it.
 #pragma once
 #include "file/run/shared_region.hpp"
+#include "system/peer_process.hpp"
 #include "system/shared_memory.hpp"
 
 #include <mpi.h>
@@ -10,9 +11,10 @@ namespace sluice {
 struct NodeMemory {
     SharedMemory
         windows;  ///< One after the other, one for each operation queue; then a tail. Unmapped.
-    std::vector<SharedMemory> doorbells;  ///< By local index; one page each.
-    std::size_t queues = 0;               ///< Fewer than wished for where the system sets limits.
-    std::size_t tail_at = 0;              ///< Behind the windows.
+    std::vector<SharedMemory> doorbells;    ///< By local index; one page each.
+    std::size_t queues = 0;                 ///< Fewer than wished for where the system sets limits.
+    std::size_t tail_at = 0;                ///< Behind the windows.
+    std::vector<ProcessAddress> processes;  ///< Of the ranks, by local index.
 };
 
 /// So many at least, and whole pages, however large the system's are.

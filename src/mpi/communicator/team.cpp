@@ -252,6 +252,7 @@ void Team::take_memory(NodeMemory memory) {
     doorbells_ = std::make_unique<NodeDoorbells>(std::move(memory.doorbells));
     queues_ = memory.queues;
     tail_at_ = memory.tail_at;
+    watch_ = ProcessWatch(std::move(memory.processes));
 }
 
 bool Team::make_reduction() {
@@ -278,6 +279,7 @@ bool Team::share_memory(MPI_Comm node) {
     return true;
 }
 
+/// Those of this rank alone where a rank of the node has ended.
 NodeReduction::Words Team::largest(NodeReduction::Words const& mine) {
     NodeReduction::Words all{};
     if (!reduction) {
@@ -287,8 +289,23 @@ NodeReduction::Words Team::largest(NodeReduction::Words const& mine) {
     }
     reduction->begin(mine);
     Progress::instance().drive(
-        {.done = [&] { return reduction->finished(); }, .poke = [&] { poke(); }});
-    return reduction->largest();
+        {.done = [&] { return reduction->finished() || lost_rank(clock_.now()); },
+         .poke = [&] { poke(); }});
+    return lost_ ? mine : reduction->largest();
+}
+
+/// Ranks of other nodes learn it from their messages.
+Error Team::lost_rank(double now) {
+    auto const ended = lost_ ? std::nullopt : watch_.ended(now);
+    if (!ended) return lost_;
+    Rank const rank = topology->rank_at(topology->node_of(self), static_cast<Rank>(*ended));
+    lost_ = {.status = Status::other, .what = "a process of this node has ended"};
+    warn("the process of rank " + std::to_string(rank) + " of " +
+             std::to_string(topology->rank_count()) +
+             ", on this node, has ended: operations on files of its communicator end with errors",
+         true);
+    if (network) network->give_up();
+    return lost_;
 }
 
 std::span<std::byte> Team::back_messages() {
@@ -363,6 +380,7 @@ void Team::add_queue(Mapping memory) {
                                                           Bytes cb_buffer_bytes) {
         return reserve(*raw, aggregators, cb_buffer_bytes);
     };
+    execution_context.lost_rank = [this](double now) { return lost_rank(now); };
     execution_context.open_cb_buffers = [this, raw = place.get()](std::int32_t aggregators,
                                                                   Bytes cb_buffer_bytes) {
         open_cb_buffers(*raw, aggregators, cb_buffer_bytes);

@@ -8,6 +8,7 @@
 #include "mpi/communicator/node_memory.hpp"
 #include "mpi/communicator/profile.hpp"
 #include "mpi/progress/progress.hpp"
+#include "system/process_watch.hpp"
 #include "transport/node_network.hpp"
 #include "transport/node_reduction.hpp"
 #include "transport/shared_file_pointer.hpp"
@@ -102,6 +103,8 @@ private:
     /// system refuses.
     [[nodiscard]] std::optional<Mapping> map_queue() const;
     void add_queue(Mapping memory);
+    /// An error once a rank of the node has ended; says so, and gives up messages, the first time.
+    Error lost_rank(double now);
     void place_aggregators(QueuePlace& place, std::vector<Rank> const& aggregators) const;
     Bytes reserve(QueuePlace& place, std::int32_t aggregators, Bytes cb_buffer_bytes);
     /// Backs the collective buffers with memory; false when the system has none.
@@ -116,6 +119,8 @@ private:
         0;  ///< In the memory, behind the operation queues: the reduction, then messages.
     Mapping reduction_memory_, messages_memory_;
     std::unique_ptr<NodeDoorbells> doorbells_;
+    ProcessWatch watch_;  ///< Of the node's ranks, by local index.
+    Error lost_;          ///< Once one of them has ended.
     SteadyClock clock_;
     RegionShape shape_;
     PlanLimits limits_;

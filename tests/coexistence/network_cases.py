@@ -1,0 +1,44 @@
+"""Cases of run.py in which messages go over libfabric, or ranks are lost."""
+from case import BY_SLUICE, Case, once
+
+
+def cases_of_networks(mpi):
+    """Over libfabric a program on several nodes keeps its level, and hears of a rank that died."""
+    single = {"LEVEL": "0", "SLUICE_TEST": "ranks_per_node=1"}
+    for network in ("fabric:tcp", "fabric:tcp;ofi_rxm"):
+        yield Case(f"messages over {network}, thread level 0", "files.c",
+                   [r"(?s)\A(?!.*thread level: multiple).*" + BY_SLUICE],
+                   settings={**single, "SLUICE_NETWORK": network})
+        yield lost_rank("connections", mpi, [0, 1],
+                        r"rank 2 on \S+ cannot be reached over the fabric any more",
+                        SLUICE_TEST="ranks_per_node=1", SLUICE_NETWORK=network)
+    yield Case("messages over the MPI: the level is raised", "files.c",
+               [BY_SLUICE, "thread level: multiple"], settings={**single, "SLUICE_NETWORK": "mpi"})
+    yield Case("an unknown provider of libfabric", "files.c",
+               [BY_SLUICE, once("no provider none of libfabric can be used")],
+               settings={**single, "SLUICE_NETWORK": "fabric:none"})
+
+
+def lost_rank(how, mpi, others, said, ranks=3, **settings):
+    """Each of the others has an error in time. A rank that ends without MPI_Finalize is an error
+    for Open MPI only; of one that is killed MPICH hears if it has not ended the job before."""
+    return Case(f"a rank is lost: {how}, {settings}", "lost.c",
+                [f"lost: rank {rank} by sluice, an error in round 4 in time" for rank in others]
+                + [said], f"{{program}} {how} {{path}}", ranks=ranks,
+                fails=True if mpi == "openmpi" else None if how == "killed" else False,
+                settings=settings)
+
+
+def cases_of_killed_ranks(mpi):
+    """On one node, and with one more, whose ranks are told."""
+    said = "the process of rank 3 of 4, on this node, has ended: operations on files"
+    for per_node in ("0", "2"):
+        yield lost_rank("killed", mpi, [0, 1, 2], said, ranks=4,
+                        SLUICE_TEST=f"ranks_per_node={per_node}")
+    yield lost_rank("killed", mpi, [0, 1, 2],
+                    r"rank 3 on \S+ cannot be reached over the fabric any more", ranks=4,
+                    SLUICE_TEST="ranks_per_node=1")
+
+
+def all_cases(mpi):
+    return [*cases_of_networks(mpi), *cases_of_killed_ranks(mpi)]
