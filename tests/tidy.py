@@ -11,7 +11,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD_FILES = (ROOT / "CMakeLists.txt", *sorted(ROOT.glob("setup/*.cmake")),
                *sorted(ROOT.glob("tests/**/*.cmake")))
-FOLDERS = ("src", "tools", "bench", "device", "include", "tests", "examples", "setup", ".ci")
+FOLDERS = ("src", "tools", "bench", "device", "include", "python", "tests", "examples", "setup",
+           ".ci")
 OWN_FOLDERS = ("src", "tools", "bench", "device")
 SOURCE_FOLDERS = (*OWN_FOLDERS, "tests", "examples")
 CODE = {".cpp", ".hpp", ".c", ".h"}

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sluice {
 
@@ -22,5 +23,16 @@ int command_recover(int argc, char** argv);
 int command_info(int argc, char** argv);
 int command_simulate(int argc, char** argv);
 int command_explain(int argc, char** argv);
+
+/// A command that is a module of the Python package.
+struct PythonCommand {
+    std::string name, arguments, meaning;
+};
+
+/// Those of the installation, in the order of their table; empty if the package is not there.
+std::vector<PythonCommand> python_commands();
+
+/// Becomes the Python program with which a command goes on.
+int command_python(std::string const& name, int argc, char** argv);
 
 }  // namespace sluice

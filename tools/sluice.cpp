@@ -61,6 +61,9 @@ int help(std::FILE* to) {
     std::fprintf(to, "sluice %s: collective MPI file I/O in the background\n\nusage:\n",
                  SLUICE_VERSION);
     for (Command const& c : commands) std::fprintf(to, "  sluice %-36s %s\n", c.usage, c.meaning);
+    for (auto const& c : sluice::python_commands())
+        std::fprintf(to, "  sluice %-36s %s\n", (c.name + " " + c.arguments).c_str(),
+                     c.meaning.c_str());
     return to == stdout ? 0 : bad_usage;
 }
 
@@ -81,9 +84,17 @@ Command const* command_named(std::string_view name) {
     return nullptr;
 }
 
+bool is_python_command(std::string_view name) {
+    for (auto const& c : sluice::python_commands())
+        if (name == c.name) return true;
+    return false;
+}
+
 int no_such_command(char const* name) {
     std::vector<std::string_view> names{"help"};
     for (Command const& c : commands) names.emplace_back(c.name);
+    auto const in_python = sluice::python_commands();
+    for (auto const& c : in_python) names.emplace_back(c.name);
     auto const meant = sluice::nearest(name, names);
     std::fprintf(stderr, "sluice: there is no command '%s'", name);
     if (!meant) return std::fputs("\n\n", stderr), help(stderr);
@@ -94,6 +105,9 @@ int no_such_command(char const* name) {
 int help_wanted(int argc, char** argv) {
     if (argc < 3) return help(stdout);
     Command const* const command = command_named(argv[2]);
+    char help_option[] = "--help";
+    char* words[] = {help_option};
+    if (!command && is_python_command(argv[2])) return sluice::command_python(argv[2], 1, words);
     return command ? help_of(*command) : no_such_command(argv[2]);
 }
 
@@ -104,6 +118,8 @@ int main(int argc, char** argv) {
     if (asks_for_help(argv[1]) || std::strcmp(argv[1], "help") == 0) return help_wanted(argc, argv);
     if (std::strcmp(argv[1], "--version") == 0) return std::puts("sluice " SLUICE_VERSION) < 0;
     Command const* const command = command_named(argv[1]);
+    if (!command && is_python_command(argv[1]))
+        return sluice::command_python(argv[1], argc - 2, argv + 2);
     if (!command) return no_such_command(argv[1]);
     if (argc > 2 && asks_for_help(argv[2]) && has_no_help(*command)) return help_of(*command);
     return command->main(argc - 2, argv + 2);
