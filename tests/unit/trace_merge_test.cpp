@@ -1,0 +1,192 @@
+// Parts of a trace as files: written while a rank runs, read after it was killed, merged into one
+// file.
+#include "system/trace_file.hpp"
+#include "system/trace_merge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <sys/resource.h>
+
+namespace sluice::trace_merge_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t room = 8;
+
+struct Merging : ::testing::Test {
+    void SetUp() override {
+        std::string folder = ::testing::TempDir() + "/trace.XXXXXX";
+        ASSERT_NE(mkdtemp(folder.data()), nullptr);
+        folder_ = folder;
+        file_ = folder + "/t.json";
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    [[nodiscard]] std::string text() const {
+        std::ifstream stream(file_);
+        std::ostringstream all;
+        all << stream.rdbuf();
+        return all.str();
+    }
+
+    fs::path folder_;
+    std::string file_;
+};
+
+/// A rank that records.
+class Rank {
+public:
+    Rank(std::string const& file, int rank, std::uint64_t job)
+        : file_(TracePartFile::create(file, rank, why)) {
+        tables_->header.rank = rank;
+        tables_->header.ranks = 2;
+        tables_->header.job = job;
+        tables_->header.events_a_lane = room;
+        tables_->lanes[0].thread = 1;
+        std::string("program").copy(tables_->lanes[0].name, 8);
+        rings_[0] = memory_.data();
+    }
+    void add(std::int64_t begin) {
+        TraceRing(memory_.data(), room, tables_->lanes[0])
+            .add({.begin = begin, .end = begin + 5, .operation = begin, .kind = TraceKind::claims});
+    }
+    bool write(bool ended = false) {
+        tables_->header.ended = ended ? 1 : 0;
+        return file_->write(*tables_, rings_, why);
+    }
+    TraceHeader& header() { return tables_->header; }
+
+    std::string why;
+
+private:
+    std::unique_ptr<TraceTables> tables_ = std::make_unique<TraceTables>();
+    std::vector<TraceEvent> memory_ = std::vector<TraceEvent>(room);
+    std::array<TraceEvent*, trace_lanes> rings_{};
+    std::unique_ptr<TracePartFile> file_;
+};
+
+TEST_F(Merging, what_was_overwritten_is_counted_and_the_rest_is_in_order) {
+    Rank rank(file_, 0, 1);
+    for (int i = 0; i < 3; ++i) rank.add(i);
+    ASSERT_TRUE(rank.write());
+    for (int i = 3; i < 21; ++i) rank.add(i);
+    ASSERT_TRUE(rank.write(true));
+    auto const part = read_trace_part(trace_parts_folder(file_) + "/0", true);
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->lost, 13U);
+    ASSERT_EQ(part->lanes.size(), 1U);
+    ASSERT_EQ(part->lanes[0].events.size(), room);
+    for (std::size_t i = 0; i < room; ++i)
+        EXPECT_EQ(part->lanes[0].events[i].begin, static_cast<std::int64_t>(13 + i));
+}
+
+TEST_F(Merging, an_event_that_became_longer_is_written_again) {
+    Rank rank(file_, 0, 1);
+    rank.add(1);
+    ASSERT_TRUE(rank.write());
+    rank.add(2);
+    ASSERT_TRUE(rank.write());
+    auto const part = read_trace_part(trace_parts_folder(file_) + "/0", true);
+    EXPECT_EQ(part->lanes[0].events.size(), 2U);
+}
+
+TEST_F(Merging, parts_become_one_file_and_are_removed) {
+    Rank first(file_, 0, 1), second(file_, 1, 1);
+    first.add(100);
+    second.add(1000);
+    second.header().first = {0, -850, 20};
+    ASSERT_TRUE(first.write(true) && second.write(true));
+    EXPECT_TRUE(has_trace_parts(file_));
+    auto const merged = merge_trace(file_, 1);
+    EXPECT_EQ(merged.error, "");
+    EXPECT_EQ(merged.ranks, (std::vector{0, 1}));
+    EXPECT_TRUE(merged.cut_off.empty());
+    EXPECT_EQ(merged.clock_error, 20);
+    EXPECT_FALSE(fs::exists(trace_parts_folder(file_)));
+    // The earliest moment is when rank 1 began: 0 by its clock, -850 by that of rank 0.
+    EXPECT_NE(text().find("\"pid\":1,\"tid\":1000,\"ts\":0.950"), std::string::npos) << text();
+    EXPECT_NE(text().find("\"pid\":2,\"tid\":1000,\"ts\":1.000"), std::string::npos) << text();
+}
+
+TEST_F(Merging, a_rank_that_was_killed_is_named) {
+    Rank first(file_, 0, 1), second(file_, 1, 1);
+    first.add(100);
+    second.add(200);
+    ASSERT_TRUE(first.write(true) && second.write());
+    auto const merged = merge_trace(file_);
+    EXPECT_EQ(merged.error, "");
+    EXPECT_EQ(merged.cut_off, std::vector{1});
+}
+
+TEST_F(Merging, a_part_that_is_cut_off_is_read_as_far_as_it_goes) {
+    Rank rank(file_, 0, 1);
+    for (int i = 0; i < 6; ++i) rank.add(i);
+    ASSERT_TRUE(rank.write(true));
+    fs::resize_file(trace_parts_folder(file_) + "/0",
+                    ring_offset(0, room) + 3 * sizeof(TraceEvent) + 7);
+    EXPECT_EQ(merge_trace(file_).error, "");
+    EXPECT_NE(text().find("\"operation\":2"), std::string::npos);
+    EXPECT_EQ(text().find("\"operation\":4"), std::string::npos);
+}
+
+TEST_F(Merging, an_earlier_jobs_parts_are_not_taken) {
+    Rank old(file_, 5, 1), recent(file_, 0, 2);
+    ASSERT_TRUE(old.write() && recent.write(true));
+    EXPECT_EQ(merge_trace(file_).ranks, std::vector{0});
+    EXPECT_FALSE(fs::exists(trace_parts_folder(file_)));
+}
+
+TEST_F(Merging, what_is_no_part_stays) {
+    Rank rank(file_, 0, 1);
+    ASSERT_TRUE(rank.write(true));
+    std::string const mine = trace_parts_folder(file_) + "/notes";
+    std::ofstream(mine) << "no part";
+    EXPECT_EQ(merge_trace(file_).error, "");
+    EXPECT_TRUE(fs::exists(mine));
+    EXPECT_TRUE(fs::exists(file_));
+    EXPECT_NE(merge_trace(file_).error, "");
+}
+
+TEST_F(Merging, where_the_file_cannot_be_written_the_parts_stay) {
+    Rank rank(file_, 0, 1);
+    rank.add(1);
+    ASSERT_TRUE(rank.write(true));
+    fs::create_directories(file_ + "/not-empty");
+    auto const merged = merge_trace(file_);
+    EXPECT_NE(merged.error.find("cannot write " + file_), std::string::npos) << merged.error;
+    EXPECT_TRUE(has_trace_parts(file_));
+    fs::remove_all(file_);
+    EXPECT_EQ(merge_trace(file_).error, "");
+}
+
+TEST_F(Merging, a_folder_that_is_none_and_a_full_disk_are_told) {
+    std::ofstream(trace_parts_folder(file_)) << "a file in the way";
+    EXPECT_NE(Rank(file_, 0, 1).why.find("cannot write"), std::string::npos);
+    fs::remove(trace_parts_folder(file_));
+    Rank rank(file_, 0, 1);
+    rank.add(1);
+    rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    rlimit const small{4096, before.rlim_max};
+    auto const handler = signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    bool const written = rank.write();
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, handler);
+    EXPECT_FALSE(written);
+    EXPECT_NE(rank.why.find("File too large"), std::string::npos) << rank.why;
+}
+
+TEST(RanksInWords, are_few) {
+    EXPECT_EQ(ranks_in_words({3}), "rank 3");
+    EXPECT_EQ(ranks_in_words({3, 4}), "ranks 3, 4");
+    EXPECT_EQ(ranks_in_words({0, 1, 2, 3, 4, 5, 6, 7, 8}), "ranks 0, 1, 2, 3, 4, 5, 6, 7 ...");
+}
+
+}  // namespace
+}  // namespace sluice::trace_merge_test
