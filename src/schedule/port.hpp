@@ -110,6 +110,7 @@ public:
 
     Direction const direction;
     Span exclusive;  ///< Nobody else may access these bytes meanwhile; empty: no matter.
+    std::int64_t operation = -1;  ///< For traces: whose it is.
     /// Called by whoever transfers; the first error stays.
     void fail(Error const& what) noexcept { error = first_of(error, what); }
     [[nodiscard]] Status status() const noexcept { return error.status; }

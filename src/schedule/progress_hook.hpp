@@ -1,6 +1,8 @@
 // A ProgressHook is what a driving thread moves on: the operation queue of a file, or the
 // collectives of a communicator. An EventSource moves on what several of them share.
 #pragma once
+#include "trace/event.hpp"
+
 #include <string>
 
 namespace sluice {
@@ -24,6 +26,8 @@ public:
     [[nodiscard]] virtual bool waits_for_devices() const noexcept { return true; }
     /// What the first operation waits for, for people; empty when idle.
     [[nodiscard]] virtual std::string describe() const = 0;
+    /// The same for a trace: sets `detail` and what else is known of the wait.
+    virtual void describe(TraceEvent&) const {}
 };
 
 /// A network that tells by a descriptor when something came.

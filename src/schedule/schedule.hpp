@@ -55,6 +55,10 @@ enum class Channel : std::uint8_t {
     overlap,
     collective
 };
+/// Whether its messages belong to rounds; others belong to operations.
+constexpr bool is_of_round(Channel channel) noexcept {
+    return channel == Channel::data || channel == Channel::want || channel == Channel::answer;
+}
 
 /// Which counter. One of a collective buffer is named by aggregator and round, one of a board by
 /// channel and operation, and one of an aggregator by that alone.

@@ -79,10 +79,10 @@ void ScheduleRun::release(std::uint32_t op) {
 }
 
 std::string ScheduleRun::waits_for(Actions const& actions) const {
-    if (ready_.empty()) return {};
-    Op const& op = graph_->ops()[ready_.front()];
-    std::string const text = describe(op);
-    return actions.asked_again(op) ? text + " (" + actions.standing(op) + ")" : text;
+    Op const* const op = waiting_op();
+    if (!op) return {};
+    std::string const text = describe(*op);
+    return actions.asked_again(*op) ? text + " (" + actions.standing(*op) + ")" : text;
 }
 
 }  // namespace sluice

@@ -14,6 +14,7 @@ struct Effect {
     Message message;
     std::unique_ptr<Transfer> transfer;
     std::vector<std::byte> packed;  ///< Bytes of a message that do not lie together in memory.
+    double began = 0;               ///< Only where a trace is wanted.
 };
 
 /// What ops do. Nothing of it blocks.
@@ -61,7 +62,11 @@ public:
     [[nodiscard]] bool done() const noexcept { return left_ == 0; }
     /// No further op starts: it is done when those that have begun are finished.
     void abandon();
-    /// The first op that waits, for people; empty when none does.
+    /// The first op that waits; null: none does.
+    [[nodiscard]] Op const* waiting_op() const noexcept {
+        return ready_.empty() ? nullptr : &graph_->ops()[ready_.front()];
+    }
+    /// The same for people; empty when none does.
     [[nodiscard]] std::string waits_for(Actions const& actions) const;
 
 private:

@@ -95,9 +95,26 @@ bool Batch::ask(Route const& route, Transfer& transfer) {
             }
         }
         if (bounced_ && write) gather();
+        if (route.tracer) [[unlikely]]
+            begin_trace(route, transfer);
         return true;
     }
     return false;
+}
+
+void Batch::begin_trace(Route const& route, Transfer const& transfer) noexcept {
+    bool const write = transfer.direction == Direction::write;
+    auto const how = route.uring       ? TraceRequest::uring
+                     : route.one_range ? TraceRequest::mpi
+                     : count() > 1     ? TraceRequest::vectored
+                                       : TraceRequest::single;
+    tracer_ = route.tracer;
+    event_ = {.begin = tracer_->now(),
+              .operation = transfer.operation,
+              .offset = offset_,
+              .file = route.traced_file,
+              .kind = write ? TraceKind::request_write : TraceKind::request_read,
+              .detail = static_cast<std::uint8_t>(how)};
 }
 
 /// Where the front goes, and how much of it at once.
@@ -179,6 +196,11 @@ void Batch::drop(Bytes dropped) noexcept {
 }
 
 bool Batch::take(long result, Transfer& transfer) noexcept {
+    if (Tracer* const tracer = std::exchange(tracer_, nullptr)) [[unlikely]] {
+        event_.end = tracer->now();
+        event_.bytes = std::max(result, 0L);
+        tracer->add(event_);
+    }
     DirectIo* const direct_io = std::exchange(direct_io_, nullptr);
     bool const bounced = std::exchange(bounced_, false);
     if (bounced && result > 0 && transfer.direction == Direction::read) scatter(result);

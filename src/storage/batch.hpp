@@ -6,6 +6,7 @@
 #include "base/engine.hpp"
 #include "schedule/port.hpp"
 #include "storage/direct_io.hpp"
+#include "trace/tracer.hpp"
 
 #include <sys/uio.h>
 
@@ -25,6 +26,8 @@ struct Route {
     Faults* faults = nullptr;       ///< Null but in tests.
     bool one_range = false;         ///< Requests name one range of memory only.
     bool uring = false;             ///< They go by io_uring: for messages.
+    Tracer* tracer = nullptr;       ///< Null: there is no trace.
+    std::uint16_t traced_file = 0;  ///< Its name there.
 
     /// Requests that end at its multiples keep whole pages together.
     [[nodiscard]] Bytes unit() const noexcept { return direct_io ? direct_io->unit() : 1; }
@@ -97,6 +100,7 @@ private:
     void drop(Bytes bytes) noexcept;
     bool goes_through_cache(DirectIo& direct_io, long result) noexcept;
     void note_end(long result, Transfer& transfer) noexcept;
+    void begin_trace(Route const& route, Transfer const& transfer) noexcept;
 
     iovec vectors_[vectors_max];
     int first_ = 0, end_ = 0;
@@ -109,6 +113,8 @@ private:
     DirectIo* direct_io_ = nullptr;  ///< Goes past the page cache.
     Bytes asked_ = 0;
     char const* call_ = "";  ///< For messages.
+    Tracer* tracer_ = nullptr;
+    TraceEvent event_;  ///< Of the request, where there is a tracer.
     int asked_end_ = 0;
     std::size_t held_back_ = 0;  ///< Bytes of its last vector that are not asked for yet.
     bool bounced_ = false;

@@ -126,7 +126,10 @@ void MpiFile::run(Transfer& transfer) {
     transfer.error = opened_;
     if (opened_) return;
     if (transfer.direction == Direction::write) written_ = true;
-    Route const route{.faults = way_.faults, .one_range = true};
+    Route const route{.faults = way_.faults,
+                      .one_range = true,
+                      .tracer = way_.tracer,
+                      .traced_file = way_.traced_file};
     PiecewiseMove(file_, route, transfer).run();
 }
 

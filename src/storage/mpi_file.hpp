@@ -24,6 +24,8 @@ struct MpiWay {
     MPI_Comm parent;  ///< This rank is in it.
     WorkerPool& pool;
     Faults* faults = nullptr;  ///< For tests.
+    Tracer* tracer = nullptr;  ///< Null: there is no trace.
+    std::uint16_t traced_file = 0;
 };
 
 class MpiFile final : public StoredFile {

@@ -32,6 +32,7 @@ void add_touched(Touched& touched, Segment const& segment) {
 
 TouchingTransfer::TouchingTransfer(Transfer& inner) : Transfer(inner.direction), inner_(inner) {
     exclusive = inner.exclusive;
+    operation = inner.operation;
 }
 
 std::optional<Segment> TouchingTransfer::next() {

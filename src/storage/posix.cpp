@@ -86,6 +86,8 @@ PosixFile::PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::functi
     int const fd = descriptor_.get();
     route_.fd = fd;
     route_.faults = way.faults;
+    route_.tracer = way.tracer;
+    route_.traced_file = way.traced_file;
     if (fd < 0) return;
     if (way_.page_cache == PageCache::direct_io) {
         direct_io_ = DirectIo::open(fd, mode, way_.faults);

@@ -33,6 +33,8 @@ struct PosixWay {
     Uring* ring = nullptr;  ///< Moves them by io_uring.
     PageCache page_cache = PageCache::keep;
     Faults* faults = nullptr;  ///< For tests.
+    Tracer* tracer = nullptr;  ///< Null: there is no trace.
+    std::uint16_t traced_file = 0;
 };
 
 /// One file, held from the beginning: names, limits and privileges may change meanwhile.

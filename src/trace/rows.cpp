@@ -100,7 +100,8 @@ private:
         nest(own);
         if (lane.name == "program") fill_gaps(own);
         int const row = static_cast<int>(index) + 1;
-        rows_.rows.push_back({row, lane.name});
+        int const same = ++lanes_[lane.name];
+        rows_.rows.push_back({row, same == 1 ? lane.name : lane.name + " " + std::to_string(same)});
         for (TraceEvent const& event : own) rows_.slices.push_back({event, row});
     }
 
@@ -180,6 +181,7 @@ private:
     TraceRows rows_;
     std::map<TraceRow, Events> others_;
     std::vector<TraceStep> behind_;
+    std::map<std::string, int> lanes_;  ///< How many have a name.
 };
 
 }  // namespace

@@ -85,6 +85,8 @@ TEST(Settings, EachIsRead) {
               {"SLUICE_STORAGE_THREADS", "5"},
               {"SLUICE_HINTS", "sluice_storage=uring"},
               {"SLUICE_PROFILE", "machine.toml"},
+              {"SLUICE_TRACE", "a,b.json,16M"},
+              {"SLUICE_TRACE_RANKS", "0-3,8"},
               {"SLUICE_AFFINITY", "1,3-4"}});
     EXPECT_TRUE(read.complaints.empty());
     EXPECT_FALSE(read.settings.enabled);
@@ -101,6 +103,17 @@ TEST(Settings, EachIsRead) {
     EXPECT_EQ(read.settings.hints.storage, StorageEngine::uring);
     EXPECT_EQ(read.settings.profile, "machine.toml");
     EXPECT_EQ(read.settings.affinity, parse_affinity("1,3-4"));
+    EXPECT_EQ(read.settings.trace.file, "a,b.json");
+    EXPECT_EQ(read.settings.trace.bytes, Bytes{16} << 20);
+    EXPECT_FALSE(read.settings.trace.ranks.contains(7));
+}
+
+TEST(Settings, ATraceHasAFileAndPerhapsASize) {
+    EXPECT_EQ(parse_trace("t.json")->bytes, TraceSetting{}.bytes);
+    EXPECT_EQ(parse_trace("dir/a,b")->file, "dir/a,b");
+    EXPECT_EQ(parse_trace("none")->file, "");
+    EXPECT_FALSE(parse_trace(""));
+    EXPECT_FALSE(parse_trace(",16M"));
 }
 
 TEST(Settings, NonsenseIsToldAndIgnored) {
@@ -109,6 +122,7 @@ TEST(Settings, NonsenseIsToldAndIgnored) {
         // Any text may name a file, or a folder of the installation.
         if (std::string(knob.name) == "SLUICE_MPI") continue;
         if (std::string(knob.name) == "SLUICE_PROFILE") continue;
+        if (std::string(knob.name) == "SLUICE_TRACE") continue;
         for (char const* const text : nonsense) {
             ReadSettings const read(Table{{knob.name, text}});
             EXPECT_EQ(read.complaints.size(), 1u) << knob.name << "=" << text;
@@ -136,7 +150,7 @@ TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
 
 /// At most so many are for users; those for tests and experiments have tables of their own.
 TEST(Settings, AreFew) {
-    EXPECT_LE(environment_knobs().size(), 17u);
+    EXPECT_LE(environment_knobs().size(), 19u);
     EXPECT_LE(hint_knobs().size(), 14u);
 }
 

@@ -108,6 +108,15 @@ TEST(Trace, stages_lie_in_the_row_of_their_operation) {
     EXPECT_EQ(rows.operations_under_way.back().value, 0);
 }
 
+TEST(Trace, rows_of_threads_have_names_of_their_own) {
+    TracePart part;
+    for (char const* name : {"program", "storage", "storage"}) part.lanes.push_back({name, 1, {}});
+    auto const rows = arrange(part);
+    ASSERT_EQ(rows.rows.size(), 3U);
+    EXPECT_EQ(rows.rows[1].name, "storage");
+    EXPECT_EQ(rows.rows[2].name, "storage 2");
+}
+
 TEST(Trace, what_is_behind_is_counted) {
     auto taken = event(TraceKind::behind_taken, 10, 10),
          over = event(TraceKind::behind_over, 20, 20);

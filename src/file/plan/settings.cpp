@@ -14,6 +14,10 @@ constexpr Knob variables[] = {
     {"SLUICE_STATS", "0",
      "1: rank 0 prints a summary of each file when MPI is finalized; 2: also what each operation "
      "was estimated to take and took, where the machine is known"},
+    {"SLUICE_TRACE", "none",
+     "file for what each rank did and waited for, as ui.perfetto.dev opens it; FILE,SIZE: memory "
+     "of each thread for it (8M)"},
+    {"SLUICE_TRACE_RANKS", "all", "the ranks that are recorded, as a list such as 0-3,8"},
     {"SLUICE_COLLECTIVES", "0",
      "1: the nonblocking collectives of MPI (MPI_Ibcast, MPI_Ialltoall ...) are served, too"},
     {"SLUICE_PROGRESS", "thread", "calls: no helper thread, progress only inside MPI calls"},
@@ -146,6 +150,18 @@ std::optional<BehindSetting> parse_behind(std::string const& text) {
     return BehindSetting{*bytes, comma < text.size() ? text.substr(comma + 1) : std::string()};
 }
 
+/// A comma may be in the name of a file.
+std::optional<TraceSetting> parse_trace(std::string const& text) {
+    TraceSetting setting;
+    auto const comma = text.rfind(',');
+    auto const bytes =
+        comma == std::string::npos ? std::nullopt : parse_bytes(text.substr(comma + 1));
+    setting.file = bytes ? text.substr(0, comma) : text;
+    if (bytes) setting.bytes = *bytes;
+    if (setting.file == "none") setting.file.clear();
+    return setting.file.empty() && text != "none" ? std::nullopt : std::optional(setting);
+}
+
 std::optional<NetworkSetting> parse_network(std::string const& text) {
     using Way = NetworkSetting::Way;
     constexpr std::string_view fabric = "fabric";
@@ -207,6 +223,9 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
         s.journal_folder = behind->folder;
     }
     if (auto const network = reader.parsed("SLUICE_NETWORK", parse_network)) s.network = *network;
+    if (auto const trace = reader.parsed("SLUICE_TRACE", parse_trace)) s.trace = *trace;
+    if (auto const ranks = reader.parsed("SLUICE_TRACE_RANKS", RankList::parse))
+        s.trace.ranks = *ranks;
     s.hints.read_ahead = number("SLUICE_READ_AHEAD");
     read_test_settings(lookup, s, complaints);
     read_hints_of_all(lookup, s, complaints);

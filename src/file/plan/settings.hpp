@@ -7,6 +7,7 @@
 #include "base/engine.hpp"
 #include "file/plan/placement.hpp"
 #include "file/plan/plan.hpp"
+#include "trace/rank_list.hpp"
 
 #include <functional>
 #include <map>
@@ -69,6 +70,15 @@ struct NetworkSetting {
 /// auto, mpi, fabric or fabric:PROVIDER; nothing when it is none of them.
 [[nodiscard]] std::optional<NetworkSetting> parse_network(std::string const& text);
 
+/// What SLUICE_TRACE and SLUICE_TRACE_RANKS say.
+struct TraceSetting {
+    std::string file;              ///< Empty: no trace is wanted.
+    Bytes bytes = Bytes{8} << 20;  ///< Of the ring of a thread.
+    RankList ranks = RankList::all();
+};
+/// FILE or FILE,SIZE; nothing when it is neither.
+[[nodiscard]] std::optional<TraceSetting> parse_trace(std::string const& text);
+
 struct Settings {
     bool enabled = true;
     int log = 1;  ///< 0 silent, 1 warnings, 2 what is decided.
@@ -94,6 +104,7 @@ struct Settings {
     FileHints hints;               ///< Of files that say nothing else.
     Affinity affinity;             ///< Of the library's own threads.
     NetworkSetting network;        ///< Between nodes.
+    TraceSetting trace;            ///< Of what ranks do.
 };
 
 /// Looks a name up; nothing or null when it is not set.

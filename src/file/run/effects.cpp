@@ -48,11 +48,13 @@ bool Effects::finish(Op const& op, Effect& effect) {
     if (effect.transfer) {
         if (!effect.transfer->done.load(std::memory_order_acquire)) return false;
         finish_transfer(op, *effect.transfer);
+        if (state_.trace.on())
+            state_.trace.transfer(op, *effect.transfer, effect.began, time_for_trace());
         effect.transfer.reset();
         return true;
     }
     if (!execution_context_.network->finished(effect.message)) return false;
-    finish_message(op, effect.message);
+    finish_message(op, effect);
     return true;
 }
 
@@ -139,7 +141,9 @@ void Effects::copy(Op const& op) {
     } else {
         double const begin = execution_context_.clock->now();
         copy_data(op);
-        state_.tally.copies += execution_context_.clock->now() - begin;
+        double const end = execution_context_.clock->now();
+        state_.tally.copies += end - begin;
+        if (state_.trace.on()) state_.trace.copy(op, begin, end);
     }
 }
 
@@ -241,7 +245,9 @@ void Effects::start_transfer(Op const& op, Effect& effect) {
     } else {
         effect.transfer = cb_buffer_transfer(op, way);
     }
-    state_.transfers.begin(execution_context_.clock->now());
+    effect.began = execution_context_.clock->now();
+    effect.transfer->operation = state_.operation;
+    state_.transfers.begin(effect.began);
     // A hand-over to a storage thread costs more than a short transfer, and a caller that waits has
     // nothing better to do.
     if (state_.caller_transfers) {

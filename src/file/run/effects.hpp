@@ -19,6 +19,14 @@ public:
     bool finish(Op const& op, Effect& effect) override;
     [[nodiscard]] std::string standing(Op const& op) const override;
 
+    /// 0 where no trace is wanted.
+    [[nodiscard]] double time_for_trace() const {
+        return state_.trace.on() ? execution_context_.clock->now() : 0;
+    }
+    void note_round(std::int32_t aggregator, std::int64_t round, double began) const {
+        if (state_.trace.on()) state_.trace.round(aggregator, round, began, time_for_trace());
+    }
+
 private:
     bool await(Op const& op);
     void notify(Op const& op);
@@ -33,7 +41,7 @@ private:
     bool unpack(Op const& op);
     void merge(Op const& op);
     void start_message(Op const& op, Effect& effect);
-    void finish_message(Op const& op, Message const& message);
+    void finish_message(Op const& op, Effect const& effect);
     bool skip_transfer(Op const& op);
     [[nodiscard]] std::unique_ptr<Transfer> cb_buffer_transfer(Op const& op, Direction way) const;
     void start_transfer(Op const& op, Effect& effect);
@@ -44,6 +52,7 @@ private:
     [[nodiscard]] CbBuffer cb_buffer(Op const& op) const noexcept;
     [[nodiscard]] std::span<std::byte> message_memory(Op const& op);
     [[nodiscard]] std::span<std::byte> target_of_parts(Op const& op, std::span<std::byte> memory);
+    [[nodiscard]] Bytes bytes_of(Op const& op, Message const& message);
     [[nodiscard]] Message send(Op const& op, std::span<std::byte const> memory);
     [[nodiscard]] int tag(Op const& op) const noexcept;
 

@@ -13,12 +13,6 @@ Memory message_role(Op const& op) noexcept {
     return op.kind == OpKind::send ? op.source : op.target;
 }
 
-/// Others are numbered by the operation.
-bool is_of_round(Op const& op) noexcept {
-    return op.channel == Channel::data || op.channel == Channel::want ||
-           op.channel == Channel::answer;
-}
-
 }  // namespace
 
 void Effects::pack(Op const& op) {
@@ -63,7 +57,7 @@ bool Effects::unpack(Op const& op) {
 
 int Effects::tag(Op const& op) const noexcept {
     int const channel = static_cast<int>(op.channel);
-    std::int64_t const number = is_of_round(op) ? state_.shared_round(op) : op.operation;
+    std::int64_t const number = state_.message_number(op);
     return (execution_context_.queue * channels + channel) * rounds_apart +
            static_cast<int>(number % rounds_apart);
 }
@@ -80,6 +74,7 @@ std::span<std::byte> Effects::message_memory(Op const& op) {
 
 void Effects::start_message(Op const& op, Effect& effect) {
     auto const memory = message_memory(op);
+    effect.began = time_for_trace();
     if (!is_of_reduction(op)) state_.messages_under_way.begin(execution_context_.clock->now());
     Network& network = *execution_context_.network;
     if (op.kind == OpKind::send) {
@@ -89,6 +84,15 @@ void Effects::start_message(Op const& op, Effect& effect) {
     } else {
         effect.message = network.start_recv(op.peer, tag(op), memory);
     }
+}
+
+/// Parts included.
+Bytes Effects::bytes_of(Op const& op, Message const& message) {
+    if (op.kind == OpKind::recv) return message.received + message.placed;
+    auto const placing =
+        is_of_reduction(op) ? state_.placing.end() : state_.placing.find(MessageKey(op));
+    if (placing == state_.placing.end()) return static_cast<Bytes>(message_memory(op).size());
+    return placing->second.bytes();
 }
 
 Message Effects::send(Op const& op, std::span<std::byte const> memory) {
@@ -101,10 +105,8 @@ Message Effects::send(Op const& op, std::span<std::byte const> memory) {
         return network.start_send(op.peer, tag(op), memory, op.synchronous);
     }
     Packed const& packed = placing->second;
-    Bytes placed = 0;
-    for (PlacedPart const& part : packed.parts) placed += part.length;
-    state_.tally.bytes_sent += static_cast<Bytes>(packed.head_bytes) + placed;
-    state_.tally.bytes_placed += placed;
+    state_.tally.bytes_sent += packed.bytes();
+    state_.tally.bytes_placed += packed.bytes() - static_cast<Bytes>(packed.head_bytes);
     return network.start_placing_send(op.peer, tag(op), memory.first(packed.head_bytes),
                                       packed.parts);
 }
@@ -119,8 +121,12 @@ std::span<std::byte> Effects::target_of_parts(Op const& op, std::span<std::byte>
     return {cb_buffer(op).data, static_cast<std::size_t>(state_.plan.window_bytes)};
 }
 
-void Effects::finish_message(Op const& op, Message const& message) {
+void Effects::finish_message(Op const& op, Effect const& effect) {
+    Message const& message = effect.message;
     if (message.failed()) state_.fail(message.error(op.peer));
+    if (state_.trace.on())
+        state_.trace.message(op, state_.message_number(op), bytes_of(op, message),
+                             {execution_context_.self, effect.began, time_for_trace()});
     if (!is_of_reduction(op)) state_.messages_under_way.end(execution_context_.clock->now());
     if (is_of_reduction(op)) {
         if (!message.failed()) return;

@@ -3,6 +3,7 @@
 #pragma once
 #include "file/plan/plan_cache.hpp"
 #include "file/run/movement.hpp"
+#include "file/run/operation_trace.hpp"
 #include "file/run/records.hpp"
 #include "file/run/tally.hpp"
 #include "schedule/port.hpp"
@@ -131,6 +132,7 @@ struct ExchangeState {
     std::atomic<bool> storage_transfers{false};
     TransferQueue for_caller;
     Tally tally;
+    OperationTrace trace;
     Busy transfers, messages_under_way;
     Bytes independent_bytes = 0;  ///< Transferred straight from or to user memory.
     std::int64_t board_uses_before[board_use_count]{};  ///< Of the boards that it uses.
@@ -149,6 +151,10 @@ struct ExchangeState {
         if (op.channel == Channel::weights) return act(*weights);
         if (op.channel == Channel::overlap) return act(*overlap);
         return act(summaries);
+    }
+    /// By which both ends of a message know it.
+    [[nodiscard]] std::int64_t message_number(Op const& op) const noexcept {
+        return is_of_round(op.channel) ? shared_round(op) : op.operation;
     }
     /// What goes through collective buffers.
     [[nodiscard]] Request const& exchanged() const {

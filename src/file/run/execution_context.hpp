@@ -4,6 +4,7 @@
 #pragma once
 #include "file/run/shared_region.hpp"
 #include "schedule/port.hpp"
+#include "trace/tracer.hpp"
 
 #include <functional>
 
@@ -18,7 +19,8 @@ struct ExecutionContext {
     Doorbells* doorbells = nullptr;
     Network* network = nullptr;
     Clock* clock = nullptr;
-    Work* work = nullptr;  ///< Null: nobody asks.
+    Work* work = nullptr;              ///< Null: nobody asks.
+    FileTrace const* trace = nullptr;  ///< The same.
     PlanLimits limits;
     /// Reserves staging memory for this node; returns the bytes of a collective buffer, 0 when
     /// there is none. Called by the node's leader only.

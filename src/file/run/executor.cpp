@@ -3,8 +3,9 @@
 
 namespace sluice {
 
-void Executor::admit(Schedule schedule, std::int32_t id) {
-    admitted_.push_back(std::make_unique<Admitted>(std::move(schedule), id));
+void Executor::admit(Schedule schedule, std::int32_t id, std::int64_t round) {
+    double const now = effects_.time_for_trace();
+    admitted_.push_back(std::make_unique<Admitted>(std::move(schedule), id, round, now));
 }
 
 bool Executor::progress(std::vector<std::int32_t>& completed) {
@@ -13,6 +14,8 @@ bool Executor::progress(std::vector<std::int32_t>& completed) {
     std::erase_if(admitted_, [&](auto const& admitted) {
         if (!admitted->schedule_run.done()) return false;
         completed.push_back(admitted->id);
+        if (admitted->round >= 0)
+            effects_.note_round(admitted->id, admitted->round, admitted->began);
         moved = true;
         return true;
     });
@@ -21,6 +24,13 @@ bool Executor::progress(std::vector<std::int32_t>& completed) {
 
 void Executor::abandon() {
     for (auto& admitted : admitted_) admitted->schedule_run.abandon();
+}
+
+Op const* Executor::waiting_op() const noexcept {
+    for (auto const& admitted : admitted_) {
+        if (Op const* const op = admitted->schedule_run.waiting_op()) return op;
+    }
+    return nullptr;
 }
 
 std::string Executor::waits_for() const {

@@ -39,6 +39,13 @@ struct Packed {
     bool places = false;  ///< The network can. Parts are made where they are long enough.
     std::vector<PlacedPart> parts = {};
     std::size_t head_bytes = 0;  ///< Of a message with parts: of `message`, what is no part.
+
+    /// Of a message with parts: all together.
+    [[nodiscard]] Bytes bytes() const noexcept {
+        auto all = static_cast<Bytes>(head_bytes);
+        for (PlacedPart const& part : parts) all += part.length;
+        return all;
+    }
 };
 
 /// Where an answer goes: into a collective buffer of the asking node, or to one rank, which takes

@@ -21,6 +21,7 @@ Operation::Operation(ExecutionContext& execution_context, QueueState& queue, Cal
       call_(std::move(call)),
       executor_(execution_context, *call_.storage, state_) {
     state_.operation = number;
+    state_.trace = {execution_context_.trace, number};
     state_.request = std::move(call_.request);
     state_.user = call_.user;
     state_.status = call_.status;
@@ -133,6 +134,9 @@ void Operation::enter(Stage next) {
     if (stage_ == Stage::claims) tally.claims += now - entered_;
     if (stage_ == Stage::exchange) tally.exchange += now - entered_;
     if (stage_ == Stage::agreement) tally.agreement += now - entered_;
+    if (state_.trace.on())
+        state_.trace.stage(kind_of(stage_), stage_ == Stage::summary_exchange ? started_ : entered_,
+                           now);
     entered_ = now;
     stage_ = next;
 }
@@ -352,7 +356,7 @@ bool Operation::admit_next(std::int32_t aggregator) {
         make_round(*execution_context_.topology, execution_context_.self, state_.plan, input);
     if (schedule.ops.empty()) return true;
     ++cursor.active;
-    executor_.admit(std::move(schedule), aggregator);
+    executor_.admit(std::move(schedule), aggregator, input.round);
     return true;
 }
 

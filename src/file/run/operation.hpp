@@ -23,6 +23,10 @@ enum class Stage : std::uint8_t {
 };
 
 char const* describe(Stage stage) noexcept;
+/// In a trace; none of those in which nothing happens.
+[[nodiscard]] TraceKind kind_of(Stage stage) noexcept;
+/// The same of an operation, by what all ranks brought.
+[[nodiscard]] TraceKind kind_of(Summary const& all, Direction way) noexcept;
 
 class Operation;
 
@@ -154,6 +158,8 @@ public:
     [[nodiscard]] std::string title() const;
     /// One line for the stall watchdog.
     [[nodiscard]] std::string describe() const;
+    /// What it waits for, for a trace.
+    void describe(TraceEvent& wait) const;
 
 private:
     // Ids of admitted schedules: cursors are numbered from 0.

@@ -20,6 +20,9 @@ void Operation::end(Status result) {
     result_ = result;
     enter(Stage::complete);
     ended_ = entered_;
+    if (state_.trace.on())
+        state_.trace.operation(kind_of(summary_exchange_, state_.request.direction), bytes_,
+                               started_, ended_);
     call_.keeps.reset();
     state_.tally.transfers = state_.transfers.seconds();
     state_.tally.messages = state_.messages_under_way.seconds();

@@ -55,4 +55,8 @@ std::string OperationQueue::describe() const {
     return queue_.empty() ? "" : queue_.front()->describe();
 }
 
+void OperationQueue::describe(TraceEvent& wait) const {
+    if (!queue_.empty()) queue_.front()->describe(wait);
+}
+
 }  // namespace sluice

@@ -37,6 +37,7 @@ public:
         return execution_context_.network ? execution_context_.network->due() : 0;
     }
     [[nodiscard]] std::string describe() const override;
+    void describe(TraceEvent& wait) const override;
 
 private:
     bool abandon_if_lost();

@@ -1,4 +1,4 @@
-// Operations as text: for the stall watchdog and for errors.
+// Operations as text: for the stall watchdog, for errors and for traces.
 #include "file/run/operation.hpp"
 
 namespace sluice {
@@ -23,6 +23,40 @@ char const* describe(Stage stage) noexcept {
         return "complete";
     }
     return "?";
+}
+
+TraceKind kind_of(Stage stage) noexcept {
+    switch (stage) {
+    case Stage::summary_exchange:
+        return TraceKind::summary_exchange;
+    case Stage::overlap:
+        return TraceKind::overlap;
+    case Stage::weights:
+        return TraceKind::weights;
+    case Stage::claims:
+        return TraceKind::claims;
+    case Stage::exchange:
+        return TraceKind::exchange;
+    case Stage::agreement:
+        return TraceKind::agreement;
+    case Stage::waiting:
+    case Stage::complete:
+        break;
+    }
+    return TraceKind::none;
+}
+
+TraceKind kind_of(Summary const& all, Direction way) noexcept {
+    if (all.bytes + all.independent.bytes == 0) return TraceKind::operation_agree;
+    return way == Direction::write ? TraceKind::operation_write : TraceKind::operation_read;
+}
+
+void Operation::describe(TraceEvent& wait) const {
+    if (!state_.trace.on()) return;
+    state_.trace.wait(executor_.waiting_op(), wait);
+    bool const nothing = wait.detail == static_cast<std::uint8_t>(TraceWait::unknown);
+    if (nothing && (stage_ == Stage::overlap || stage_ == Stage::waiting))
+        wait.detail = static_cast<std::uint8_t>(TraceWait::earlier);
 }
 
 std::string Operation::title() const {

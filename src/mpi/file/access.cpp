@@ -286,6 +286,7 @@ void Access::finish() {
     if (independent_ && independent_->moves) {
         file->log(std::string("independent ") + describe(direction), independent_->transfer.error);
     }
+    if (operation_) file->note_in_trace(*operation_, moved());
     if (operation_ && !left_behind_) file->completed(*operation_);
 }
 

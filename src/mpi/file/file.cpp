@@ -15,8 +15,6 @@
 #include "system/launcher.hpp"
 #include "system/openmp.hpp"
 
-#include <cmath>
-#include <cstdio>
 #include <fcntl.h>
 #include <unordered_map>
 #include <unordered_set>
@@ -88,7 +86,9 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.ordered = ordered;
     call.reads_beyond_end = ordered && is_beyond_end(call.request);
     call.report_error = [this](Operation const& failed) { log(failed.title(), failed.error()); };
+    Bytes const bytes = call.request.bytes;
     auto operation = place_.queue->make(std::move(call));
+    note_in_trace(*operation, bytes);
     try {
         hand_over(operation, background);
     } catch (...) {
@@ -258,65 +258,6 @@ std::vector<std::pair<std::string, std::string>> File::hints_in_force() const {
     return sluice::hints_in_force(hints, place_.execution_context.limits);
 }
 
-void File::blocked(double seconds) {
-    std::lock_guard const lock(mutex_);
-    statistics_.blocked_seconds += seconds;
-}
-
-FileStatistics File::statistics() const {
-    std::lock_guard const lock(mutex_);
-    FileStatistics all = statistics_;
-    all.passed = passed_.load(std::memory_order_relaxed);
-    all.behind = behind.statistics();
-    all.ahead = ahead.statistics();
-    return all;
-}
-
-void File::completed(Operation const& operation) {
-    std::lock_guard const lock(mutex_);
-    Plan const& plan = operation.plan();
-    FileStatistics& s = statistics_;
-    s.operations += 1;
-    (plan.direction == Direction::write ? s.writes : s.reads) += 1;
-    s.bytes += operation.bytes();
-    s.busy_seconds += std::max(0.0, operation.ended() - std::max(operation.started(), busy_until_));
-    busy_until_ = std::max(busy_until_, operation.ended());
-    s.tally += operation.tally();
-    if (plan.direction == Direction::write && ordered) behind.note_speed(operation);
-    if (operation.decision().priced) foretell(operation);
-    if (settings().log > 1 && !(plan == s.last_plan)) note(name + ": " + describe(plan));
-    s.last_plan = plan;
-    if (operation.summary_exchange().hints_differ) {
-        warn(name + ": hints differ between ranks; those of rank 0 are used");
-    }
-}
-
-/// Notes how far the cost model was off.
-void File::foretell(Operation const& operation) {
-    Estimate const& estimate = operation.decision().estimate;
-    double const took = operation.ended() - operation.started();
-    statistics_.priced.add(estimate.total, took);
-    if (!settings().each_operation || team->self != 0) return;
-    Tally const& tally = operation.tally();
-    char measured[160];
-    std::snprintf(measured, sizeof measured,
-                  "took %.3g ms: stages before the data %.3g, copies %.3g, messages %.3g, "
-                  "storage %.3g",
-                  took * 1e3, (tally.summary_exchange + tally.claims + tally.agreement) * 1e3,
-                  tally.copies * 1e3, tally.messages * 1e3, tally.transfers * 1e3);
-    say(name + ": operation " + std::to_string(operation.number()) + ": " +
-        describe(operation.plan().direction) + " " + describe(operation.decision().way) +
-        "\n  estimated " + describe(estimate) + "\n  " + measured);
-}
-
-void Foretold::add(double estimate, double took) noexcept {
-    operations += 1;
-    estimated += estimate, measured += took;
-    if (estimate <= 0 || took <= 0) return;
-    double const ratio = estimate / took;
-    if (std::abs(std::log(ratio)) > std::abs(std::log(worst))) worst = ratio;
-}
-
 std::shared_ptr<File> find_file(MPI_File handle) {
     if (!settings().enabled) return nullptr;
     std::lock_guard const lock(files().mutex);
@@ -378,6 +319,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
     own.number = agreed.number;
     own.keeps_order = introduce_keepers(*team, hints.write_behind);
     auto const file = std::make_shared<File>(handle, team, *place, std::move(own), amode, hints);
+    file->begin_trace(agreed.number);
     add_file(file);
     if (amode & MPI_MODE_APPEND) begin_at_end(*file);
     return nullptr;

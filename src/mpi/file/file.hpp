@@ -101,7 +101,16 @@ public:
 
     /// Gives the operation queue to the next file that is opened. All ranks must do this at the
     /// same point of the program, or they would disagree on who uses which operation queue.
-    void release_queue() { place_.used = false; }
+    void release_queue() {
+        end_trace();
+        place_.used = false;
+    }
+
+    /// Operations are recorded from now on, where a trace is wanted. `number` tells this opening of
+    /// the file from others, on all ranks.
+    void begin_trace(std::uint64_t number);
+    /// The call that the program is in began or completed an operation.
+    void note_in_trace(Operation const& operation, Bytes bytes) const;
 
     /// New values, but for what holds from open to close.
     void set_hints(FileHints next);
@@ -135,6 +144,7 @@ public:
     mutable std::recursive_mutex pointer_mutex;
 
 private:
+    void end_trace();
     void hand_over(std::shared_ptr<Operation> const& operation, bool background);
     void foretell(Operation const& operation);
     void wait_for_own_delayed(Span reach);
@@ -144,6 +154,7 @@ private:
 
     int const fd_;  ///< Of the storage.
     QueuePlace& place_;
+    std::unique_ptr<FileTrace const> trace_;  ///< Null: there is none.
     std::atomic<std::int64_t> passed_{0};
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;

@@ -5,6 +5,7 @@
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"
+#include "mpi/trace/traced_call.hpp"
 
 namespace {
 
@@ -61,18 +62,21 @@ int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
 // One line a function: the families differ only in names and argument types.
 #define SLUICE_BLOCKING(NAME, WAY, BUFFER, COUNT)                                                  \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
+        SLUICE_TRACED(NAME);                                                                       \
         return blocking({fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type}, status,  \
                         [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, status); });          \
     }
 #define SLUICE_BLOCKING_AT(NAME, WAY, BUFFER, COUNT)                                               \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
              MPI_Status* status) {                                                                 \
+        SLUICE_TRACED(NAME);                                                                       \
         return blocking({fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type},      \
                         status,                                                                    \
                         [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, status); });  \
     }
 #define SLUICE_NONBLOCKING(NAME, WAY, BUFFER, COUNT)                                               \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Request* request) {      \
+        SLUICE_TRACED(NAME);                                                                       \
         return nonblocking({fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type},       \
                            request,                                                                \
                            [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, request); });      \
@@ -80,22 +84,26 @@ int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
 #define SLUICE_NONBLOCKING_AT(NAME, WAY, BUFFER, COUNT)                                            \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
              MPI_Request* request) {                                                               \
+        SLUICE_TRACED(NAME);                                                                       \
         return nonblocking(                                                                        \
             {fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type}, request,         \
             [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, request); });             \
     }
 #define SLUICE_BEGIN(NAME, WAY, BUFFER, COUNT)                                                     \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
+        SLUICE_TRACED(NAME);                                                                       \
         return begin({fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type},             \
                      [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type); });                     \
     }
 #define SLUICE_BEGIN_AT(NAME, WAY, BUFFER, COUNT)                                                  \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type) {         \
+        SLUICE_TRACED(NAME);                                                                       \
         return begin({fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type},         \
                      [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type); });             \
     }
 #define SLUICE_END(NAME, WAY, BUFFER)                                                              \
     int NAME(MPI_File fh, BUFFER buf, MPI_Status* status) {                                        \
+        SLUICE_TRACED(NAME);                                                                       \
         return end(fh, WAY, status, [&] { return SLUICE_PMPI(NAME)(fh, buf, status); });           \
     }
 // All functions with a count, for one type of counts.

@@ -12,6 +12,7 @@
 #include "mpi/progress/progress_barrier.hpp"
 #include "mpi/progress/requests.hpp"
 #include "mpi/start/interposition.hpp"
+#include "mpi/trace/traced_call.hpp"
 #include "transport/mpi_status.hpp"
 
 #include <algorithm>
@@ -183,6 +184,7 @@ using sluice::Status;
 extern "C" {
 
 int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) try {
+    SLUICE_TRACED(MPI_File_open);
     sluice::progress_barrier(comm);
     if (!sluice::may_serve()) {
         return SLUICE_PMPI(MPI_File_open)(comm, filename, amode, info, fh);
@@ -196,6 +198,7 @@ int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info,
 SLUICE_NO_MEMORY(MPI_FILE_NULL)
 
 int MPI_File_close(MPI_File* fh) try {
+    SLUICE_TRACED(MPI_File_close);
     auto const file = sluice::find_file(*fh);
     if (file) return sluice::close(*file, fh);
     sluice::end_barriers(*fh);
@@ -206,6 +209,7 @@ SLUICE_NO_MEMORY(*fh)
 
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                       char const* datarep, MPI_Info info) try {
+    SLUICE_TRACED(MPI_File_set_view);
     auto const file = sluice::find_file(fh);
     if (!file) {
         sluice::progress_barrier(fh);
@@ -270,6 +274,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info) try {
+    SLUICE_TRACED(MPI_File_set_info);
     auto const file = sluice::find_file(fh);
     sluice::progress_barrier(fh);
     if (!file) return SLUICE_PMPI(MPI_File_set_info)(fh, info);
@@ -295,6 +300,7 @@ int MPI_File_get_info(MPI_File fh, MPI_Info* info) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_atomicity(MPI_File fh, int flag) try {
+    SLUICE_TRACED(MPI_File_set_atomicity);
     auto const file = sluice::find_file(fh);
     sluice::drain_and_barrier(fh);
     if (!file) return SLUICE_PMPI(MPI_File_set_atomicity)(fh, flag);
@@ -305,6 +311,7 @@ int MPI_File_set_atomicity(MPI_File fh, int flag) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
+    SLUICE_TRACED(MPI_File_set_size);
     auto const file = sluice::find_file(fh);
     if (file)
         sluice::drain_and_barrier(*file, {std::max(size, MPI_Offset{0}), sluice::endless});
@@ -315,6 +322,7 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size) try {
+    SLUICE_TRACED(MPI_File_preallocate);
     auto const file = sluice::find_file(fh);
     if (!file) {
         sluice::progress_barrier(fh);
@@ -325,6 +333,7 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_sync(MPI_File fh) try {
+    SLUICE_TRACED(MPI_File_sync);
     auto const file = sluice::find_file(fh);
     if (!file) {
         sluice::progress_barrier(fh);

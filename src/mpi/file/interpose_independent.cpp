@@ -6,6 +6,7 @@
 #include "mpi/file/pass_on.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
+#include "mpi/trace/traced_call.hpp"
 
 #include <optional>
 
@@ -32,12 +33,14 @@ int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
 
 #define SLUICE_INDEPENDENT(NAME, WAY, BUFFER, COUNT, RESULT)                                       \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
+        SLUICE_TRACED(NAME);                                                                       \
         return alone({fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type}, result,     \
                      [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, result); });             \
     }
 #define SLUICE_INDEPENDENT_AT(NAME, WAY, BUFFER, COUNT, RESULT)                                    \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
              RESULT result) {                                                                      \
+        SLUICE_TRACED(NAME);                                                                       \
         return alone({fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type}, result, \
                      [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, result); });     \
     }

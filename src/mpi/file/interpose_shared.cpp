@@ -8,6 +8,7 @@
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"
+#include "mpi/trace/traced_call.hpp"
 
 namespace {
 
@@ -108,21 +109,25 @@ int seek(sluice::File const& file, MPI_Offset offset, int whence) {
 
 #define SLUICE_SHARED(NAME, WAY, BUFFER, COUNT, RESULT)                                            \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
+        SLUICE_TRACED(NAME);                                                                       \
         return shared({fh, WAY, From::shared_pointer, 0, const_cast<void*>(buf), count, type},     \
                       result, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, result); });    \
     }
 #define SLUICE_ORDERED(NAME, WAY, BUFFER, COUNT)                                                   \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
+        SLUICE_TRACED(NAME);                                                                       \
         return ordered({fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), count, type},   \
                        status, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, status); });   \
     }
 #define SLUICE_ORDERED_BEGIN(NAME, WAY, BUFFER, COUNT)                                             \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
+        SLUICE_TRACED(NAME);                                                                       \
         return begin({fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), count, type},     \
                      [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type); });                     \
     }
 #define SLUICE_ORDERED_END(NAME, WAY, BUFFER)                                                      \
     int NAME(MPI_File fh, BUFFER buf, MPI_Status* status) {                                        \
+        SLUICE_TRACED(NAME);                                                                       \
         return end(fh, WAY, status, [&] { return SLUICE_PMPI(NAME)(fh, buf, status); });           \
     }
 // All functions with a count, for one type of counts.

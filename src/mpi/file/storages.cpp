@@ -5,6 +5,7 @@
 #include "device/model/emulated.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/progress/progress.hpp"
+#include "mpi/trace/recorder.hpp"
 #include "storage/uring.hpp"
 
 #include <algorithm>
@@ -38,8 +39,16 @@ bool may_call_mpi() {
     return false;
 }
 
-PosixWay posix_way(FileHints const& hints) {
-    return {.pool = storage_threads(), .ring = storage_ring(hints), .page_cache = hints.page_cache};
+std::uint16_t traced_name(FileNames const& names) {
+    return recorder() ? recorder()->name(names.path.value_or(names.mpi)) : std::uint16_t{0};
+}
+
+PosixWay posix_way(FileHints const& hints, FileNames const& names) {
+    return {.pool = storage_threads(),
+            .ring = storage_ring(hints),
+            .page_cache = hints.page_cache,
+            .tracer = recorder(),
+            .traced_file = traced_name(names)};
 }
 
 /// Null unless SLUICE_TEST names one: then all files of the process are on it.
@@ -67,10 +76,13 @@ std::unique_ptr<StoredFile> engine_file(FileNames const& names, OpenedFile file,
     std::unique_ptr<StoredFile> by_path;
     int const fd = file.descriptor.get();
     if (names.path)
-        by_path = std::make_unique<PosixFile>(std::move(file), mode, posix_way(hints), ring);
+        by_path = std::make_unique<PosixFile>(std::move(file), mode, posix_way(hints, names), ring);
     if (hints.storage != StorageEngine::mpi) return by_path;
     return std::make_unique<MpiFile>(names.path ? mpi_name_of(names, fd) : names.mpi, mode,
-                                     MpiWay{team.communicator, storage_threads()},
+                                     MpiWay{.parent = team.communicator,
+                                            .pool = storage_threads(),
+                                            .tracer = recorder(),
+                                            .traced_file = traced_name(names)},
                                      std::move(by_path), ring);
 }
 

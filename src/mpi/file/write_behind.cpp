@@ -90,10 +90,11 @@ std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& r
     if (taken) return taken;
     SteadyClock clock;
     double const began = clock.now();
-    Progress::instance().drive({.done = [&] {
+    auto const over = [&] {
         return taken || (taken = take_memory(request)).has_value() ||
                (journal && journal->failure());
-    }});
+    };
+    Progress::instance().drive({.done = over, .reason = TraceWait::memory});
     std::lock_guard const lock(mutex_);
     statistics_.blocked_for_memory += clock.now() - began;
     return taken;
@@ -153,12 +154,15 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bo
     auto kept = std::make_shared<KeptWrite>();
     kept->reach = reach_of(call.request);
     if (!hold(mark_of(call.request, collective), kept->mark)) return nullptr;
-    if (bytes > 0)  // Memory of nothing has no places.
+    if (bytes > 0) {  // Memory of nothing has no places.
+        TracedCopy const traced(bytes);
         copy(Cursor(*Layout::contiguous(), 0), memory->data, Cursor(*call.request.memory, 0),
              call.user, bytes);
+    }
     if (memory->entry && !commit(*memory)) return nullptr;
     if (memory->entry && memory->entry->is_durable()) memory->entry->keep(std::move(kept->mark));
     kept->memory = std::move(memory->hold);
+    kept->traced.begin(bytes);
     call.keeps = kept;
     expect_checkpoint();
     call.user = memory->data;
@@ -209,7 +213,8 @@ void WriteBehind::wait_for_independent(Span reach) {
         }
     }
     for (auto const& write : touching) {
-        Progress::instance().drive({.done = [&] { return write->done.load(); }});
+        Progress::instance().drive(
+            {.done = [&] { return write->done.load(); }, .reason = TraceWait::file});
     }
 }
 
@@ -226,7 +231,8 @@ void WriteBehind::wait_for_others(Span reach, std::function<void()> const& poke)
     if (reach.empty() || launched_ranks() == 1 || !mark_->is_held_by_others(reach)) return;
     Progress::instance().drive({.mpi_done = [&] { return !mark_->is_held_by_others(reach); },
                                 .mpi_often = true,
-                                .poke = poke});
+                                .poke = poke,
+                                .reason = TraceWait::other_writer});
 }
 
 void WriteBehind::note_collective(std::shared_ptr<Operation> const& operation, Direction direction,

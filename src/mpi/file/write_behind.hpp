@@ -6,6 +6,7 @@
 #pragma once
 #include "file/run/operation.hpp"
 #include "file/run/transfers.hpp"
+#include "mpi/trace/traced_behind.hpp"
 #include "storage/journal.hpp"
 #include "storage/storage_speed.hpp"
 #include "storage/stored_file.hpp"
@@ -40,6 +41,7 @@ struct IndependentWrite {
 struct KeptWrite {
     std::shared_ptr<void> memory, mark;  ///< No mark: nobody has to be told, or is told yet.
     Span reach;
+    TracedBehind traced;
 };
 
 /// What the writes of a file may be delayed by.

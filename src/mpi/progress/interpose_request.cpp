@@ -3,6 +3,7 @@
 // its own, then the MPI's function does the rest.
 #include "mpi/guard.hpp"
 #include "mpi/progress/requests.hpp"
+#include "mpi/trace/traced_call.hpp"
 
 #include <set>
 
@@ -148,6 +149,7 @@ extern "C" {
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) try {
     if (sluice::idle()) return PMPI_Wait(request, status);
+    SLUICE_TRACED_TEST(MPI_Wait);
     if (auto* const pending = sluice::find_untold(*request)) {
         sluice::wait_for(*pending->what);
         sluice::conclude(*pending, *request, status);
@@ -164,6 +166,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) try {
     if (sluice::idle()) return PMPI_Waitall(count, requests, statuses);
+    SLUICE_TRACED_TEST(MPI_Waitall);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Waitall(count, requests, statuses);
     if (ours.are_all(count)) {
@@ -178,6 +181,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) try {
     if (sluice::idle()) return PMPI_Waitany(count, requests, index, status);
+    SLUICE_TRACED_TEST(MPI_Waitany);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Waitany(count, requests, index, status);
     int code = MPI_SUCCESS, done = 0;
@@ -195,6 +199,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
                  MPI_Status* statuses) try {
     if (sluice::idle()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
+    SLUICE_TRACED_TEST(MPI_Waitsome);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
     int code = MPI_SUCCESS;
@@ -210,6 +215,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) try {
     if (sluice::idle()) return PMPI_Test(request, flag, status);
+    SLUICE_TRACED_TEST(MPI_Test);
     if (auto* const pending = sluice::find_untold(*request); sluice::is_complete(pending)) {
         *flag = 1;
         sluice::conclude(*pending, *request, status);
@@ -227,6 +233,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) try {
     if (sluice::idle()) return PMPI_Testall(count, requests, flag, statuses);
+    SLUICE_TRACED_TEST(MPI_Testall);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testall(count, requests, flag, statuses);
     sluice::Progress::instance().poll_all();
@@ -239,6 +246,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) try {
     if (sluice::idle()) return PMPI_Testany(count, requests, index, flag, status);
+    SLUICE_TRACED_TEST(MPI_Testany);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testany(count, requests, index, flag, status);
     sluice::Progress::instance().poll_all();
@@ -253,6 +261,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
                  MPI_Status* statuses) try {
     if (sluice::idle()) return PMPI_Testsome(count, requests, completed, indices, statuses);
+    SLUICE_TRACED_TEST(MPI_Testsome);
     Ours ours(count, requests);
     if (ours.none()) return PMPI_Testsome(count, requests, completed, indices, statuses);
     sluice::Progress::instance().poll_all();

@@ -3,6 +3,7 @@
 #include "mpi/progress/progress.hpp"
 
 #include "mpi/environment.hpp"
+#include "mpi/trace/traced_wait.hpp"
 #include "system/library_thread.hpp"
 
 #include <algorithm>
@@ -210,9 +211,11 @@ void Progress::drive(Wait const& wait) {
     PollState state(
         {.poll_seconds = wait.polls_long && may_spin_ ? long_poll_seconds : poll_seconds,
          .sleep_seconds = PollState::short_sleep});
+    TracedWait traced(wait.reason);
     for (;;) {
         std::uint32_t const seen = doorbell().events.load(std::memory_order_seq_cst);
         PollState::Attempt attempt = make_attempt();
+        traced.after_attempt(attempt.moved, [&](TraceEvent& event) { describe(event); });
         if (attempt.moved && drivers_ > 1) ring();  // Another thread may wait for what is complete.
         if (wait.done && wait.done()) return;
         attempt.message_due |= wait.mpi_often;
@@ -220,11 +223,13 @@ void Progress::drive(Wait const& wait) {
         if (wait.mpi_done && wait.mpi_done()) return;
         if (wait.part && wait.part()) attempt.moved = true;
         if (!attempt.moved) attempt.now = clock_.now();
+        traced.seen(attempt);
         PollState::Action const action = state.after(attempt);
         if (action == PollState::Action::sleep) {
             if (wait.released && is_released(wait)) return;
             sleep(waiter, seen, state.seconds());
             state.woke();
+            traced.woke();
             bool const rang = doorbell().events.load(std::memory_order_relaxed) != seen;
             if (!rang && wait.poke) wait.poke();
         } else {
@@ -233,6 +238,11 @@ void Progress::drive(Wait const& wait) {
         lock.lock();
         if (action == PollState::Action::sleep) watch(clock_.now());
     }
+}
+
+/// The mutex is held.
+void Progress::describe(TraceEvent& wait) const {
+    if (!hooks_.empty()) hooks_.front()->describe(wait);
 }
 
 bool Progress::is_released(Wait const& wait) {
@@ -282,6 +292,7 @@ void Progress::help() {
     PollState polling({.poll_seconds = 0, .sleep_seconds = helper_sleep_seconds});
     HelperState state;
     std::uint32_t answered = 0;
+    TracedWait traced;
     while (!stopping_) {
         std::uint32_t const calls = helper_calls_.events.load(std::memory_order_seq_cst);
         bool const called = std::exchange(answered, calls) != calls;
@@ -291,9 +302,10 @@ void Progress::help() {
         auto const now = state.after({called, has_work, caller_drives, time});
         if (helper_state_ != now) helper_state_ = now;
         if (now == HelperState::State::driving) {
-            help_once(waiter, polling);
+            help_once(waiter, polling, traced);
             continue;
         }
+        traced.end();
         waiter.withdraw();  // It sleeps on another event count.
         polling.reset();
         if (now == HelperState::State::leaving) continue;
@@ -303,7 +315,7 @@ void Progress::help() {
     helper_wakeups_.end();
 }
 
-void Progress::help_once(EventWaiter& waiter, PollState& polling) {
+void Progress::help_once(EventWaiter& waiter, PollState& polling, TracedWait& traced) {
     std::uint32_t const begins = begins_;
     if (std::exchange(known_begins_, begins) != begins) polling.reset();
     std::uint32_t const seen = doorbell().events.load(std::memory_order_seq_cst);
@@ -311,13 +323,16 @@ void Progress::help_once(EventWaiter& waiter, PollState& polling) {
     {
         std::lock_guard const lock(mutex_);
         attempt = make_attempt();
+        traced.after_attempt(attempt.moved || !busy_, [&](TraceEvent& event) { describe(event); });
         attempt.now = clock_.now();
+        traced.seen(attempt);
         if (!attempt.moved) watch(attempt.now);
     }
     PollState::Action const action = polling.after(attempt);
     if (action != PollState::Action::sleep) return prepare(action, polling, waiter);
     sleep(waiter, seen, polling.seconds());
     polling.woke();
+    traced.woke();
 }
 
 /// Without a socket to be woken by, sleeps are short while the source has something under way.

@@ -37,7 +37,11 @@ struct Wait {
     /// The caller's parts do all transfers, or there are messages only: no storage thread needs
     /// this core, so the caller may poll for longer before it sleeps.
     bool polls_long = false;
+    /// For a trace: what it waits for, where no operation under way tells.
+    TraceWait reason = TraceWait::unknown;
 };
+
+class TracedWait;
 
 class Progress {
 public:
@@ -135,12 +139,13 @@ private:
     }
     [[nodiscard]] bool due() const;
     [[nodiscard]] bool must_look_again() const;
+    void describe(TraceEvent& wait) const;
     bool is_released(Wait const& wait);
     PollState::Attempt make_attempt();
     void prepare(PollState::Action action, PollState const& state,
                  EventWaiter& waiter) const noexcept;
     void help();
-    void help_once(EventWaiter& waiter, PollState& polling);
+    void help_once(EventWaiter& waiter, PollState& polling, TracedWait& traced);
     void start_helper();
     bool has_helper();
     void watch(double now);

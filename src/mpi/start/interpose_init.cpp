@@ -16,6 +16,8 @@
 #include "mpi/start/built_for.hpp"
 #include "mpi/start/check_abi.hpp"
 #include "mpi/start/interposition.hpp"
+#include "mpi/trace/job_trace.hpp"
+#include "mpi/trace/traced_call.hpp"
 #include "system/launcher.hpp"
 #include "system/shared_memory.hpp"
 
@@ -84,6 +86,9 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
     settle_threads(all ? world : MPI_COMM_NULL);
     if (settings().collectives && all) Endpoints::set_up_world();
     if (world != MPI_COMM_NULL) expect_group_meetings(world);
+    if (settings().trace.file.empty()) return;
+    bool const merges = world != MPI_COMM_NULL && all_have_sluice(world);
+    begin_trace(merges ? world : MPI_COMM_NULL, rank);
 }
 
 void world_initialised() {
@@ -97,6 +102,7 @@ void world_initialised() {
 
 /// Before the world or a session ends; after the last one MPI is gone.
 void finalizing() {
+    SLUICE_TRACED(MPI_Finalize);
     bool const last = --instances == 0;
     if (!settings().enabled) return;
     for (auto const& file : open_files()) file->drain();
@@ -167,6 +173,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 int MPI_Finalize(void) {
     sluice::finalizing();
     sluice::end_group_meetings();
+    sluice::end_trace();
     return SLUICE_PMPI(MPI_Finalize)();
 }
 
