@@ -21,6 +21,7 @@ int command_exchange(int argc, char** argv);
 int command_nvm(int argc, char** argv);
 int command_recover(int argc, char** argv);
 int command_info(int argc, char** argv);
+int command_merge_trace(int argc, char** argv);
 int command_simulate(int argc, char** argv);
 int command_explain(int argc, char** argv);
 

@@ -82,30 +82,42 @@ void tell_out_of_reach(std::string const& program) {
                  program.c_str(), kind);
 }
 
-constexpr std::string_view behind = "--behind";
+constexpr std::string_view trace = "--trace";
+
+bool is_size(std::string const& value) { return parse_bytes(value).has_value(); }
+bool is_behind(std::string const& value) { return parse_behind(value).has_value(); }
+bool is_trace(std::string const& value) { return parse_trace(value).has_value(); }
+
+/// An option that stands for a variable.
+struct Option {
+    std::string_view name;
+    char const *variable, *usual;  ///< The value that goes without saying.
+    bool (*is_right)(std::string const&);
+    char const* wanted;
+};
+constexpr Option options[] = {
+    {"--behind", "SLUICE_WRITE_BEHIND", "256M", is_behind,
+     "a number of bytes such as 256M, nor one with a folder: 4G,/local/disk"},
+    {"--ahead", "SLUICE_READ_AHEAD", "256M", is_size, "a number of bytes such as 256M"},
+    {trace, "SLUICE_TRACE", "", is_trace, "the name of a file for the trace"},
+};
 
 /// Sets the variable that an option stands for; false, and says why, where there is no such option.
-bool takes_setting(std::string_view option) {
-    struct Setting {
-        std::string_view option;
-        char const *variable, *usual;
-    };
-    constexpr Setting settings[] = {{behind, "SLUICE_WRITE_BEHIND", "256M"},
-                                    {"--ahead", "SLUICE_READ_AHEAD", "256M"}};
-    auto const equals = std::min(option.find('='), option.size());
-    for (Setting const& setting : settings) {
-        if (option.substr(0, equals) != setting.option) continue;
-        std::string const value(equals < option.size() ? option.substr(equals + 1) : setting.usual);
-        bool const is_right = setting.option == behind ? parse_behind(value).has_value()
-                                                       : parse_bytes(value).has_value();
-        if (is_right) return setenv(setting.variable, value.c_str(), 1) == 0;
-        std::fprintf(stderr, "sluice run: '%s' is not a number of bytes such as 256M%s\n",
-                     value.c_str(),
-                     setting.option == behind ? ", nor one with a folder: 4G,/local/disk" : "");
+bool takes_setting(std::string_view text) {
+    auto const equals = std::min(text.find('='), text.size());
+    for (Option const& option : options) {
+        if (text.substr(0, equals) != option.name) continue;
+        std::string value(equals < text.size() ? text.substr(equals + 1) : option.usual);
+        if (option.is_right(value)) {
+            std::error_code error;  // The program may change its working folder.
+            if (option.name == trace) value = std::filesystem::absolute(value, error);
+            return setenv(option.variable, value.c_str(), 1) == 0;
+        }
+        std::fprintf(stderr, "sluice run: '%s' is not %s\n", value.c_str(), option.wanted);
         return false;
     }
     std::fprintf(stderr, "sluice run: there is no option '%s'; see sluice run --help\n",
-                 std::string(option).c_str());
+                 std::string(text).c_str());
     return false;
 }
 
@@ -160,13 +172,18 @@ int command_run(int argc, char** argv) {
     bool forced = false;
     for (; argc > 0 && argv[0][0] == '-'; --argc, ++argv) {
         bool const is_abi = std::strcmp(argv[0], "--abi") == 0;
-        if (!is_abi && !takes_setting(argv[0])) return bad_usage;
+        std::string option = argv[0];
+        if (option == trace && argc > 1) {
+            option = option + "=" + argv[1];
+            --argc, ++argv;
+        }
+        if (!is_abi && !takes_setting(option)) return bad_usage;
         forced |= is_abi;
     }
     if (argc < 1) {
         std::fprintf(stderr, "usage: mpiexec -n RANKS sluice run [--abi] "
                              "[--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] "
-                             "PROGRAM [ARGUMENT ...]\n");
+                             "[--trace FILE] PROGRAM [ARGUMENT ...]\n");
         return bad_usage;
     }
     std::string const program = found(argv[0]);

@@ -21,12 +21,15 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"run", "run [--abi] [--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] PROGRAM [ARGUMENT ...]",
+    {"run",
+     "run [--abi] [--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] [--trace FILE] PROGRAM "
+     "[ARGUMENT ...]",
      "run a program under Sluice, once for each rank: mpiexec -n 4 sluice run ./program; "
      "--behind: blocking writes return at once, with a FOLDER of the node when their bytes are "
      "there, which a crash of the node does not lose; --ahead: blocking collective reads are made "
      "before "
-     "they are asked for; --abi: for an interpreter with an MPI module of the standard ABI",
+     "they are asked for; --trace: what each rank does goes to a file; --abi: for an interpreter "
+     "with an MPI module of the standard ABI",
      sluice::command_run},
     {"bench", "bench [OPTION ...]",
      "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines; bench "
@@ -53,6 +56,10 @@ constexpr Command commands[] = {
      "(--behind=SIZE,FOLDER), make it durable, and remove them. A file that changed since is left "
      "alone, but with --force; --dry-run only lists. It may be ended and run again at any time",
      sluice::command_recover},
+    {"merge-trace", "merge-trace FILE",
+     "make FILE of the parts of a trace that lie in FILE.parts because the job was killed; sluice "
+     "trace does it by itself",
+     sluice::command_merge_trace},
     {"info", "info [FOLDER]", "version, MPI, features, environment variables and hints",
      sluice::command_info},
 };
@@ -75,7 +82,7 @@ int help_of(Command const& command) {
 /// Those without a parser of their own.
 bool has_no_help(Command const& command) {
     return command.main == sluice::command_run || command.main == sluice::command_info ||
-           command.main == sluice::command_recover;
+           command.main == sluice::command_recover || command.main == sluice::command_merge_trace;
 }
 
 Command const* command_named(std::string_view name) {

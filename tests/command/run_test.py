@@ -78,6 +78,15 @@ class Run(unittest.TestCase):
         self.expect("libsluice.so", self.root / "programs/script")
         self.expect("libsluice_abi.so", "--abi", self.root / "programs/script")
 
+    def test_a_trace_has_the_path_of_its_file(self):
+        for words in (["--trace", "t.json,4M"], ["--trace=t.json,4M"]):
+            result = self.run_command(*words, "env")
+            self.assertIn(f"SLUICE_TRACE={os.getcwd()}/t.json,4M\n", result.stdout)
+        for words in (["--trace"], ["--trace="], ["--trace=,4M"]):
+            result = self.run_command(*words)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("is not the name of a file for the trace", result.stderr)
+
     def test_damaged_programs_do_not_confuse(self):
         whole = (self.root / "programs/mpi_abi").read_bytes()
         damaged = self.root / "programs/damaged"
