@@ -36,10 +36,11 @@ REACH = {
     "src/file/plan": (*_SCHEDULE, "file/plan/"),
     "src/file/run": _FILE,
     "src/collective": (*_SCHEDULE, "collective/"),
+    "src/record": (*_SYSTEM, "record/"),
     "src/simulate/proof": (*_SCHEDULE, "collective/", "simulate/proof/"),
     "src/simulate": (*_STORAGE, "file/", "collective/", "device/model/", "simulate/"),
-    "src/mpi": (*_STORAGE, "file/", "collective/", "transport/", "device/model/", "mpi/",
-                "sluice/"),
+    "src/mpi": (*_STORAGE, "file/", "collective/", "transport/", "device/model/", "record/",
+                "mpi/", "sluice/"),
     "device/model": (*_STORAGE, "device/model/"),
     "bench/patterns": (*_BASE, "bench/patterns/"),
 }
@@ -50,7 +51,7 @@ IMPURE_HEADERS = {"thread", "future", "ctime", "fstream", "filesystem", "csignal
 IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b"
 # Programs that the runner in the folder compiles by itself, see tests/small_programs.py.
 SMALL_PROGRAMS = ("tests/durability/", "tests/coexistence/", "tests/overhead/", "tests/fortran/",
-                  "tests/suites/", "tests/old/", "bench/programs/")
+                  "tests/record/", "tests/suites/", "tests/old/", "bench/programs/")
 SEES_MPI = ("src/mpi/", "src/transport/mpi", "src/storage/mpi_file", "bench/", "tools/calibrate/",
             "tests/mpi/", "tests/nodes/", "examples/", "include/sluice/", *SMALL_PROGRAMS)
 MPI_HEADER = re.compile(r"mpi\.h$|(transport|storage)/mpi")

@@ -14,6 +14,7 @@ namespace sluice {
 }
 
 int command_run(int argc, char** argv);
+int command_record(int argc, char** argv);
 int command_bench(int argc, char** argv);
 int command_calibrate(int argc, char** argv);
 int command_device(int argc, char** argv);

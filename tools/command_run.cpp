@@ -44,6 +44,12 @@ bool switched_off() {
     return value && std::strcmp(value, "off") == 0;
 }
 
+/// Calls are recorded also where the MPI serves them.
+bool is_recorded() {
+    char const* const file = std::getenv("SLUICE_RECORD");
+    return file && *file && std::strcmp(file, "none") != 0;
+}
+
 /// The file that execvp() would start; the name itself if there is none.
 std::string found(std::string const& program) {
     char const* const path = std::getenv("PATH");
@@ -187,14 +193,35 @@ int command_run(int argc, char** argv) {
         return bad_usage;
     }
     std::string const program = found(argv[0]);
-    if (switched_off()) return become(argv);
+    if (switched_off() && !is_recorded()) return become(argv);
     bool const abi = forced || is_linked_to(program, "libmpi_abi.so");
     auto const part = part_for(program, abi);
     if (!part || !fits(program, part->library(abi))) return bad_usage;
     if (!preload(part->library(abi))) return 1;
     tell_out_of_reach(program);
-    keep_delayed_writes();
+    if (!switched_off()) keep_delayed_writes();
     return become(argv);
+}
+
+/// `sluice record`: `sluice run` with a log, which lies where the ranks begin.
+int command_record(int argc, char** argv) {
+    std::string log;
+    if (argc > 1 && std::strcmp(argv[0], "--out") == 0)
+        log = argv[1], argc -= 2, argv += 2;
+    else if (argc > 0 && std::strncmp(argv[0], "--out=", 6) == 0)
+        log = argv[0] + 6, --argc, ++argv;
+    int program = 0;
+    while (program < argc && argv[program][0] == '-') ++program;
+    if (program == argc) {
+        std::fprintf(stderr, "usage: mpiexec -n RANKS sluice record [--out FILE] "
+                             "[OPTION OF sluice run ...] PROGRAM [ARGUMENT ...]\n");
+        return bad_usage;
+    }
+    if (log.empty()) log = std::filesystem::path(argv[program]).filename().string() + ".record";
+    std::error_code error;
+    log = std::filesystem::absolute(log, error).string();
+    setenv("SLUICE_RECORD", log.c_str(), 1);
+    return command_run(argc, argv);
 }
 
 int command_bench(int argc, char** argv) {

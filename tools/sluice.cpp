@@ -31,6 +31,11 @@ constexpr Command commands[] = {
      "they are asked for; --trace: what each rank does goes to a file; --abi: for an interpreter "
      "with an MPI module of the standard ABI",
      sluice::command_run},
+    {"record", "record [--out FILE] PROGRAM [ARGUMENT ...]",
+     "run it so, and record every call on files into FILE (PROGRAM.record); with SLUICE=off the "
+     "MPI "
+     "serves the calls, unchanged",
+     sluice::command_record},
     {"bench", "bench [OPTION ...]",
      "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines; bench "
      "nvm: the NVM paper's study; bench overhead, bench kernels: collectives between memories",
@@ -82,7 +87,8 @@ int help_of(Command const& command) {
 /// Those without a parser of their own.
 bool has_no_help(Command const& command) {
     return command.main == sluice::command_run || command.main == sluice::command_info ||
-           command.main == sluice::command_recover || command.main == sluice::command_merge_trace;
+           command.main == sluice::command_recover ||
+           command.main == sluice::command_merge_trace || command.main == sluice::command_record;
 }
 
 Command const* command_named(std::string_view name) {

@@ -14,6 +14,8 @@ constexpr Knob variables[] = {
     {"SLUICE_STATS", "0",
      "1: rank 0 prints a summary of each file when MPI is finalized; 2: also what each operation "
      "was estimated to take and took, where the machine is known"},
+    {"SLUICE_RECORD", "none",
+     "a file: every call on files is recorded into it, also with SLUICE=off; see docs/record.md"},
     {"SLUICE_TRACE", "none",
      "file for what each rank did and waited for, as ui.perfetto.dev opens it; FILE,SIZE: memory "
      "of each thread for it (8M)"},
@@ -79,9 +81,9 @@ constexpr OldVariable old_variables[] = {
 
 /// Known, but no settings: of the command, and of the tests.
 constexpr std::string_view other_variables[] = {
-    "SLUICE_COMMAND",      "SLUICE_KEEPER",        "SLUICE_DEVICE_SECRET",
-    "SLUICE_SOURCE_DIR",   "SLUICE_PICTURES",      "SLUICE_PRINT",
-    "SLUICE_NODES_INSIDE", "SLUICE_UPDATE_GOLDEN", "SLUICE_TEST"};
+    "SLUICE_COMMAND",       "SLUICE_PYTHON",   "SLUICE_KEEPER", "SLUICE_DEVICE_SECRET",
+    "SLUICE_SOURCE_DIR",    "SLUICE_PICTURES", "SLUICE_PRINT",  "SLUICE_NODES_INSIDE",
+    "SLUICE_UPDATE_GOLDEN", "SLUICE_TEST"};
 constexpr std::string_view test_variables = "SLUICE_TEST_";
 
 using Given = std::map<std::string, std::string>;
@@ -217,6 +219,8 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.peer_seconds = static_cast<double>(number("SLUICE_PEER_TIMEOUT"));
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
     s.profile = lookup("SLUICE_PROFILE").value_or("auto");
+    s.record = lookup("SLUICE_RECORD").value_or("");
+    if (s.record == "none") s.record.clear();
     s.affinity = reader.affinity("SLUICE_AFFINITY");
     if (auto const behind = reader.parsed("SLUICE_WRITE_BEHIND", parse_behind)) {
         s.hints.write_behind = behind->bytes;

@@ -100,6 +100,7 @@ struct Settings {
     int storage_threads = 2;
     std::string device = "none";   ///< Emulated, by name or description.
     std::string profile = "auto";  ///< Of the machine: a file, none, or auto.
+    std::string record;            ///< The log of the calls on files; empty: none.
     std::string journal_folder;    ///< Of writes that are delayed; empty: they are in memory.
     FileHints hints;               ///< Of files that say nothing else.
     Affinity affinity;             ///< Of the library's own threads.

@@ -19,6 +19,7 @@ constexpr std::size_t costly_bytes = 64 * 1024;  ///< Of a type tree: some thous
 struct Known {
     std::array<std::shared_ptr<Shape>, 2> shapes;  ///< By representation.
     std::shared_ptr<External32 const> external32;
+    std::int64_t number = -1;  ///< See kept_number().
 };
 
 /// Layouts by type tree. Locked for a look-up only, not while anything is flattened.
@@ -161,6 +162,13 @@ std::shared_ptr<External32 const> external32_of(MPI_Datatype type) {
     auto made = std::make_shared<External32 const>(std::move(type_tree));
     if (made->is_known()) keep(external32, std::move(made));
     return external32;
+}
+
+std::int64_t kept_number(MPI_Datatype type, std::function<std::int64_t()> const& make) {
+    std::lock_guard const lock(kept().mutex);
+    auto& number = known_of(type).number;
+    if (number < 0) number = make();
+    return number;
 }
 
 std::optional<Bytes> file_bytes_of(MPI_Datatype type, Representation representation) {

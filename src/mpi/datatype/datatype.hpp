@@ -7,6 +7,7 @@
 #include "mpi/datatype/capture.hpp"
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -57,6 +58,11 @@ flatten(MPI_Datatype type, Representation representation = Representation::nativ
 /// Whether the MPIs do the same with the datatype in a file as this library does: always where the
 /// file is native, and in external32 if External32::is_plain().
 [[nodiscard]] bool is_alike_in_mpi(MPI_Datatype type, Representation representation);
+
+/// A number that is kept with the datatype and its duplicates: what `make` gave when it was first
+/// asked for. Local.
+[[nodiscard]] std::int64_t kept_number(MPI_Datatype type,
+                                       std::function<std::int64_t()> const& make);
 
 /// Forgets all that is kept. Called before the MPI ends; it may begin again.
 void forget_types();

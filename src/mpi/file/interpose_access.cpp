@@ -5,6 +5,7 @@
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"
+#include "mpi/record/calls.hpp"
 #include "mpi/trace/traced_call.hpp"
 
 namespace {
@@ -12,10 +13,13 @@ namespace {
 using sluice::AccessArguments;
 using sluice::Direction;
 using sluice::From;
+using sluice::record::AccessCall;
+using sluice::record::Who;
 
 /// `pass()` is the MPI's own function.
 template <class Pass>
 int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
+    AccessCall const recorded(arguments, Who::all);
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
         sluice::wait_for_all_delayed();
@@ -28,6 +32,7 @@ int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) 
 
 template <class Pass>
 int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& pass) {
+    AccessCall const recorded(arguments, Who::all, request);
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
         sluice::wait_for_all_delayed();
@@ -38,6 +43,7 @@ int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& p
 }
 
 template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
+    AccessCall const recorded(arguments, Who::all, AccessCall::Begins{});
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
         sluice::wait_for_all_delayed();
@@ -49,6 +55,7 @@ template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
 
 template <class Pass>
 int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
+    sluice::record::FileCall const recorded("finish", handle);
     auto const file = sluice::find_file(handle);
     if (!file || !file->served()) {
         sluice::progress_barrier(handle);

@@ -11,6 +11,7 @@
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"
 #include "mpi/progress/requests.hpp"
+#include "mpi/record/calls.hpp"
 #include "mpi/start/interposition.hpp"
 #include "mpi/trace/traced_call.hpp"
 #include "transport/mpi_status.hpp"
@@ -180,10 +181,12 @@ int get_type_extent(MPI_File handle, MPI_Datatype type, Extent* extent, Pass&& p
 }  // namespace sluice
 
 using sluice::Status;
+using sluice::record::FileCall;
 
 extern "C" {
 
 int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) try {
+    sluice::record::OpenCall const recorded(comm, filename, amode, info, fh);
     SLUICE_TRACED(MPI_File_open);
     sluice::progress_barrier(comm);
     if (!sluice::may_serve()) {
@@ -198,6 +201,7 @@ int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info,
 SLUICE_NO_MEMORY(MPI_FILE_NULL)
 
 int MPI_File_close(MPI_File* fh) try {
+    FileCall const recorded("close", *fh);
     SLUICE_TRACED(MPI_File_close);
     auto const file = sluice::find_file(*fh);
     if (file) return sluice::close(*file, fh);
@@ -209,6 +213,7 @@ SLUICE_NO_MEMORY(*fh)
 
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                       char const* datarep, MPI_Info info) try {
+    sluice::record::ViewCall const recorded(fh, {disp, etype, filetype, datarep}, info);
     SLUICE_TRACED(MPI_File_set_view);
     auto const file = sluice::find_file(fh);
     if (!file) {
@@ -222,6 +227,12 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     return sluice::set_view(*file, {disp, etype, filetype, datarep}, info);
 }
 SLUICE_NO_MEMORY(fh)
+
+/// Only for the log: the MPI deletes files by itself.
+int MPI_File_delete(char const* filename, MPI_Info info) {
+    sluice::record::DeleteCall const recorded(filename, info);
+    return SLUICE_PMPI(MPI_File_delete)(filename, info);
+}
 
 int MPI_File_get_view(MPI_File fh, MPI_Offset* disp, MPI_Datatype* etype, MPI_Datatype* filetype,
                       char* datarep) try {
@@ -265,6 +276,7 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset* size) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
+    FileCall const recorded("seek", fh, "at", offset, whence);
     auto const file = sluice::find_file(fh);
     if (whence == MPI_SEEK_END) wait_for_delayed(file);
     if (!file) return SLUICE_PMPI(MPI_File_seek)(fh, offset, whence);
@@ -274,6 +286,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info) try {
+    sluice::record::InfoCall const recorded(fh, info);
     SLUICE_TRACED(MPI_File_set_info);
     auto const file = sluice::find_file(fh);
     sluice::progress_barrier(fh);
@@ -300,6 +313,7 @@ int MPI_File_get_info(MPI_File fh, MPI_Info* info) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_atomicity(MPI_File fh, int flag) try {
+    FileCall const recorded("set_atomicity", fh, "flag", flag);
     SLUICE_TRACED(MPI_File_set_atomicity);
     auto const file = sluice::find_file(fh);
     sluice::drain_and_barrier(fh);
@@ -311,6 +325,7 @@ int MPI_File_set_atomicity(MPI_File fh, int flag) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
+    FileCall const recorded("set_size", fh, "size", size);
     SLUICE_TRACED(MPI_File_set_size);
     auto const file = sluice::find_file(fh);
     if (file)
@@ -322,6 +337,7 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size) try {
+    FileCall const recorded("preallocate", fh, "size", size);
     SLUICE_TRACED(MPI_File_preallocate);
     auto const file = sluice::find_file(fh);
     if (!file) {
@@ -333,6 +349,7 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_sync(MPI_File fh) try {
+    FileCall const recorded("sync", fh);
     SLUICE_TRACED(MPI_File_sync);
     auto const file = sluice::find_file(fh);
     if (!file) {

@@ -6,6 +6,7 @@
 #include "mpi/file/pass_on.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
+#include "mpi/record/calls.hpp"
 #include "mpi/trace/traced_call.hpp"
 
 #include <optional>
@@ -19,6 +20,7 @@ using sluice::From;
 /// `result` is the call's status or request.
 template <class Result, class Pass>
 int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
+    sluice::record::AccessCall const recorded(arguments, sluice::record::Who::one, result);
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
         std::optional<sluice::PointerLock> lock;

@@ -8,6 +8,7 @@
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"
+#include "mpi/record/calls.hpp"
 #include "mpi/trace/traced_call.hpp"
 
 namespace {
@@ -16,6 +17,9 @@ using sluice::AccessArguments;
 using sluice::Direction;
 using sluice::From;
 using sluice::Status;
+using sluice::record::AccessCall;
+using sluice::record::FileCall;
+using sluice::record::Who;
 using OpenFile = std::shared_ptr<sluice::File>;
 
 /// The same on all ranks. While the MPI serves a file it has the pointer, which is zero at each
@@ -62,6 +66,7 @@ int pass_ordered(MPI_File handle, OpenFile const& file, MPI_Datatype type, Pass&
 /// By one rank alone. `result` is the call's status or request; `pass()` is the MPI's own function.
 template <class Result, class Pass>
 int shared(AccessArguments const& arguments, Result* result, Pass&& pass) {
+    AccessCall const recorded(arguments, Who::one, result);
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_independent(file, arguments, result)
@@ -72,6 +77,7 @@ int shared(AccessArguments const& arguments, Result* result, Pass&& pass) {
 /// By all ranks, in their order.
 template <class Pass>
 int ordered(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
+    AccessCall const recorded(arguments, Who::all);
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_blocking(file, arguments, status)
@@ -80,6 +86,7 @@ int ordered(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
 }
 
 template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
+    AccessCall const recorded(arguments, Who::all, AccessCall::Begins{});
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_begin(file, arguments)
@@ -89,6 +96,7 @@ template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
 
 template <class Pass>
 int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
+    FileCall const recorded("finish", handle);
     return sluice::guarded(handle, [&] {
         auto const file = sluice::find_file(handle);
         return has_pointer(file) ? sluice::access_end(file, direction, status)
@@ -155,6 +163,7 @@ SLUICE_ORDERED_END(MPI_File_write_ordered_end, Direction::write, void const*)
 SLUICE_ORDERED_END(MPI_File_read_ordered_end, Direction::read, void*)
 
 int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) try {
+    FileCall const recorded("seek_shared", fh, "at", offset, whence);
     auto const file = sluice::find_file(fh);
     if (whence == MPI_SEEK_END) wait_for_delayed(file);
     if (has_pointer(file)) return seek(*file, offset, whence);

@@ -24,6 +24,8 @@ SLUICE_FORTRAN(file_open,
                MPI_File_open(comm(communicator), trimmed(name, length).c_str(), *amode, info(hints),
                              Out<File>(fh)))
 SLUICE_FORTRAN(file_close, (Integer fh, Integer ierror), MPI_File_close(Updated<File>(fh)))
+SLUICE_FORTRAN(file_delete, (char* name, Integer hints, Integer ierror, int length),
+               MPI_File_delete(trimmed(name, length).c_str(), info(hints)))
 SLUICE_FORTRAN(file_set_view,
                (Integer fh, Offset displacement, Integer etype, Integer filetype, char* datarep,
                 Integer hints, Integer ierror, int length),

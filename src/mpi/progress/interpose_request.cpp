@@ -3,6 +3,7 @@
 // its own, then the MPI's function does the rest.
 #include "mpi/guard.hpp"
 #include "mpi/progress/requests.hpp"
+#include "mpi/record/calls.hpp"
 #include "mpi/trace/traced_call.hpp"
 
 #include <set>
@@ -144,10 +145,12 @@ void settle_in(int count, MPI_Request const* requests) {
 }  // namespace sluice
 
 using sluice::Ours;
+using sluice::record::CompletionCall;
 
 extern "C" {
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) try {
+    CompletionCall const recorded("wait", 1, request);
     if (sluice::idle()) return PMPI_Wait(request, status);
     SLUICE_TRACED_TEST(MPI_Wait);
     if (auto* const pending = sluice::find_untold(*request)) {
@@ -165,6 +168,7 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) try {
 SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) try {
+    CompletionCall const recorded("waitall", count, requests);
     if (sluice::idle()) return PMPI_Waitall(count, requests, statuses);
     SLUICE_TRACED_TEST(MPI_Waitall);
     Ours ours(count, requests);
@@ -180,6 +184,7 @@ int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) try {
 SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) try {
+    CompletionCall const recorded("waitany", count, requests);
     if (sluice::idle()) return PMPI_Waitany(count, requests, index, status);
     SLUICE_TRACED_TEST(MPI_Waitany);
     Ours ours(count, requests);
@@ -198,6 +203,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
                  MPI_Status* statuses) try {
+    CompletionCall const recorded("waitsome", count, requests);
     if (sluice::idle()) return PMPI_Waitsome(count, requests, completed, indices, statuses);
     SLUICE_TRACED_TEST(MPI_Waitsome);
     Ours ours(count, requests);
@@ -214,6 +220,7 @@ int MPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
 SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) try {
+    CompletionCall const recorded("test", 1, request);
     if (sluice::idle()) return PMPI_Test(request, flag, status);
     SLUICE_TRACED_TEST(MPI_Test);
     if (auto* const pending = sluice::find_untold(*request); sluice::is_complete(pending)) {
@@ -232,6 +239,7 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) try {
 SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) try {
+    CompletionCall const recorded("testall", count, requests);
     if (sluice::idle()) return PMPI_Testall(count, requests, flag, statuses);
     SLUICE_TRACED_TEST(MPI_Testall);
     Ours ours(count, requests);
@@ -245,6 +253,7 @@ int MPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuse
 SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) try {
+    CompletionCall const recorded("testany", count, requests);
     if (sluice::idle()) return PMPI_Testany(count, requests, index, flag, status);
     SLUICE_TRACED_TEST(MPI_Testany);
     Ours ours(count, requests);
@@ -260,6 +269,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 
 int MPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
                  MPI_Status* statuses) try {
+    CompletionCall const recorded("testsome", count, requests);
     if (sluice::idle()) return PMPI_Testsome(count, requests, completed, indices, statuses);
     SLUICE_TRACED_TEST(MPI_Testsome);
     Ours ours(count, requests);
@@ -304,6 +314,7 @@ SLUICE_NO_MEMORY(MPI_COMM_SELF)
 #endif
 
 int MPI_Request_free(MPI_Request* request) try {
+    CompletionCall const recorded("request_free", 1, request);
     auto const held = sluice::hold_requests(1, request);
     if (held.empty()) return PMPI_Request_free(request);
     sluice::abandon(*held.front().pending);

@@ -13,6 +13,7 @@
 #include "mpi/progress/progress_barrier.hpp"
 #include "mpi/progress/requests.hpp"
 #include "mpi/progress/threads.hpp"
+#include "mpi/record/recorder.hpp"
 #include "mpi/start/built_for.hpp"
 #include "mpi/start/check_abi.hpp"
 #include "mpi/start/interposition.hpp"
@@ -65,6 +66,7 @@ void keep_from_sieving() {
 void before_start() {
     check_abi();
     keep_from_sieving();
+    if (calls_arrive()) record::Recorder::prepare();
     if (calls_arrive()) show_this_process();
 }
 
@@ -98,12 +100,14 @@ void world_initialised() {
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (settings().enabled) check_world(ranks);
     initialised(rank, provided == MPI_THREAD_MULTIPLE, MPI_COMM_WORLD);
+    if (calls_arrive()) record::Recorder::start(rank, ranks);
 }
 
 /// Before the world or a session ends; after the last one MPI is gone.
 void finalizing() {
     SLUICE_TRACED(MPI_Finalize);
     bool const last = --instances == 0;
+    if (last) record::Recorder::stop();
     if (!settings().enabled) return;
     for (auto const& file : open_files()) file->drain();
     reap(true);

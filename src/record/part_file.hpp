@@ -1,0 +1,40 @@
+// The file into which one rank records. While the job runs each rank has one of its own, in the
+// folder LOG.parts; when it ends it moves its lines into the log. A rank that is killed leaves its
+// file there, with all but the last moment in it; readers take it along (tools/recorded/text.hpp).
+#pragma once
+#include "system/descriptor.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace sluice::record {
+
+class PartFile {
+public:
+    /// Where the parts of a log lie.
+    [[nodiscard]] static std::string folder_of(std::string const& log) { return log + ".parts"; }
+
+    /// Makes the part of a rank, empty. Returns what went wrong; empty: nothing. A process that
+    /// still runs has the part: it is left alone.
+    [[nodiscard]] std::string open(std::string const& log, std::int64_t rank);
+    /// Removes what an earlier job left: the log, and the parts of other ranks. Called by one rank
+    /// that has its part open, before the others have. A log that is none is not touched.
+    [[nodiscard]] std::string clear_others();
+
+    /// Appends. Returns what went wrong; what was written before stays.
+    [[nodiscard]] std::string write(std::string const& text);
+    /// Moves the part into the log, behind those of ranks that came earlier. Where that is not
+    /// possible it stays where it is.
+    [[nodiscard]] std::string move_into_log();
+
+    [[nodiscard]] bool is_open() const noexcept { return fd_.get() >= 0; }
+
+private:
+    [[nodiscard]] std::string path() const;
+
+    std::string log_;
+    std::int64_t rank_ = 0;
+    Descriptor fd_;
+};
+
+}  // namespace sluice::record
