@@ -1,6 +1,9 @@
 // `sluice explain`: what the library would do with a pattern on a machine, and why, in words.
 #include "tools/command.hpp"
 #include "tools/explain/text.hpp"
+#include "tools/recorded/question.hpp"
+#include "tools/recorded/text.hpp"
+#include "tools/simulate/report.hpp"
 
 #include <cstdio>
 #include <string_view>
@@ -26,16 +29,19 @@ constexpr Option options[] = {
     {"--machine", "explain.machine", "file of a machine's profile: see sluice calibrate"},
     {"--blocking", "explain.blocking", "whether callers wait for the call: true or false"},
     {"--memory", "explain.memory", "staging memory of a node (256M): SLUICE_MEMORY"},
+    {"--access", "run.access", "of a log: which one of its list, or all; else what took longest"},
     {"--rank", "explain.rank", "whose steps are told"},
     {"--rounds", "explain.rounds", "how many rounds of it (1)"},
     {"--lines", "explain.lines", "of a list, at most (16)"},
 };
 
 int usage(std::FILE* to = stderr) {
-    std::fprintf(to, "usage: sluice explain [FILE.toml] [OPTION VALUE ...]\n");
+    std::fprintf(to, "usage: sluice explain [FILE.toml] [OPTION VALUE ...]\n"
+                     "       sluice explain LOG [OPTION VALUE ...]  of a job: see sluice record\n");
     for (Option const& option : options)
         std::fprintf(to, "  %-18s %s\n", option.name, option.meaning);
-    std::fprintf(to, "  %-18s %s\n  %-18s %s\n", "--hint NAME=VALUE",
+    std::fprintf(to, "  %-18s %s\n  %-18s %s\n  %-18s %s\n", "--json",
+                 "of a log: one line for each access, in place of words", "--hint NAME=VALUE",
                  "a hint of MPI_File_open: see sluice info", "--set KEY=VALUE",
                  "a key of the description: see sluice simulate --keys");
     return to == stdout ? 0 : bad_usage;
@@ -48,9 +54,18 @@ Option const* option_of(std::string_view name) noexcept {
 }
 
 /// False: the arguments are not understood.
-bool read_arguments(int argc, char** argv, Description& description) {
+bool read_arguments(int argc, char** argv, Description& description,
+                    tools::RecordedQuestion& recorded, bool& as_json) {
     for (int i = 0; i < argc; ++i) {
         std::string const argument = argv[i];
+        if (argument == "--json") {
+            as_json = true;
+            continue;
+        }
+        if (!argument.starts_with("-") && is_record(argument)) {
+            recorded.read(argument, description);
+            continue;
+        }
         if (!argument.starts_with("-")) {
             auto const text = tools::read_text(argument);
             if (!text) description.fail("cannot read " + argument);
@@ -93,17 +108,20 @@ std::shared_ptr<MachineProfile const> take_machine(Description& description) {
     return machine ? std::make_shared<MachineProfile const>(*std::move(machine)) : nullptr;
 }
 
-tools::Question take_question(Description& description) {
+/// `access`: of a log; null: what the description says.
+tools::Question take_question(Description& description, tools::RecordedAccess const* access) {
     tools::Question question;
     description.take("explain.memory", question.memory_bytes);
     description.take("explain.rank", question.rank);
     description.take("explain.rounds", question.rounds);
     description.take("explain.lines", question.lines);
-    description.take("explain.blocking", question.blocking);
     question.machine = take_machine(description);
     std::int32_t ranks = 0;
     description.take("explain.ranks", ranks);
-    question.scenario = tools::take_scenario(description);
+    if (access) question.blocking = access->blocking;
+    description.take("explain.blocking", question.blocking);
+    question.scenario =
+        access ? tools::scenario_of(*access, description) : tools::take_scenario(description);
     if (ranks != 0) set_ranks(description, ranks, question.scenario.machine);
     if (question.rank >= question.scenario.machine.ranks())
         description.fail("there is no rank " + std::to_string(question.rank));
@@ -111,13 +129,22 @@ tools::Question take_question(Description& description) {
     return question;
 }
 
-}  // namespace
+/// What the cost model says of an access of a log, for programs.
+void print_json(tools::RecordedAccess const& access, tools::Question const& question) {
+    tools::Subject const subject(question);
+    std::string const plan = describe(subject.plan());
+    std::printf("{\"call\": \"%s\", \"file\": \"%s\", \"calls\": %lld, \"ranks\": %zu, "
+                "\"bytes\": %lld, \"pieces\": %lld, \"recorded_seconds\": %.9g, "
+                "\"estimated_seconds\": %.9g, \"aggregators\": %d, \"plan\": \"%s\"}\n",
+                access.call.c_str(), access.file.c_str(), static_cast<long long>(access.calls),
+                access.requests.size(), static_cast<long long>(access.bytes),
+                static_cast<long long>(subject.all_pieces()), access.seconds,
+                subject.estimated_seconds(), subject.plan().aggregator_count(),
+                plan.substr(0, plan.find('\n')).c_str());
+}
 
-int command_explain(int argc, char** argv) {
-    if (argc > 0 && asks_for_help(argv[0])) return usage(stdout);
-    Description description;
-    if (argc == 0 || !read_arguments(argc, argv, description)) return usage();
-    auto const question = take_question(description);
+int explain(Description& description, tools::RecordedAccess const* access, bool as_json) {
+    auto const question = take_question(description, access);
     std::string fault = description.error();
     if (fault.empty()) {
         auto const impossible = why_not(question.scenario);
@@ -127,8 +154,31 @@ int command_explain(int argc, char** argv) {
         std::fprintf(stderr, "sluice explain: %s\n", fault.c_str());
         return bad_usage;
     }
-    std::fputs(tools::explain(question).c_str(), stdout);
+    if (as_json)
+        print_json(*access, question);
+    else
+        std::fputs(tools::explain(question).c_str(), stdout);
     return 0;
+}
+
+}  // namespace
+
+int command_explain(int argc, char** argv) {
+    if (argc > 0 && asks_for_help(argv[0])) return usage(stdout);
+    Description description;
+    tools::RecordedQuestion recorded;
+    bool as_json = false;
+    if (argc == 0 || !read_arguments(argc, argv, description, recorded, as_json)) return usage();
+    if (!recorded.given()) return as_json ? usage() : explain(description, nullptr, false);
+    recorded.choose(description);
+    if (!as_json) std::printf("%s", recorded.list().c_str());
+    int code = recorded.chosen().empty() ? explain(description, nullptr, false) : 0;
+    for (auto const* const access : recorded.chosen()) {
+        Description own = description;
+        if (!as_json) std::printf("\n%s\n\n", describe(*access).c_str());
+        code = std::max(code, explain(own, access, as_json));
+    }
+    return code;
 }
 
 }  // namespace sluice

@@ -1,5 +1,7 @@
 // `sluice simulate`: a collective call of many ranks in virtual time, from a text description.
 #include "tools/command.hpp"
+#include "tools/recorded/question.hpp"
+#include "tools/recorded/text.hpp"
 #include "tools/simulate/check.hpp"
 #include "tools/simulate/report.hpp"
 
@@ -25,9 +27,12 @@ void print_keys() {
 }
 
 int usage(std::FILE* to = stderr) {
-    std::fprintf(to, "usage: sluice simulate [FILE.toml] [--set SECTION.KEY=VALUE ...] [--json]\n"
-                     "       sluice simulate --check [--set ...]  all kernels on all patterns\n"
-                     "       sluice simulate --keys               what a description may say\n");
+    std::fprintf(
+        to, "usage: sluice simulate [FILE.toml] [--set SECTION.KEY=VALUE ...] [--json]\n"
+            "       sluice simulate LOG [--access NUMBER|all] [--set ...] [--json]  of a job: see "
+            "sluice record\n"
+            "       sluice simulate --check [--set ...]  all kernels on all patterns\n"
+            "       sluice simulate --keys               what a description may say\n");
     return to == stdout ? 0 : bad_usage;
 }
 
@@ -48,10 +53,31 @@ int run_one(tools::Scenario const& scenario, bool as_json) {
     return outcome.fault.empty() ? 0 : 1;
 }
 
+int complain(Description const& description) {
+    std::fprintf(stderr, "sluice simulate: %s; see sluice simulate --keys\n",
+                 description.error().c_str());
+    return bad_usage;
+}
+
+int run_recorded(tools::RecordedQuestion& recorded, Description& description, bool as_json) {
+    recorded.choose(description);
+    if (!as_json) std::printf("%s", recorded.list().c_str());
+    int code = recorded.chosen().empty() ? complain(description) : 0;
+    for (auto const* const access : recorded.chosen()) {
+        Description own = description;
+        auto const scenario = tools::scenario_of(*access, own);
+        if (!own.error().empty()) return complain(own);
+        if (!as_json) std::printf("\n%s\n\n", describe(*access).c_str());
+        code = std::max(code, run_one(scenario, as_json));
+    }
+    return code;
+}
+
 }  // namespace
 
 int command_simulate(int argc, char** argv) {
     Description description;
+    tools::RecordedQuestion recorded;
     bool check = false, as_json = false;
     for (int i = 0; i < argc; ++i) {
         std::string const argument = argv[i];
@@ -63,6 +89,10 @@ int command_simulate(int argc, char** argv) {
             as_json = true;
         } else if (argument == "--set" && i + 1 < argc) {
             description.set(argv[++i]);
+        } else if (argument == "--access" && i + 1 < argc) {
+            description.set("run.access=" + std::string(argv[++i]));
+        } else if (!argument.starts_with("-") && is_record(argument)) {
+            recorded.read(argument, description);
         } else if (!argument.starts_with("-")) {
             auto const text = tools::read_text(argument);
             if (!text) description.fail("cannot read " + argument);
@@ -71,12 +101,9 @@ int command_simulate(int argc, char** argv) {
             return usage();
         }
     }
+    if (recorded.given()) return run_recorded(recorded, description, as_json);
     auto const scenario = tools::take_scenario(description);
-    if (!description.error().empty()) {
-        std::fprintf(stderr, "sluice simulate: %s; see sluice simulate --keys\n",
-                     description.error().c_str());
-        return bad_usage;
-    }
+    if (!description.error().empty()) return complain(description);
     return check ? tools::check_kernels(scenario) : run_one(scenario, as_json);
 }
 

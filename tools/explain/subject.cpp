@@ -35,6 +35,7 @@ Subject::Subject(Question question)
     summary_exchange_all();
     weigh_all();
     Decision const decision = decide(summary_exchange_, topology_, limits_, &weights_);
+    estimated_seconds_ = decision.estimate.total;
     plan_ = make_plan(decision, summary_exchange_, topology_, limits_, &weights_);
     if (plan_.needs_groups()) {
         divide_by_groups(plan_, summary_exchange_, topology_, node_, records_,
@@ -48,10 +49,7 @@ void Subject::weigh_all() {
         weights_ += weigh(exchanged(r), summary_exchange_.span);
 }
 
-Request Subject::request_of(Rank rank) const {
-    Scenario const& s = question_.scenario;
-    return patterns::make_request(s.pattern, rank, topology_.rank_count(), s.direction);
-}
+Request Subject::request_of(Rank rank) const { return tools::request_of(question_.scenario, rank); }
 
 bool Subject::goes_independently(Request const& request) const {
     auto const rule = independent_rule(limits_, request.direction, topology_.rank_count(),

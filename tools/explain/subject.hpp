@@ -45,6 +45,8 @@ public:
         return sluice::aggregator(topology_, plan_, a);
     }
     [[nodiscard]] Weights const& weights() const noexcept { return weights_; }
+    /// By the cost model; 0 without a machine's profile.
+    [[nodiscard]] double estimated_seconds() const noexcept { return estimated_seconds_; }
     [[nodiscard]] Between bytes() const noexcept { return bytes_; }
     [[nodiscard]] Between pieces() const noexcept { return pieces_; }
     [[nodiscard]] Bytes all_bytes() const noexcept { return all_bytes_; }
@@ -81,6 +83,7 @@ private:
     Summary summary_exchange_;
     Weights weights_;  ///< Of all ranks.
     Plan plan_;
+    double estimated_seconds_ = 0;
     Between bytes_, pieces_;
     Bytes all_bytes_ = 0;
     std::int64_t all_pieces_ = 0;

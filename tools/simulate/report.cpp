@@ -50,7 +50,8 @@ std::string kernels_text(Hints const& hints) {
 }
 
 void print(Scenario const& scenario, simulated::Outcome const& outcome, double real_seconds) {
-    auto const& [machine, pattern, direction, hints, local_aggregators, seed, checked] = scenario;
+    auto const& [machine, pattern, direction, hints, local_aggregators, seed, checked, recorded] =
+        scenario;
     std::printf("machine      %d nodes of %d ranks: %d ranks\n", machine.nodes,
                 machine.ranks_per_node, machine.ranks());
     std::printf("pattern      %s of %s, %s a rank, %s in all\n", describe(direction),

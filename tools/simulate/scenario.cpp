@@ -123,7 +123,15 @@ Scenario take_scenario(Description& description) {
 }
 
 std::string why_not(Scenario const& scenario) {
-    return patterns::why_not(scenario.pattern, scenario.machine.ranks());
+    if (!scenario.recorded) return patterns::why_not(scenario.pattern, scenario.machine.ranks());
+    auto const ranks = std::ssize(*scenario.recorded);
+    return ranks == scenario.machine.ranks() ? "" : "is of " + std::to_string(ranks) + " ranks";
+}
+
+Request request_of(Scenario const& scenario, Rank rank) {
+    if (scenario.recorded) return (*scenario.recorded)[static_cast<std::size_t>(rank)];
+    return patterns::make_request(scenario.pattern, rank, scenario.machine.ranks(),
+                                  scenario.direction);
 }
 
 simulated::Experiment experiment_of(Scenario const& scenario) {
@@ -135,10 +143,7 @@ simulated::Experiment experiment_of(Scenario const& scenario) {
     experiment.checked = scenario.checked;
     if (scenario.hints.window_bytes > 0)
         experiment.cb_buffer_bytes_max = scenario.hints.window_bytes;
-    experiment.request = [pattern = scenario.pattern, ranks = scenario.machine.ranks(),
-                          way = scenario.direction](Rank rank) {
-        return patterns::make_request(pattern, rank, ranks, way);
-    };
+    experiment.request = [scenario](Rank rank) { return request_of(scenario, rank); };
     return experiment;
 }
 

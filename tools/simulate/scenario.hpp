@@ -14,6 +14,8 @@ struct Scenario {
     Rank local_aggregators = 0;
     std::uint64_t seed = 1;
     bool checked = true;
+    /// What each rank asks for, of a recorded job: in place of what the pattern says.
+    std::shared_ptr<std::vector<Request> const> recorded;
 };
 
 /// One key of a description that is no number of a machine.
@@ -33,6 +35,9 @@ void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
 
 /// Empty: the pattern is possible on the machine.
 [[nodiscard]] std::string why_not(Scenario const& scenario);
+
+/// What a rank asks for. The scenario must be possible.
+[[nodiscard]] Request request_of(Scenario const& scenario, Rank rank);
 
 [[nodiscard]] simulated::Experiment experiment_of(Scenario const& scenario);
 
