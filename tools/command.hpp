@@ -16,6 +16,7 @@ namespace sluice {
 int command_run(int argc, char** argv);
 int command_record(int argc, char** argv);
 int command_bench(int argc, char** argv);
+int command_replay(int argc, char** argv);
 int command_calibrate(int argc, char** argv);
 int command_device(int argc, char** argv);
 int command_exchange(int argc, char** argv);

@@ -242,6 +242,14 @@ int command_bench(int argc, char** argv) {
     return become_own(*part, collectives ? "sluice-collectives" : "sluice-bench", argv - 1);
 }
 
+int command_replay(int, char** argv) {
+    auto const part = part_for("", false);
+    if (!part) return bad_usage;
+    if (!switched_off()) keep_delayed_writes();
+    unsetenv("SLUICE_RECORD");  // The name "replay" makes room for the program's.
+    return become_own(*part, "sluice-replay", argv - 1);
+}
+
 /// What an earlier profile says must not shape the calls that are measured.
 int command_calibrate(int, char** argv) {
     auto const part = part_for("", false);

@@ -36,6 +36,10 @@ constexpr Command commands[] = {
      "MPI "
      "serves the calls, unchanged",
      sluice::command_record},
+    {"replay", "replay LOG --dir DIR [OPTION ...]",
+     "make the calls of a recorded log again, at their pace and with bytes that are checked; under "
+     "mpiexec; see sluice replay --help",
+     sluice::command_replay},
     {"bench", "bench [OPTION ...]",
      "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines; bench "
      "nvm: the NVM paper's study; bench overhead, bench kernels: collectives between memories",
