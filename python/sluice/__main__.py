@@ -10,14 +10,14 @@ OLDEST = (3, 11)
 BAD_USAGE = 2
 
 
-def names():
+def names() -> "list[str]":
     """The commands of the table."""
     table = os.path.join(os.path.dirname(os.path.abspath(__file__)), "commands.txt")
     with open(table, encoding="utf-8") as lines:
         return [line.split("|")[0].strip() for line in lines if line[0] not in "#\n"]
 
 
-def main(words):
+def main(words: "list[str]") -> int:
     """Runs the command that the first word names; returns the exit code."""
     if sys.version_info < OLDEST:
         found = ".".join(map(str, sys.version_info[:2]))
@@ -29,7 +29,7 @@ def main(words):
         sys.stderr.write("usage: python -m sluice %s ...\n" % "|".join(names()))
         return BAD_USAGE
     try:
-        return importlib.import_module("sluice." + words[0]).main(words[1:])
+        return int(importlib.import_module("sluice." + words[0]).main(words[1:]))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # The reader of what is printed has gone, as `head` does.

@@ -4,6 +4,7 @@ files with bytes at the same places. Logs that are cut off, ranks that are kille
 cannot be written end no job. Exit code 1 if a case failed.
 """
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -135,6 +136,27 @@ def explained(place):
            "simulation", done.stdout)
 
 
+def tuned(place):
+    """Hints are tried within a time, and the result says what was measured."""
+    path, found = place.folder / "tuned.record", place.folder / "tuned.jsonl"
+    place.record(path, *place.programs(place.folder / "tuned.bin")["steps"])
+    words = [place.sluice, "tune", path, "--dir", place.folder, "--time", "4", "--json", found,
+             "--mpiexec", runner.MPIS[place.mpi].mpiexec]
+    mark = uuid.uuid4().hex
+    run = runner.Run(place.mpi, "record", RANKS)
+    code, output = runner.execute([str(word) for word in words],
+                                  runner.environment(run, mark, False), SECONDS, mark)
+    runner.end_processes(mark)
+    expect(code == 0 and "the default" in output, "a table", output)
+    expect("SLUICE_HINTS='" in output or "leave SLUICE_HINTS unset" in output, "advice", output)
+    lines = [json.loads(line) for line in found.read_text().splitlines()]
+    default = next(line for line in lines if not line["hints"])
+    expect(default["ratio"] == 1 and len(lines) > 5, "what was found of each", output)
+    expect(sum(line["best"] for line in lines) == 1, "one is the best")
+    best = next(line for line in lines if line["best"])
+    expect(best is default or (best["ratio"] < 0.97 and best["turns"] >= 3), f"best {best}")
+
+
 def cut_off(place):
     path, short = place.folder / "whole.record", place.folder / "short.record"
     place.record(path, place.calls, place.folder / "whole.bin")
@@ -186,7 +208,7 @@ def full(place):
     expect(all(500 < len(rank.calls) < 4000 for rank in log.ranks), "what was there is read")
 
 
-CASES = (same_calls, details, explained, cut_off, killed, unwritable, full)
+CASES = (same_calls, details, explained, tuned, cut_off, killed, unwritable, full)
 
 
 def main():
