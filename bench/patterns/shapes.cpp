@@ -106,7 +106,8 @@ BtioGrid btio_grid(PatternSpec const& spec, Rank ranks) noexcept {
 Shape btio(Place const& place) {
     constexpr Bytes point = btio_words * word_bytes;
     Bytes const p = square_root(place.ranks);
-    auto const [planes, edge] = btio_grid(place.spec, place.ranks);
+    BtioGrid const grid = btio_grid(place.spec, place.ranks);
+    Bytes const planes = grid.planes, edge = grid.edge;
     auto const border = [&](Bytes cell) { return edge * cell / p; };
     Extents extents;
     for (Bytes slab = 0; slab < p; ++slab) {

@@ -109,7 +109,8 @@ private:
 
     void grow(std::size_t count) {
         std::size_t const size = std::max(count, std::clamp(entries_, entries_min, entries_max));
-        chunks_.push_back(std::make_shared_for_overwrite<T[]>(size));
+        // Not make_shared_for_overwrite, which the library of g++ 11 lacks.
+        chunks_.emplace_back(std::make_unique_for_overwrite<T[]>(size));
         entries_ += size;
         next_ = chunks_.back().get();
         left_ = size;

@@ -85,7 +85,7 @@ function(sluice_unit_tests)
 endfunction()
 
 add_custom_target(configured)  # Nothing: clang-tidy needs the list of compilations only.
-if(SLUICE_UNIT_TESTS AND NOT taken_from)
+if(SLUICE_TESTS AND NOT taken_from)
     sluice_sources(unit_test_sources tests/unit/*_test.cpp)
     if(GTest_FOUND)
         sluice_unit_tests(${unit_test_sources})

@@ -167,10 +167,9 @@ void File::account() {
     std::vector<std::shared_ptr<Operation>> ended;
     {
         std::lock_guard const lock(mutex_);
-        auto const going_on = std::ranges::stable_partition(
-            left_behind_, [](auto const& operation) { return operation->complete(); });
-        ended.assign(left_behind_.begin(), going_on.begin());
-        left_behind_.erase(left_behind_.begin(), going_on.begin());
+        std::erase_if(left_behind_, [&](auto const& operation) {
+            return operation->complete() && (ended.push_back(operation), true);
+        });
     }
     if (ordered) account_for_independent();
     if (ordered) behind.withdraw_overwritten();
