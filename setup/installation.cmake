@@ -1,4 +1,5 @@
 # Where the files of an installation lie. CMakeLists.txt includes it.
+include(CMakePackageConfigHelpers)
 
 # All but the headers and what pkg-config reads lies in a folder of Sluice's own, with the folders
 # of the build tree in it. What is linked to an MPI lies in a folder of that MPI there, so several
@@ -11,6 +12,23 @@ file(RELATIVE_PATH command_from_bin ${CMAKE_INSTALL_FULL_BINDIR}
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/install)
 file(CREATE_LINK ${command_from_bin} ${PROJECT_BINARY_DIR}/install/sluice SYMBOLIC)
 install(FILES ${PROJECT_BINARY_DIR}/install/sluice DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# What find_package(Sluice) reads; each MPI adds its targets in a folder of its own beside it.
+set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Sluice)
+set(command ${CMAKE_INSTALL_BINDIR}/sluice)
+configure_package_config_file(setup/templates/SluiceConfig.cmake.in
+    ${PROJECT_BINARY_DIR}/install/SluiceConfig.cmake
+    INSTALL_DESTINATION ${cmake_folder} PATH_VARS command)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/install/SluiceConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/install/SluiceConfig.cmake
+              ${PROJECT_BINARY_DIR}/install/SluiceConfigVersion.cmake
+        DESTINATION ${cmake_folder})
+
+# What shells complete: they ask the command itself for its commands and options.
+install(FILES setup/completion/sluice
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES setup/completion/_sluice DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
 include(CheckSymbolExists)
 
@@ -55,7 +73,39 @@ function(sluice_pkg_config target)
     file(RELATIVE_PATH headers ${folder} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
     file(RELATIVE_PATH libraries ${folder}
          ${CMAKE_INSTALL_FULL_LIBDIR}/sluice/${SLUICE_MPI_NAME}/lib)
-    configure_file(setup/sluice.pc.in ${PROJECT_BINARY_DIR}/install/${name}.pc @ONLY)
+    configure_file(setup/templates/sluice.pc.in ${PROJECT_BINARY_DIR}/install/${name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/install/${name}.pc
             DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+# sluice_exported(<target>): names it Sluice::mpich, Sluice::mpich-abi and so on for find_package().
+function(sluice_exported target)
+    string(REGEX REPLACE "^sluice" "${SLUICE_MPI_NAME}" name ${target})
+    string(REPLACE "_" "-" name ${name})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+endfunction()
+
+# sluice_cmake_targets(): the targets that find_package(Sluice) gets for the MPI.
+function(sluice_cmake_targets)
+    install(EXPORT sluice_targets NAMESPACE Sluice:: FILE targets.cmake
+            DESTINATION ${cmake_folder}/${SLUICE_MPI_NAME})
+endfunction()
+
+# sluice_modules(): module files of the MPI, of Tcl (Environment Modules, Lmod) and of Lua (Lmod),
+# each in a tree of its own, for MODULEPATH.
+function(sluice_modules)
+    foreach(kind_and_suffix IN ITEMS modulefiles= lmod=.lua)
+        string(REGEX MATCH "^[^=]*" kind ${kind_and_suffix})
+        string(REGEX MATCH "[^=]*$" suffix ${kind_and_suffix})
+        set(folder ${CMAKE_INSTALL_DATADIR}/${kind}/sluice)
+        set(file ${PROJECT_BINARY_DIR}/install/${kind}/${PROJECT_VERSION}-${SLUICE_MPI_NAME})
+        file(RELATIVE_PATH prefix_from_module /${folder} /)
+        string(REGEX REPLACE "/$" "" prefix_from_module ${prefix_from_module})
+        if(suffix)
+            configure_file(setup/templates/module.lua.in ${file}${suffix} @ONLY)
+        else()
+            configure_file(setup/templates/module.tcl.in ${file} @ONLY)
+        endif()
+        install(FILES ${file}${suffix} DESTINATION ${folder})
+    endforeach()
 endfunction()
