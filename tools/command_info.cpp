@@ -5,6 +5,7 @@
 #include "storage/profile_path.hpp"
 #include "system/library_thread.hpp"
 #include "tools/command.hpp"
+#include "tools/facts.hpp"
 #include "tools/mpi_parts.hpp"
 #include "transport/fabric_endpoint.hpp"
 
@@ -19,53 +20,50 @@
 namespace sluice {
 namespace {
 
-void line(char const* name, std::string const& value) {
-    std::printf("  %-24s %s\n", name, value.c_str());
-}
+struct Loaded {
+    std::string version;  ///< What the MPI says of itself, or why it cannot be loaded.
+    std::string library;  ///< The MPI's own.
+};
 
-/// Asks the library's MPI for its name. The library is loaded, MPI is not initialised.
-std::string mpi_version(std::string const& file) {
-    void* const loaded = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!loaded) return std::string("cannot be loaded: ") + dlerror();
-    look_for_fabric_beside(dlsym(loaded, "PMPI_Init"));
-    using Ask = int (*)(char*, int*);
-    auto const ask = reinterpret_cast<Ask>(dlsym(loaded, "MPI_Get_library_version"));
-    char text[8192] = "unknown";
-    int length = 0;
-    if (ask) ask(text, &length);
+std::string first_line(char const* text) {
     std::istringstream first(std::string(text, std::strcspn(text, "\n")));
     std::string line;  // MPICH aligns with white space.
     for (std::string word; first >> word;) line += (line.empty() ? "" : " ") + word;
     return line;
 }
 
-bool is_there(std::string const& file) { return access(file.c_str(), R_OK) == 0; }
-
-/// Of one of several MPIs in an installation: with its name.
-void line_of(MpiPart const& part, std::string const& name, std::string const& value) {
-    line((part.name.empty() ? name : part.name + ": " + name).c_str(), value);
+/// Asks the library's MPI for its name. The library is loaded, MPI is not initialised.
+Loaded load(std::string const& file) {
+    void* const loaded = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!loaded) return {std::string("cannot be loaded: ") + dlerror(), ""};
+    void* const function = dlsym(loaded, "PMPI_Init");
+    look_for_fabric_beside(function);
+    using Ask = int (*)(char*, int*);
+    auto const ask = reinterpret_cast<Ask>(dlsym(loaded, "MPI_Get_library_version"));
+    char text[8192] = "unknown";
+    int length = 0;
+    if (ask) ask(text, &length);
+    Dl_info where{};
+    bool const is_known = function && dladdr(function, &where) && where.dli_fname;
+    return {first_line(text), is_known ? where.dli_fname : ""};
 }
 
-void print_libraries(MpiPart const& part) {
+bool is_there(std::string const& file) { return access(file.c_str(), R_OK) == 0; }
+
+void add_libraries(Facts& facts, MpiPart const& part) {
     std::string const own = part.library(false), abi = part.library(true);
-    line_of(part, "library", is_there(own) ? own : own + " (missing)");
-    line_of(part, "MPI", mpi_version(own));
-    line_of(part, "library, standard ABI", is_there(abi) ? abi : "none: the MPI has no libmpi_abi");
-    if (is_there(abi)) line_of(part, "MPI", mpi_version(abi));
+    facts.add("library", is_there(own) ? own : own + " (missing)", part.name);
+    Loaded const loaded = load(own);
+    facts.add("MPI", loaded.version, part.name);
+    std::string const mpiexec = mpiexec_of(loaded.library);
+    facts.add("mpiexec", mpiexec.empty() ? "none beside the MPI" : mpiexec, part.name);
+    facts.add("library, standard ABI", is_there(abi) ? abi : "none: the MPI has no libmpi_abi",
+              part.name);
+    if (is_there(abi)) facts.add("MPI, standard ABI", load(abi).version, part.name);
 }
 
 char const* found(std::string const& path) {
     return access(path.c_str(), X_OK) == 0 ? "yes" : "no";
-}
-
-void print_knobs(char const* title, std::span<Knob const> knobs, bool environment = false) {
-    std::printf("\n%s\n", title);
-    for (Knob const& knob : knobs) {
-        char const* const set = environment ? std::getenv(knob.name) : nullptr;
-        std::printf("  %-24s %-10s %s", knob.name, knob.fallback, knob.meaning);
-        if (set) std::printf("  [set to %s]", set);
-        std::printf("\n");
-    }
 }
 
 std::string or_unknown(Cores const& cores) { return cores.empty() ? "not known" : cores.text(); }
@@ -82,7 +80,7 @@ std::string where_threads_run(Affinity const& affinity) {
     return or_unknown(granted) + refused;
 }
 
-void print_threads() {
+void add_threads(Facts& facts) {
     std::vector<Complaint> complaints;
     Settings const settings = read_settings(
         [](char const* name) -> std::optional<std::string> {
@@ -90,7 +88,7 @@ void print_threads() {
             return value ? std::optional<std::string>(value) : std::nullopt;
         },
         complaints);
-    line("library's threads run on", where_threads_run(settings.affinity));
+    facts.add("library's threads run on", where_threads_run(settings.affinity));
 }
 
 /// What `sluice bench kernels` was built with.
@@ -111,31 +109,30 @@ std::vector<Feature> libraries_of_kernels() {
 }
 
 /// Of the last MPI whose library was loaded here.
-void print_fabric() {
+void add_fabric(Facts& facts) {
     FabricOffers const& offers = fabric_offers();
     FabricOffer const* const best = offers.best("");
-    line("between nodes",
-         best && best->is_tested ? "libfabric: " + best->provider : "messages of the MPI");
-    line("libfabric", offers.library);
+    facts.add("between nodes",
+              best && best->is_tested ? "libfabric: " + best->provider : "messages of the MPI");
+    facts.add("libfabric", offers.library);
     for (FabricOffer const& offer : offers.all) {
         std::string const yes =
             offer.is_tested ? "yes" : "yes, if asked for: SLUICE_NETWORK=fabric:" + offer.provider;
-        line(("libfabric: " + offer.provider).c_str(),
-             offer.why_not.empty() ? yes : "no: " + offer.why_not);
+        facts.add("libfabric: " + offer.provider,
+                  offer.why_not.empty() ? yes : "no: " + offer.why_not);
     }
 }
 
-void print_features(std::vector<Feature> const& features) {
-    for (Feature const& one : features) {
-        line(one.name.c_str(), one.here ? "yes" : "no: " + one.instead);
-    }
+void add_features(Facts& facts, std::vector<Feature> const& features, std::string const& of = "") {
+    for (Feature const& one : features)
+        facts.add(one.name, one.here ? "yes" : "no: " + one.instead, of);
 }
 
-void print_programs(MpiPart const& part) {
-    line_of(part, "sluice bench", found(part.folder + "/libexec/sluice-bench"));
+void add_programs(Facts& facts, MpiPart const& part) {
+    facts.add("sluice bench", found(part.folder + "/libexec/sluice-bench"), part.name);
     std::string const kernels = part.folder + "/libexec/sluice-collectives";
-    line_of(part, "sluice bench kernels", found(kernels));
-    if (is_there(kernels)) print_features(libraries_of_kernels());
+    facts.add("sluice bench kernels", found(kernels), part.name);
+    if (is_there(kernels)) add_features(facts, libraries_of_kernels(), part.name);
 }
 
 /// Which profile the library would load for a file in the folder, and whether it could.
@@ -155,36 +152,58 @@ std::string profile_for(std::string const& folder) {
     return path + " (" + (machine->is_measured() ? machine->measured : "not measured") + ")";
 }
 
+void add_folder(Facts& facts, std::string const& folder) {
+    facts.section("folder", "what the file system of " + folder + " has");
+    auto const there = folder_features(folder);
+    if (there.empty()) facts.add("not known", "no file can be made there");
+    add_features(facts, there);
+    facts.add("profile of the machine", profile_for(folder));
+}
+
+void add_settings(Facts& facts) {
+    facts.section("environment", "environment variables, with their defaults");
+    facts.add_knobs(environment_knobs(), true);
+    facts.section("hints", "hints of MPI_File_open, set_view and set_info, with their defaults");
+    facts.add_knobs(hint_knobs(), false);
+    facts.section("experiments", "hints for experiments, and one that is only shown");
+    facts.add_knobs(experiment_hint_knobs(), false);
+    facts.section("tests", "for tests: words of SLUICE_TEST, as name=value;name=value");
+    facts.add_knobs(test_knobs(), false);
+    if (char const* const set = std::getenv("SLUICE_TEST")) facts.add("SLUICE_TEST is set to", set);
+}
+
+Facts facts_of(std::string const& folder) {
+    Facts facts;
+    facts.section("mpis", "");
+    for (MpiPart const& part : mpi_parts()) add_libraries(facts, part);
+    facts.section("features", "features");
+    facts.add("cores", or_unknown(process_cores()) + " of " + or_unknown(online_cores()));
+    add_threads(facts);
+    add_fabric(facts);
+    for (MpiPart const& part : mpi_parts()) add_programs(facts, part);
+    facts.add("emulated device (FUSE)", found(installation() + "/libexec/sluice-device"));
+    facts.section("system", "what the system has, and what serves in place of what it has not");
+    add_features(facts, system_features());
+    add_folder(facts, folder);
+    add_settings(facts);
+    return facts;
+}
+
 }  // namespace
 
 int command_info(int argc, char** argv) {
+    bool const as_json = argc > 0 && std::strcmp(argv[0], "--json") == 0;
+    if (as_json) --argc, ++argv;
     std::string const folder = argc > 0 ? argv[0] : ".";
     if (argc > 1 || folder.starts_with('-') || !std::filesystem::is_directory(folder)) {
-        std::fprintf(stderr, "sluice info: usage: sluice info [FOLDER]; %s is no folder\n",
+        std::fprintf(stderr, "sluice info: usage: sluice info [--json] [FOLDER]; %s is no folder\n",
                      argc > 1 ? argv[1] : folder.c_str());
         return bad_usage;
     }
-    std::string const root = installation();
+    Facts const facts = facts_of(folder);
+    if (as_json) return facts.print_json(), 0;
     std::printf("sluice %s\n", SLUICE_VERSION);
-    for (MpiPart const& part : mpi_parts()) print_libraries(part);
-    line("cores", or_unknown(process_cores()) + " of " + or_unknown(online_cores()));
-    std::printf("\nfeatures\n");
-    print_threads();
-    print_fabric();
-    for (MpiPart const& part : mpi_parts()) print_programs(part);
-    line("emulated device (FUSE)", found(root + "/libexec/sluice-device"));
-    std::printf("\nwhat the system has, and what serves in place of what it has not\n");
-    print_features(system_features());
-    std::printf("\nwhat the file system of %s has\n", folder.c_str());
-    auto const found = folder_features(folder);
-    if (found.empty()) line("not known", "no file can be made there");
-    print_features(found);
-    line("profile of the machine", profile_for(folder));
-    print_knobs("environment variables, with their defaults", environment_knobs(), true);
-    print_knobs("hints of MPI_File_open, set_view and set_info, with their defaults", hint_knobs());
-    print_knobs("hints for experiments, and one that is only shown", experiment_hint_knobs());
-    print_knobs("for tests: words of SLUICE_TEST, as name=value;name=value", test_knobs());
-    if (char const* const set = std::getenv("SLUICE_TEST")) line("SLUICE_TEST is set to", set);
+    facts.print_text();
     return 0;
 }
 

@@ -164,6 +164,12 @@ void keep_delayed_writes() {
                     why + ")");
 }
 
+/// The part whose program it becomes; for help any will do.
+std::optional<MpiPart> part_for_own(int argc, char** argv) {
+    bool const is_help = std::any_of(argv, argv + argc, asks_for_help);
+    return is_help ? mpi_parts().front() : part_for("", false);
+}
+
 /// Becomes one of Sluice's own programs, with the library for its MPI.
 int become_own(MpiPart const& part, char const* name, char** argv) {
     std::string program = part.folder + "/libexec/" + name;
@@ -228,7 +234,7 @@ int command_bench(int argc, char** argv) {
     std::string_view const what = argc > 0 ? argv[0] : "";
     if (what == "exchange") return command_exchange(argc - 1, argv + 1);
     if (what == "nvm") return command_nvm(argc - 1, argv + 1);
-    auto const part = part_for("", false);
+    auto const part = part_for_own(argc, argv);
     if (!part) return bad_usage;
     if (what == "storage") {  // The engines by themselves: nothing is preloaded.
         std::string engines = part->folder + "/libexec/sluice-storage";
@@ -251,8 +257,8 @@ int command_replay(int, char** argv) {
 }
 
 /// What an earlier profile says must not shape the calls that are measured.
-int command_calibrate(int, char** argv) {
-    auto const part = part_for("", false);
+int command_calibrate(int argc, char** argv) {
+    auto const part = part_for_own(argc, argv);
     if (!part) return bad_usage;
     std::string const program = part->folder + "/libexec/sluice-calibrate";
     if (access(program.c_str(), X_OK) != 0) {

@@ -105,6 +105,17 @@ bool has_own_mpi(std::string const& program) {
            mpi_among_needed(program).empty();
 }
 
+std::string mpiexec_of(std::string const& library) {
+    bool const is_open_mpi = library.find(open_mpi) != std::string::npos;
+    for (std::string folder = folder_of(library); !folder.empty(); folder = folder_of(folder)) {
+        std::string const plain = folder + "/bin/mpiexec";
+        std::string const own = plain + (is_open_mpi ? ".openmpi" : ".mpich");
+        for (std::string const& path : {own, plain})
+            if (access(path.c_str(), X_OK) == 0) return path;
+    }
+    return "";
+}
+
 std::string mpi_in_words(std::string const& mpi) {
     if (mpi == open_mpi) return "Open MPI (libmpi.so.40)";
     if (mpi == standard) return "the standard ABI (libmpi_abi.so)";

@@ -27,6 +27,11 @@ std::string mpi_of(std::string const& file);
 /// the program was not stripped.
 bool has_own_mpi(std::string const& program);
 
+/// The mpiexec that belongs to an MPI, whose library this is: in a folder bin beside one of those
+/// that the library lies in, by the MPI's own name there (mpiexec.mpich) where there is one. Empty:
+/// none is found.
+std::string mpiexec_of(std::string const& library);
+
 /// "Open MPI (libmpi.so.40)", for messages.
 std::string mpi_in_words(std::string const& mpi);
 

@@ -69,7 +69,8 @@ constexpr Command commands[] = {
      "make FILE of the parts of a trace that lie in FILE.parts because the job was killed; sluice "
      "trace does it by itself",
      sluice::command_merge_trace},
-    {"info", "info [FOLDER]", "version, MPI, features, environment variables and hints",
+    {"info", "info [--json] [FOLDER]",
+     "version, MPI, features, environment variables and hints; --json: one object, for programs",
      sluice::command_info},
 };
 

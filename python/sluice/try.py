@@ -1,0 +1,182 @@
+"""`sluice try`: a small program on a slow device, without Sluice and with it, side by side.
+
+The device is `sluice device`, a file system in memory that takes its time; the program is
+libexec/sluice-try, which computes and writes in turns and calls no MPI while it computes. All that
+is made is removed again.
+"""
+import argparse
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+RANKS = 2
+SECONDS = 60  # Of one run; it takes about 5.
+MOUNT_SECONDS = 10
+# Open MPI starts neither as root nor with more ranks than cores, unless told.
+LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+          "OMPI_MCA_rmaps_base_oversubscribe": "1",
+          "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+
+
+class Obstacle(Exception):
+    """Why it cannot be tried here, and what can be done about it."""
+
+
+@dataclasses.dataclass
+class Mpi:
+    """One of the MPIs that Sluice is installed for."""
+    name: str  # empty in a build tree
+    version: str
+    mpiexec: Path
+    program: Path
+
+
+def own_command() -> str:
+    """The command `sluice`: the one that started this, else that of PATH."""
+    command = os.environ.get("SLUICE_COMMAND") or shutil.which("sluice")
+    if not command:
+        raise Obstacle("there is no command sluice on PATH")
+    return command
+
+
+def installed_mpis(command: str) -> list[Mpi]:
+    """Those of which all is there, mpiexec too."""
+    done = subprocess.run([command, "info", "--json"], capture_output=True, text=True, check=True)
+    mpis = json.loads(done.stdout)["mpis"]
+    mpis = {"": mpis} if "library" in mpis else mpis
+    found = [Mpi(name, facts["MPI"], Path(facts["mpiexec"]),
+                 Path(facts["library"]).parents[1] / "libexec" / "sluice-try")
+             for name, facts in mpis.items()]
+    usable = [mpi for mpi in found if mpi.mpiexec.is_file() and mpi.program.is_file()]
+    if not usable:
+        said = "; ".join(f"{mpi.name or 'MPI'}: {mpi.version}, mpiexec: {mpi.mpiexec}"
+                         for mpi in found)
+        raise Obstacle(f"no MPI with its mpiexec and Sluice's programs is found ({said})")
+    return usable
+
+
+def chosen_mpi(mpis: list[Mpi], wanted: str | None) -> Mpi:
+    """The one that is asked for, else that of the mpiexec on PATH, else the first."""
+    if wanted:
+        for mpi in mpis:
+            if mpi.name == wanted:
+                return mpi
+        names = ", ".join(mpi.name for mpi in mpis if mpi.name) or "only one, in a build tree"
+        raise Obstacle(f"there is no MPI {wanted}; there are: {names}")
+    on_path = shutil.which("mpiexec")
+    same = [mpi for mpi in mpis if on_path and os.path.realpath(on_path) ==
+            os.path.realpath(mpi.mpiexec)]
+    return (same or mpis)[0]
+
+
+@contextlib.contextmanager
+def slow_device(command: str, bandwidth: str, folder: Path) -> Iterator[Path]:
+    """A mounted device, until the block ends."""
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        raise Obstacle("/dev/fuse is missing or not open to you, so no slow device can be mounted. "
+                       "In a container: start it with --device /dev/fuse --cap-add SYS_ADMIN. "
+                       "--dir DIR writes to a folder of yours instead")
+    folder.mkdir()
+    device = subprocess.Popen([command, "device", "--bandwidth", bandwidth, "--mount", folder],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        end = time.monotonic() + MOUNT_SECONDS
+        while not os.path.ismount(folder):
+            if device.poll() is not None or time.monotonic() > end:
+                raise Obstacle(f"the device was not mounted: {stop(device) or 'no reason given'}. "
+                               "--dir DIR writes to a folder of yours instead")
+            time.sleep(0.02)
+        yield folder
+    finally:
+        stop(device)
+
+
+def stop(device: subprocess.Popen) -> str:
+    """Ends the device, which unmounts; returns what it said."""
+    device.terminate()
+    try:
+        return device.communicate(timeout=MOUNT_SECONDS)[1].strip()
+    except subprocess.TimeoutExpired:
+        device.kill()
+        return device.communicate()[1].strip()
+
+
+def run(mpi: Mpi, command: str, path: Path, with_sluice: bool) -> dict:
+    """Seconds blocked and in all, and the digest of what was written."""
+    under = [command, "run"] if with_sluice else []
+    environment = {**LAUNCH, **os.environ, "SLUICE_MPI": mpi.name}
+    for variable in ("LD_PRELOAD", *([] if mpi.name else ["SLUICE_MPI"])):
+        environment.pop(variable, None)
+    words = [mpi.mpiexec, "-n", str(RANKS), *under, mpi.program, path]
+    try:
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
+                              env=environment, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise Obstacle(f"{' '.join(map(str, words))} took more than {SECONDS} s") from error
+    lines = [line for line in done.stdout.splitlines() if line.startswith('{"blocked"')]
+    if done.returncode or not lines:
+        raise Obstacle(f"{' '.join(map(str, words))} failed:\n{done.stdout}{done.stderr}")
+    with open(path, "rb") as written:
+        digest = hashlib.file_digest(written, "sha256").hexdigest()
+    path.unlink()
+    return {**json.loads(lines[0]), "digest": digest}
+
+
+def report(plain: dict, served: dict) -> None:
+    """The two runs beside each other."""
+    print(f"{'':17}{'waited in calls of MPI':>22}{'the whole run':>16}")
+    for name, figures in (("without Sluice", plain), ("with Sluice", served)):
+        print(f"  {name:15}{figures['blocked']:>20.2f} s{figures['seconds']:>14.2f} s")
+    print("Both runs wrote the same bytes.")
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="sluice try",
+        description="Runs a small program on an emulated slow device, without Sluice and with it, "
+                    "and prints the seconds that it waited.")
+    parser.add_argument("--mpi", metavar="NAME", help="of those that sluice info lists")
+    parser.add_argument("--bandwidth", default="40M", metavar="SIZE",
+                        help="bytes that the device takes in a second (40M)")
+    parser.add_argument("--dir", type=Path, metavar="DIR",
+                        help="write there, and emulate no device")
+    return parser.parse_args(words)
+
+
+def try_it(options: argparse.Namespace) -> int:
+    command = own_command()
+    mpi = chosen_mpi(installed_mpis(command), options.mpi)
+    with contextlib.ExitStack() as stack:
+        scratch = Path(stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="sluice-try-", dir=options.dir)))
+        folder = scratch if options.dir else stack.enter_context(
+            slow_device(command, options.bandwidth, scratch / "device"))
+        where = str(options.dir) if options.dir else (
+            f"a device that takes {options.bandwidth} bytes a second")
+        print(f"{RANKS} ranks of {mpi.version} compute, and write 64 MiB in 8 steps to {where} "
+              "by MPI_File_iwrite_at_all", flush=True)
+        plain = run(mpi, command, folder / "plain", False)
+        served = run(mpi, command, folder / "sluice", True)
+    if plain["digest"] != served["digest"]:
+        print("sluice try: the two runs wrote different bytes", file=sys.stderr)
+        return 1
+    report(plain, served)
+    return 0
+
+
+def main(words: list[str]) -> int:
+    options = parse(words)
+    try:
+        return try_it(options)
+    except Obstacle as obstacle:
+        print(f"sluice try: {obstacle}", file=sys.stderr)
+        return 1
