@@ -109,3 +109,31 @@ function(sluice_modules)
         install(FILES ${file}${suffix} DESTINATION ${folder})
     endforeach()
 endfunction()
+
+# sluice_manual(): manual pages, from what the command, the headers and docs/hints.md say.
+function(sluice_manual)
+    find_package(Python3 QUIET COMPONENTS Interpreter)
+    if(NOT Python3_FOUND OR SLUICE_SANITIZE)
+        message(STATUS "manual pages: left out, there is no Python 3 to make them, or a sanitizer")
+        return()
+    endif()
+    sluice_sources(pages setup/manual/*.py include/sluice/*.h docs/hints.md
+                   python/sluice/commands.txt)
+    list(TRANSFORM pages PREPEND ${PROJECT_SOURCE_DIR}/)
+    set(folder ${PROJECT_BINARY_DIR}/share/man)
+    set(speaking ${PROJECT_BINARY_DIR}/bin/sluice)
+    foreach(program IN ITEMS sluice-device sluice-bench sluice-storage sluice-collectives
+                             sluice-calibrate)
+        if(TARGET ${program})  # Each has a help text of its own.
+            list(APPEND speaking ${program})
+        endif()
+    endforeach()
+    set(made ${PROJECT_BINARY_DIR}/install/manual.stamp)
+    add_custom_command(OUTPUT ${made} DEPENDS ${pages} ${speaking} sluice_command
+        COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/setup/manual/make.py
+                ${PROJECT_BINARY_DIR}/bin/sluice ${folder}
+        COMMAND ${CMAKE_COMMAND} -E touch ${made} COMMENT "Writing manual pages" VERBATIM)
+    add_custom_target(manual ALL DEPENDS ${made})
+    file(MAKE_DIRECTORY ${folder})
+    install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+endfunction()
