@@ -15,6 +15,7 @@
 #include <link.h>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sluice {
@@ -89,10 +90,20 @@ void check_launcher(std::string const& mpi) {
 }
 
 #ifndef MPI_ABI
+/// Do MPICH and the MPIs that keep its ABI by agreement (Cray's has MPICH in its name) serve each
+/// other's programs, so that a build for one of them is one for all?
+bool shares_abi(std::string const& mpi) {
+    constexpr std::string_view family[] = {"MPICH", "Intel", "MVAPICH"};
+    auto const named = [&](std::string_view name) { return mpi.find(name) != std::string::npos; };
+    return std::ranges::find(family, SLUICE_BUILT_FOR) != std::end(family) &&
+           std::ranges::any_of(family, named);
+}
+
 /// The handles of another MPI are other values: nothing of it may be called with ours.
 void check_family(std::string const& mpi) {
     std::string const running = name_of(mpi);
-    if (running.empty() || running.find(SLUICE_BUILT_FOR) != std::string::npos) return;
+    bool const is_same = running.find(SLUICE_BUILT_FOR) != std::string::npos;
+    if (running.empty() || is_same || shares_abi(running)) return;
     refuse("built for " SLUICE_BUILT_FOR ", but the program uses another MPI (" + mpi + ", " +
            first_line(running) + "): use the sluice command of that MPI's build");
 }
