@@ -21,6 +21,8 @@ DEVICES = {"hdd": "#882255", "ssd": "#ddaa33", "nvm": "#117733"}
 PARTS = {"metadata": "#332288", "data": "#88ccee", "computation": "#aa4499", "storage": "#999933",
          "both": "#44aa99"}
 KERNELS = {"ascending": "#e69f00", "balanced": "#009e73"}
+# Of the time of a run.
+RUNS = {"computing": "#c8c8c8", "waiting": "#b5331e", "closing": "#ffb000"}
 ESTIMATES = {"measured": "#000000", "equations": "#cc6677", "model": "#6699cc"}
 
 

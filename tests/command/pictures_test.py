@@ -92,11 +92,34 @@ class Pictures(unittest.TestCase):
             self.assertIn("measured", figure.get_suptitle())
             self.assertEqual(figure.axes[0].get_ylim(), module.HIDDEN_LIMITS)
 
+    def test_parts_of_a_run_are_all_of_it(self):
+        module = script(ROOT / "results" / "picture-front")
+        figure, axes = palette.plt.subplots()
+        row = {"variants": {"one": {"total": {"median": 5.0}, "compute": {"median": 3.0},
+                                    "calls": {"median": 1.5}}}}
+        self.assertEqual(module.draw_run(axes, 0, row, "one"), 5)
+        self.assertEqual([bar.get_width() for bar in axes.patches], [3, 1.5, 0.5])
+        self.assertEqual([text.get_text() for text in axes.texts], ["5.0 s"])
+        palette.plt.close(figure)
+
+    def test_first_pictures_say_where_they_were_measured(self):
+        module = script(ROOT / "results" / "picture-front")
+        module.save = lambda figure, path: self.figures.update({path.name: figure})
+        for draw in (module.draw_front, module.draw_hidden, module.draw_correctness,
+                     module.draw_choice):
+            draw(self.folder)
+        self.assertEqual(len(self.figures), 4 + len(module.PAGES))
+        for name, figure in self.figures.items():
+            self.assertRegex(figure.get_suptitle(), "[Mm]easured", name)
+            self.assertTrue((ROOT / "docs" / "images" / name).exists(), name)
+            palette.plt.close(figure)
+
     def test_one_colour_for_one_thing(self):
         for group in (palette.CONTENDERS, palette.DEVICES, palette.PARTS, palette.KERNELS,
-                      palette.ESTIMATES):
+                      palette.ESTIMATES, palette.RUNS):
             self.assertEqual(len(set(group.values())), len(group))
-        elsewhere = {*palette.DEVICES.values(), *palette.PARTS.values(), *palette.KERNELS.values()}
+        elsewhere = {*palette.DEVICES.values(), *palette.PARTS.values(), *palette.KERNELS.values(),
+                     *palette.RUNS.values()}
         self.assertFalse(elsewhere & set(palette.CONTENDERS.values()))
 
     def test_blocking_runs_hide_nothing(self):
