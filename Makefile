@@ -27,7 +27,7 @@ setup:                         ## install what is missing: system packages (root
 	@setup/environment --install $(needed)
 
 build: needed = $(MPI)
-build: build-$(variant)        ## build for MPI=mpich (default), openmpi, ...: see README, MPIs
+build: build-$(variant)        ## build for MPI=mpich (default), openmpi, ...: see docs/mpis.md
 
 # The library, the command and the device, for one MPI: MPI=openmpi shows the other one. What
 # belongs to no MPI is built first, so that the progress of each part is seen.
@@ -55,7 +55,7 @@ test-mpis: environment         ## tests with Intel MPI, Debian's MPIs and the st
 test-long: environment         ## more ranks and repetitions, and "50 of 50": see results/
 	@$(run) --long build unit mpi
 
-test-sanitized: environment    ## MPI programs with the sanitizers, both MPIs: see README
+test-sanitized: environment    ## MPI programs with the sanitizers, both MPIs: see docs/tests.md
 	@$(run) sanitized
 
 test-nodes: build-mpich build-openmpi ## tests across 2 and 4 hosts: see docs/nodes.md
@@ -65,7 +65,7 @@ test-device: build-$(variant)  ## emulated devices against their profiles, by fi
 	@for check in hostile files check; do \
 	    python3 tests/device/$$check.py || test $$? = 77 || exit 1; done  # 77: skipped
 
-test-suites: environment       ## real programs' own tests, without and with Sluice: see README
+test-suites: environment       ## real programs' own tests, without and with Sluice: docs/tests.md
 	@python3 tests/suites/run.py
 
 test-old: build-mpich build-openmpi ## tests with system calls refused: see docs/systems.md

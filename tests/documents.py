@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the documents: each link inside of the repository leads to a file, and to a heading where
-it names one; each decision is in the index; each path in backticks of a how-to exists.
+it names one; each decision is in the index; each path in backticks of a how-to exists; the messages
+that the page on troubleshooting quotes are those of the sources; lists and tables are seen as such.
 
 Prints one line for each fault, and exits with code 1 if there is one.
 """
@@ -64,12 +65,45 @@ def path_faults(path):
                 yield f"{path.relative_to(ROOT)}:{number}: {name}: there is no such file"
 
 
+@functools.cache
+def texts_of_sources():
+    """What the library and the command can print: their string literals, joined where C++ does."""
+    found = []
+    for folder in ("src/mpi", "src/file", "tools"):
+        for path in sorted((ROOT / folder).rglob("*.[ch]pp")):
+            joined = re.sub(r'"\s*(\+\s*)?\n\s*"', "", path.read_text())
+            found += re.findall(r'"((?:[^"\\\n]|\\.)*)"', joined)
+    return "\n".join(found)
+
+
+def message_faults(path):
+    """Messages in blocks `text`, with `...` for what differs, that no source has."""
+    for block in re.findall(r"^```text\n(.*?)^```$", path.read_text(), re.DOTALL | re.MULTILINE):
+        for line in block.splitlines():
+            parts = re.sub(r"^sluice( run)?: ", "", line).split("...")
+            for part in (part.strip(" ;:(),'`") for part in parts):
+                words = [word for word in re.split(r"[;:] | \(", part) if word]
+                if not all(word in texts_of_sources() for word in words):
+                    yield f"{path.relative_to(ROOT)}: no source prints: {part}"
+
+
+def list_faults(path):
+    """Lists and tables behind a line of text, which the site does not take for such."""
+    lines = without_code(path.read_text()).splitlines()
+    for number, (before, line) in enumerate(zip(lines, lines[1:]), 2):
+        begins = re.match(r"(- |\d+\. |\|)", line)
+        if begins and before.strip() and not re.match(r"\s*(- |\d+\. |\||#)|  ", before):
+            yield f"{path.relative_to(ROOT)}:{number}: no empty line before a list or a table"
+
+
 def main():
     howtos = sorted((DOCS / "howto").glob("*.md"))
     documents = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     documents += sorted(DOCS.rglob("*.md"))
     faults = [fault for path in documents for fault in link_faults(path)]
+    faults += [fault for path in documents for fault in list_faults(path)]
     faults += decision_faults()
+    faults += message_faults(DOCS / "troubleshooting.md")
     faults += [fault for path in [ROOT / "CONTRIBUTING.md", *howtos] for fault in path_faults(path)]
     lines = (DOCS / "results.md").read_text().count("\n")
     if lines > RESULTS_LINES:

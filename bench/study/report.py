@@ -224,7 +224,7 @@ def origin(lines):
     if not rows:
         return ""
     last = max(rows, key=lambda row: row["date"])
-    return (f"- Last measured {last['date'][:10]} with {last['mpi_library']}, Sluice {last['sluice_version']}, "
+    return (f"\nLast measured {last['date'][:10]} with {last['mpi_library']}, Sluice {last['sluice_version']}, "
             f"{last['host_cores']} cores.\n")
 
 
