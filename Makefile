@@ -18,7 +18,7 @@ folders := include src tools bench device tests examples
 sources = $(shell find $(folders) -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .PHONY: setup build demo test test-unit test-mpi test-mpis test-long test-sanitized test-nodes \
-        test-device test-suites test-old test-gluster lint format clean help \
+        test-device test-suites test-old test-gluster test-documents lint format clean help \
         environment
 .PRECIOUS: build/%/build.ninja
 .DEFAULT_GOAL := build
@@ -70,6 +70,12 @@ test-suites: environment       ## real programs' own tests, without and with Slu
 
 test-old: build-mpich build-openmpi ## tests with system calls refused: see docs/systems.md
 	@python3 tests/old/run.py || test $$? = 77  # skipped
+
+# With Debian's MPIs as well where they are, which have PnetCDF, HDF5 and NetCDF.
+debian = $(foreach mpi,mpich openmpi,$(if $(shell command -v mpicc.$(mpi)),build-debian-$(mpi)))
+test-documents: environment    ## the programs and commands that the README and docs/start show
+	@$(MAKE) --no-print-directory $(both:%=build-%) $(debian) TARGETS="demo_parts sluice-bench"
+	@python3 tests/document_programs.py
 
 test-gluster: build-mpich build-openmpi build-asan ## tests on GlusterFS: see docs/gluster.md
 	@python3 tests/gluster/run.py || test $$? = 77  # skipped

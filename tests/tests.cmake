@@ -179,6 +179,8 @@ function(sluice_runners)
     sluice_runner(calibrate calibrate/run.py)
     sluice_runner(trace trace/run.py)
     sluice_runner(record record/run.py)
+    sluice_test("programs in documents" LABEL mpi SECONDS 300
+                COMMAND python3 ${tests}/document_programs.py --mpi ${variant})
     sluice_runner(bench bench/run.py)
     sluice_runner("bench of overlap" bench/overlap.py)
     sluice_runner("bench of collectives" bench/collectives.py)
@@ -201,5 +203,9 @@ function(sluice_other_mpi_tests)
     if(variant MATCHES "^(debian-|intel)")
         sluice_test(fortran LABEL mpis SECONDS 900
                     COMMAND python3 ${tests}/fortran/run.py --mpi ${variant})
+    endif()
+    if(variant MATCHES "^debian-")
+        sluice_test("programs in documents" LABEL mpis SECONDS 300
+                    COMMAND python3 ${tests}/document_programs.py --mpi ${variant})
     endif()
 endfunction()
