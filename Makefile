@@ -18,7 +18,7 @@ folders := include src tools bench device tests examples
 sources = $(shell find $(folders) -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .PHONY: setup build demo test test-unit test-mpi test-mpis test-long test-sanitized test-nodes \
-        test-device test-suites test-old test-gluster test-documents lint format clean help \
+        test-device test-suites test-old test-gluster test-documents lint format site clean help \
         environment
 .PRECIOUS: build/%/build.ninja
 .DEFAULT_GOAL := build
@@ -82,6 +82,12 @@ test-gluster: build-mpich build-openmpi build-asan ## tests on GlusterFS: see do
 
 lint: environment              ## format, layers and sizes, spelling, clang-tidy
 	@$(run) lint
+
+site: needed = site
+site: environment              ## make the documentation site, build/site/index.html
+	@mkdir -p build/log; log=build/log/site.log; \
+	NO_MKDOCS_2_WARNING=1 build/env/site/bin/mkdocs build --strict > $$log 2>&1 || \
+	    { cat $$log; exit 1; }; echo "made build/site/index.html"
 
 format: environment            ## format all sources in place
 	@$(tools)/clang-format -i $(sources)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the documents: each link inside of the repository leads to a file, and to a heading where
 it names one; each decision is in the index; each path in backticks of a how-to exists; the messages
-that the page on troubleshooting quotes are those of the sources; lists and tables are seen as such.
+that the page on troubleshooting quotes are those of the sources; lists and tables are seen as such;
+each page is in the menu of the site.
 
 Prints one line for each fault, and exits with code 1 if there is one.
 """
@@ -96,6 +97,17 @@ def list_faults(path):
             yield f"{path.relative_to(ROOT)}:{number}: no empty line before a list or a table"
 
 
+def menu_faults():
+    """Pages without a place in the menu, or with several; decisions have an index of their own."""
+    menu = (ROOT / "mkdocs.yml").read_text()
+    places = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", menu, re.MULTILINE)
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+    pages -= {path for path in pages if path.startswith("decisions/0")}
+    for page in sorted(pages):
+        if places.count(page) != 1:
+            yield f"mkdocs.yml: {page} is named {places.count(page)} times, and not once"
+
+
 def main():
     howtos = sorted((DOCS / "howto").glob("*.md"))
     documents = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
@@ -103,6 +115,7 @@ def main():
     faults = [fault for path in documents for fault in link_faults(path)]
     faults += [fault for path in documents for fault in list_faults(path)]
     faults += decision_faults()
+    faults += menu_faults()
     faults += message_faults(DOCS / "troubleshooting.md")
     faults += [fault for path in [ROOT / "CONTRIBUTING.md", *howtos] for fault in path_faults(path)]
     lines = (DOCS / "results.md").read_text().count("\n")
