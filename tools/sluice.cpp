@@ -92,8 +92,8 @@ int help_of(Command const& command) {
 /// Those without a parser of their own.
 bool has_no_help(Command const& command) {
     return command.main == sluice::command_run || command.main == sluice::command_info ||
-           command.main == sluice::command_recover ||
-           command.main == sluice::command_merge_trace || command.main == sluice::command_record;
+           command.main == sluice::command_recover || command.main == sluice::command_merge_trace ||
+           command.main == sluice::command_record;
 }
 
 Command const* command_named(std::string_view name) {
