@@ -53,6 +53,10 @@ class Timeline:
         """Those with anything in the trace."""
         return sorted({one.rank for one in self.slices} | {part["rank"] for part in self.parts})
 
+    def by_category(self, category: str) -> list[Slice]:
+        """The slices of a category, as they were read."""
+        return [one for one in self.slices if one.category == category]
+
     def by_rank(self, *categories: str) -> dict[int, list[Slice]]:
         """The slices of these categories."""
         found: dict[int, list[Slice]] = {rank: [] for rank in self.ranks}

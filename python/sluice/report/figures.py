@@ -1,0 +1,160 @@
+"""The figures of a report, from the job alone: pure functions."""
+from __future__ import annotations
+
+import bisect
+from collections import defaultdict
+from dataclasses import dataclass
+
+from sluice import timeline
+from sluice.report.job import Access, Job
+
+
+@dataclass
+class FileFigures:
+    """One file. Seconds are of the rank with most."""
+    name: str
+    calls: int
+    bytes_written: int
+    bytes_read: int
+    blocked: float
+    under_way: float
+
+    @property
+    def hidden(self) -> float | None:
+        """The part of the time under way in which no call waited; None: nothing was under way."""
+        if self.under_way <= 0:
+            return None
+        return max(0.0, 1 - self.blocked / self.under_way)
+
+
+@dataclass
+class CallFigures:
+    """One function. Seconds are of the rank with most, but for the longest single call."""
+    name: str
+    calls: int
+    bytes: int
+    blocked: float
+    longest: float
+
+
+def _most(by_rank: dict[int, float]) -> float:
+    return max(by_rank.values(), default=0.0)
+
+
+def by_file(job: Job) -> list[FileFigures]:
+    """Those in which the program waited longest come first."""
+    blocked: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    spans: dict[str, dict[int, list[timeline.Interval]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[str, FileFigures] = {}
+    for one in job.accesses:
+        figures = found.setdefault(one.file, FileFigures(one.file, 0, 0, 0, 0.0, 0.0))
+        figures.calls += 1
+        if one.writes:
+            figures.bytes_written += one.bytes
+        else:
+            figures.bytes_read += one.bytes
+        blocked[one.file][one.rank] += one.blocked
+        spans[one.file][one.rank].append((int(one.begin * 1e9), int(one.completed * 1e9)))
+    for name, figures in found.items():
+        figures.blocked = _most(blocked[name])
+        figures.under_way = _most({rank: timeline.seconds(timeline.union(all_spans))
+                                   for rank, all_spans in spans[name].items()})
+    return sorted(found.values(), key=lambda one: -one.blocked)
+
+
+def by_call(job: Job) -> list[CallFigures]:
+    """The waits of nonblocking calls count as theirs."""
+    blocked: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    found: dict[str, CallFigures] = {}
+
+    def add(name: str, rank: int, seconds: float, moved: int) -> None:
+        figures = found.setdefault(name, CallFigures(name, 0, 0, 0.0, 0.0))
+        figures.calls += 1
+        figures.bytes += moved
+        figures.longest = max(figures.longest, seconds)
+        blocked[name][rank] += seconds
+
+    for one in job.accesses:
+        add(one.function + ("" if one.blocking else " and its wait"), one.rank, one.blocked,
+            one.bytes)
+    for other in job.others:
+        add(other.function, other.rank, other.seconds, 0)
+    for name, figures in found.items():
+        figures.blocked = _most(blocked[name])
+    return sorted(found.values(), key=lambda one: -one.blocked)
+
+
+def blocked_by_rank(job: Job) -> dict[int, float]:
+    """Seconds in calls on files, of each rank."""
+    seconds: dict[int, float] = defaultdict(float)
+    for rank, begin, end in job.calls():
+        seconds[rank] += end - begin
+    return dict(seconds)
+
+
+def heat(job: Job, columns: int, rows_most: int) -> list[list[float]]:
+    """For each rank, or group of neighbouring ranks, and each part of the job's time: which share
+    of it was spent in calls on files."""
+    rows = min(job.ranks, rows_most) or 1
+    cells = [[0.0] * columns for _ in range(rows)]
+    width = job.seconds / columns if job.seconds else 1.0
+    members = [0] * rows
+    for rank in range(job.ranks):
+        members[rank * rows // job.ranks] += 1
+    for rank, begin, end in job.calls():
+        row = cells[min(rank * rows // max(job.ranks, 1), rows - 1)]
+        for column in range(int(begin / width), min(int(end / width), columns - 1) + 1):
+            left, right = column * width, (column + 1) * width
+            row[column] += max(0.0, min(end, right) - max(begin, left)) / width
+    return [[min(1.0, value / max(count, 1)) for value in row]
+            for row, count in zip(cells, members)]
+
+
+SIZES = [("below 4 KiB", 4 << 10), ("to 64 KiB", 64 << 10), ("to 1 MiB", 1 << 20),
+         ("to 16 MiB", 16 << 20), ("more", None)]
+
+
+@dataclass
+class SizeFigures:
+    """Accesses of one size."""
+    name: str
+    writes: int = 0
+    reads: int = 0
+    bytes: int = 0
+    pieces: int = 0
+
+    @property
+    def piece(self) -> float | None:
+        """Bytes of a contiguous piece of the file on average; None: not known."""
+        return self.bytes / self.pieces if self.pieces else None
+
+
+def by_size(job: Job) -> list[SizeFigures]:
+    """What one call of one rank asks for."""
+    limits = [limit for _, limit in SIZES if limit is not None]
+    found = [SizeFigures(name) for name, _ in SIZES]
+    for one in job.accesses:
+        figures = found[bisect.bisect_left(limits, one.bytes)]
+        figures.writes += one.writes
+        figures.reads += not one.writes
+        figures.bytes += one.bytes
+        figures.pieces += one.pieces
+    return [figures for figures in found if figures.writes + figures.reads]
+
+
+def slowest(job: Job) -> Access | None:
+    """The access that kept a rank longest."""
+    return max(job.accesses, key=lambda one: one.blocked, default=None)
+
+
+def together(job: Job, access: Access) -> list[Access]:
+    """A collective access on all ranks: the one with the same place among those of its file."""
+    def places(rank: int) -> list[Access]:
+        return [one for one in job.accesses if one.rank == rank and one.file == access.file
+                and one.collective]
+
+    if not access.collective:
+        return [access]
+    number = next(i for i, one in enumerate(places(access.rank)) if one is access)
+    found = [places(rank)[number:number + 1] for rank in sorted({a.rank for a in job.accesses})]
+    return [one for here in found for one in here]

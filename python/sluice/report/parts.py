@@ -1,0 +1,97 @@
+"""What a report says, in sections that both the page and the terminal show. Pure."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sluice.report import figures
+from sluice.report.advice import Advice, advice
+from sluice.report.job import ALL_FILES, Job
+from sluice.report.pictures import seconds_text
+
+FILES_MOST, CALLS_MOST = 20, 20
+
+
+@dataclass
+class Table:
+    """Rows below their heads; all columns but the first are figures."""
+    heads: list[str]
+    rows: list[list[str]] = field(default_factory=list)
+
+
+def size_text(size: float) -> str:
+    """Bytes with a unit that suits them."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.4g} {unit}"
+
+
+def head(job: Job) -> list[tuple[str, str]]:
+    """Name and value of what is known of the job."""
+    waited = max(figures.blocked_by_rank(job).values(), default=0.0)
+    share = f" ({100 * waited / job.seconds:.0f} % of the run)" if job.seconds else ""
+    shown = ", ".join(job.hosts[:4]) + (" ..." if len(job.hosts) > 4 else "")
+    hosts = "1 host" if len(job.hosts) == 1 else f"{len(job.hosts)} hosts"
+    found = [("program", job.program), ("MPI", job.mpi),
+             ("ranks", f"{job.ranks} on {hosts} ({shown})"),
+             ("run", seconds_text(job.seconds)),
+             ("in calls on files", f"{seconds_text(waited)}{share}, on the rank with most"),
+             ("read from", job.source), ("missing", job.missing)]
+    return [(name, value) for name, value in found if value]
+
+
+def files(job: Job) -> Table:
+    """Waited and hidden, by file."""
+    table = Table(["file", "calls", "written", "read", "waited", "under way", "hidden"])
+    for one in figures.by_file(job)[:FILES_MOST]:
+        hidden = "" if one.hidden is None else f"{100 * one.hidden:.0f} %"
+        table.rows.append([one.name, str(one.calls), size_text(one.bytes_written),
+                           size_text(one.bytes_read), seconds_text(one.blocked),
+                           seconds_text(one.under_way), hidden])
+    return table
+
+
+def calls(job: Job) -> Table:
+    """Waited, by function."""
+    table = Table(["function", "calls", "bytes", "waited", "longest call"])
+    for one in figures.by_call(job)[:CALLS_MOST]:
+        table.rows.append([one.name, str(one.calls), size_text(one.bytes) if one.bytes else "",
+                           seconds_text(one.blocked), seconds_text(one.longest)])
+    return table
+
+
+def sizes(job: Job) -> Table:
+    """How large accesses are, and their pieces in the file where they are known."""
+    table = Table(["bytes of one access", "writes", "reads", "bytes", "a piece of the file"])
+    for one in figures.by_size(job):
+        table.rows.append([one.name, str(one.writes), str(one.reads), size_text(one.bytes),
+                           "" if one.piece is None else size_text(one.piece)])
+    return table
+
+
+def advised(job: Job) -> list[Advice]:
+    """What would save time."""
+    return advice(job)
+
+
+def waits(job: Job) -> Table:
+    """What the program's threads waited for, where a trace says so."""
+    table = Table(["in calls the program", "seconds", "of rank"])
+    if job.trace is None:
+        return table
+    found: dict[str, dict[int, float]] = {}
+    for one in job.trace.by_category("wait"):
+        if job.trace.rows.get((one.rank, one.row)) == "program":
+            of_rank = found.setdefault(one.name, {})
+            of_rank[one.rank] = of_rank.get(one.rank, 0.0) + one.seconds
+    for name, of_rank in sorted(found.items(), key=lambda row: -max(row[1].values())):
+        rank = max(of_rank, key=lambda one: of_rank[one])
+        table.rows.append([name, seconds_text(of_rank[rank]), str(rank)])
+    return table
+
+
+def bars(job: Job) -> list[tuple[str, float, float]]:
+    """For the picture: file, seconds waited, seconds hidden."""
+    return [("independent calls" if one.name == ALL_FILES else one.name, one.blocked,
+             max(0.0, one.under_way - one.blocked)) for one in figures.by_file(job)[:8]]

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""What `sluice report` says of a log and of a trace whose figures are known, and that its page
+needs nothing else. Where there is a Chromium the page is opened, and what it shows is looked for.
+
+The command is $SLUICE.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+sys.dont_write_bytecode = True
+
+from sluice import record  # noqa: E402
+from sluice.report import advice, figures, job as jobs  # noqa: E402
+
+GOLDEN = ROOT / "tests" / "golden" / "trace.json"
+MS = 1_000_000
+# Two ranks, each: a blocking write that takes 100 ms with 60 ms behind it, a nonblocking one of
+# which 50 of 250 ms are waited for, and 40 small independent ones of 1 ms.
+RANK = """sluice-record 1
+rank {rank} ranks=2 start=1000 node=host{rank} mpi=MPI program=app sluice=0
+group 0 ranks=0,1
+type 0 size=1 extent=1 pieces=1
+type 1 size=1024 extent=4096 pieces=2
+open 0 0 {ms10} group=0 name=/f mode=create
+set_view 0 {ms10} 1000 at=0 etype=0 filetype=1 rep=native
+write_all 0 {ms20} {ms100} n=1048576 t=0
+iwrite_all 0 {ms180} 1000 n=1048576 t=0 r=0
+wait -1 {ms380} {ms50} r=0
+{small}close 0 {ms600} 1000
+end {ms700}
+"""
+
+
+def log_text(ranks=(0, 1)):
+    small = "".join(f"write_at 0 {(430 + 4 * i) * MS} {MS} n=100 t=0 at={i}\n" for i in range(40))
+    numbers = {f"ms{n}": n * MS for n in (10, 20, 50, 100, 180, 380, 600, 700)}
+    return "".join(RANK.format(rank=rank, small=small, **numbers) for rank in ranks)
+
+
+class Figures(unittest.TestCase):
+    def setUp(self):
+        self.job = jobs.from_log(record.parse(log_text()), "log")
+
+    def test_waited_and_under_way(self):
+        found = figures.by_file(self.job)
+        self.assertEqual([one.name for one in found], ["/f"])
+        self.assertAlmostEqual(found[0].blocked, 0.100 + 0.050 + 40 * 0.001, places=4)
+        self.assertAlmostEqual(found[0].under_way, 0.100 + 0.250 + 40 * 0.001, places=4)
+        self.assertEqual(found[0].bytes_written, 2 * (2 * 1048576 + 40 * 100))
+
+    def test_a_wait_counts_with_what_it_completes(self):
+        found = {one.name: one for one in figures.by_call(self.job)}
+        self.assertAlmostEqual(found["iwrite_all and its wait"].blocked, 0.050, places=4)
+        self.assertEqual(found["write_at"].calls, 80)
+        self.assertNotIn("wait", found)
+
+    def test_pieces_are_those_of_the_view(self):
+        found = {one.name: one.piece for one in figures.by_size(self.job)}
+        self.assertEqual(found["to 1 MiB"], 512)
+
+    def test_heat_adds_up_to_the_seconds_in_calls(self):
+        cells = figures.heat(self.job, columns=70, rows_most=2)
+        for row, rank in zip(cells, (0, 1)):
+            self.assertAlmostEqual(sum(row) * self.job.seconds / 70,
+                                   figures.blocked_by_rank(self.job)[rank], places=4)
+        self.assertEqual(len(figures.heat(self.job, columns=5, rows_most=1)), 1)
+
+    def test_advice_is_no_more_than_the_room_beside_a_call(self):
+        found = {one.title: one.seconds for one in advice.advice(self.job)}
+        # The write of 100 ms has 60 ms behind it, each small one 3 ms for its 1 ms.
+        behind = found["Delay blocking writes: sluice run --behind"]
+        self.assertAlmostEqual(behind, 0.060 + 40 * 0.001, places=3)
+        self.assertNotIn("Keep files open", found)
+        self.assertIn("Use collective functions for small accesses", found)
+
+    def test_a_job_that_waits_for_nothing_gets_none(self):
+        text = log_text().replace(str(100 * MS), "10").replace(str(50 * MS), "10")
+        idle = jobs.from_log(record.parse(re.sub(r"write_at .*\n", "", text)), "log")
+        self.assertEqual(advice.advice(idle), [])
+
+    def test_what_is_missing_is_said(self):
+        half = jobs.from_log(record.parse(log_text((0,))), "log")
+        self.assertIn("1 of 2 ranks are missing", half.missing)
+
+
+class Page(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "app.record").write_text(log_text())
+
+    def sluice(self, *words):
+        result = subprocess.run([os.environ["SLUICE"], "report", *map(str, words)], text=True,
+                                timeout=60, capture_output=True, check=False,
+                                env=os.environ | {"SLUICE_PYTHON": sys.executable})
+        return result.returncode, result.stdout + result.stderr
+
+    def test_a_log_gives_a_page_that_needs_nothing_else(self):
+        code, said = self.sluice(self.folder / "app.record")
+        self.assertEqual(code, 0, said)
+        self.assertIn("at most 100 ms: Delay blocking writes", said)
+        page = (self.folder / "app.record.html").read_text()
+        self.assertLess(len(page), 2_000_000)
+        self.assertEqual(re.findall(r"(?:src|href)=\"(?!data:)[^\"]*", page), [])
+        self.assertNotIn("<script", page)
+        for title in ("Waited and hidden, by file", "By call", "Ranks against time", "Sizes",
+                      "The slowest access", "Advice"):
+            self.assertIn(f"<h2>{title}</h2>", page)
+
+    def test_of_a_folder_the_trace_gives_the_inside(self):
+        shutil.copy(GOLDEN, self.folder / "t.json")
+        code, said = self.sluice(self.folder)
+        self.assertEqual(code, 0, said)
+        self.assertIn("waits for a message", (self.folder / "report.html").read_text())
+
+    def test_a_trace_alone(self):
+        code, said = self.sluice(GOLDEN, "--text")
+        self.assertEqual(code, 0, said)
+        self.assertIn("write_all", said)
+
+    def test_what_is_neither_is_one_clear_line(self):
+        (self.folder / "x").write_text("no log")
+        for path in (self.folder / "x", self.folder / "none"):
+            code, said = self.sluice(path)
+            self.assertEqual((code, len(said.splitlines())), (1, 1), said)
+            self.assertIn("sluice report:", said)
+
+    @unittest.skipUnless(shutil.which("chromium"), "no chromium: apt-get install chromium")
+    def test_a_browser_shows_it(self):
+        self.sluice(self.folder / "app.record")
+        words = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+                 f"--user-data-dir={self.folder}/browser", f"file://{self.folder}/app.record.html"]
+        shown = subprocess.run(words, capture_output=True, text=True, timeout=60,
+                               check=False).stdout
+        self.assertIn("File I/O of a job", shown)
+        self.assertEqual(shown.count("<svg"), 3)
+        self.assertIn("host0, host1", shown)
+
+
+if __name__ == "__main__":
+    unittest.main()
