@@ -95,7 +95,7 @@ bool Batch::ask(Route const& route, Transfer& transfer) {
             }
         }
         if (bounced_ && write) gather();
-        if (route.tracer) [[unlikely]]
+        if (route.tracer && route.tracer->records()) [[unlikely]]
             begin_trace(route, transfer);
         return true;
     }

@@ -11,6 +11,8 @@ namespace sluice {
 class Tracer {
 public:
     virtual ~Tracer() = default;
+    /// False while the program does not want it: what begins then is left out.
+    [[nodiscard]] virtual bool records() const noexcept = 0;
     /// Nanoseconds of the process's monotonic clock.
     [[nodiscard]] virtual std::int64_t now() noexcept = 0;
     /// By the thread in whose row the event belongs. Never blocks.

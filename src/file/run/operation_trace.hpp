@@ -11,7 +11,7 @@ class OperationTrace {
 public:
     OperationTrace() = default;
     OperationTrace(FileTrace const* to, std::int64_t operation) noexcept
-        : to_(to),
+        : to_(to && to->tracer->records() ? to : nullptr),
           operation_(operation) {}
 
     [[nodiscard]] bool on() const noexcept { return to_ != nullptr; }

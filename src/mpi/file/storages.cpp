@@ -40,14 +40,15 @@ bool may_call_mpi() {
 }
 
 std::uint16_t traced_name(FileNames const& names) {
-    return recorder() ? recorder()->name(names.path.value_or(names.mpi)) : std::uint16_t{0};
+    Recorder* const to = recorder_of_all_times();
+    return to ? to->name(names.path.value_or(names.mpi)) : std::uint16_t{0};
 }
 
 PosixWay posix_way(FileHints const& hints, FileNames const& names) {
     return {.pool = storage_threads(),
             .ring = storage_ring(hints),
             .page_cache = hints.page_cache,
-            .tracer = recorder(),
+            .tracer = recorder_of_all_times(),
             .traced_file = traced_name(names)};
 }
 
@@ -81,7 +82,7 @@ std::unique_ptr<StoredFile> engine_file(FileNames const& names, OpenedFile file,
     return std::make_unique<MpiFile>(names.path ? mpi_name_of(names, fd) : names.mpi, mode,
                                      MpiWay{.parent = team.communicator,
                                             .pool = storage_threads(),
-                                            .tracer = recorder(),
+                                            .tracer = recorder_of_all_times(),
                                             .traced_file = traced_name(names)},
                                      std::move(by_path), ring);
 }

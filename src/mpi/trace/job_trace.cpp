@@ -59,8 +59,9 @@ void start_recorder() {
     constexpr Bytes events_most = 1 << 26;
     header.events_a_lane = static_cast<std::uint32_t>(
         std::clamp<Bytes>(setting.bytes / static_cast<Bytes>(sizeof(TraceEvent)), 16, events_most));
-    recorder_of_process =
-        new Recorder(std::move(file), header, job().file);  // Its threads may outlive main().
+    // Its threads may outlive main().
+    recorder_of_process = new Recorder(std::move(file), header, job().file);
+    recorder_at_work = recorder_of_process.load();
 }
 
 std::vector<int> missing_ranks(std::vector<int> const& merged) {
@@ -104,8 +105,13 @@ void begin_trace(MPI_Comm world, int rank) {
     if (recorder()) recorder()->set_clock(false, clock);
 }
 
+void pause_trace(bool paused) noexcept {
+    recorder_at_work = paused ? nullptr : recorder_of_all_times();
+}
+
 void end_trace() {
     Job& own = job();
+    recorder_at_work = nullptr;
     Recorder* const recorder = recorder_of_process.exchange(nullptr);
     bool works = true;
     if (own.world != MPI_COMM_NULL) {
@@ -127,7 +133,7 @@ void end_trace() {
 /// Where ranks cannot be translated, as in a communicator between worlds, they stay as they are.
 std::unique_ptr<FileTrace> trace_of_file(std::string const& name, std::uint64_t number,
                                          MPI_Comm communicator) {
-    Recorder* const own = recorder();
+    Recorder* const own = recorder_of_all_times();
     if (!own) return nullptr;
     auto trace = std::make_unique<FileTrace>();
     trace->tracer = own;

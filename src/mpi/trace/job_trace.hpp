@@ -15,6 +15,9 @@ void begin_trace(MPI_Comm world, int rank);
 /// Collective over the world that it began with. Nothing is recorded afterwards.
 void end_trace();
 
+/// What begins meanwhile is not recorded. Any time, also where there is no trace.
+void pause_trace(bool paused) noexcept;
+
 /// What is recorded of a file that was opened: `number` tells this opening from others on all
 /// ranks. Null: there is no trace.
 [[nodiscard]] std::unique_ptr<FileTrace> trace_of_file(std::string const& name,

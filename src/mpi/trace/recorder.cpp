@@ -72,6 +72,8 @@ Recorder::Recorder(std::unique_ptr<TracePartFile> file, TraceHeader const& heade
     writer_ = library_thread_if_any("sluice-trace", [this] { write_now_and_then(); });
 }
 
+bool Recorder::records() const noexcept { return recorder() == this; }
+
 std::int64_t Recorder::now() noexcept {
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);

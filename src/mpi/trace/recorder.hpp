@@ -26,6 +26,7 @@ public:
     /// trace, for messages.
     Recorder(std::unique_ptr<TracePartFile> file, TraceHeader const& header, std::string name);
 
+    [[nodiscard]] bool records() const noexcept override;
     [[nodiscard]] std::int64_t now() noexcept override;
     void add(TraceEvent const& event) noexcept override;
     /// The same; one that goes on with the thread's last event, for the same reason, makes that
@@ -62,10 +63,14 @@ private:
     std::thread writer_;
 };
 
-inline std::atomic<Recorder*> recorder_of_process{nullptr};
+inline std::atomic<Recorder*> recorder_at_work{nullptr}, recorder_of_process{nullptr};
 
-/// Null: no trace is wanted, or it could not be begun.
+/// Null: no trace is wanted now.
 [[nodiscard]] inline Recorder* recorder() noexcept {
+    return recorder_at_work.load(std::memory_order_acquire);
+}
+/// Null: no trace is wanted at any time, or it could not be begun.
+[[nodiscard]] inline Recorder* recorder_of_all_times() noexcept {
     return recorder_of_process.load(std::memory_order_acquire);
 }
 
