@@ -8,6 +8,7 @@ import choice
 import romio
 import row_figures
 import simulated
+import traced_figures
 from data import MPIS, between, lines, mpi_of, newest, of_mpi, percent
 
 PEER = "the MPI's own"
@@ -135,7 +136,7 @@ def kernels():
 def all_figures():
     found = {}
     for group in (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels,
-                  romio.figures):
+                  romio.figures, traced_figures.figures):
         found.update(group())
     found.update(row_figures.figures())
     return found

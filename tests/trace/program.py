@@ -1,9 +1,10 @@
 """What tests/trace/run.py traces: every way to move bytes, with computation between the calls.
 
-    program.py FILE [--long | --die | --limit BYTES]
+    program.py FILE [--long | --die | --limit BYTES | --pause]
 
 Each rank has its columns of an array. --long: operations until the ring is full. --die: rank 1 is
-killed amid the job. --limit: from then on no file may be longer, as on a full disk.
+killed amid the job. --limit: from then on no file may be longer, as on a full disk. --pause: the
+trace is paused while it writes.
 """
 import os
 import resource
@@ -63,7 +64,9 @@ def main(name, *words):
     if "--limit" in words:
         most = int(words[words.index("--limit") + 1])
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    MPI.Pcontrol(0 if "--pause" in words else 1)
     write_in_every_way(file)
+    MPI.Pcontrol(1)
     for _ in range(200 if "--long" in words else 0):
         file.Write_all(columns(5))
     if "--limit" in words:

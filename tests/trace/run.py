@@ -181,6 +181,17 @@ def some_ranks(place):
     return faults + faults_of(place.trace, [1, 2], is_whole=False)[0]
 
 
+def paused(place):
+    """What begins in between is not recorded."""
+    faults = []
+    traced(place, faults, "--pause")
+    found, trace = faults_of(place.trace, [0, 1])
+    names = {one.name for one in trace.slices if one.category == "call"}
+    if any("write" in name for name in names) or not any("read_all" in name for name in names):
+        faults.append(f"calls: {sorted(names)}")
+    return faults + found
+
+
 def killed(place):
     """What ranks had done is in their parts, which the command merges."""
     code, output, _ = place.job("--die", options=("--trace", place.trace))
@@ -209,7 +220,7 @@ def full_disk(place):
     return [] if code == 0 and told else [f"exit code {code}: {output}"]
 
 
-CASES = (all_kinds, arrows, behind, overflow, some_ranks, killed, no_folder, full_disk)
+CASES = (all_kinds, arrows, behind, overflow, some_ranks, paused, killed, no_folder, full_disk)
 
 
 def main():
