@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""What of recorded logs is in Python: the reader, candidates and halving of `sluice tune` against
+times that are made up, and logs of Darshan; one that its package brings, where that is installed.
+"""
+import argparse
+import importlib.util
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+from sluice import darshan, record, tune  # noqa: E402
+
+TEXT = """sluice-record 1
+rank 1 ranks=2 start=5 program=a%20b sluice=off
+type 0 size=8 extent=8 pieces=1 maker=element
+type 1 size=16 extent=64 pieces=2 maker=vector ints=2,1,4 parts=0
+group 0 ranks=0,1
+open 0 10 5 group=0 name=/a%3db mode=create+wronly hint.cb_nodes=2
+iwrite_at_all 0 20 5 n=3 t=1 at=7 r=0
+waitall -1 30 5 r=0 tests=4
+end 40
+"""
+
+
+class Reader(unittest.TestCase):
+    def test_calls(self):
+        log = record.parse(TEXT)
+        rank, = log.ranks
+        opened, write, wait = rank.calls
+        self.assertEqual((rank.rank, log.expected, rank.head["program"]), (1, 2, "a b"))
+        self.assertEqual((opened.hints(), rank.file_name(write)), ({"cb_nodes": "2"}, "/a=b"))
+        self.assertEqual((rank.bytes_of(write), rank.pieces_of(write)), (48, 6))
+        self.assertTrue(write.collective and write.writes and write.moves_bytes)
+        self.assertEqual((wait.numbers("r"), wait.number("tests"), wait.end), ([0], 4, 35))
+        self.assertEqual(log.missing(), "1 of 2 ranks are missing")
+
+    def test_cut_off_anywhere(self):
+        for length in range(TEXT.index("type"), len(TEXT) - 1):
+            rank, = record.parse(TEXT[:length]).ranks
+            self.assertEqual(len(rank.calls), sum(
+                TEXT[:length].count(f"\n{name} ") and TEXT.index("\n", TEXT.index(name)) < length
+                for name in ("open", "iwrite_at_all", "waitall")))
+            self.assertIsNone(rank.end)
+
+    def test_damage_and_other_files(self):
+        damaged = TEXT.replace("iwrite_at_all 0", "\0\0\0\0") + TEXT.replace("rank 1", "rank 0")
+        first, second = record.parse(damaged).ranks
+        self.assertEqual((len(first.calls), len(second.calls), second.end), (3, 1, None))
+        for text in ("", "[machine]\n", "sluice-record 2\n"):
+            with self.assertRaises(record.NotALog):
+                record.parse(text)
+
+
+class MadeUp(tune.Tuner):
+    """Each replay takes a second, and each candidate what is said of it."""
+
+    def __init__(self, seconds):
+        options = argparse.Namespace(log="none", dir="none", time=60, machine=None, seed=1)
+        super().__init__(options, record.Log([], 4))
+        self.now, self.seconds = 0.0, seconds
+
+    def elapsed(self):
+        return self.now
+
+    def say(self, text):
+        pass
+
+    def play(self, candidate):
+        self.now += 1
+        self.runs += 1
+        noise = 1 + 0.01 * self.draw.uniform(-1, 1)
+        return noise * self.seconds.get(candidate.hints, 1.2)
+
+
+class Tune(unittest.TestCase):
+    def test_the_best_is_found_in_the_time(self):
+        for hints in ("cb_nodes=2;cb_buffer_size=4M", "sluice_storage=uring"):
+            tuner = MadeUp({"": 1.0, hints: 0.8, "sluice_page_cache=bypass": 0.9})
+            found = tune.candidates(4, True, False)
+            self.assertEqual(tuner.tune(found).hints, hints)
+            self.assertLessEqual(tuner.now, 62)
+            best = next(one for one in found if one.hints == hints)
+            self.assertGreater(len(best.ratios), 5)
+            self.assertIn(f"SLUICE_HINTS='{hints}'", "\n".join(tune.report(found, best)))
+
+    def test_the_default_stays_where_nothing_is_surely_better(self):
+        tuner = MadeUp({"": 1.0, "cb_nodes=1;cb_buffer_size=1M": 0.995})
+        found = tune.candidates(4, True, False)
+        self.assertEqual(tuner.tune(found).hints, "")
+        self.assertIn("leave SLUICE_HINTS unset", "\n".join(tune.report(found, found[0])))
+
+    def test_little_time(self):
+        tuner = MadeUp({"": 1.0})
+        tuner.options.time = 3
+        self.assertEqual(tuner.tune(tune.candidates(4, True, True)).hints, "")
+        self.assertLessEqual(tuner.runs, 4)
+
+
+class Darshan(unittest.TestCase):
+    def test_requests_become_calls(self):
+        requests = [darshan.Segment(1, "/in put", False, 10, 20, 300, 5),
+                    darshan.Segment(0, "/out", True, 0, 100, 100, 50),
+                    darshan.Segment(0, "/out", True, 100, 100, 200, 50)]
+        log = record.parse(darshan.text_of(requests, 2, 7, "a program"))
+        self.assertEqual(log.missing(), "")
+        writer, reader = log.ranks
+        self.assertEqual([call.name for call in writer.calls],
+                         ["open", "write_at", "write_at", "close"])
+        self.assertEqual([call.number("at") for call in writer.calls[1:3]], [0, 100])
+        self.assertEqual(writer.bytes_of(writer.calls[1]), 100)
+        self.assertEqual(writer.calls[0].fields["mode"], "create+rdwr")
+        self.assertEqual((reader.calls[0].fields["mode"], reader.file_name(reader.calls[1])),
+                         ("rdwr", "/in put"))
+
+    @unittest.skipUnless(importlib.util.find_spec("darshan"), "the package darshan is not there")
+    def test_a_log_of_its_package(self):
+        found = importlib.util.find_spec("darshan").submodule_search_locations[0]
+        path = next(pathlib.Path(found).rglob("ior_hdf5_example.darshan"))
+        log = record.parse(darshan.convert(path))
+        self.assertEqual((log.expected, log.missing()), (4, ""))
+        self.assertEqual(sum(call.name == "write_at" for call in log.ranks[0].calls), 7)
+
+
+if __name__ == "__main__":
+    unittest.main()
