@@ -12,8 +12,11 @@
 namespace sluice {
 namespace {
 
-/// The folder with the package `sluice`.
-std::string package_folder() { return installation() + "/python"; }
+/// The folder with the package `sluice`. Of a wheel all that is installed lies in the package.
+std::string package_folder() {
+    bool const is_wheel = access((installation() + "/__init__.py").c_str(), F_OK) == 0;
+    return is_wheel ? folder_of(installation()) : installation() + "/python";
+}
 
 std::string trimmed(std::string const& text) {
     auto const first = text.find_first_not_of(" \t");

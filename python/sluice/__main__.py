@@ -38,4 +38,7 @@ def main(words: "list[str]") -> int:
 
 
 if __name__ == "__main__":
+    if sys.version_info >= OLDEST and sys.argv[1:2] and sys.argv[1] not in names():
+        from sluice import command
+        command.main()  # What is not written in Python.
     sys.exit(main(sys.argv[1:]))

@@ -18,6 +18,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import sluice.command
+
 RANKS = 2
 SECONDS = 60  # Of one run; it takes about 5.
 MOUNT_SECONDS = 10
@@ -41,11 +43,10 @@ class Mpi:
 
 
 def own_command() -> str:
-    """The command `sluice`: the one that started this, else that of PATH."""
-    command = os.environ.get("SLUICE_COMMAND") or shutil.which("sluice")
+    command = sluice.command.path()
     if not command:
-        raise Obstacle("there is no command sluice on PATH")
-    return command
+        raise Obstacle("the command sluice is not beside this package, nor on PATH")
+    return str(command)
 
 
 def installed_mpis(command: str) -> list[Mpi]:

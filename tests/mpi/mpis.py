@@ -35,6 +35,11 @@ MPIS = {
     "debian-openmpi": Mpi("debian-openmpi", "mpiexec.openmpi", faults="openmpi",
                           large_counts=False,
                           settings={**AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1"}),
+    # The library and the programs of one MPI on another that shares its ABI.
+    "mpich-on-intel": Mpi("mpich", ENV / "intel/bin/mpiexec", faults="intel",
+                          settings={"LD_LIBRARY_PATH": str(ENV / "intel/lib")}),
+    "intel-on-mpich": Mpi("intel", ENV / "mpich/bin/mpiexec", faults="mpich",
+                          settings={"LD_LIBRARY_PATH": str(ENV / "mpich/lib")}),
     # Programs that were built for the standard ABI.
     "abi": Mpi("mpich", ENV / "mpich/bin/mpiexec", "mpi_abi", faults="mpich"),
     "abi-intel": Mpi("intel", ENV / "intel/bin/mpiexec", "mpi_abi", faults="abi-intel"),
