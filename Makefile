@@ -18,7 +18,8 @@ folders := include src tools bench device tests examples
 sources = $(shell find $(folders) -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .PHONY: setup build demo test test-unit test-mpi test-mpis test-long test-sanitized test-nodes \
-        test-device test-suites test-old test-gluster test-documents lint format site clean help \
+        test-device test-suites test-old test-gluster test-documents test-packages lint format \
+        site clean help \
         environment
 .PRECIOUS: build/%/build.ninja
 .DEFAULT_GOAL := build
@@ -76,6 +77,9 @@ debian = $(foreach mpi,mpich openmpi,$(if $(shell command -v mpicc.$(mpi)),build
 test-documents: environment    ## the programs and commands that the README and docs/start show
 	@$(MAKE) --no-print-directory $(both:%=build-%) $(debian) TARGETS="demo_parts sluice-bench"
 	@python3 tests/document_programs.py
+
+test-packages: build-mpich     ## wheel, deb, rpm and modules, each from nothing: docs/install.md
+	@setup/environment $(both) && python3 tests/packages/run.py
 
 test-gluster: build-mpich build-openmpi build-asan ## tests on GlusterFS: see docs/gluster.md
 	@python3 tests/gluster/run.py || test $$? = 77  # skipped

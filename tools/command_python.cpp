@@ -41,14 +41,15 @@ std::vector<PythonCommand> python_commands() {
 }
 
 /// A folder of the user's that happens to be called `sluice` must not take the package's place, nor
-/// must programs that the command starts find the package: so no -m and no PYTHONPATH.
+/// must programs that the command starts find the package: so no -m and no PYTHONPATH. Compiled files
+/// would be left when an installation is removed: so -B.
 int command_python(std::string const& name, int argc, char** argv) {
     constexpr char start[] = "import sys; sys.path[0] = sys.argv[1]; "
                              "from sluice.__main__ import main; sys.exit(main(sys.argv[2:]))";
     char const* const wanted = std::getenv("SLUICE_PYTHON");
     std::string const python = wanted && *wanted ? wanted : "python3", folder = package_folder();
     setenv("SLUICE_COMMAND", own_program().c_str(), 1);
-    std::vector<char const*> words{python.c_str(), "-c", start, folder.c_str(), name.c_str()};
+    std::vector<char const*> words{python.c_str(), "-B", "-c", start, folder.c_str(), name.c_str()};
     words.insert(words.end(), argv, argv + argc);
     words.push_back(nullptr);
     execvp(words[0], const_cast<char**>(words.data()));
