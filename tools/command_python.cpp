@@ -41,8 +41,8 @@ std::vector<PythonCommand> python_commands() {
 }
 
 /// A folder of the user's that happens to be called `sluice` must not take the package's place, nor
-/// must programs that the command starts find the package: so no -m and no PYTHONPATH. Compiled files
-/// would be left when an installation is removed: so -B.
+/// must programs that the command starts find the package: so no -m and no PYTHONPATH. Compiled
+/// files would be left when an installation is removed: so -B.
 int command_python(std::string const& name, int argc, char** argv) {
     constexpr char start[] = "import sys; sys.path[0] = sys.argv[1]; "
                              "from sluice.__main__ import main; sys.exit(main(sys.argv[2:]))";

@@ -5,6 +5,7 @@ moves the prefix and runs them again. Exit code 1 if a case failed.
 The library folder is given when a build is configured. A second configuration of each build stands
 for that: it has the same files, by links, so nothing is compiled again.
 """
+import json
 import os
 import re
 import shutil
@@ -133,16 +134,57 @@ def linked(installed, mpi):
     expect(installed.run(mpi, program, path, path), "^served by sluice", "^exit code 0")
 
 
+def found_by_cmake(installed, mpi):
+    """Programs of a user's project, by find_package(Sluice): one in C that sluice run starts, and
+    one in C++ that is linked."""
+    build, path = installed.folder / f"user-{mpi}", installed.folder / f"user-{mpi}.bin"
+    call(CMAKE, "-S", ROOT / "tests" / "packages", "-B", build, "-D", f"SLUICE_TEST_MPI={mpi}",
+         "-D", f"Sluice_DIR={installed.private.parent / 'cmake' / 'Sluice'}",
+         "-D", f"MPI_C_COMPILER={BUILD / 'env' / mpi / 'bin' / 'mpicc'}")
+    call(CMAKE, "--build", build)
+    expect(installed.run(mpi, build / "in_cpp", path), "^same bytes", "^exit code 0")
+    expect(installed.run(mpi, installed.command, "run", build / "in_c", path, SLUICE_STATS="1"),
+           "^same bytes", "2 operations", "^exit code 0")
+
+
+def tried(installed, mpi):
+    """`sluice try` finds the mpiexec by itself. One MPI will do: it takes its time."""
+    if mpi == "openmpi" and os.access("/dev/fuse", os.R_OK | os.W_OK):
+        expect(installed.run(mpi, installed.command, "try", "--mpi", mpi, "--bandwidth", "200M",
+                             ranks=0), "without Sluice +[0-9.]+ s", "^Both runs wrote the same",
+               "^exit code 0")
+
+
+def facts(installed, mpi):
+    """`sluice info --json` is one object with what is there for each MPI."""
+    said = installed.run(mpi, installed.command, "info", "--json", ranks=0)
+    found = json.loads(said[:said.rindex("exit code")])["mpis"][mpi]
+    assert found["library"] == str(installed.private / mpi / "lib" / "libsluice.so"), found
+    assert os.path.samefile(found["mpiexec"], BUILD / "env" / mpi / "bin" / "mpiexec"), found
+
+
+def exported(installed, mpi):
+    """Nothing but functions of MPI and of sluice.h, all with a version."""
+    lines = call("readelf", "-W", "--dyn-syms", installed.private / mpi / "lib" / "libsluice.so")
+    defined = [line.split()[-1] for line in lines.splitlines()
+               if re.search(r" (GLOBAL|WEAK) +DEFAULT +\d+ ", line)]
+    assert "sluice_version@@SLUICE_0" in defined, defined
+    wrong = [name for name in defined if name != "SLUICE_0" and
+             not re.match(r"(MPI|mpi|ompi|sluice)_\w+@@SLUICE_0$", name)]
+    assert not wrong, wrong
+
+
 def run_paths(installed, mpi):
     """What is linked to an MPI finds it; and nothing finds its way back to the build tree."""
-    libraries = str(BUILD / "env" / mpi / "lib")
+    libraries = os.path.realpath(BUILD / "env" / mpi / "lib")
     files = [path for path in (installed.private / mpi).rglob("*") if path.is_file()]
     assert any(path.name == "libsluice.so" for path in files), files
     assert mpi != "mpich" or any(path.name == "libsluice_abi.so" for path in files), files
     for path in files:
         text = call("readelf", "-d", path)
         found = re.search(r"RUNPATH.*\[(.*)\]", text)
-        assert found and set(found[1].split(":")) == {libraries}, f"{path}: {text}"
+        assert found, f"{path}: {text}"
+        assert set(map(os.path.realpath, found[1].split(":"))) == {libraries}, f"{path}: {text}"
     for path in (path for path in installed.prefix.rglob("*") if path.is_file()):
         loaded = installed.folder / "loaded"
         shutil.copy(path, loaded)
@@ -177,8 +219,8 @@ def own_programs(installed, mpi):
         expect(said, "^sluice: .*(a job of its own|but its MPI is another one)", "^exit code [1-9]")
 
 
-CASES = (run_paths, c_program, python, bench, information, no_mpiexec, linked, other_library,
-         own_programs)
+CASES = (run_paths, c_program, python, bench, information, no_mpiexec, linked, found_by_cmake,
+         facts, exported, tried, other_library, own_programs)
 
 
 def check(case, mpi, installed):
