@@ -220,10 +220,11 @@ void WriteBehind::wait_for_independent(Span reach) {
 
 std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
     std::lock_guard const lock(mutex_);
-    auto const under_way = std::ranges::stable_partition(
-        independent_, [](auto const& write) { return write->done.load(); });
-    std::vector<std::shared_ptr<IndependentWrite>> ended(independent_.begin(), under_way.begin());
-    independent_.erase(independent_.begin(), under_way.begin());
+    auto const first = independent_.begin();
+    auto const under_way = std::stable_partition(
+        first, independent_.end(), [](auto const& write) { return write->done.load(); });
+    std::vector<std::shared_ptr<IndependentWrite>> ended(first, under_way);
+    independent_.erase(first, under_way);
     return ended;
 }
 
@@ -275,12 +276,13 @@ void WriteBehind::wait_until_void_on_others(Span reach, std::function<void()> co
         std::lock_guard const lock(mutex_);
         calls = noted_;
     }
-    for (auto const& [number, operation, record] : calls) {
+    for (NotedCall const& call : calls) {
+        auto const& operation = call.operation;
         Progress::instance().drive(
             {.done = [&] { return !operation->may_touch(reach); }, .poke = poke});
         bool const touches =
             operation->complete() && !clip(operation->summary_exchange().reach, reach).empty();
-        if (touches) wait_for_others(mark_of_call(number), poke);
+        if (touches) wait_for_others(mark_of_call(call.number), poke);
     }
 }
 
