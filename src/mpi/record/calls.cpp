@@ -6,11 +6,11 @@
 namespace sluice::record {
 namespace {
 
-/// A recorder that has no memory says less; the call goes on.
 template <class Write>
 void append(Recorder& recorder, std::int64_t now, Write&& write) noexcept try {
     recorder.append(now, write);
 } catch (std::exception const&) {
+    recorder.give_up();
 }
 
 /// The MPI's name of an access without MPI_File_, such as iwrite_at_all.
@@ -173,6 +173,7 @@ void CompletionCall::write() noexcept try {
         line.end();
     });
 } catch (std::exception const&) {
+    recorder_->give_up();
 }
 
 }  // namespace sluice::record

@@ -9,6 +9,7 @@
 #include "system/launcher.hpp"
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -168,6 +169,11 @@ void Recorder::flush(std::int64_t now) {
     warn("rank " + std::to_string(world_rank()) + " records no more: " + why +
              ". The job goes on; what was recorded so far can be read",
          true);
+}
+
+void Recorder::give_up() noexcept {
+    if (!failed_.exchange(true))
+        std::fputs("sluice: a rank records no more, as there is no memory for it\n", stderr);
 }
 
 void Recorder::finish() {

@@ -44,6 +44,9 @@ public:
         if (text_.size() >= buffer_bytes || now - flushed_ >= flush_after) flush(now);
     }
 
+    /// There is no memory for a line: what was recorded so far stays, and no more comes.
+    void give_up() noexcept;
+
     // These are called by `write`, under the lock, and write what has to come before the line.
     /// The number of a datatype; -1: none.
     [[nodiscard]] std::int64_t type_number(MPI_Datatype type);
@@ -94,7 +97,7 @@ private:
     PartFile part_;
     std::string text_;  ///< Not written yet.
     std::int64_t start_, flushed_;
-    bool failed_ = false;
+    std::atomic<bool> failed_{false};  ///< Nothing more is written.
     std::int64_t types_ = 0, files_ = 0, requests_made_ = 0;
     std::atomic<std::int64_t> live_requests_{0};
     std::size_t kept_bytes_ = 0;  ///< Of type trees.
