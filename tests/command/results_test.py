@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Figures in the texts of results: what has no line behind it is refused."""
 import pathlib
+import re
 import sys
 import unittest
 
@@ -9,8 +10,22 @@ sys.path.insert(0, str(ROOT / "results"))
 sys.dont_write_bytecode = True
 
 import figures  # noqa: E402
+import recorded  # noqa: E402
 
 ROW = "| M1: what | 3 times | {} | `a command`, 2 ranks | works |"
+
+
+class Recording(unittest.TestCase):
+    def test_the_page_promises_what_was_measured(self):
+        text = (ROOT / "docs" / "record.md").read_text()
+        cost = float(re.search(r"costs at most ([\d.]+) us more", text).group(1))
+        near = float(re.search(r"within (\d+) % of the job", text).group(1)) / 100
+        in_memory = [row for row in recorded.overheads() if row["where"] == "memory"]
+        self.assertGreaterEqual(len(in_memory), 8)  # Both MPIs, with Sluice and without.
+        self.assertLessEqual(max(row["us_a_call"]["median"] for row in in_memory), cost)
+        self.assertGreaterEqual(len(recorded.replays()), 4)
+        for row in recorded.replays():
+            self.assertLessEqual(abs(row["ratio"]["median"] - 1), near, row["program"])
 
 
 class Figures(unittest.TestCase):
