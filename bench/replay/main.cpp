@@ -141,18 +141,21 @@ ParsedLine parse(Options& options, int argc, char** argv) {
                  "sluice replay");
     std::map<std::string, Compute> const ways{
         {"sleep", Compute::sleep}, {"spin", Compute::spin}, {"none", Compute::none}};
+    std::string way = "spin";
     app.add_option("LOG", options.log, "what sluice record wrote")->required();
     app.add_option("--dir", options.folder, "where the files are made")->required();
     app.add_option("--files", options.files, "play it so often, each time into new files")
         ->check(CLI::PositiveNumber);
-    app.add_option("--compute", options.compute, "time between calls: sleep, spin (usual) or none")
-        ->transform(CLI::CheckedTransformer(ways, CLI::ignore_case));
+    app.add_option("--compute", way, "time between calls: sleep, spin (usual) or none")
+        ->check(CLI::IsMember({"sleep", "spin", "none"}));
     app.add_option("--hints", options.hints, "for all files: name=value;name=value");
     app.add_option("--json", options.json, "appends a line for each pass");
     app.add_option("--seed", options.seed, "of the bytes that are written");
     app.add_flag("--check", options.check, "compare all bytes that were read, and those written");
     app.add_flag("--keep", options.keep, "leave the files there");
-    return parse_line(app, argc, argv);
+    ParsedLine parsed = parse_line(app, argc, argv);
+    options.compute = ways.at(way);
+    return parsed;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ class Commands:
         return done.stdout if done.returncode == 0 else ""
 
     def names(self):
-        return re.findall(r"^  sluice ([a-z]+)", self.said("help"), re.MULTILINE)
+        return re.findall(r"^  sluice ([a-z-]+)", self.said("help"), re.MULTILINE)
 
     def usage_and_meaning(self, name):
         if name in self.python:

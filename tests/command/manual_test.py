@@ -34,7 +34,7 @@ class Manual(unittest.TestCase):
     def test_each_command(self):
         usage = subprocess.run([os.environ["SLUICE"], "help"], capture_output=True, text=True,
                                check=True).stdout
-        names = re.findall(r"^  sluice ([a-z]+)", usage, re.MULTILINE)
+        names = re.findall(r"^  sluice ([a-z-]+)", usage, re.MULTILINE)
         self.assertIn("run", names)
         for name in names:
             self.assertIn(f"sluice {name}", self.text(f"man1/sluice-{name}.1"))
