@@ -53,7 +53,7 @@ class InPython(unittest.TestCase):
         for words in (["help"], ["--help"]):
             self.assertRegex(self.sluice(*words).stdout, r"sluice sample FILE +what a sample does")
         self.assertIn("--help", self.sluice("help", "sample").stdout)
-        self.assertIn("did you mean sample?", self.sluice("samp").stderr)
+        self.assertIn("did you mean sample?", self.sluice("sampl").stderr)
 
     def test_every_command_of_the_table_has_a_module_and_help(self):
         sys.path.insert(0, str(PACKAGE.parent))
