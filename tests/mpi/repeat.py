@@ -52,7 +52,7 @@ def parse_arguments():
     parser.add_argument("--seconds", type=int, default=90, help="time limit of one start")
     parser.add_argument("--dir", type=Path, default=runner.BUILD / "tmp")
     parser.add_argument("--results", type=Path,
-                        default=runner.ROOT / "results" / "outstanding.jsonl")
+                        default=runner.BUILD.parent / "results" / "outstanding.jsonl")
     args = parser.parse_args()
     args.runner = runner.parse_arguments([])
     return args
