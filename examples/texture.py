@@ -11,7 +11,8 @@ At the end the pixels are put into clusters by texture and spectrum, which are w
 The program is ordinary MPI and knows nothing of Sluice. With ``--mode nonblocking`` the texture of
 one filter is written by MPI_File_iwrite_all while the next ones are computed; ``--tests`` has the
 paper's two ways to keep an MPI's own calls going: MPI_Test between transforms, which are black
-boxes then, and MPI_Test inside of them as well.
+boxes then, and MPI_Test inside of them as well. ``--mode thread`` is what a program can do without
+nonblocking calls: a thread of its own makes the blocking call, which needs MPI_THREAD_MULTIPLE.
 
     mpiexec -n 4 python examples/texture.py --image build/data/ihc-21x2048x2048.u8 \\
         --channels 21 --size 2048 --mode nonblocking --output /tmp/texture
@@ -24,6 +25,7 @@ import os
 import sys
 import time
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; a rank has one core
@@ -89,6 +91,21 @@ def read_image(slabs, name, channels):
     return image
 
 
+class InThread:
+    """A blocking call that a thread makes meanwhile, in the place of a request."""
+
+    def __init__(self, call, *arguments):
+        self.executor = ThreadPoolExecutor(1)
+        self.future = self.executor.submit(call, *arguments)
+
+    def Test(self):  # pylint: disable=invalid-name
+        return self.future.done()
+
+    def Wait(self):  # pylint: disable=invalid-name
+        self.future.result()
+        self.executor.shutdown()
+
+
 class TextureWriter:
     """Writes column blocks collectively, a file for each filter."""
 
@@ -100,14 +117,14 @@ class TextureWriter:
     def write(self, index, texture):
         """Write, or start to write while at most as many as asked for are in flight. The texture
         must stay as it is until `finish`."""
-        nonblocking = self.arguments.mode == "nonblocking"
-        if nonblocking and len(self.in_flight) == self.arguments.outstanding:
+        blocking = self.arguments.mode == "blocking"
+        if not blocking and len(self.in_flight) == self.arguments.outstanding:
             self._finish_oldest()
         handle = self._open(file_name(self.arguments.output, index))
         with self.watch.measuring("write"):
-            request = handle.Iwrite_all(texture) if nonblocking else handle.Write_all(texture)
+            request = self._start(handle, texture)
         self.in_flight.append((handle, request))
-        if self.arguments.close_at_once and not nonblocking:
+        if self.arguments.close_at_once and blocking:
             self._finish_oldest()
 
     def test(self):
@@ -122,6 +139,15 @@ class TextureWriter:
         while self.in_flight:
             self._finish_oldest()
         self.block.Free()
+
+    def _start(self, handle, texture):
+        """What to wait for; nothing if the texture is written already."""
+        if self.arguments.mode == "nonblocking":
+            return handle.Iwrite_all(texture)
+        if self.arguments.mode == "thread":
+            return InThread(handle.Write_all, texture)
+        handle.Write_all(texture)
+        return None
 
     def _open(self, name):
         with self.watch.measuring("open"):
@@ -237,11 +263,11 @@ def parse_arguments(words=None):
     parser.add_argument("--image", required=True, metavar="FILE", help="made by tissue.py")
     parser.add_argument("--channels", type=positive, default=21, metavar="N", help="of the image")
     parser.add_argument("--size", type=parse_size, default=[2048, 2048], metavar="N|HxW")
-    parser.add_argument("--mode", choices=("blocking", "nonblocking"), default="blocking")
+    parser.add_argument("--mode", choices=("blocking", "nonblocking", "thread"), default="blocking")
     parser.add_argument("--tests", choices=("none", "between", "inside"), default="none",
                         help="MPI_Test between the transforms, or inside of them as well")
     parser.add_argument("--outstanding", type=positive, default=1, metavar="N",
-                        help="files in flight at most, when nonblocking (default 1)")
+                        help="files in flight at most, when not blocking (default 1)")
     parser.add_argument("--close-at-once", action="store_true",
                         help="when blocking, close a file after its write, not at the end")
     parser.add_argument("--filters", type=positive, default=12, metavar="N")
@@ -262,7 +288,7 @@ def report_of(arguments, comm, times):
     """What is known at the end (times are the largest over the ranks)."""
     return {"mode": arguments.mode, "tests": arguments.tests, "ranks": comm.size,
             "size": arguments.size, "channels": arguments.channels,
-            "outstanding": arguments.outstanding if arguments.mode == "nonblocking" else 0,
+            "outstanding": 0 if arguments.mode == "blocking" else arguments.outstanding,
             "filters": arguments.filters, "library": MPI.Get_library_version().split("\n")[0],
             "bytes": 4 * arguments.filters * arguments.size[0] * arguments.size[1],
             "times": times, "digests": digests_of(arguments)}

@@ -17,12 +17,13 @@ class Way(NamedTuple):
 NONBLOCKING = ("--mode", "nonblocking")
 SEVERAL = ("--outstanding", "3")
 BEHIND = {"SLUICE_WRITE_BEHIND": "256M"}
-BLOCKING = "blocking"
+BLOCKING, THREAD = "blocking", "in a thread"
 WAYS = {
     BLOCKING: Way(colour="mpi-default"),
     "tests between": Way((*NONBLOCKING, "--tests", "between"), colour="mpi"),
     "tests inside": Way((*NONBLOCKING, "--tests", "inside"), colour="mpi"),
     "tests inside, 3 files": Way((*NONBLOCKING, *SEVERAL, "--tests", "inside"), colour="mpi"),
+    THREAD: Way(("--mode", "thread"), colour="mpi-thread"),
     "Sluice blocking": Way((), True, colour="interposed"),
     "Sluice": Way(NONBLOCKING, True, colour="sluice"),
     "Sluice, 3 files": Way((*NONBLOCKING, *SEVERAL), True, colour="sluice"),
@@ -39,7 +40,7 @@ textures are written to it. It is [emulated](../device.md), without page cache: 
   last file, if it takes as long as the I/O. *Loop less* has in it what tests or helpers take from the computation,
   and that a rank waits in a transform's all-to-all for another one that is held up in I/O.
 - *tests between*, *inside*: the MPI's own nonblocking calls in the paper's two ways, `MPI_Test` between transforms and convolution, or also after
-  each 32 lines within a transform. *Sluice*: the same nonblocking calls, no test. One file is under way, or three where it says so.
+  each 32 lines within a transform. *in a thread*: the MPI's blocking call, made by a thread of the program. *Sluice*: the same nonblocking calls, no test. One file is under way, or three where it says so.
 - *behind*: the blocking program with `SLUICE_WRITE_BEHIND=256M`. It closes its files at the end; where each is *closed at once* nothing hides, because a close waits.
 - *read*, *clusters*: seconds of the blocking collective read of the image, and of the write of the clusters at the end."""
 HEADER = ["device", "MPI", "ranks", "way", "I/O", "I/O less", "loop", "loop less", "read", "clusters"]
@@ -102,10 +103,10 @@ def figures():
     yield "texture_stretched", ", ".join(
         f"{median(line, 'tests inside', 'compute') / median(line, BLOCKING, 'compute'):.1f}"
         for line in of_mpi(rows, "openmpi"))
-    for way, name in (("tests between", "between"), ("tests inside", "inside"), ("Sluice", "sluice"),
-                      ("Sluice, 3 files", "sluice_several"), ("Sluice behind", "behind")):
+    for way, name in (("tests between", "between"), ("tests inside", "inside"), (THREAD, "thread"),
+                      ("Sluice", "sluice"), ("Sluice, 3 files", "sluice_several"), ("Sluice behind", "behind")):
         for mpi in MPIS:
             of = [line for line in of_mpi(rows, mpi) if way in line["ways"]]
-            for key, what in (("blocked", ""), ("total", "_loop")):
+            for key, what in (("blocked", ""), ("total", "_loop")) if of else ():
                 yield f"texture_{name}_{mpi}{what}", in_percent(
                     statistics.median(less(line, way, key)) for line in of)

@@ -56,7 +56,8 @@ def check_runs(folder):
     """Every way of the program writes what a serial program computes."""
     digests = []
     for words in (["--mode", "blocking"], ["--mode", "blocking", "--close-at-once"],
-                  ["--mode", "nonblocking"], ["--mode", "nonblocking", "--tests", "between"],
+                  ["--mode", "thread"], ["--mode", "nonblocking"],
+                  ["--mode", "nonblocking", "--tests", "between"],
                   ["--mode", "nonblocking", "--tests", "inside", "--outstanding", "3"]):
         arguments = arguments_for(folder, *words, "--report", os.path.join(folder, "report.json"),
                                   *([] if digests else ["--check"]))
