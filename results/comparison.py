@@ -4,7 +4,8 @@ import json
 import math
 import pathlib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from data import path_of
+
 PATTERNS = ("contiguous", "strided", "block3d", "btio", "irregular", "e3sm", "flash")
 SCATTERED = {2: ("strided", "irregular", "e3sm"),
              4: ("strided", "block3d", "btio", "irregular", "e3sm")}
@@ -22,8 +23,8 @@ class Comparison:
     """The newest line for each of (ranks, MPI, pattern, direction, contender), of the most bytes
     that were measured: sizes are never mixed."""
 
-    def __init__(self, path=ROOT / "results" / "compare.jsonl"):
-        path = pathlib.Path(path)
+    def __init__(self, path=None):
+        path = pathlib.Path(path or path_of("compare"))
         lines = [json.loads(text) for text in
                  (path.read_text().splitlines() if path.exists() else ())]
         lines = [line for line in lines if line["mode"] == "compare"]

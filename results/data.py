@@ -1,5 +1,6 @@
 """The lines of results/*.jsonl, and how tables and texts pick and print what they need of them."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -8,10 +9,26 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MPIS = {"mpich": "MPICH", "openmpi": "Open MPI"}
+RECORDED = ROOT / "results"
+folders = [RECORDED]  # The last one is read.
+
+
+@contextlib.contextmanager
+def read_from(folder):
+    """The lines of another run (results/report) in the place of the recorded ones."""
+    folders.append(pathlib.Path(folder))
+    try:
+        yield
+    finally:
+        folders.pop()
+
+
+def path_of(name):
+    return folders[-1] / f"{name}.jsonl"
 
 
 def lines(name):
-    path = ROOT / "results" / f"{name}.jsonl"
+    path = path_of(name)
     return [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
 
 

@@ -1,10 +1,12 @@
 """Figures that texts quote, each worked out from the lines that the tables are drawn from. A text has
 {name} in its place; a name that is none fails, and so does a figure whose lines are gone."""
 
+import contextlib
 import re
 import statistics
 
 import choice
+import peers
 import romio
 import row_figures
 import simulated
@@ -133,12 +135,25 @@ def kernels():
     yield "zstd_ratio", f"{packed[-1]['bytes'] / packed[-1]['compressed_bytes']:.1f} : 1"
 
 
+GROUPS = (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels,
+          romio.figures, traced_figures.figures, *row_figures.GROUPS, *peers.GROUPS)
+
+
 def all_figures():
     found = {}
-    for group in (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels,
-                  romio.figures, traced_figures.figures):
+    for group in GROUPS:
         found.update(group())
-    found.update(row_figures.figures())
+    return found
+
+
+def figures_that_are_there():
+    """Of a run that measured a part only: a group ends at the first figure that has no lines."""
+    found = {}
+    for group in GROUPS:
+        with contextlib.suppress(KeyError, ValueError, IndexError, ZeroDivisionError):
+            for name, figure in group():
+                if figure not in ("", "0 of 0"):
+                    found[name] = figure
     return found
 
 
@@ -155,9 +170,9 @@ def typed_by_hand(text):
             yield f"{cells[0]}: {cells[2]}"
 
 
-def filled(text):
-    """The text with its figures."""
-    known = all_figures()
+def filled(text, known=None):
+    """The text with its figures: the recorded ones, if no others are given."""
+    known = all_figures() if known is None else known
 
     def figure(match):
         if match[1] not in known:

@@ -17,12 +17,17 @@ import lines as study  # noqa: E402
 WITHOUT_TESTS = ("sluice 0", "interposed 0")
 
 
-def correctness():
+def random_programs():
     programs = lines("random")
-    yield "random_programs", f"{sum(row['programs'] for row in programs):,}"
-    yield "random_failed", str(sum(row["failed"] for row in programs))
-    repeated = lines("outstanding")
-    yield "outstanding_right", f"{sum(r['right'] for r in repeated)} of {sum(r['runs'] for r in repeated)}"
+    if programs:
+        yield "random_programs", f"{sum(row['programs'] for row in programs):,}"
+        yield "random_failed", str(sum(row["failed"] for row in programs))
+
+
+def repeated():
+    rows = lines("outstanding")
+    if rows:
+        yield "outstanding_right", f"{sum(r['right'] for r in rows)} of {sum(r['runs'] for r in rows)}"
 
 
 def tests():
@@ -80,9 +85,5 @@ def overhead():
             yield f"overhead_{mpi}_{where}", f"{best} of {len(cases)}"
 
 
-def figures():
-    found = {}
-    for group in (correctness, overlapped.figures, depth.figures, network.figures, tests, nonblocking, plans, device, nvm, overhead,
-                  texture_figures.figures):
-        found.update(group())
-    return found
+GROUPS = (random_programs, repeated, overlapped.figures, depth.figures, network.figures, tests, nonblocking, plans,
+          device, nvm, overhead, texture_figures.figures)
