@@ -86,4 +86,4 @@ def overhead():
 
 
 GROUPS = (random_programs, repeated, overlapped.figures, depth.figures, network.figures, tests, nonblocking, plans,
-          device, nvm, overhead, texture_figures.figures)
+          device, nvm, overhead, texture_figures.figures, texture_figures.thread_figures)

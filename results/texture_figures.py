@@ -3,7 +3,7 @@
 import statistics
 from typing import NamedTuple
 
-from data import MPIS, lines, newest, of_mpi, percent
+from data import MPIS, lines, mpi_of, newest, of_mpi, percent
 
 
 class Way(NamedTuple):
@@ -46,8 +46,17 @@ textures are written to it. It is [emulated](../device.md), without page cache: 
 HEADER = ["device", "MPI", "ranks", "way", "I/O", "I/O less", "loop", "loop less", "read", "clusters"]
 
 
-def found_lines():
-    return newest(lines("texture"), "device", "mpi", "ranks", "channels")
+def found_lines(way="tests between"):
+    """The newest line of each case that has this way: those of the paper, if no other is named."""
+    return newest([line for line in lines("texture") if way in line["ways"]], "device", "mpi", "ranks",
+                  "channels")
+
+
+def all_lines():
+    """Those as well that compare with a thread of the program only."""
+    found = found_lines()
+    return found | {(*key, THREAD): line for key, line in found_lines(THREAD).items()
+                    if line != found.get(key)}
 
 
 def less(line, way, key):
@@ -81,7 +90,7 @@ def tables(rows, table, seconds):
               seconds(median(line, way, "total")),
               "" if way == BLOCKING else less_in_words(line, way, "total"),
               seconds(median(line, way, "read")), seconds(median(line, way, "write_clusters"))]
-             for (device, mpi, ranks, _), line in sorted(rows.items(), key=lambda item: item[0])
+             for (device, mpi, ranks, *_), line in sorted(rows.items(), key=lambda item: item[0])
              for way in line["ways"]]
     last = list(rows.values())[-1]
     height, width = last["size"]
@@ -103,10 +112,18 @@ def figures():
     yield "texture_stretched", ", ".join(
         f"{median(line, 'tests inside', 'compute') / median(line, BLOCKING, 'compute'):.1f}"
         for line in of_mpi(rows, "openmpi"))
-    for way, name in (("tests between", "between"), ("tests inside", "inside"), (THREAD, "thread"),
-                      ("Sluice", "sluice"), ("Sluice, 3 files", "sluice_several"), ("Sluice behind", "behind")):
+    for way, name in (("tests between", "between"), ("tests inside", "inside"), ("Sluice", "sluice"),
+                      ("Sluice, 3 files", "sluice_several"), ("Sluice behind", "behind")):
         for mpi in MPIS:
             of = [line for line in of_mpi(rows, mpi) if way in line["ways"]]
-            for key, what in (("blocked", ""), ("total", "_loop")) if of else ():
+            for key, what in (("blocked", ""), ("total", "_loop")):
                 yield f"texture_{name}_{mpi}{what}", in_percent(
                     statistics.median(less(line, way, key)) for line in of)
+
+
+def thread_figures():
+    """The same by a thread of the program, and by Sluice in that run."""
+    for line in found_lines(THREAD).values():
+        mpi = next(name for name, words in MPIS.items() if mpi_of(line).startswith(words))
+        for way, name in ((THREAD, "thread"), ("Sluice", "thread_sluice"), ("Sluice behind", "thread_behind")):
+            yield f"texture_{name}_{mpi}", in_percent([statistics.median(less(line, way, "blocked"))])
