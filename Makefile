@@ -19,8 +19,7 @@ sources = $(shell find $(folders) -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null
 
 .PHONY: setup build demo test test-unit test-mpi test-mpis test-long test-sanitized test-nodes \
         test-device test-suites test-old test-gluster test-documents test-packages lint format \
-        site clean help \
-        environment
+        report site clean help environment
 .PRECIOUS: build/%/build.ninja
 .DEFAULT_GOAL := build
 
@@ -86,6 +85,10 @@ test-gluster: build-mpich build-openmpi build-asan ## tests on GlusterFS: see do
 
 lint: environment              ## format, layers and sizes, spelling, clang-tidy
 	@$(run) lint
+
+report: needed =
+report: environment            ## the papers' rows as one page, build/report/papers.html
+	@$(tools)/python -B results/report
 
 site: needed = site
 site: environment              ## make the documentation site, build/site/index.html

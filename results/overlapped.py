@@ -98,6 +98,8 @@ def figures():
     """Rows M4 and L6."""
     for ranks in (2, 4):
         rows = [row for (_, of, *_), row in slow().items() if of == ranks]
+        if not rows:
+            continue
         yield f"overlap_{ranks}", between((100 * hidden(row) for row in rows), "{:.0f}") + " %"
         yield f"longer_{ranks}", between((100 * (row["total"]["median"] / row["io_alone"] - 1)
                                           for row in rows), "{:.1f}") + " %"

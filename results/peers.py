@@ -16,10 +16,9 @@ OF_ROWS = {
     "L4": "first call over later ones {peer_first_later}",
     "L5": "MPICH {waited_mpich}, Open MPI {waited_openmpi}",
     "L7": "MPICH, tests inside {texture_inside_mpich} less I/O time, between {texture_between_mpich}; "
-          "Open MPI {texture_inside_openmpi} and {texture_between_openmpi}; blocking calls in a thread of "
-          "the program {texture_thread_mpich} and {texture_thread_openmpi} in a run where Sluice has "
-          "{texture_thread_sluice_mpich} and {texture_thread_sluice_openmpi}, behind "
-          "{texture_thread_behind_mpich} and {texture_thread_behind_openmpi}",
+          "Open MPI {texture_inside_openmpi} and {texture_between_openmpi}; MPICH's blocking "
+          "calls in a thread of the program {texture_thread_mpich}, in a run where Sluice has "
+          "{texture_thread_sluice_mpich}, and {texture_thread_behind_mpich} behind",
     "N4": "`mpi-` ways are MPICH's own calls, the others Sluice's: {nvm_worst_on_nvm}",
     "N5": "ROMIO's own calls: {nvm_shuffle_is_half}",
     "A6": "ROMIO's own write takes {romio_1024_measured_choice} times as long as the library's choice, "

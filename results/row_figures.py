@@ -85,5 +85,6 @@ def overhead():
             yield f"overhead_{mpi}_{where}", f"{best} of {len(cases)}"
 
 
-GROUPS = (random_programs, repeated, overlapped.figures, depth.figures, network.figures, tests, nonblocking, plans,
-          device, nvm, overhead, texture_figures.figures, texture_figures.thread_figures)
+GROUPS = (random_programs, repeated, overlapped.figures, depth.figures, network.figures, tests,
+          nonblocking, plans, device, nvm, overhead, texture_figures.figures,
+          texture_figures.thread_figures)
