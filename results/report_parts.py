@@ -28,8 +28,8 @@ def quick(name, what, seconds):
 
 QUICK = (
     quick("texture", "the image application: the picture, L7", 60),
-    quick("overlap", "hidden behind computation: M4, L6", 50),
-    quick("nonblocking", "against blocking calls: M5, L5", 15),
+    quick("overlap", "hidden behind computation: M4, L6", 115),
+    quick("nonblocking", "against blocking calls: M5, L5", 5),
     quick("outstanding", "several under way: M6", 40),
     quick("checkpoint", "plans that serve again: L4", 20),
     quick("tests", "tests a cycle: L8", 40),
