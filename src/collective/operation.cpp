@@ -11,6 +11,11 @@ constexpr std::uint64_t tags_of_a_call = 64;
 constexpr std::uint64_t numbers = 2 * Collective::under_way_most;
 static_assert(numbers * tags_of_a_call <= 32768);
 
+/// A rank that has met an error may not have what it should pass on: from then on its messages are
+/// empty, which no other message with bytes is.
+constexpr Error passed_on{.status = Status::other,
+                          .what = "a rank that should have sent this has met an error"};
+
 constexpr Bytes long_copy = 64 << 10;  ///< Takes longer than all else that a start does.
 
 std::span<std::byte> span_of(std::byte* memory, Bytes bytes) noexcept {
@@ -98,6 +103,7 @@ bool Collective::finish(Op const& op, Effect& effect) {
     }
     if (!execution_context_.network->finished(effect.message)) return false;
     if (effect.message.failed()) fail(effect.message.error(op.peer));
+    if (op.kind == OpKind::recv && op.bytes > 0 && effect.message.received == 0) fail(passed_on);
     if (effect.packed.empty()) return true;
     if (op.kind == OpKind::recv && !effect.message.failed()) {
         stage_.buffers.output.unpack(op.target_at, effect.packed);
@@ -148,6 +154,10 @@ void Collective::reduce(Op const& op) {
 
 void Collective::start_message(Op const& op, Effect& effect) {
     int const tag = tag_ + static_cast<int>(op.number % tags_of_a_call);
+    if (op.kind == OpKind::send && error_) {
+        effect.message = execution_context_.network->start_send(op.peer, tag, {}, op.synchronous);
+        return;
+    }
     if (op.kind == OpKind::send) {
         auto const part = read_part(op.source, op.source_at, op.bytes, effect.packed);
         effect.message = execution_context_.network->start_send(

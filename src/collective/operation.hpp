@@ -62,7 +62,8 @@ struct CollectiveExecutionContext {
     std::function<bool()> may_call_mpi;
 };
 
-/// A call. After an error its messages flow on, so that no other rank waits for ever.
+/// A call. After an error its messages flow on, but empty, so that no other rank waits for ever or
+/// takes wrong bytes for right ones.
 class Collective final : public CollectiveState, private Actions {
 public:
     /// `number`: of the call among those of the communicator; tells its messages from others'.

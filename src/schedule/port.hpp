@@ -81,6 +81,9 @@ public:
     /// This rank takes no part in messages any more: all of them end, now and later, here and at
     /// the peers, which are told where the network can.
     virtual void give_up() {}
+    /// Whether a peer cannot be reached any more or has given up: no operation of all ranks can
+    /// end well then.
+    [[nodiscard]] virtual bool has_lost_peer() { return false; }
 
     /// Moves messages on by itself, before any of them is asked about; true when anything moved.
     virtual bool progress() { return false; }

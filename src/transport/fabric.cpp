@@ -12,6 +12,7 @@ std::unique_ptr<Fabric> Fabric::open(FabricEndpoint::Options const& options, std
 void Fabric::note_state() noexcept {
     under_way_.store(messages_.under_way(), std::memory_order_relaxed);
     has_waiting_.store(messages_.has_waiting(), std::memory_order_relaxed);
+    ends_.store(messages_.ends(), std::memory_order_relaxed);
 }
 
 FabricIndex Fabric::meet(FabricCard const& card) {
@@ -62,6 +63,11 @@ void Fabric::give_up(std::uint64_t context, std::span<FabricIndex const> peers) 
     note_state();
 }
 
+bool Fabric::all_take_part(std::uint64_t context, std::span<FabricIndex const> peers) {
+    std::lock_guard const lock(mutex_);
+    return messages_.all_take_part(context, peers);
+}
+
 void Fabric::forget(std::uint64_t context) {
     std::lock_guard const lock(mutex_);
     messages_.forget(context);
@@ -88,6 +94,15 @@ bool Fabric::progress() {
 bool Fabric::may_sleep() {
     std::lock_guard const lock(mutex_);
     return endpoint_->may_sleep();
+}
+
+/// Peers are looked through only after one of the process's peers was lost.
+bool FabricNetwork::has_lost_peer() {
+    std::uint64_t const ends = fabric_.ends();
+    if (ends == seen_ends_) return has_lost_peer_;
+    has_lost_peer_ = !fabric_.all_take_part(context_, peers_);
+    seen_ends_ = ends;
+    return has_lost_peer_;
 }
 
 }  // namespace sluice

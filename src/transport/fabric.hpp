@@ -32,6 +32,11 @@ public:
     void hold(std::uint64_t context, std::span<std::byte> memory);
     void give_up(std::uint64_t context, std::span<FabricIndex const> peers);
     void forget(std::uint64_t context);
+    [[nodiscard]] bool all_take_part(std::uint64_t context, std::span<FabricIndex const> peers);
+    /// Another number whenever that may have changed.
+    [[nodiscard]] std::uint64_t ends() const noexcept {
+        return ends_.load(std::memory_order_relaxed);
+    }
     /// Takes what came and sends what waits. Bounded. True when anything moved.
     bool progress() override;
     [[nodiscard]] bool is_busy() const noexcept override {
@@ -61,6 +66,7 @@ private:
     SteadyClock clock_;
     std::atomic<int> under_way_{0};
     std::atomic<bool> has_waiting_{false};
+    std::atomic<std::uint64_t> ends_{0};
 };
 
 class FabricNetwork final : public Network {
@@ -93,6 +99,7 @@ public:
     void hold(std::span<std::byte> memory) override { fabric_.hold(context_, memory); }
     bool finished(Message& message) override { return fabric_.finished(message); }
     void give_up() override { fabric_.give_up(context_, peers_); }
+    [[nodiscard]] bool has_lost_peer() override;
     bool progress() override { return fabric_.progress(); }
     /// A descriptor tells of them, where there is one.
     [[nodiscard]] int due() const noexcept override {
@@ -107,6 +114,8 @@ private:
     Fabric& fabric_;
     std::uint64_t context_;
     std::vector<FabricIndex> peers_;
+    std::atomic<std::uint64_t> seen_ends_{0};  ///< When it was last looked for lost peers,
+    std::atomic<bool> has_lost_peer_{false};   ///< and what was found.
 };
 
 }  // namespace sluice

@@ -1,6 +1,7 @@
 // How peers are found, and which of them are moved on. See fabric_messages.hpp.
 #include "transport/fabric_messages.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace sluice {
@@ -85,6 +86,12 @@ void FabricMessages::give_up(FabricIndex peer, std::uint64_t context) {
 
 void FabricMessages::forget(std::uint64_t context) {
     for (auto const& peer : peers_) peer->forget(context);
+}
+
+bool FabricMessages::all_take_part(std::uint64_t context,
+                                   std::span<FabricIndex const> peers) const noexcept {
+    return std::all_of(peers.begin(), peers.end(),
+                       [&](FabricIndex peer) { return peers_[peer]->takes_part(context); });
 }
 
 /// A message of a process that this one has not met yet is kept by its peer: all ranks of a

@@ -13,7 +13,7 @@ namespace sluice {
 class FabricMessages {
 public:
     /// `wire` outlives this.
-    FabricMessages(FabricWire& wire, FabricCard const& own) : shared_{wire, own, {}, {}} {}
+    FabricMessages(FabricWire& wire, FabricCard const& own) : shared_{wire, own, {}, {}, 0} {}
 
     /// Finds or makes the peer with this card. Messages may go both ways afterwards.
     FabricIndex meet(FabricCard const& card);
@@ -45,6 +45,11 @@ public:
     /// Started and not asked about successfully since.
     [[nodiscard]] int under_way() const noexcept { return under_way_; }
     [[nodiscard]] bool has_waiting() const noexcept { return !busy_.empty(); }
+    /// Whether all of these peers can be reached and take part in messages of the context.
+    [[nodiscard]] bool all_take_part(std::uint64_t context,
+                                     std::span<FabricIndex const> peers) const noexcept;
+    /// Another number whenever that may have changed.
+    [[nodiscard]] std::uint64_t ends() const noexcept { return shared_.ends; }
     /// Peers from which something is expected, for who wants to know whether they still live.
     [[nodiscard]] std::vector<FabricIndex> awaited() const;
     [[nodiscard]] FabricCard const& card_of(FabricIndex peer) const noexcept {

@@ -313,10 +313,11 @@ void FabricPeer::fail(MessageDesc& message, char const* why) noexcept {
 void FabricPeer::end_all() {
     if (is_gone_) return;
     is_gone_ = true;
+    ++shared_.ends;
     notes_.clear();
     while (!posted_.empty()) {
         MessageDesc& receive = *posted_.take_front();
-        end_receive(receive);
+        end_receive(receive, true);
         fail(receive);
     }
     for (MessageDescList* list : {&waiting_, &unmatched_, &large_, &writing_}) {
@@ -337,9 +338,10 @@ char const* FabricPeer::why_none(std::uint64_t context) const noexcept {
 /// What came before its receive stays.
 void FabricPeer::end_context(std::uint64_t context) {
     ended_contexts_.insert(context);
+    ++shared_.ends;
     auto const of_context = [=](MessageDesc const& one) { return one.context == context; };
     while (MessageDesc* const receive = posted_.take(of_context)) {
-        end_receive(*receive);
+        end_receive(*receive, true);
         fail(*receive, given_up);
     }
     for (MessageDescList* list : {&waiting_, &unmatched_, &large_, &writing_}) {

@@ -27,6 +27,9 @@ public:
     /// Null where there is none of that number.
     [[nodiscard]] Place const* find(std::uint32_t number) const noexcept;
     void remove(std::uint32_t number);
+    /// The same where a peer may still write: its write must not count for another receive, so
+    /// none has the number any more.
+    void retire(std::uint32_t number) noexcept { places_[number].receive = nullptr; }
 
 private:
     std::vector<Place> places_;
@@ -39,6 +42,7 @@ struct FabricShared {
     FabricCard own;
     MessageDescs message_descs;
     ShownReceives receives;
+    std::uint64_t ends = 0;  ///< How often messages with a peer, or of a context with it, ended.
 };
 
 /// The number of a receive and, if there is one write only, how many bytes it has.
@@ -105,6 +109,10 @@ public:
     void end_all();
     /// All messages of the context end, and later ones too; the peer is told.
     void give_up(std::uint64_t context);
+    /// Whether there are messages of the context with the peer, or may be.
+    [[nodiscard]] bool takes_part(std::uint64_t context) const noexcept {
+        return !why_none(context);
+    }
     /// The numbers of a context that no message has any more.
     void forget(std::uint64_t context);
 
@@ -157,7 +165,8 @@ private:
     void end_writes(MessageDesc& send);
     void finish_if_all_came(MessageDesc& receive);
     void bring(MessageDesc& receive, std::span<std::byte const> bytes) noexcept;
-    void end_receive(MessageDesc& receive);
+    /// `may_be_written`: its sender was told of its memory, and may use it at this moment.
+    void end_receive(MessageDesc& receive, bool may_be_written = false);
     void refuse(MessageDesc& receive);
     static void fail(MessageDesc& message, char const* why = unreachable) noexcept;
 

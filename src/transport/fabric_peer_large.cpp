@@ -69,13 +69,16 @@ void FabricPeer::offer_memory(MessageDesc& receive) {
 }
 
 /// Peers cannot write to it any more; to memory that is held they could, but are told no more of.
-void FabricPeer::end_receive(MessageDesc& receive) {
+void FabricPeer::end_receive(MessageDesc& receive, bool may_be_written) {
     if (!receive.is_shown) return;
     receive.is_shown = false;
     for (void** const registration : {&receive.registration, &receive.target_registration}) {
         if (*registration) shared_.wire.hide(std::exchange(*registration, nullptr));
     }
-    shared_.receives.remove(receive.receive);
+    if (may_be_written)
+        shared_.receives.retire(receive.receive);
+    else
+        shared_.receives.remove(receive.receive);
 }
 
 /// The message is longer than this receive, and waits for memory at its sender.

@@ -322,6 +322,34 @@ TEST(FabricMessages, of_a_context_that_a_rank_gives_up_all_end) {
     }
 }
 
+TEST(FabricMessages, of_a_context_are_known_to_have_ended) {
+    FakeFabric fabric(4, 1, {});
+    std::vector<FabricIndex> const all{0, 1, 2, 3};
+    fabric.messages(2).give_up(FakeFabric::index(1), their_context);
+    std::uint64_t const before = fabric.messages(1).ends();
+    for (int step = 0; step < 2000; ++step) fabric.step();
+    EXPECT_NE(fabric.messages(1).ends(), before);
+    EXPECT_FALSE(fabric.messages(1).all_take_part(their_context, all));
+    EXPECT_TRUE(fabric.messages(1).all_take_part(their_context + 1, all));
+    EXPECT_TRUE(fabric.messages(0).all_take_part(their_context, all));
+    fabric.kill(3);
+    EXPECT_FALSE(fabric.messages(0).all_take_part(their_context, all));
+    EXPECT_TRUE(fabric.messages(0).all_take_part(their_context, std::span(all).first(3)));
+}
+
+/// A write for a receive that was given up may come late, when there is another receive.
+TEST(FabricMessages, that_come_late_are_taken_for_no_others) {
+    FakeFabric fabric(2, 1, {});
+    FabricMessages& messages = fabric.messages(1);
+    Content room(20'000);
+    Message lost = messages.start_recv(FakeFabric::index(0), their_context, 3, room);
+    messages.give_up(FakeFabric::index(0), their_context);
+    EXPECT_TRUE(messages.finished(lost) && lost.failed());
+    Message other = messages.start_recv(FakeFabric::index(0), their_context + 1, 3, room);
+    messages.take_write(WriteData::pack({0, 10'000}, 64));  // Of the first receive.
+    EXPECT_FALSE(messages.finished(other));
+}
+
 TEST(FabricMessages, of_strangers_are_thrown_away) {
     FakeFabric fabric(2, 1, {});
     Content room(10);

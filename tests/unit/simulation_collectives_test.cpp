@@ -78,6 +78,19 @@ std::string describe(Under const& under) {
            (call.in_place ? " in place" : "") + (call.commutative ? "" : " not commutative");
 }
 
+/// What a rank does in the call.
+CollectiveStage stage_of(Under& under, Rank r, Rank ranks, TestReduction const& sums,
+                         TestReduction const& maps) {
+    auto const self = static_cast<std::size_t>(r);
+    RankCase const& part = under.what.parts[self];
+    CollectiveStage stage;
+    stage.plan = plan_of(part.call, under.algorithm, r, ranks, 128);
+    under.inputs[self]->bind(stage.buffers.input, static_cast<Bytes>(part.input.size()));
+    under.outputs[self]->bind(stage.buffers.output, static_cast<Bytes>(part.output.size()));
+    stage.buffers.reduction = part.call.commutative ? &sums : &maps;
+    return stage;
+}
+
 void run(std::uint64_t seed, Rank ranks, int calls) {
     std::mt19937_64 random(seed);
     World world(WorldShape{.rank_count = ranks, .ranks_per_node = 2}, seed);
@@ -85,16 +98,9 @@ void run(std::uint64_t seed, Rank ranks, int calls) {
     std::vector<Under> all;
     for (int i = 0; i < calls; ++i) all.push_back(draw(random, ranks));
     for (Rank r = 0; r < ranks; ++r) {
-        auto const self = static_cast<std::size_t>(r);
         for (std::size_t i = 0; i < all.size(); ++i) {
             Under& under = all[i];
-            RankCase const& part = under.what.parts[self];
-            CollectiveStage stage;
-            stage.plan = plan_of(part.call, under.algorithm, r, ranks, 128);
-            under.inputs[self]->bind(stage.buffers.input, static_cast<Bytes>(part.input.size()));
-            under.outputs[self]->bind(stage.buffers.output, static_cast<Bytes>(part.output.size()));
-            stage.buffers.reduction = part.call.commutative ? &sums : &maps;
-            under.states.push_back(world.collective(r, std::move(stage), i));
+            under.states.push_back(world.collective(r, stage_of(under, r, ranks, sums, maps), i));
         }
     }
     std::string names;
@@ -112,6 +118,42 @@ void run(std::uint64_t seed, Rank ranks, int calls) {
                 << describe(under) << " rank " << r;
             ASSERT_TRUE(under.outputs[r]->holes_are_left());
             ASSERT_EQ(under.inputs[r]->queue(part.input.size()), part.input) << "input changed";
+        }
+    }
+}
+
+/// Draws calls until one brings bytes of this rank to all others.
+Under draw_dependent(std::mt19937_64& random, Rank ranks, Rank on) {
+    while (true) {
+        Under under = draw(random, ranks);
+        CollectiveCall const& call = under.what.parts[0].call;
+        bool const from_root = call.kind == CollectiveKind::bcast && call.root == on;
+        bool const from_all = call.kind == CollectiveKind::allreduce ||
+                              call.kind == CollectiveKind::allgather ||
+                              call.kind == CollectiveKind::alltoall;
+        if (call.block > 0 && (from_root || from_all)) return under;
+    }
+}
+
+/// Who depends on what it should have passed on must not take other bytes for them.
+TEST(SimulatedCollectives, ARankThatHasMetAnErrorPassesItOn) {
+    for (std::uint64_t seed = 3000; seed < 3200; ++seed) {
+        std::mt19937_64 random(seed);
+        auto const ranks = 2 + static_cast<Rank>(seed % 9);
+        auto const bad = static_cast<Rank>(random() % static_cast<std::uint64_t>(ranks));
+        World world(WorldShape{.rank_count = ranks, .ranks_per_node = 2}, seed);
+        TestReduction const sums(true), maps(false);
+        Under under = draw_dependent(random, ranks, bad);
+        SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(under));
+        for (Rank r = 0; r < ranks; ++r) {
+            auto const self = static_cast<std::size_t>(r);
+            under.states.push_back(world.collective(r, stage_of(under, r, ranks, sums, maps), 0));
+            if (r == bad) under.states[self]->fail({.status = Status::other});
+        }
+        ASSERT_EQ(world.run(), "");
+        for (auto const& state : under.states) {
+            ASSERT_TRUE(state->complete());
+            ASSERT_EQ(state->status(), Status::other);
         }
     }
 }

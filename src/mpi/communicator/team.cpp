@@ -294,20 +294,6 @@ NodeReduction::Words Team::largest(NodeReduction::Words const& mine) {
     return lost_ ? mine : reduction->largest();
 }
 
-/// Ranks of other nodes learn it from their messages.
-Error Team::lost_rank(double now) {
-    auto const ended = lost_ ? std::nullopt : watch_.ended(now);
-    if (!ended) return lost_;
-    Rank const rank = topology->rank_at(topology->node_of(self), static_cast<Rank>(*ended));
-    lost_ = {.status = Status::other, .what = "a process of this node has ended"};
-    warn("the process of rank " + std::to_string(rank) + " of " +
-             std::to_string(topology->rank_count()) +
-             ", on this node, has ended: operations on files of its communicator end with errors",
-         true);
-    if (network) network->give_up();
-    return lost_;
-}
-
 std::span<std::byte> Team::back_messages() {
     std::size_t const bytes = NodeNetwork::bytes_needed(shape_.local_count);
     std::size_t const at = tail_at_ + page_bytes(NodeReduction::bytes_needed(shape_.local_count));

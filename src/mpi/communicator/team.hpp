@@ -103,8 +103,10 @@ private:
     /// system refuses.
     [[nodiscard]] std::optional<Mapping> map_queue() const;
     void add_queue(Mapping memory);
-    /// An error once a rank of the node has ended; says so, and gives up messages, the first time.
+    /// An error once a rank of the node has ended, or one of another node cannot be reached or has
+    /// given up; gives up messages the first time, so that all ranks hear of it.
     Error lost_rank(double now);
+    [[nodiscard]] bool hears_of_lost_peer(double now);
     void place_aggregators(QueuePlace& place, std::vector<Rank> const& aggregators) const;
     Bytes reserve(QueuePlace& place, std::int32_t aggregators, Bytes cb_buffer_bytes);
     /// Backs the collective buffers with memory; false when the system has none.
@@ -120,7 +122,8 @@ private:
     Mapping reduction_memory_, messages_memory_;
     std::unique_ptr<NodeDoorbells> doorbells_;
     ProcessWatch watch_;  ///< Of the node's ranks, by local index.
-    Error lost_;          ///< Once one of them has ended.
+    Error lost_;          ///< Once a rank is lost.
+    double heard_at_ = 0;
     SteadyClock clock_;
     RegionShape shape_;
     PlanLimits limits_;
