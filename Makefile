@@ -60,6 +60,7 @@ test-sanitized: environment    ## MPI programs with the sanitizers, both MPIs: s
 
 test-nodes: build-mpich build-openmpi ## tests across 2 and 4 hosts: see docs/nodes.md
 	@python3 tests/nodes/run.py || test $$? = 77  # skipped
+	@python3 tests/nodes/kills.py --kills 5 || test $$? = 77
 
 test-device: build-$(variant)  ## emulated devices against their profiles, by fio: docs/device.md
 	@for check in hostile files check; do \

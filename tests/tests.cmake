@@ -184,6 +184,10 @@ function(sluice_runners)
     sluice_runner("failing calls" durability/failures.py SHORT --level quick LONG --level long)
     sluice_runner(functions functions/run.py)
     sluice_runner(coexistence coexistence/run.py)
+    # In the short one those that once found a fault are among them.
+    sluice_runner("killed ranks on several hosts," nodes/kills.py
+        SHORT --only 2,6,9,17,49
+        LONG --kills 200)
     sluice_runner(calibrate calibrate/run.py)
     sluice_runner(trace trace/run.py)
     sluice_runner(record record/run.py)

@@ -24,7 +24,11 @@ import launch  # It puts tests/mpi in front of the modules' path.
 import run as runner
 from levels import DEVICE
 
-ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from small_programs import compiled  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 BUILD = ROOT / "build"
 
 
@@ -36,12 +40,19 @@ class Test:
     least_on_wire: int = 0  # bytes that must have crossed, sent and received
     seconds: int = 150
     settings: dict = field(default_factory=dict)  # further environment variables
+    preloaded: str = ""  # A source here, whose library is loaded before libsluice.
 
     def words_for(self, mpi):
         build = BUILD / mpi
         program, *options = self.words
         preload = [] if runner.linked(Path(program).name) else [build / "bin" / "sluice", "run"]
-        return [*preload, build / "tests" / program, "--dir", "{files}", *options]
+        if self.preloaded:
+            library = compiled(mpi, HERE / self.preloaded, shared=True)
+            preload = ["env", f"LD_PRELOAD={library}", *preload]
+        started = [build / "tests" / program]
+        if program.endswith(".py"):
+            started = [Path(launch.MPIS[mpi].mpiexec).parent / "python3", HERE.parent / program]
+        return [*preload, *started, "--dir", "{files}", *options]
 
 
 def tests_of(mpi, hosts, per_host):
@@ -58,11 +69,14 @@ def tests_of(mpi, hosts, per_host):
     yield Test("progress", ["mpi/progress_test"], settings=slow)
     yield Test("progress, calls", ["mpi/progress_test"],
                settings={**slow, "SLUICE_PROGRESS": "calls"})
+    yield Test("progress, mpi4py", ["mpi/progress_test.py"], settings=slow)
+    yield Test("errors", ["mpi/errors_test"])
     yield Test("random programs", ["mpi/random_test", "--seed", seed, "--programs", 25,
                                    "--seconds", 20])
     yield Test("collectives", ["mpi/collectives_test", "--seed", seed, "--cases", 20],
                settings={"SLUICE_COLLECTIVES": "1"})
     yield from tests_of_networks(few, seed)
+    yield from tests_of_disturbed(few, several, seed)
     if hosts > 2 and per_host > 1:
         yield from tests_of_kernels(mpi, seed)
 
@@ -78,6 +92,21 @@ def tests_of_networks(few, seed):
         yield Test(f"collectives, {network}",
                    ["mpi/collectives_test", "--seed", seed + 50, "--cases", 10],
                    settings={"SLUICE_COLLECTIVES": "1", **settings})
+
+
+def tests_of_disturbed(few, several, seed):
+    """Messages of libfabric are delayed, split and refused."""
+    for network in ("fabric:tcp", "fabric:tcp;ofi_rxm"):
+        settings = {"SLUICE_NETWORK": network, "SLUICE_TEST_DISTURBED": str(seed),
+                    "SLUICE_COLLECTIVES": "1"}
+        for name, *words in (("patterns", "mpi/patterns_test", *few),
+                             ("outstanding", "mpi/outstanding_test", *several),
+                             ("random programs", "mpi/random_test", "--seed", seed + 70,
+                              "--programs", 10, "--seconds", 15),
+                             ("collectives", "mpi/collectives_test", "--seed", seed + 70,
+                              "--cases", 10)):
+            yield Test(f"{name}, {network}, disturbed messages", list(words), settings=settings,
+                       preloaded="disturbed.c")
 
 
 def tests_of_storage(*_):
