@@ -29,7 +29,7 @@ Topology::Topology(std::vector<std::int32_t> const& names)
 }
 
 /// Nodes may differ in size: goes over them again and again, leaving out those that are used up.
-/// The first ranks of the list are the aggregators.
+/// The aggregators are the ranks in the order of the list.
 void Topology::spread() {
     place_.resize(node_.size());
     Rank next = 0;
@@ -37,7 +37,7 @@ void Topology::spread() {
         for (Node node = 0; node < node_count(); ++node) {
             if (turn >= local_count(node)) continue;
             Rank const rank = rank_at(node, turn);
-            if (next < aggregators_at_most) aggregators_.push_back(rank);
+            aggregators_.push_back(rank);
             place_[index(rank)] = next++;
         }
     }

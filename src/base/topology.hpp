@@ -14,9 +14,7 @@ public:
     /// `node_names[r]` is any number that ranks of one node have in common.
     explicit Topology(std::vector<std::int32_t> const& node_names);
 
-    /// More aggregators than this never help one file, and shared tables stay small.
-    static constexpr std::int32_t aggregators_at_most = 64;
-    /// The same nodes with other aggregators: different ranks, at most aggregators_at_most.
+    /// The same nodes with other aggregators: different ranks.
     [[nodiscard]] Topology with_aggregators(std::vector<Rank> ranks) const;
     /// Two-layer aggregation as its paper has it, with so many local aggregators in all: each node
     /// is cut into groups of neighbours, which count as nodes from then on, and the first rank of a
@@ -34,7 +32,8 @@ public:
     /// The lowest rank of a node speaks for it.
     [[nodiscard]] Rank leader(Node node) const noexcept { return rank_at(node, 0); }
 
-    /// The rank that serves aggregator number `a`: spread over the nodes first.
+    /// The rank that serves aggregator number `a`: spread over the nodes first. Every rank can be
+    /// one.
     [[nodiscard]] Rank aggregator(std::int32_t a) const noexcept { return aggregators_[index(a)]; }
     /// The rank that carries the node's bytes to and from aggregator `a`: the aggregator itself on
     /// its own node, elsewhere its ranks in turn, from one aggregator to the next; divided(): its

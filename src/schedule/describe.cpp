@@ -120,9 +120,9 @@ std::string describe(Op const& op) {
     if (op.channel == Channel::collective) return describe_collective(op);
     switch (op.kind) {
     case OpKind::await:
-        return "await " + counter(op, " >= ");
+        return "await " + counter(op, " >= ") + (obtains(op) ? ", obtain cb_buffer" : "");
     case OpKind::notify:
-        return "notify " + counter(op, " += ");
+        return "notify " + counter(op, " += ") + (gives_back(op) ? ", give back cb_buffer" : "");
     case OpKind::copy:
         return "copy " + arrow(op) + " " + place(op);
     case OpKind::merge:

@@ -27,11 +27,15 @@ Op of_places(OpKind kind, Place from, Place into, Bytes bytes, Rank peer) {
 
 }  // namespace
 
-Op Op::await(CounterRef const& counter, std::int64_t at_least) {
-    return of_counter(OpKind::await, counter, at_least);
+Op Op::await(CounterRef const& counter, std::int64_t at_least, Memory obtained) {
+    Op op = of_counter(OpKind::await, counter, at_least);
+    op.target = obtained;
+    return op;
 }
-Op Op::notify(CounterRef const& counter, std::int64_t by) {
-    return of_counter(OpKind::notify, counter, by);
+Op Op::notify(CounterRef const& counter, std::int64_t by, Memory given_back) {
+    Op op = of_counter(OpKind::notify, counter, by);
+    op.source = given_back;
+    return op;
 }
 Op Op::copy(Memory source, Memory target, Rank peer) {
     return {.kind = OpKind::copy, .source = source, .target = target, .peer = peer};

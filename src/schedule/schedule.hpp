@@ -80,8 +80,12 @@ struct Place {
 };
 
 enum class OpKind : std::uint8_t {
-    await,   ///< Until the counter reaches `count`.
-    notify,  ///< Adds `count` to the counter, after everything this op depends on is visible.
+    /// Until the counter reaches `count`; with `target` a collective buffer also until the round
+    /// has one of those that the node shares: whoever comes first gets it for all.
+    await,
+    /// Adds `count` to the counter, after everything this op depends on is visible. With `source` a
+    /// collective buffer it gives back that of the round before.
+    notify,
     copy,    ///< From `source` to `target`; into a collective buffer it marks the coverage too.
     merge,   ///< Summaries of `source` into the record.
     send,    ///< `source` to `peer`.
@@ -112,8 +116,10 @@ struct Op {
     Bytes source_at = 0, target_at = 0;
     std::uint32_t first_edge = 0, edge_count = 0;  ///< Into Schedule::edges; always earlier ops.
 
-    [[nodiscard]] static Op await(CounterRef const& counter, std::int64_t at_least);
-    [[nodiscard]] static Op notify(CounterRef const& counter, std::int64_t by);
+    [[nodiscard]] static Op await(CounterRef const& counter, std::int64_t at_least,
+                                  Memory obtained = Memory::none);
+    [[nodiscard]] static Op notify(CounterRef const& counter, std::int64_t by,
+                                   Memory given_back = Memory::none);
     /// From one memory to another one; `peer`: of the message that is one of them.
     [[nodiscard]] static Op copy(Memory source, Memory target, Rank peer = -1);
     [[nodiscard]] static Op merge(Memory source, Memory target);
@@ -133,6 +139,15 @@ struct Op {
     }
 };
 static_assert(sizeof(Op) <= 72, "a schedule of a thousand rounds is read from memory");
+
+/// Whether the op sees to it that its round has a collective buffer.
+constexpr bool obtains(Op const& op) noexcept {
+    return op.kind == OpKind::await && op.target == Memory::cb_buffer;
+}
+/// Whether the round's collective buffer is another one's after it.
+constexpr bool gives_back(Op const& op) noexcept {
+    return op.kind == OpKind::notify && op.source == Memory::cb_buffer;
+}
 
 /// Ops in topological order.
 struct Schedule {

@@ -41,10 +41,40 @@ char const* fault_of(Op const& op) noexcept {
 using MessageKey = std::tuple<Rank, Rank, Channel, std::int32_t, std::int64_t, std::int64_t>;
 using CounterKey = std::tuple<Node, CounterKind, std::int32_t, std::int64_t>;
 
+/// What the ranks of a node do with the collective buffer of a round.
+struct BufferUse {
+    bool touched = false;
+    std::int64_t obtained = 0, given_back = 0;
+};
+
 struct Counts {
     std::map<MessageKey, std::int64_t> sent_minus_received;
     std::map<CounterKey, std::int64_t> total;
+    std::map<std::tuple<Node, std::int32_t, std::int64_t>, BufferUse> buffers;
 };
+
+bool touches_buffer(Op const& op) noexcept {
+    auto const is_in_it = [](Memory memory) {
+        return memory == Memory::cb_buffer || memory == Memory::coverage;
+    };
+    if (op.kind == OpKind::await || op.kind == OpKind::notify) return false;
+    return is_in_it(op.source) || is_in_it(op.target);
+}
+
+void count_buffers(Op const& op, Node node, Counts& to) {
+    if (!touches_buffer(op) && !obtains(op) && !gives_back(op)) return;
+    BufferUse& use = to.buffers[{node, op.aggregator, op.round}];
+    use.touched = use.touched || touches_buffer(op);
+    use.obtained += obtains(op) ? 1 : 0;
+    use.given_back += gives_back(op) ? 1 : 0;
+}
+
+char const* fault_of(BufferUse const& use) noexcept {
+    if (use.touched && use.obtained == 0) return "is touched, and nobody obtains it";
+    if (use.given_back > 1) return "is given back twice";
+    if (use.obtained > 0 && use.given_back == 0) return "is never given back";
+    return use.given_back > 0 && use.obtained == 0 ? "is given back, and nobody has it" : nullptr;
+}
 
 CounterKey key_of(Op const& op, Node node, std::int32_t cb_buffer_count) noexcept {
     switch (op.counter) {
@@ -72,6 +102,7 @@ MessageKey message(Op const& op, Rank from, Rank to) noexcept {
 void count(Schedule const& schedule, Rank self, Node node, std::int32_t cb_buffer_count,
            Counts& to) {
     for (Op const& op : schedule.ops) {
+        count_buffers(op, node, to);
         if (op.kind == OpKind::send) {
             ++to.sent_minus_received[message(op, self, op.peer)];
         } else if (op.kind == OpKind::recv) {
@@ -114,6 +145,14 @@ std::string first_fault(std::span<Schedule const> schedules, Topology const& top
         return "messages of round " + std::to_string(round + operation) + " from rank " +
                std::to_string(from) + " to " + std::to_string(to) + ": " +
                std::to_string(difference) + " more sent than received";
+    }
+    for (auto const& [key, use] : counts.buffers) {
+        auto const& [node, aggregator, round] = key;
+        if (char const* const what = fault_of(use)) {
+            return "node " + std::to_string(node) + ": the collective buffer of round " +
+                   std::to_string(round) + " of aggregator " + std::to_string(aggregator) + " " +
+                   what;
+        }
     }
     for (std::size_t r = 0; r < schedules.size(); ++r) {
         Node const node = topology.node_of(static_cast<Rank>(r));

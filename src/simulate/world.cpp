@@ -178,11 +178,10 @@ World::World(WorldShape shape, std::uint64_t seed, std::unique_ptr<Model> model)
     shape_.aggregators = std::min(shape.aggregators, topology_.aggregator_count_max());
     for (auto& nodes : windows_) {
         for (Node node = 0; node < topology_.node_count(); ++node) {
-            RegionShape const window{topology_.local_count(node), shape_.aggregators,
-                                     shape_.cb_buffer_bytes};
             // Pages come into being when they are touched: collective buffers that nobody uses cost
             // nothing.
-            auto memory = SharedMemory::create_private(SharedRegion::bytes_needed(window));
+            auto memory =
+                SharedMemory::create_private(SharedRegion::bytes_needed(region_shape(node)));
             if (!memory) throw std::bad_alloc();
             nodes.push_back(std::move(*memory));
         }
@@ -196,12 +195,10 @@ void World::add_rank(Rank r) {
     auto rank = std::make_unique<RankState>(*this, r);
     Node const node = topology_.node_of(r);
     for (std::int32_t s = 0; s < shape_.queue_count; ++s) {
-        RegionShape const window{topology_.local_count(node), shape_.aggregators,
-                                 shape_.cb_buffer_bytes};
         auto execution_context = std::make_unique<ExecutionContext>();
         execution_context->topology = &topology_, execution_context->self = r,
         execution_context->queue = s;
-        execution_context->window = SharedRegion(windows_[index(s)][index(node)].data(), window);
+        execution_context->window = region(s, node);
         execution_context->doorbells = &rank->doorbells,
         execution_context->network = &rank->network, execution_context->clock = &time_;
         execution_context->work = this;
@@ -210,11 +207,8 @@ void World::add_rank(Rank r) {
         execution_context->limits.machine = shape_.machine;
         execution_context->limits.cores_a_node = shape_.ranks_per_node;
         execution_context->limits.key = key_;
-        execution_context->open_cb_buffers = [](std::int32_t, Bytes) {};
         execution_context->lost_rank = [this, r](double now) { return lost_rank(r, now); };
-        execution_context->reserve = [bytes = shape_.cb_buffer_bytes](std::int32_t, Bytes) {
-            return bytes;
-        };
+        stage(*execution_context);
         rank->queues.push_back(std::make_unique<OperationQueue>(*execution_context));
         rank->execution_contexts.push_back(std::move(execution_context));
         rank->storages.push_back(

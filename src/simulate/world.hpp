@@ -34,6 +34,9 @@ struct WorldShape {
     Costs costs{};                 ///< What the ranks believe that messages cost.
     std::shared_ptr<MachineProfile const> machine{};  ///< What they believe of all the rest.
     Rank local_aggregators = 0;  ///< As Topology::divided() has them; 0: nodes are not divided.
+    /// Collective buffers that a node's memory has room for, beside the last resort of each
+    /// operation queue; negative: for all.
+    std::int32_t cb_buffers = -1;
 };
 
 /// Told when a rank's own work begins and ends, without that of the twins: for who measures what
@@ -78,6 +81,10 @@ public:
     [[nodiscard]] Parts const& parts(Rank rank) const noexcept;
     [[nodiscard]] MailCounts const& mail_of(Rank rank) const noexcept { return mail_.counts(rank); }
 
+    /// Collective buffers of the node that have a round, and those that have ever had one.
+    [[nodiscard]] std::int32_t cb_buffers_in_use(std::int32_t queue, Node node) const;
+    [[nodiscard]] std::int32_t cb_buffers_made(std::int32_t queue, Node node) const;
+
     /// Tells `meter` about all progress from now on.
     void measure(Meter& meter) noexcept { meter_ = &meter; }
 
@@ -97,6 +104,9 @@ private:
     };
 
     void add_rank(Rank rank);
+    [[nodiscard]] RegionShape region_shape(Node node) const noexcept;
+    [[nodiscard]] SharedRegion region(std::int32_t queue, Node node) const;
+    void stage(ExecutionContext& execution_context) const;
     void wake(Rank rank) override;
     void happened(std::uint32_t kind, std::uint64_t subject) override;
     void progress(Rank rank);

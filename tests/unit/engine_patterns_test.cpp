@@ -140,6 +140,7 @@ struct CbBuffers {
 /// Puts the pieces that lie in the window into a collective buffer, as the ranks do.
 CbBuffer filled(CbBuffers& cb_buffers, std::int64_t round, Span window,
                 std::vector<Segment> const& pieces) {
+    cb_buffers.window.cb_buffer_of(0, round) = static_cast<std::int32_t>(round + 1);
     CbBuffer cb_buffer =
         cb_buffers.window.cb_buffer(0, round, window.bytes(), patterns::word_bytes);
     cb_buffer.coverage.clear();

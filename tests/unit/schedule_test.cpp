@@ -258,6 +258,42 @@ TEST(Schedule, AMissingMessageOrPostIsNamed) {
     }
 }
 
+/// One of several ranks that obtain it is enough, so all of a node's are taken away.
+TEST(Schedule, ACollectiveBufferThatNobodyObtainsOrGivesBackIsNamed) {
+    int obtained = 0, given_back = 0;
+    for (WholeWorld& world : worlds_to_damage()) {
+        auto const sound = world.all_schedules();
+        auto const cb_buffers = world.plan().cb_buffer_count;
+        auto const node = [&](std::size_t r) {
+            return world.topology().node_of(static_cast<Rank>(r));
+        };
+        for (std::size_t r = 0; r < sound.size(); ++r) {
+            for (std::size_t i = 0; i < sound[r].ops.size(); ++i) {
+                Op const& op = sound[r].ops[i];
+                auto damaged = sound;
+                if (gives_back(op)) {
+                    ++given_back;
+                    damaged[r].ops[i].source = Memory::none;
+                    EXPECT_NE(first_fault(damaged, world.topology(), cb_buffers), "");
+                }
+                if (!obtains(op)) continue;
+                ++obtained;
+                for (std::size_t other = 0; other < damaged.size(); ++other) {
+                    for (Op& same : damaged[other].ops) {
+                        bool const is_same = node(other) == node(r) && obtains(same) &&
+                                             same.aggregator == op.aggregator &&
+                                             same.round == op.round;
+                        if (is_same) same.target = Memory::none;
+                    }
+                }
+                EXPECT_NE(first_fault(damaged, world.topology(), cb_buffers), "");
+            }
+        }
+    }
+    EXPECT_GT(obtained, 50);
+    EXPECT_GT(given_back, 50);
+}
+
 TEST(Schedule, AnAlteredMessageIsNamed) {
     std::mt19937 random(11);
     for (WholeWorld& world : worlds_to_damage()) {

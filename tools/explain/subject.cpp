@@ -90,8 +90,11 @@ void Subject::summary_exchange_all() {
         aggregators_usual(topology_, question_.scenario.machine.ranks_per_node);
     std::int32_t const most = std::min(hints.aggregator_count > 0 ? hints.aggregator_count : usual,
                                        topology_.aggregator_count_max());
-    Bytes const cb_buffer =
-        cb_buffer_bytes_within(question_.memory_bytes, most, wanted_window_bytes());
+    bool const whole =
+        hints.data.kernel == Kernel::pairwise && cb_buffers_of(most) <= cb_buffers_most;
+    Bytes const cb_buffer = cb_buffer_bytes_within(
+        question_.memory_bytes, whole ? cb_buffers_of(most) : cb_buffers_needed(most),
+        wanted_window_bytes());
     for (Node node = 0; node < topology_.node_count(); ++node) {
         Summary all;
         for (Rank local = 0; local < topology_.local_count(node); ++local) {
@@ -101,6 +104,7 @@ void Subject::summary_exchange_all() {
             one.waiting = question_.blocking ? 1 : 0;
             one.cb_buffer_bytes = cb_buffer;
             one.cb_buffer_count = cb_buffers_per_aggregator;
+            one.staged_whole = whole ? 1 : 0;
             if (node == node_) records_.push_back(one);
             all = local == 0 ? one : merge(all, one);
         }

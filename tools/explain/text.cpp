@@ -332,10 +332,11 @@ std::string totals_text(Subject const& subject) {
                 writes ? "" : " and as many that ask for it", size(bytes).c_str(),
                 size(messages > 0 ? bytes / messages : 0).c_str(), static_cast<long long>(most));
     }
-    text +=
-        say("  Staging memory of each node: at most %s, in %s.",
-            size(staging_bytes(plan.aggregator_count(), plan.window_bytes)).c_str(),
-            counted(plan.aggregator_count() * plan.cb_buffer_count, "collective buffer").c_str());
+    auto const cb_buffers = cb_buffers_within(subject.question().memory_bytes,
+                                              plan.aggregator_count(), plan.window_bytes);
+    text += say("  Staging memory of each node: at most %s, in %s.",
+                size(staging_bytes(cb_buffers, plan.window_bytes)).c_str(),
+                counted(cb_buffers, "collective buffer").c_str());
     return text;
 }
 

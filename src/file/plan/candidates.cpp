@@ -26,14 +26,13 @@ template <typename T, std::size_t most> struct Few {
     [[nodiscard]] T const* end() const noexcept { return values.data() + count; }
 };
 
-using Counts = Few<std::int32_t, 16>;
+using Counts = Few<std::int32_t, 34>;  // Powers of two, the nodes, and the most.
 using Sizes = Few<Bytes, 4>;
 using Divisions = Few<Domains, 4>;
 
 /// More come first: where one is held up, others go on, which no estimate knows.
 Counts counts_of(Workload const& w, Freedom const& freedom) noexcept {
-    constexpr std::int32_t at_most = Topology::aggregators_at_most;
-    auto const ranks = static_cast<std::int32_t>(std::clamp<double>(w.ranks, 1, at_most));
+    auto const ranks = static_cast<std::int32_t>(std::max(w.ranks, 1.0));
     Counts counts;
     if (freedom.hints.aggregator_count > 0) {
         counts.add(std::min(freedom.hints.aggregator_count, ranks));
@@ -42,8 +41,9 @@ Counts counts_of(Workload const& w, Freedom const& freedom) noexcept {
     double const useful = std::max(1.0, w.span / aggregator_bytes_min);
     auto const most = static_cast<std::int32_t>(
         std::clamp<double>(std::min<double>(freedom.aggregators_most, useful), 1, ranks));
-    for (std::int32_t count = 1; count <= most; count *= 2) counts.add(count);
-    auto const nodes = static_cast<std::int32_t>(std::min<double>(w.nodes, at_most));
+    for (std::int64_t count = 1; count <= most; count *= 2)
+        counts.add(static_cast<std::int32_t>(count));
+    auto const nodes = static_cast<std::int32_t>(w.nodes);
     if (nodes <= most) counts.add(nodes);
     counts.add(most);
     std::sort(counts.values.begin(), counts.values.begin() + counts.count, std::greater<>());

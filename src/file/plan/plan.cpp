@@ -59,6 +59,8 @@ Plan make_plan(Decision const& decision, Summary const& all, Topology const& top
     asked.hints.data.layers = way.layers;
     auto const choice = choose_delivery(asked, topology, many, plan.window_bytes, limits.costs);
     plan.metadata = choice.metadata, plan.data = choice.data;
+    plan.staged_whole = all.staged_whole != 0 && all.hints_differ == 0;
+    if (plan.sends_in_turn() && !plan.staged_whole) plan.data.kernel = Kernel::even;
     bool const by_model = decision.priced && all.hints.data.layers == Layers::automatic;
     plan.delivery_reason = by_model ? "it is estimated to be the fastest" : choice.reason;
     return plan;

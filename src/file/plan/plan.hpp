@@ -21,6 +21,7 @@ struct Plan {
     std::int32_t cb_buffer_count = 1;  ///< Windows of one aggregator that are under way at once.
     Span span;                         ///< From the first to the last byte wanted.
     bool covered = false;  ///< Each byte of the span is wanted exactly once: nothing is marked.
+    bool staged_whole = false;         ///< No round waits for a collective buffer, on any node.
     Domains division = Domains::even;  ///< How the span is divided.
     Bytes stripe_bytes = 0;            ///< Of cyclic domains; 0: a domain is one stretch.
     std::vector<Span> domains;         ///< Of each aggregator: from its first byte to its last.

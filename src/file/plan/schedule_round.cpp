@@ -31,9 +31,14 @@ public:
         bool const places = in_.contributes && !alone;
         if (in_.contributes && alone) writes ? send_own() : fetch_own();
         if (!local_aggregator && !places) return std::move(schedule_);
-        free_ = add(await_turn(0), {});
-        if (local_aggregator && !owns && !carries)
-            add(advance_turn(2), {free_});  // Nothing for this node.
+        bool const idle = owns ? !is_wanted() : local_aggregator && !carries;
+        bool const fills = places && (writes || !plan_.covered);
+        bool const first = fills || (owns && comes_first());
+        free_ = add(await_turn(0, first ? Memory::cb_buffer : Memory::none), {});
+        if (idle) {  // Nothing for this node.
+            add(advance_turn(2), {free_});
+            return std::move(schedule_);
+        }
         if (places && writes) contribute();
         if (places && !writes && !plan_.covered) ask();
         if (owns) writes ? own_write() : own_read();
@@ -52,11 +57,20 @@ private:
     CounterRef counter(CounterKind kind) const {
         return {.kind = kind, .aggregator = in_.aggregator, .round = in_.queue_round};
     }
-    Op await_turn(std::int64_t step) const {
-        return Op::await(counter(CounterKind::turn), turn_ + step);
+    Op await_turn(std::int64_t step, Memory obtained = Memory::none) const {
+        return Op::await(counter(CounterKind::turn), turn_ + step, obtained);
     }
-    Op advance_turn(std::int64_t steps) const {
-        return Op::notify(counter(CounterKind::turn), steps);
+    Op advance_turn(std::int64_t steps, Memory given_back = Memory::none) const {
+        return Op::notify(counter(CounterKind::turn), steps, given_back);
+    }
+    /// The round is over on this node.
+    Op end_round(std::int64_t steps) const { return advance_turn(steps, Memory::cb_buffer); }
+    /// Of the aggregator's node: somebody wants the round.
+    bool is_wanted() const { return in_.local_claimants > 0 || !in_.sources.empty(); }
+    /// The aggregator needs the collective buffer although no rank of its node may have filled it.
+    bool comes_first() const {
+        bool const reads_whole = plan_.covered && plan_.direction == Direction::read;
+        return !in_.sources.empty() || (reads_whole && is_wanted());
     }
     Op await_posts(std::int64_t times) const {
         return Op::await(counter(CounterKind::posted), times * in_.local_claimants);
@@ -115,7 +129,7 @@ private:
         Ids ready{free_, add(await_posts(1), {free_})};
         take_messages(Channel::data, Memory::cb_buffer, {}, ready);
         auto const written = add(Op::write(Memory::cb_buffer), ready);
-        add(advance_turn(2), {plan_.covered ? written : clear({written})});
+        add(end_round(2), {plan_.covered ? written : clear({written})});
     }
     std::uint32_t clear(Ids const& after) { return add(Op::clear(Memory::coverage), after); }
     void carry_write() {
@@ -123,7 +137,7 @@ private:
         auto const packed =
             add(Op::copy(Memory::cb_buffer, Memory::message, aggregator()), {posted});
         auto const sent = add(send(aggregator(), Channel::data), {packed});
-        add(advance_turn(2), {sent, clear({packed})});
+        add(end_round(2), {sent, clear({packed})});
     }
 
     void own_read() {
@@ -156,7 +170,7 @@ private:
         Ids after = reading_;
         after.push_back(add(await_posts(posts_a_round(plan_)), {reading_.front()}));
         if (!plan_.covered) after = {clear(after)};
-        add(advance_turn(1), after);
+        add(end_round(1), after);
     }
 
     Topology const& topology_;

@@ -64,6 +64,7 @@ Summary merge(Summary const& lower, Summary const& higher) noexcept {
     s.end_of_file = std::min(lower.end_of_file, higher.end_of_file);
     s.cb_buffer_bytes = std::min(lower.cb_buffer_bytes, higher.cb_buffer_bytes);
     s.cb_buffer_count = std::min(lower.cb_buffer_count, higher.cb_buffer_count);
+    s.staged_whole = lower.staged_whole & higher.staged_whole;
     s.status = agreed(lower.status, higher.status);
     if (lower.operation != higher.operation) s.status = agreed(s.status, Status::mismatch);
     s.interleaved = lower.interleaved | higher.interleaved | (meets ? 1 : 0);

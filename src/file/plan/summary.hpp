@@ -93,7 +93,8 @@ struct Summary {
     std::uint8_t unproven = 0;    ///< Of some rank's bytes the fingerprint is not known.
     std::uint8_t unsketched = 0;  ///< The same of the sketch.
     std::uint8_t foretold = 0;    ///< Reads that come next, as far as all ranks know them.
-    std::uint8_t unused[1]{};     ///< Keeps the record free of unnamed bytes.
+    /// Every node has memory for all rounds that can be under way at once, whatever others take.
+    std::uint8_t staged_whole = 1;
     bool operator==(Summary const&) const = default;
 };
 

@@ -90,19 +90,21 @@ std::int64_t Effects::base(Op const& op) const noexcept {
 bool Effects::await(Op const& op) {
     Counter& c = counter(op);
     std::int64_t const needed = base(op) + op.count;
-    if (c.value.load(std::memory_order_acquire) >= needed) return true;
-    std::uint64_t const own = std::uint64_t{1} << (execution_context_.local() % 64);
-    if (op.counter != CounterKind::turn) c.wanted.store(needed, std::memory_order_relaxed);
-    if (!(c.waiters.load(std::memory_order_relaxed) & own)) {
-        c.waiters.fetch_or(own, std::memory_order_seq_cst);
+    bool there = c.value.load(std::memory_order_acquire) >= needed;
+    if (!there) {
+        if (op.counter != CounterKind::turn) c.wanted.store(needed, std::memory_order_relaxed);
+        mark_waiter(c.waiters, execution_context_.local());
+        there = c.value.load(std::memory_order_seq_cst) >= needed;
     }
-    return c.value.load(std::memory_order_seq_cst) >= needed;
+    return there && (!obtains(op) || obtain(op));
 }
 
 void Effects::notify(Op const& op) {
     Counter& c = counter(op);
     if (op.counter == CounterKind::turn) settle(op, c.value.load(std::memory_order_relaxed));
+    if (gives_back(op)) give_back(op);
     std::int64_t const now = c.value.fetch_add(op.count, std::memory_order_seq_cst) + op.count;
+    if (op.counter == CounterKind::turn) ring_for_cb_buffers();
     if (c.waiters.load(std::memory_order_seq_cst) == 0) return;
     if (op.counter != CounterKind::turn && now < c.wanted.load(std::memory_order_relaxed)) return;
     ring_ranks(c.waiters.exchange(0, std::memory_order_seq_cst));
@@ -126,9 +128,12 @@ void Effects::ring_ranks(std::uint64_t waiters) {
     }
 }
 
-CbBuffer Effects::cb_buffer(Op const& op) const noexcept {
-    return execution_context_.window.cb_buffer(op.aggregator, op.round, state_.plan.window_bytes,
-                                               state_.plan.granule_bytes);
+CbBuffer Effects::cb_buffer(Op const& op) const {
+    SharedRegion const& window = execution_context_.window;
+    execution_context_.open_cb_buffer(window.cb_buffer_of(op.aggregator, op.round) - 1,
+                                      state_.plan.window_bytes);
+    return window.cb_buffer(op.aggregator, op.round, state_.plan.window_bytes,
+                            state_.plan.granule_bytes);
 }
 
 void Effects::copy(Op const& op) {
@@ -260,7 +265,9 @@ void Effects::start_transfer(Op const& op, Effect& effect) {
 
 /// After an error rounds flow on, but the file is left alone, and readers get nothing.
 bool Effects::skip_transfer(Op const& op) {
-    if (op.target == Memory::cb_buffer) cb_buffer(op).limit->store(0, std::memory_order_relaxed);
+    if (op.target == Memory::cb_buffer)
+        execution_context_.window.limit(op.aggregator, op.round)
+            .store(0, std::memory_order_relaxed);
     return true;
 }
 
@@ -278,11 +285,13 @@ void Effects::finish_transfer(Op const& op, Transfer const& transfer) {
         return;
     }
     state_.end_of_file = std::min(state_.end_of_file, transfer.end_of_file);
-    cb_buffer(op).limit->store(transfer.end_of_file, std::memory_order_relaxed);
+    execution_context_.window.limit(op.aggregator, op.round)
+        .store(transfer.end_of_file, std::memory_order_relaxed);
 }
 
 std::string Effects::standing(Op const& op) const {
     auto const now = counter(op).value.load(std::memory_order_acquire) - base(op);
+    if (obtains(op) && now >= op.count) return "no collective buffer is free on this node";
     return "stands at " + std::to_string(now);
 }
 

@@ -32,6 +32,12 @@ private:
     void notify(Op const& op);
     void settle(Op const& op, std::int64_t turn);
     void ring_ranks(std::uint64_t waiters);
+    bool obtain(Op const& op);
+    bool find_cb_buffer(Op const& op);
+    std::int32_t take_cb_buffer(Op const& op);
+    bool comes_next(Op const& op);
+    void give_back(Op const& op);
+    void ring_for_cb_buffers();
     void copy(Op const& op);
     void copy_data(Op const& op);
     void copy_user(Op const& op);
@@ -49,7 +55,7 @@ private:
 
     [[nodiscard]] Counter& counter(Op const& op) const noexcept;
     [[nodiscard]] std::int64_t base(Op const& op) const noexcept;
-    [[nodiscard]] CbBuffer cb_buffer(Op const& op) const noexcept;
+    [[nodiscard]] CbBuffer cb_buffer(Op const& op) const;
     [[nodiscard]] std::span<std::byte> message_memory(Op const& op);
     [[nodiscard]] std::span<std::byte> target_of_parts(Op const& op, std::span<std::byte> memory);
     [[nodiscard]] Bytes bytes_of(Op const& op, Message const& message);

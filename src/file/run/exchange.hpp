@@ -2,6 +2,7 @@
 // the messages under way and the first error of this rank.
 #pragma once
 #include "file/plan/plan_cache.hpp"
+#include "file/plan/round_order.hpp"
 #include "file/run/movement.hpp"
 #include "file/run/operation_trace.hpp"
 #include "file/run/records.hpp"
@@ -116,6 +117,7 @@ struct ExchangeState {
     std::shared_ptr<Claims> claims;  ///< Of others once the claims are exchanged.
     // In the operation queue, by aggregator: on this node, and as all nodes count them.
     std::vector<std::int64_t> first_round, first_shared_round;
+    RoundOrder* order = nullptr;  ///< Of the operation queue.
     Messages messages;
     ClaimMessages claims_received;  ///< Until all are there.
     std::map<MessageKey, ByteBuffer> wants;

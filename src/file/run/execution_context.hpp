@@ -10,6 +10,21 @@
 
 namespace sluice {
 
+/// What an operation may need of its node.
+struct StagingWish {
+    std::int64_t operation = 0;
+    std::int32_t aggregators = 1;  ///< At most.
+    Bytes cb_buffer_bytes = 0;
+    /// Memory for all rounds that can be under way at once, now: smaller windows are better.
+    bool whole = false;
+};
+
+/// What there is.
+struct Staging {
+    Bytes cb_buffer_bytes = 0;  ///< 0: nothing.
+    bool whole = false;
+};
+
 struct ExecutionContext {
     Topology const* topology = nullptr;
     Rank self = 0;
@@ -22,11 +37,14 @@ struct ExecutionContext {
     Work* work = nullptr;              ///< Null: nobody asks.
     FileTrace const* trace = nullptr;  ///< The same.
     PlanLimits limits;
-    /// Reserves staging memory for this node; returns the bytes of a collective buffer, 0 when
-    /// there is none. Called by the node's leader only.
-    std::function<Bytes(std::int32_t aggregators, Bytes cb_buffer_bytes)> reserve;
-    /// Before this rank touches collective buffers, whose memory the leader reserved.
-    std::function<void(std::int32_t aggregators, Bytes cb_buffer_bytes)> open_cb_buffers;
+    /// Reserves staging memory for this node, as much as no operation can do without. Called by
+    /// the node's leader only.
+    std::function<Staging(StagingWish const& wish)> reserve;
+    /// Reserves memory of one collective buffer, which this rank has taken, for windows of so many
+    /// bytes; false where there is none.
+    std::function<bool(std::int32_t cb_buffer, Bytes window_bytes)> back_cb_buffer;
+    /// Before this rank touches a collective buffer, whose memory is reserved.
+    std::function<void(std::int32_t cb_buffer, Bytes window_bytes)> open_cb_buffer;
 
     /// An error once a rank of the node has ended: operations then end with it. `now`: the clock's.
     /// Null: nobody watches.

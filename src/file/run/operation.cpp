@@ -22,6 +22,7 @@ Operation::Operation(ExecutionContext& execution_context, QueueState& queue, Cal
       executor_(execution_context, *call_.storage, state_) {
     state_.operation = number;
     state_.trace = {execution_context_.trace, number};
+    state_.order = &queue_.order;
     state_.request = std::move(call_.request);
     state_.user = call_.user;
     state_.status = call_.status;
@@ -61,10 +62,13 @@ Summary Operation::own_summary() const {
         auto const wish = wished_window_bytes(h, execution_context_.limits);
         auto const many = h.aggregator_count > 0 ? h.aggregator_count
                                                  : execution_context_.limits.aggregator_count;
-        auto const cb_buffers = std::min(std::max<std::int32_t>(many, h.group_count),
-                                         execution_context_.window.shape().aggregator_count);
-        s.cb_buffer_bytes = execution_context_.reserve(cb_buffers, wish);
+        auto const most = std::min(std::max<std::int32_t>(many, h.group_count),
+                                   execution_context_.window.shape().aggregator_count);
+        bool const in_turn = h.data.kernel == Kernel::pairwise;
+        auto const staging = execution_context_.reserve({number(), most, wish, in_turn});
+        s.cb_buffer_bytes = staging.cb_buffer_bytes;
         s.cb_buffer_count = cb_buffers_per_aggregator;
+        s.staged_whole = staging.whole ? 1 : 0;
     }
     return s;
 }
@@ -117,6 +121,7 @@ bool Operation::progress(Ahead& ahead) {
         moved |= again;
     }
     ahead.planned = planned();
+    if (ahead.generating.size() < cursors_.size()) ahead.generating.resize(cursors_.size());
     for (std::size_t a = 0; a < cursors_.size(); ++a) {
         if (!generated(a)) ahead.generating[a] = true;
     }
@@ -274,10 +279,27 @@ void Operation::end_claims() {
     if (!sources) state_.fail({.status = Status::other, .what = "claims cannot be unpacked"});
 }
 
-/// Round numbers are taken now, in the operation queue's order, whatever happens later.
+/// They are taken when the exchange begins, in the operation queue's order, whatever happens later.
+void Operation::take_round_numbers() {
+    Plan const& plan = state_.plan;
+    auto const many = index(plan.aggregator_count());
+    if (queue_.next_round.size() < many) {
+        queue_.next_round.resize(many);
+        queue_.next_shared_round.resize(many);
+    }
+    for (std::size_t a = 0; a < many; ++a) {
+        std::int64_t const rounds = plan.round_count(static_cast<std::int32_t>(a));
+        state_.first_round.push_back(queue_.next_round[a]);
+        state_.first_shared_round.push_back(queue_.next_shared_round[a]);
+        queue_.next_round[a] += rounds;
+        if (!plan.is_grouped()) queue_.next_shared_round[a] += rounds;
+    }
+    queue_.order.add(number(), plan, state_.first_round);
+}
+
 void Operation::start_exchange() {
     Plan const& plan = state_.plan;
-    execution_context_.open_cb_buffers(plan.aggregator_count(), plan.window_bytes);
+    take_round_numbers();
     cursors_.resize(plan.domains.size());
     cursor_order_ = send_order(plan.data, *execution_context_.topology, execution_context_.self,
                                plan.aggregator_count());
@@ -285,10 +307,6 @@ void Operation::start_exchange() {
         auto const aggregator = static_cast<std::int32_t>(a);
         Cursor& cursor = cursors_[a];
         std::int64_t const rounds = plan.round_count(aggregator);
-        state_.first_round.push_back(queue_.next_round[a]);
-        state_.first_shared_round.push_back(queue_.next_shared_round[a]);
-        queue_.next_round[a] += rounds;
-        if (!plan.is_grouped()) queue_.next_shared_round[a] += rounds;
         cursor.owns = sluice::aggregator(*execution_context_.topology, plan, aggregator) ==
                       execution_context_.self;
         cursor.carries =
@@ -313,7 +331,7 @@ bool Operation::admit_rounds(Ahead const& ahead) {
     for (std::int32_t const aggregator : cursor_order_) {
         auto const a = index(aggregator);
         if (cursors_[a].carries && stage_ == Stage::claims) continue;  // Others' are not known yet.
-        if (ahead.generating[a]) continue;
+        if (a < ahead.generating.size() && ahead.generating[a]) continue;
         while (!generated(a) && cursors_[a].active < state_.plan.cb_buffer_count &&
                may_send(aggregator)) {
             moved |= admit_next(aggregator);

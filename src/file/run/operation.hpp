@@ -65,8 +65,10 @@ struct Recent {
 /// Progress of the operation queue's rounds, carried from one operation to the next. Equal on all
 /// ranks, but for what belongs to the node.
 struct QueueState {
-    std::vector<std::int64_t> next_round;         ///< By aggregator, on this node.
+    /// By aggregator, on this node: of as many as an operation has had so far.
+    std::vector<std::int64_t> next_round;
     std::vector<std::int64_t> next_shared_round;  ///< The same without rounds by groups.
+    RoundOrder order;                             ///< Of the operations under way.
     PlanCache plans;
     std::int64_t board_uses[board_use_count][board_count]{};
     std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
@@ -196,6 +198,7 @@ private:
     void start_work();
     void start_claims();
     void end_claims();
+    void take_round_numbers();
     void start_exchange();
     bool admit_rounds(Ahead const& ahead);
     [[nodiscard]] bool may_send(std::int32_t aggregator) const;

@@ -18,6 +18,7 @@ void Operation::finish() {
 
 void Operation::end(Status result) {
     result_ = result;
+    queue_.order.remove(number());
     enter(Stage::complete);
     ended_ = entered_;
     if (state_.trace.on())

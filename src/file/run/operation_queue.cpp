@@ -5,12 +5,7 @@
 namespace sluice {
 
 OperationQueue::OperationQueue(ExecutionContext& execution_context)
-    : execution_context_(execution_context) {
-    auto const aggregators =
-        static_cast<std::size_t>(execution_context.window.shape().aggregator_count);
-    state_.next_round.resize(aggregators);
-    state_.next_shared_round.resize(aggregators);
-}
+    : execution_context_(execution_context) {}
 
 std::shared_ptr<Operation> OperationQueue::make(Call call) {
     auto made =

@@ -30,11 +30,6 @@ struct OverlapBoard {
     Overlap announcement;
 };
 
-struct CbBufferHead {
-    Counter turn, posted;
-    std::atomic<std::int64_t> limit, settled;
-};
-
 std::size_t up(std::size_t value, std::size_t unit) noexcept {
     return (value + unit - 1) / unit * unit;
 }
@@ -45,31 +40,46 @@ std::size_t cb_buffer_stride(RegionShape const& shape) noexcept {
     return up(bytes, page) + up(Coverage::words_for(shape.cb_buffer_bytes_max, 1) * 8, page);
 }
 
-std::size_t cb_buffers(RegionShape const& shape) noexcept {
-    return static_cast<std::size_t>(shape.aggregator_count) * cb_buffers_per_aggregator;
+std::size_t claims_board_bytes(RegionShape const& shape, std::int32_t aggregators) noexcept {
+    return sizeof(Counter) + static_cast<std::size_t>(shape.local_count) *
+                                 static_cast<std::size_t>(aggregators) * sizeof(Claim);
+}
+
+Span span_at(std::size_t begin, std::size_t bytes) noexcept {
+    return {static_cast<Offset>(begin), static_cast<Offset>(begin + bytes)};
 }
 
 }  // namespace
 
+/// Of every fourth round of an aggregator: it begins when the one before has ended.
+struct SharedRegion::RoundPlace {
+    Counter turn, posted;
+    std::atomic<std::int64_t> limit, settled;
+};
+
+/// What grows with the aggregators that there can be comes behind the rest: it has memory as far as
+/// it is used.
 struct SharedRegion::Places {
-    std::size_t board_bytes, weights_at, overlaps_at, overlap_bytes, claims_at, claims_bytes,
-        cb_buffers_at, beside_at, data_at, end;
+    std::size_t board_bytes, weights_at, overlaps_at, overlap_bytes, pool_at, beside_at, rounds_at,
+        claims_at, claims_bytes, data_at, end;
 };
 
 SharedRegion::Places SharedRegion::places(RegionShape const& shape) noexcept {
     auto const locals = static_cast<std::size_t>(shape.local_count);
-    auto const claims = locals * static_cast<std::size_t>(shape.aggregator_count) * sizeof(Claim);
+    auto const rounds =
+        static_cast<std::size_t>(shape.aggregator_count) * cb_buffers_per_aggregator;
     Places p{};
     p.board_bytes = up(sizeof(BoardHead) + locals * up(sizeof(Summary), 64), 64);
     p.weights_at = 2 * static_cast<std::size_t>(board_count) * p.board_bytes;
     p.overlaps_at = p.weights_at + static_cast<std::size_t>(board_count) * sizeof(WeightsBoard);
     p.overlap_bytes = up(sizeof(OverlapBoard) + locals * sizeof(Overlap), 64);
-    p.claims_at = p.overlaps_at + static_cast<std::size_t>(board_count) * p.overlap_bytes;
-    p.claims_bytes = up(sizeof(Counter) + claims, 64);
-    p.cb_buffers_at = p.claims_at + static_cast<std::size_t>(board_count) * p.claims_bytes;
-    p.beside_at = p.cb_buffers_at + cb_buffers(shape) * sizeof(CbBufferHead);
-    p.data_at = up(p.beside_at + shape.beside_bytes, page);
-    p.end = p.data_at + cb_buffers(shape) * cb_buffer_stride(shape);
+    p.pool_at = p.overlaps_at + static_cast<std::size_t>(board_count) * p.overlap_bytes;
+    p.beside_at = up(p.pool_at + sizeof(CbBufferPool), 64);
+    p.rounds_at = up(p.beside_at + shape.beside_bytes, 64);
+    p.claims_at = p.rounds_at + rounds * sizeof(RoundPlace);
+    p.claims_bytes = up(claims_board_bytes(shape, shape.aggregator_count), 64);
+    p.data_at = up(p.claims_at + static_cast<std::size_t>(board_count) * p.claims_bytes, page);
+    p.end = p.data_at + static_cast<std::size_t>(shape.cb_buffers()) * cb_buffer_stride(shape);
     return p;
 }
 
@@ -83,7 +93,8 @@ SharedRegion::SharedRegion(std::byte* memory, RegionShape shape) noexcept
     overlap_bytes_ = p.overlap_bytes;
     claims_at_ = p.claims_at;
     claims_bytes_ = p.claims_bytes;
-    cb_buffers_at_ = p.cb_buffers_at;
+    rounds_at_ = p.rounds_at;
+    pool_at_ = p.pool_at;
     beside_at_ = p.beside_at;
     data_at_ = p.data_at;
 }
@@ -93,22 +104,29 @@ std::size_t SharedRegion::bytes_needed(RegionShape const& shape) noexcept {
 }
 
 Span SharedRegion::control(RegionShape const& shape) noexcept {
+    return {0, static_cast<Offset>(places(shape).rounds_at)};
+}
+
+Span SharedRegion::bookkeeping(RegionShape const& shape) noexcept {
     return {0, static_cast<Offset>(places(shape).data_at)};
 }
 
-std::vector<Span> SharedRegion::stretches(RegionShape const& shape, std::int32_t aggregators,
-                                          Bytes cb_buffer_bytes) {
+std::array<Span, 2> SharedRegion::of_aggregators(RegionShape const& shape, std::int64_t operation,
+                                                 std::int32_t aggregators) noexcept {
     Places const p = places(shape);
-    std::vector<Span> all;
-    auto const coverage_at = up(static_cast<std::size_t>(shape.cb_buffer_bytes_max), page);
-    auto const used = static_cast<std::size_t>(aggregators) * cb_buffers_per_aggregator;
-    for (std::size_t i = 0; i < std::min(used, cb_buffers(shape)); ++i) {
-        auto const data = static_cast<Offset>(p.data_at + i * cb_buffer_stride(shape));
-        auto const coverage = data + static_cast<Offset>(coverage_at);
-        all.push_back({data, data + cb_buffer_bytes});
-        all.push_back({coverage, coverage + cb_buffer_bytes / 8 + 8});
-    }
-    return all;
+    auto const board = static_cast<std::size_t>(operation % board_count);
+    auto const rounds = static_cast<std::size_t>(aggregators) * cb_buffers_per_aggregator;
+    return {span_at(p.rounds_at, rounds * sizeof(RoundPlace)),
+            span_at(p.claims_at + board * p.claims_bytes, claims_board_bytes(shape, aggregators))};
+}
+
+std::array<Span, 2> SharedRegion::of_cb_buffer(RegionShape const& shape, std::int32_t cb_buffer,
+                                               Bytes window_bytes) noexcept {
+    auto const bytes = static_cast<std::size_t>(window_bytes);
+    auto const data =
+        places(shape).data_at + static_cast<std::size_t>(cb_buffer) * cb_buffer_stride(shape);
+    auto const coverage = data + up(static_cast<std::size_t>(shape.cb_buffer_bytes_max), page);
+    return {span_at(data, bytes), span_at(coverage, bytes / 8 + 8)};
 }
 
 std::size_t SharedRegion::board(Channel channel, std::int64_t operation) const noexcept {
@@ -118,21 +136,20 @@ std::size_t SharedRegion::board(Channel channel, std::int64_t operation) const n
     return (2 * index + (channel == Channel::agreement ? 1 : 0)) * board_bytes_;
 }
 
-std::size_t SharedRegion::cb_buffer_index(std::int32_t aggregator,
-                                          std::int64_t round) const noexcept {
-    return static_cast<std::size_t>(aggregator) * cb_buffers_per_aggregator +
-           static_cast<std::size_t>(round % cb_buffers_per_aggregator);
+SharedRegion::RoundPlace& SharedRegion::round_place(std::int32_t aggregator,
+                                                    std::int64_t round) const noexcept {
+    auto const index = static_cast<std::size_t>(aggregator) * cb_buffers_per_aggregator +
+                       static_cast<std::size_t>(round % cb_buffers_per_aggregator);
+    return at<RoundPlace>(rounds_at_)[index];
 }
 
 Counter& SharedRegion::counter(CounterRef const& ref) const noexcept {
     auto* const of_board = at<BoardCounters>(board(ref.channel, ref.operation));
-    auto* const cb_buffer =
-        at<CbBufferHead>(cb_buffers_at_) + cb_buffer_index(ref.aggregator, ref.round);
     switch (ref.kind) {
     case CounterKind::turn:
-        return cb_buffer->turn;
+        return round_place(ref.aggregator, ref.round).turn;
     case CounterKind::posted:
-        return cb_buffer->posted;
+        return round_place(ref.aggregator, ref.round).posted;
     case CounterKind::arrived:
         return of_board->arrived;
     case CounterKind::announced:
@@ -149,7 +166,17 @@ Counter& SharedRegion::counter(CounterRef const& ref) const noexcept {
 
 std::atomic<std::int64_t>& SharedRegion::settled(std::int32_t aggregator,
                                                  std::int64_t round) const noexcept {
-    return (at<CbBufferHead>(cb_buffers_at_) + cb_buffer_index(aggregator, round))->settled;
+    return round_place(aggregator, round).settled;
+}
+
+std::atomic<std::int64_t>& SharedRegion::limit(std::int32_t aggregator,
+                                               std::int64_t round) const noexcept {
+    return round_place(aggregator, round).limit;
+}
+
+std::atomic<std::int32_t>& SharedRegion::cb_buffer_of(std::int32_t aggregator,
+                                                      std::int64_t round) const noexcept {
+    return round_place(aggregator, round).turn.cb_buffer;
 }
 
 Summary& SharedRegion::record(Channel channel, std::int64_t operation, Rank local) const noexcept {
@@ -186,13 +213,14 @@ Claim& SharedRegion::claim(std::int64_t operation, Rank local, std::int32_t a) c
 
 CbBuffer SharedRegion::cb_buffer(std::int32_t aggregator, std::int64_t round, Bytes window_bytes,
                                  Bytes granule_bytes) const noexcept {
-    std::size_t const index = cb_buffer_index(aggregator, round);
-    std::byte* const data = memory_ + data_at_ + index * cb_buffer_stride(shape_);
+    RoundPlace& place = round_place(aggregator, round);
+    auto const index = place.turn.cb_buffer.load(std::memory_order_acquire) - 1;
+    std::byte* const data =
+        memory_ + data_at_ + static_cast<std::size_t>(index) * cb_buffer_stride(shape_);
     auto* const words = reinterpret_cast<std::uint64_t*>(
         data + up(static_cast<std::size_t>(shape_.cb_buffer_bytes_max), page));
     std::span<std::uint64_t> const bits(words, Coverage::words_for(window_bytes, granule_bytes));
-    return {data, Coverage(bits, granule_bytes, window_bytes),
-            &(at<CbBufferHead>(cb_buffers_at_) + index)->limit};
+    return {data, Coverage(bits, granule_bytes, window_bytes), &place.limit};
 }
 
 }  // namespace sluice

@@ -1,13 +1,16 @@
 // A SharedRegion lays out the memory that the ranks of a node share for one operation queue: boards
-// for summaries and claims, counters, and collective buffers with their coverages. Every place is a
-// pure function of the region's shape, so ranks exchange no addresses.
+// for summaries and claims, counters of rounds, and collective buffers with their coverages. Every
+// place is a pure function of the region's shape, so ranks exchange no addresses. Which rounds have
+// which collective buffers is decided as they begin.
 #pragma once
 #include "file/plan/claims.hpp"
 #include "file/plan/coverage.hpp"
 #include "file/plan/overlap.hpp"
 #include "file/plan/staging.hpp"
+#include "file/run/cb_buffer_pool.hpp"
 #include "schedule/schedule.hpp"
 
+#include <array>
 #include <atomic>
 
 namespace sluice {
@@ -22,8 +25,18 @@ struct alignas(64) Counter {
     std::atomic<std::int64_t> value;
     std::atomic<std::int64_t> wanted;    ///< Nobody waits for less; not kept for `turn`.
     std::atomic<std::uint64_t> waiters;  ///< Ranks to ring: bit = local index mod 64.
+    /// Of `turn`: the collective buffer of the round, counted from 1; 0: it has none. It lies
+    /// beside what every rank that needs it has just looked at.
+    std::atomic<std::int32_t> cb_buffer;
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free, "counters live in shared memory");
+
+/// Whoever advances the counter rings the rank at this place of the node from now on.
+inline void mark_waiter(std::atomic<std::uint64_t>& waiters, Rank local) {
+    std::uint64_t const own = std::uint64_t{1} << (local % 64);
+    if (!(waiters.load(std::memory_order_relaxed) & own))
+        waiters.fetch_or(own, std::memory_order_seq_cst);
+}
 
 struct RegionShape {
     Rank local_count = 1;
@@ -31,6 +44,13 @@ struct RegionShape {
     Bytes cb_buffer_bytes_max =
         0;  ///< Address space of a collective buffer; memory is reserved as needed.
     std::size_t beside_bytes = 0;  ///< For what the ranks of a file share beside its operations.
+
+    /// Collective buffers that there are addresses for: with the last resort as many as there can
+    /// be rounds under way, but not more than a node has any use for.
+    [[nodiscard]] std::int32_t cb_buffers() const noexcept {
+        return static_cast<std::int32_t>(
+            std::min<std::int64_t>(cb_buffers_of(aggregator_count), cb_buffers_most));
+    }
 };
 
 /// One collective buffer, cut to the window of one round.
@@ -47,12 +67,16 @@ public:
     SharedRegion(std::byte* memory, RegionShape shape) noexcept;
 
     static std::size_t bytes_needed(RegionShape const& shape) noexcept;
-    /// Boards and counters: memory to have before anything else.
+    /// Boards and counters but those of claims and rounds: memory to have before anything else.
     static Span control(RegionShape const& shape) noexcept;
-    /// Memory to have before `aggregators` aggregators use `cb_buffer_bytes` of their collective
-    /// buffers: one stretch each for data and coverage of every collective buffer.
-    static std::vector<Span> stretches(RegionShape const& shape, std::int32_t aggregators,
-                                       Bytes cb_buffer_bytes);
+    /// All but the collective buffers.
+    static Span bookkeeping(RegionShape const& shape) noexcept;
+    /// Memory to have before an operation has so many aggregators: claims, and counters of rounds.
+    static std::array<Span, 2> of_aggregators(RegionShape const& shape, std::int64_t operation,
+                                              std::int32_t aggregators) noexcept;
+    /// Memory of a collective buffer for windows of so many bytes: data and coverage.
+    static std::array<Span, 2> of_cb_buffer(RegionShape const& shape, std::int32_t cb_buffer,
+                                            Bytes window_bytes) noexcept;
 
     [[nodiscard]] RegionShape const& shape() const noexcept { return shape_; }
     [[nodiscard]] Counter& counter(CounterRef const& ref) const noexcept;
@@ -70,8 +94,16 @@ public:
     [[nodiscard]] Overlap& overlap(std::int64_t operation, Rank local) const noexcept;
     [[nodiscard]] Overlap& announced_overlap(std::int64_t operation) const noexcept;
     [[nodiscard]] Claim& claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept;
+    [[nodiscard]] CbBufferPool& pool() const noexcept { return *at<CbBufferPool>(pool_at_); }
+    /// Which collective buffer the round has, counted from 1; 0: none.
+    [[nodiscard]] std::atomic<std::int32_t>& cb_buffer_of(std::int32_t aggregator,
+                                                          std::int64_t round) const noexcept;
+    /// That of a round that has one.
     [[nodiscard]] CbBuffer cb_buffer(std::int32_t aggregator, std::int64_t round,
                                      Bytes window_bytes, Bytes granule_bytes) const noexcept;
+    /// Where a read of the round found the file to end, else beyond the window.
+    [[nodiscard]] std::atomic<std::int64_t>& limit(std::int32_t aggregator,
+                                                   std::int64_t round) const noexcept;
     /// The shape's `beside_bytes`, of the control part.
     [[nodiscard]] std::byte* beside() const noexcept { return memory_ + beside_at_; }
 
@@ -82,13 +114,15 @@ private:
         return reinterpret_cast<T*>(memory_ + offset);
     }
     [[nodiscard]] std::size_t board(Channel channel, std::int64_t operation) const noexcept;
-    [[nodiscard]] std::size_t cb_buffer_index(std::int32_t aggregator,
-                                              std::int64_t round) const noexcept;
+    struct RoundPlace;
+    [[nodiscard]] RoundPlace& round_place(std::int32_t aggregator,
+                                          std::int64_t round) const noexcept;
 
     std::byte* memory_ = nullptr;
     RegionShape shape_;
     std::size_t board_bytes_ = 0, weights_at_ = 0, overlaps_at_ = 0, overlap_bytes_ = 0,
-                claims_at_ = 0, claims_bytes_ = 0, cb_buffers_at_ = 0, beside_at_ = 0, data_at_ = 0;
+                claims_at_ = 0, claims_bytes_ = 0, rounds_at_ = 0, pool_at_ = 0, beside_at_ = 0,
+                data_at_ = 0;
 };
 
 }  // namespace sluice

@@ -201,7 +201,6 @@ bool Team::set_up() {
         shape_ = shape_of(1, shape_.aggregator_count);
         take_memory(own_node_memory(queues_at_most));
     }
-    memory_left_ = settings().memory_bytes;
     Progress::instance().allow_spinning(own_cores && settings().ranks_per_node == 0);
     return agree_on_queues();
 }
@@ -269,7 +268,7 @@ bool Team::make_reduction() {
 
 bool Team::share_memory(MPI_Comm node) {
     // The shape needs the whole communicator's size, but only counts of it.
-    RegionShape const shape = shape_of(size_in(node), std::min(size_in(communicator), 64));
+    RegionShape const shape = shape_of(size_in(node), size_in(communicator));
     auto shared =
         share_node_memory(node, Progress::instance().doorbell_page(), shape, queues_at_most,
                           page_bytes(NodeReduction::bytes_needed(shape.local_count)) +
@@ -362,14 +361,19 @@ void Team::add_queue(Mapping memory) {
     execution_context.network = network.get();
     execution_context.clock = &clock_;
     execution_context.limits = limits_;
-    execution_context.reserve = [this, raw = place.get()](std::int32_t aggregators,
-                                                          Bytes cb_buffer_bytes) {
-        return reserve(*raw, aggregators, cb_buffer_bytes);
+    place->open_cb_buffers.resize(static_cast<std::size_t>(shape_.cb_buffers()));
+    execution_context.reserve = [this, raw = place.get()](StagingWish const& wish) {
+        return reserve(*raw, wish);
     };
     execution_context.lost_rank = [this](double now) { return lost_rank(now); };
-    execution_context.open_cb_buffers = [this, raw = place.get()](std::int32_t aggregators,
-                                                                  Bytes cb_buffer_bytes) {
-        open_cb_buffers(*raw, aggregators, cb_buffer_bytes);
+    execution_context.back_cb_buffer = [this, raw = place.get()](std::int32_t cb_buffer,
+                                                                 Bytes window_bytes) {
+        return back_cb_buffer(*raw, cb_buffer, window_bytes, Limit::kept);
+    };
+    execution_context.open_cb_buffer = [this, raw = place.get()](std::int32_t cb_buffer,
+                                                                 Bytes window_bytes) {
+        auto const at = static_cast<std::size_t>(cb_buffer);
+        if (raw->open_cb_buffers[at] < window_bytes) open_cb_buffer(*raw, cb_buffer, window_bytes);
     };
     place->queue = std::make_unique<OperationQueue>(execution_context);
     if (topology->node_count() == 1)

@@ -13,6 +13,7 @@
 #include "transport/node_reduction.hpp"
 #include "transport/shared_file_pointer.hpp"
 
+#include <array>
 #include <memory>
 
 namespace sluice {
@@ -29,10 +30,12 @@ struct QueuePlace {
     bool used = false;
     std::vector<Rank> aggregators;           ///< Where a user placed them; else empty.
     std::unique_ptr<Topology const> placed;  ///< With these aggregators.
-    Bytes reserved_cb_buffer_bytes = 0;      ///< On a node's leader: backed by memory.
-    std::int32_t reserved_aggregators = 0;
-    Bytes open_cb_buffer_bytes = 0;  ///< Of collective buffers that this rank may touch.
-    std::int32_t open_aggregators = 0;
+    // On a node's leader: what was wished for last, and what there is.
+    StagingWish wish;
+    Staging staging;
+    /// Aggregators whose counters and claims have memory, by board.
+    std::array<std::int32_t, board_count> backed_aggregators{};
+    std::vector<Bytes> open_cb_buffers;  ///< How far this rank may touch each.
 
     /// The next file is on this machine; null: on one that nobody measured. Only while unused.
     void set_machine(std::shared_ptr<MachineProfile const> const& machine);
@@ -108,10 +111,17 @@ private:
     Error lost_rank(double now);
     [[nodiscard]] bool hears_of_lost_peer(double now);
     void place_aggregators(QueuePlace& place, std::vector<Rank> const& aggregators) const;
-    Bytes reserve(QueuePlace& place, std::int32_t aggregators, Bytes cb_buffer_bytes);
-    /// Backs the collective buffers with memory; false when the system has none.
-    bool back(QueuePlace const& place, std::int32_t aggregators, Bytes cb_buffer_bytes) const;
-    void open_cb_buffers(QueuePlace& place, std::int32_t aggregators, Bytes cb_buffer_bytes) const;
+    Staging reserve(QueuePlace& place, StagingWish const& wish);
+    bool back_aggregators(QueuePlace& place, StagingWish const& wish) const;
+    Staging back_cb_buffers(QueuePlace const& place, StagingWish const& wish) const;
+    /// Whether more memory may be taken than SLUICE_MEMORY grants.
+    enum class Limit : std::uint8_t { kept, exceeded };
+    /// Backs one with memory; false when there is none.
+    bool back_cb_buffer(QueuePlace const& place, std::int32_t cb_buffer, Bytes window_bytes,
+                        Limit limit) const;
+    void open_cb_buffer(QueuePlace& place, std::int32_t cb_buffer, Bytes window_bytes) const;
+    /// Of all operation queues of the communicator, on this node.
+    [[nodiscard]] std::atomic<Bytes>& staged_bytes() const;
 
     std::optional<FabricRanks> fabric_;
     std::uint64_t name_ = 0;  ///< The same on all ranks, and of no other team. Never 0.
@@ -128,7 +138,6 @@ private:
     RegionShape shape_;
     PlanLimits limits_;
     std::vector<std::unique_ptr<QueuePlace>> places_;
-    Bytes memory_left_ = 0;
 };
 
 /// What MPI_Query_thread said; other threads of ours call MPI only with multiple.

@@ -24,7 +24,6 @@ std::vector<std::string> hosts_of(Team const& team) {
 
 /// On rank 0: what can be obeyed of it.
 std::vector<Rank> obeyed(std::vector<Rank> ranks, char const* hint, Team const& team) {
-    auto const most = static_cast<std::size_t>(Topology::aggregators_at_most);
     bool const there = std::all_of(ranks.begin(), ranks.end(),
                                    [&](Rank rank) { return rank < team.topology->rank_count(); });
     std::string const name = std::string("hint ") + hint;
@@ -33,10 +32,6 @@ std::vector<Rank> obeyed(std::vector<Rank> ranks, char const* hint, Team const& 
         return {};
     }
     if (ranks.empty()) warn(name + " leaves no rank for an aggregator; it is ignored");
-    if (ranks.size() > most) {
-        warn(name + " names more than 64 ranks; the first 64 are taken");
-        ranks.resize(most);
-    }
     return ranks;
 }
 
