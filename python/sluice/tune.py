@@ -2,8 +2,9 @@
 
 Candidates are values of the hints that change how bytes reach the file. Where the machine has a
 profile, the cost model leaves out those that it expects to be far from the best. The rest are
-played again on the folder that is given, in turn with the default, and the worse half leaves after
-each turn (successive halving), until the time is over.
+played again on the folder that is given, in turn with the default. First there are single hints
+of the exchange between ranks, and of the storage; the best of both are then put together. The worse
+half leaves after each turn (successive halving), until the time is over.
 """
 from __future__ import annotations
 
@@ -28,8 +29,9 @@ from sluice import record
 BAD_USAGE = 2
 DEFAULT = ""
 # A candidate is worth a trial up to so many times the model's best, and is better from here on.
-MODEL_REACH, BETTER = 1.5, 0.97
+MODEL_REACH, BETTER, HARMLESS = 1.5, 0.97, 1.02
 TURNS_LEAST, WON_LEAST = 3, 0.7  # turns before one is said to be better, and those it won
+SIZES = ("256K", "1M", "4M")  # of a window, of which 4M is the most
 
 
 @dataclass
@@ -67,23 +69,54 @@ def _counts(ranks: int) -> list[int]:
     return sorted({*powers[:1], *powers[-2:], ranks})
 
 
+def exchanges(ranks: int, collective: bool) -> list[str]:
+    """How ranks put their bytes together."""
+    if not collective:
+        return []
+    return [f"cb_nodes={nodes};cb_buffer_size={size}"
+            for nodes, size in itertools.product(_counts(ranks), SIZES)] + [
+                "romio_cb_write=disable;romio_cb_read=disable"]
+
+
+def storages() -> list[str]:
+    """How bytes reach the file."""
+    caches = ["sluice_page_cache=drop", "sluice_page_cache=bypass"]
+    return ["sluice_storage=uring", *caches, *(f"sluice_storage=uring;{one}" for one in caches)]
+
+
 def candidates(ranks: int, collective: bool, behind: bool) -> list[Candidate]:
-    """The default first."""
-    found = [DEFAULT]
-    if collective:
-        found += [f"cb_nodes={nodes};cb_buffer_size={size}"
-                  for nodes, size in itertools.product(_counts(ranks), ("256K", "1M", "4M", "16M"))]
-        found += ["romio_cb_write=disable;romio_cb_read=disable"]
-    found += ["sluice_storage=uring", "sluice_page_cache=drop", "sluice_page_cache=bypass",
-              "sluice_storage=uring;sluice_page_cache=bypass"]
+    """The default first, and no two that are put together."""
+    found = [DEFAULT, *exchanges(ranks, collective), *storages()]
     if behind:
         found += ["sluice_write_behind=256M", "sluice_write_behind=256M;sluice_read_ahead=256M"]
     return [Candidate(hints) for hints in found]
 
 
+def grid(ranks: int, collective: bool) -> list[Candidate]:
+    """All that can be put together of those: what results/tuned plays to know the best."""
+    return [Candidate(";".join(filter(None, both)))
+            for both in itertools.product([DEFAULT, *exchanges(ranks, collective)],
+                                          [DEFAULT, *storages()])]
+
+
 def is_modelled(candidate: Candidate) -> bool:
     """Whether the cost model tells it from the default."""
     return "sluice_" not in candidate.hints
+
+
+def _is_single(candidate: Candidate) -> bool:
+    return bool(candidate.hints) and (is_modelled(candidate) or
+                                      candidate.hints.startswith("sluice_"))
+
+
+def together(played: list[Candidate]) -> list[Candidate]:
+    """The best two of the exchange with the best two of the storage, where each alone does no
+    harm: their gains need not add up, and what is quick with one may be slow with the other."""
+    single = sorted((one for one in played if _is_single(one) and one.ratios
+                     and one.ratio < HARMLESS), key=lambda one: one.ratio)
+    ways = [[one.hints for one in single if is_modelled(one) == modelled][:2]
+            for modelled in (True, False)]
+    return [Candidate(f"{exchange};{storage}") for exchange, storage in itertools.product(*ways)]
 
 
 class Tuner:
@@ -168,24 +201,38 @@ class Tuner:
             one.ratios.append(one.seconds[-1] / default if default > 0 else 1.0)
         return True
 
-    def halve(self, field_of: list[Candidate]) -> list[Candidate]:
-        """The better half of those that were played, and the default."""
+    def affordable(self) -> int:
+        """How many may be played in the next turn, so that two of the last pair's remain."""
+        return math.floor(self.left() / max(self.elapsed() / max(self.runs, 1), 1e-9)) - 4
+
+    def halve(self, field_of: list[Candidate], most: int) -> list[Candidate]:
+        """The better half of those that were played, at most so many, and the default."""
         others = sorted((one for one in field_of if one.hints and one.ratios),
                         key=lambda one: one.ratio)
-        return [field_of[0], *others[:max(1, len(others) // 2)]]
+        return [field_of[0], *others[:max(1, min(len(others) // 2, most - 1))]]
+
+    def play_round(self, field_of: list[Candidate], part: float) -> None:
+        """Turns until a part of the time is over; at least one."""
+        while self.turn(field_of) and self.elapsed() < float(self.options.time) * part:
+            pass
 
     def tune(self, all_of_them: list[Candidate]) -> Candidate:
-        """The best that was found: the default unless another one is surely better."""
+        """The best that was found: the default unless another one is surely better. What was put
+        together is added to the list."""
         field_of = self.leave_out(all_of_them)
-        rounds = max(1, math.ceil(math.log2(len(field_of))))
+        rounds = max(2, math.ceil(math.log2(len(field_of))))
         for number in range(1, rounds + 1):
             self.say(f"round {number} of {rounds}: " + (
                 f"{len(field_of)} candidates" if len(field_of) > 2 else
                 f"{field_of[-1].words} against the default"))
-            while self.turn(field_of) and self.elapsed() < self.options.time * number / rounds:
-                pass
-            if number < rounds:
-                field_of = self.halve(field_of)
+            self.play_round(field_of, number / rounds)
+            if number == rounds or self.left() <= 0:
+                break
+            both = together(field_of) if number == 1 else []
+            all_of_them += both
+            field_of = self.halve(field_of, self.affordable() - len(both)) + both
+            if number > 1 and self.affordable() <= len(field_of):
+                field_of = self.halve(field_of, 2)
         last = min((one for one in field_of if one.ratios), key=lambda one: one.ratio)
         self.say(f"{self.runs} replays")
         return last if last.is_better() else all_of_them[0]

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """What of recorded logs is in Python: the reader, candidates and halving of `sluice tune` against
-times that are made up, and logs of Darshan; one that its package brings, where that is installed.
+times that are made up, and logs of Darshan; one that its package brings by the command, $SLUICE.
 """
 import argparse
-import importlib.util
+import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
 from sluice import darshan, record, tune  # noqa: E402
 
+DARSHANS = ROOT / "build" / "env" / "tools" / "bin" / "python"
 TEXT = """sluice-record 1
 rank 1 ranks=2 start=5 program=a%20b sluice=off
 type 0 size=8 extent=8 pieces=1 maker=element
@@ -84,6 +88,14 @@ class Tune(unittest.TestCase):
             self.assertGreater(len(best.ratios), 5)
             self.assertIn(f"SLUICE_HINTS='{hints}'", "\n".join(tune.report(found, best)))
 
+    def test_what_is_good_together_is_found_in_a_tenth_of_a_grid(self):
+        exchange, storage = "cb_nodes=1;cb_buffer_size=4M", "sluice_storage=uring"
+        tuner = MadeUp({"": 1.0, exchange: 0.9, storage: 0.95, f"{exchange};{storage}": 0.7})
+        tuner.options.time = 5 * len(tune.grid(2, True)) / 10
+        self.assertEqual(tuner.tune(tune.candidates(2, True, False)).hints,
+                         f"{exchange};{storage}")
+        self.assertLessEqual(tuner.now, tuner.options.time + 1)
+
     def test_the_default_stays_where_nothing_is_surely_better(self):
         tuner = MadeUp({"": 1.0, "cb_nodes=1;cb_buffer_size=1M": 0.995})
         found = tune.candidates(4, True, False)
@@ -113,11 +125,19 @@ class Darshan(unittest.TestCase):
         self.assertEqual((reader.calls[0].fields["mode"], reader.file_name(reader.calls[1])),
                          ("rdwr", "/in put"))
 
-    @unittest.skipUnless(importlib.util.find_spec("darshan"), "the package darshan is not there")
+    @unittest.skipUnless(DARSHANS.exists(), "there is no build/env/tools: setup/environment")
     def test_a_log_of_its_package(self):
-        found = importlib.util.find_spec("darshan").submodule_search_locations[0]
-        path = next(pathlib.Path(found).rglob("ior_hdf5_example.darshan"))
-        log = record.parse(darshan.convert(path))
+        """By the command, in the environment of the tools, which has the package."""
+        found = subprocess.run([DARSHANS, "-c", "import darshan; print(*darshan.__path__)"],
+                               text=True, capture_output=True, timeout=60, check=True).stdout
+        path = next(pathlib.Path(found.strip()).rglob("ior_hdf5_example.darshan"))
+        with tempfile.TemporaryDirectory() as folder:
+            made = pathlib.Path(folder) / "ior.record"
+            said = subprocess.run([os.environ["SLUICE"], "darshan", path, "--out", made], text=True,
+                                  env=os.environ | {"SLUICE_PYTHON": str(DARSHANS)},
+                                  capture_output=True, timeout=60, check=False)
+            self.assertEqual((said.returncode, said.stdout.strip()), (0, str(made)), said.stderr)
+            log = record.read(made)
         self.assertEqual((log.expected, log.missing()), (4, ""))
         self.assertEqual(sum(call.name == "write_at" for call in log.ranks[0].calls), 7)
 
