@@ -120,6 +120,9 @@ void Player::prepare() {
             inputs[file.path] = join(inputs[file.path], reach_of(transfer));
     }
     for (std::string const& path : made) unlink(path.c_str());
+    // What another rank makes is an input of those that only read it: as computation is left out,
+    // they may be there first.
+    MPI_Barrier(MPI_COMM_WORLD);
     for (auto const& [path, span] : inputs)
         make_input(path, options_.seed + std::hash<std::string>{}(path), span);
 }

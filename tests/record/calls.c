@@ -78,6 +78,21 @@ static void pointers(char const* name) {
     MPI_Comm_free(&half);
 }
 
+/* Each rank has a file of its own, which another one reads once it is there. */
+static void neighbours(char const* name) {
+    char other[4096];
+    MPI_File file;
+    snprintf(other, sizeof other, "%s.own%d", name, rank);
+    MPI_File_open(MPI_COMM_SELF, other, MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+    MPI_File_write_at(file, 0, block, 100, MPI_DOUBLE, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    snprintf(other, sizeof other, "%s.own%d", name, (rank + 1) % ranks);
+    MPI_File_open(MPI_COMM_SELF, other, MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    MPI_File_read_at(file, 0, block, 100, MPI_DOUBLE, MPI_STATUS_IGNORE);
+    MPI_File_close(&file);
+}
+
 /* From here on longer files are an error, as on a full disk. */
 static void limit_files(void) {
     struct rlimit const short_files = {100000, 100000};
@@ -126,6 +141,7 @@ int main(int argc, char** argv) {
     memset(block, 1 + rank, sizeof block);
     char const* const what = argc > 2 ? argv[2] : "all";
     if (strcmp(what, "all") == 0) places(argv[1]), pointers(argv[1]);
+    if (strcmp(what, "own") == 0) neighbours(argv[1]);
     if (strcmp(what, "many") == 0) small(argv[1], 4000, 0);
     if (strcmp(what, "kill") == 0) small(argv[1], 100, 1);
     if (strcmp(what, "timed") == 0) timed(argv[1], 10000);

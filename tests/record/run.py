@@ -100,6 +100,15 @@ def replayed(place, log, file):
             path.unlink()
 
 
+def read_by_others(place):
+    """A rank's file is there for a rank that reads it, also where nothing holds that one up."""
+    path = place.folder / "own.record"
+    place.record(path, place.calls, place.folder / "own.bin", "own")
+    code, output = place.start(place.sluice, "replay", path, "--dir", place.folder, "--check",
+                               "--compute", "none", "--files", 30)
+    expect(code == 0 and " 0 wrong" in output, "replay", output)
+
+
 def details(place):
     """Fields of some calls, as the program made them."""
     path = place.folder / "details.record"
@@ -208,7 +217,7 @@ def full(place):
     expect(all(500 < len(rank.calls) < 4000 for rank in log.ranks), "what was there is read")
 
 
-CASES = (same_calls, details, explained, tuned, cut_off, killed, unwritable, full)
+CASES = (same_calls, read_by_others, details, explained, tuned, cut_off, killed, unwritable, full)
 
 
 def main():
