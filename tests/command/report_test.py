@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "python"))
 sys.dont_write_bytecode = True
 
 from sluice import record  # noqa: E402
-from sluice.report import advice, figures, job as jobs  # noqa: E402
+from sluice.report import advice, figures, job as jobs, pictures  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden" / "trace.json"
 MS = 1_000_000
@@ -89,6 +89,17 @@ class Figures(unittest.TestCase):
     def test_what_is_missing_is_said(self):
         half = jobs.from_log(record.parse(log_text((0,))), "log")
         self.assertIn("1 of 2 ranks are missing", half.missing)
+
+
+class Words(unittest.TestCase):
+    def test_what_is_left_of_sums_is_nothing(self):
+        self.assertEqual(pictures.seconds_text(1.4e-17), "0 s")
+        self.assertEqual(pictures.seconds_text(-1.4e-17), "0 s")
+
+    def test_each_moment_below_a_picture_is_another_one(self):
+        for begin, end in ((0, 2.09), (1.712, 1.7361), (984.0, 984.00001)):
+            ticks = re.findall(r"(?<=>)[\d.]+ [mu]?s(?=<)", "".join(pictures._axis(begin, end, 0)))
+            self.assertEqual((len(set(ticks)), ticks[0]), (pictures.TICKS + 1, "0 s"))
 
 
 class Page(unittest.TestCase):

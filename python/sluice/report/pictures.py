@@ -48,7 +48,7 @@ def _text(x: float, y: float, words: str, anchor: str = "start", css: str = "") 
 
 def seconds_text(value: float) -> str:
     """With a unit that suits it."""
-    if value == 0:
+    if value < 1e-9:  # What is left when sums of seconds are taken from each other.
         return "0 s"
     if value >= 0.9995:
         return f"{value:.3g} s" if value < 1000 else f"{value:.0f} s"
@@ -56,14 +56,15 @@ def seconds_text(value: float) -> str:
 
 
 def _axis(begin: float, end: float, y: float) -> list[str]:
-    """Times below a picture that goes from one moment to another."""
+    """Times below a picture that goes from one moment to another; they count from its begin."""
+    whence = "the job's begin" if begin == 0 else f"{begin:.3f} s after the job's begin"
     parts = []
     for tick in range(TICKS + 1):
         x = LEFT + (WIDTH - LEFT - RIGHT) * tick / TICKS
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y:.1f}" y2="{y + 5:.1f}" '
                      'class="axis"/>')
-        parts.append(_text(x, y + 18, seconds_text(begin + (end - begin) * tick / TICKS), "middle"))
-    parts.append(_text(LEFT + (WIDTH - LEFT - RIGHT) / 2, y + 36, "time from the job's begin",
+        parts.append(_text(x, y + 18, seconds_text((end - begin) * tick / TICKS), "middle"))
+    parts.append(_text(LEFT + (WIDTH - LEFT - RIGHT) / 2, y + 36, f"time from {whence}",
                        "middle"))
     return parts
 
@@ -102,7 +103,7 @@ def blocked_bars(rows: list[tuple[str, float, float]]) -> str:
         parts.append(_text(LEFT + 230 * place + 18, 14, name))
     for name, blocked, hidden in rows:
         a, b = room * blocked / most, room * hidden / most
-        shown = name if len(name) <= 20 else "..." + name[-18:]
+        shown = name if len(name) <= 18 else "..." + name[-15:]
         parts.append(_text(LEFT - 8, y + 13, shown, "end"))
         parts.append(f'<rect x="{LEFT}" y="{y}" width="{a:.1f}" height="18" '
                      f'fill="{COLOURS["red"]}"><title>{escape(name)}</title></rect>')
