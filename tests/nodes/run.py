@@ -30,6 +30,9 @@ from small_programs import compiled  # noqa: E402
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build"
+MOST_WRONG = 5_000_000  # nanoseconds, where cores are shared with other work
+sys.path.insert(0, str(ROOT / "tests" / "trace"))
+from checks import faults_of  # noqa: E402
 
 
 @dataclass
@@ -41,6 +44,10 @@ class Test:
     seconds: int = 150
     settings: dict = field(default_factory=dict)  # further environment variables
     preloaded: str = ""  # A source here, whose library is loaded before libsluice.
+
+    def faults(self, hosts, per_host):
+        """What else is wrong, of what the program left in the files."""
+        return ""
 
     def words_for(self, mpi):
         build = BUILD / mpi
@@ -62,6 +69,7 @@ def tests_of(mpi, hosts, per_host):
     yield Test("places", ["nodes/places_test", hosts, per_host])
     # Of 4 MiB a rank, written once and read once, the part for aggregators on other hosts: half.
     yield Wire("bytes on the wire", ["--bytes", "4M"], ranks * (4 << 20))
+    yield Traced("trace", [])
     yield Test("patterns", ["mpi/patterns_test", *(["--large-mib", "5"] if ranks < 8 else few)])
     several = ["--skip", "/large,/eight"] if ranks < 8 else ["--only", "/three,/two_files,freed"]
     yield Test("outstanding", ["mpi/outstanding_test", *several])
@@ -133,6 +141,33 @@ class Wire(Test):
                 *self.words]
 
 
+class Traced(Test):
+    """Hosts whose clocks are a thousand seconds apart give one trace, in which no message arrives
+    before it was sent."""
+
+    # node2's monotonic clock is 2000 s further than the machine's.
+    apart = ('exec unshare --time --monotonic "$(hostname | tr -dc 0-9)000" -- "$@"')
+
+    def words_for(self, mpi):
+        return ["sh", "-c", self.apart, "sh", BUILD / mpi / "bin" / "sluice", "run", "--trace",
+                "{files}/t.json", BUILD / "env" / mpi / "bin" / "python",
+                ROOT / "tests" / "trace" / "program.py", "{files}/traced.bin"]
+
+    def faults(self, hosts, per_host):
+        count = len(hosts.hosts)
+        found, trace = faults_of(hosts.files / "t.json", list(range(count * per_host)))
+        arrows = sum(event["ph"] == "s" for event in trace.others)
+        names = {part["host"] for part in trace.parts}
+        error = max(part["clock_error_ns"] for part in trace.parts)
+        began = min(one.begin for one in trace.slices)
+        lasted = max(one.end for one in trace.slices) - began
+        if len(names) != count or not arrows:
+            found.append(f"{len(names)} hosts, {arrows} messages")
+        if not 0 < error < MOST_WRONG or lasted > 500e9:
+            found.append(f"clocks agree to {error} ns, the trace lasts {lasted / 1e9:.3f} s")
+        return "; ".join(found[:3])
+
+
 def sent(hosts):
     return sum(sent_by_host for sent_by_host, _ in hosts.bytes_on_wire())
 
@@ -160,6 +195,7 @@ def do_test(test, hosts, per_host, mpi, args):
     why = "out of time" if code is None else f"exit code {code}" if code else ""
     if not why and on_wire < test.least_on_wire:
         why = f"only {on_wire} bytes crossed the wire; {test.least_on_wire} have to"
+    why = why or test.faults(hosts, per_host)
     print(f"{'FAILED' if why else 'ok    '} {taken:6.1f} s {on_wire / 2 ** 20:8.1f} MiB sent  "
           f"{mpi} {len(hosts.hosts)} hosts x {per_host}: {test.name}"
           + (f"  ({why})" if why else ""))
