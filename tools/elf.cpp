@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <elf.h>
 #include <fstream>
 #include <iterator>
@@ -58,7 +59,7 @@ private:
         auto const all = read<Elf64_Ehdr>(0, 1);
         if (all.empty()) return std::nullopt;
         Elf64_Ehdr const& h = all[0];
-        bool const ours = std::equal(ELFMAG, ELFMAG + SELFMAG, h.e_ident) &&
+        bool const ours = std::memcmp(h.e_ident, ELFMAG, SELFMAG) == 0 &&
                           h.e_ident[EI_CLASS] == ELFCLASS64 && h.e_ident[EI_DATA] == ELFDATA2LSB;
         return ours ? std::optional(h) : std::nullopt;
     }

@@ -12,7 +12,7 @@ namespace {
 
 using Grid = std::vector<std::vector<std::string>>;
 
-constexpr std::array sizes{"1M", "4M", "16M", "64M"};
+constexpr std::array buffer_sizes{"1M", "4M", "16M", "64M"};
 
 /// ROMIO wants plain numbers.
 std::string bytes_of(std::string const& size) { return std::to_string(std::stoull(size) << 20); }
@@ -28,7 +28,7 @@ Grid romio(int ranks) {
     Grid grid{{}};
     std::vector<std::string> const both{"romio_cb_write=enable", "romio_cb_read=enable"};
     for (int const nodes : aggregators(ranks))
-        for (auto const* size : sizes) {
+        for (auto const* size : buffer_sizes) {
             auto hints = both;
             // Without the list ROMIO takes one aggregator a node at most.
             hints.push_back(text_of("cb_config_list=*:%d", nodes));
@@ -46,7 +46,7 @@ Grid romio(int ranks) {
 Grid ompio(int ranks) {
     Grid grid{{}};
     for (int const nodes : aggregators(ranks))
-        for (auto const* size : sizes)
+        for (auto const* size : buffer_sizes)
             grid.push_back({text_of("cb_nodes=%d", nodes), "cb_buffer_size=" + bytes_of(size)});
     grid.push_back({"collective_buffering=false"});
     return grid;

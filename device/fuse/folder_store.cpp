@@ -175,7 +175,7 @@ public:
                 continue;
             }
             struct stat s{};
-            s.st_ino = entry->d_ino, s.st_mode = DTTOIF(entry->d_type);
+            s.st_ino = entry->d_ino, s.st_mode = mode_t(DTTOIF(entry->d_type));
             entries.push_back({name, s});
             --most;
         }

@@ -6,7 +6,7 @@
 namespace sluice {
 namespace {
 
-constexpr std::int64_t words = Claim::bit_count / 64;
+constexpr std::int64_t word_count = Claim::bit_count / 64;
 
 bool has(Claim const& claim, std::int64_t bit) noexcept {
     return (claim.bits[bit / 64] >> bit % 64 & 1) != 0;
@@ -51,18 +51,18 @@ Claim claim_of(Request const& request, Plan const& plan, std::int32_t a) {
 }  // namespace
 
 bool Claim::empty() const noexcept {
-    return std::all_of(bits, bits + words, [](std::uint64_t word) { return word == 0; });
+    return std::all_of(bits, bits + word_count, [](std::uint64_t word) { return word == 0; });
 }
 
 std::int64_t Claim::first() const noexcept {
-    for (std::int64_t w = 0; w < words; ++w) {
+    for (std::int64_t w = 0; w < word_count; ++w) {
         if (bits[w] != 0) return (w * 64 + std::countr_zero(bits[w])) * scale;
     }
     return 0;
 }
 
 std::int64_t Claim::end() const noexcept {
-    for (std::int64_t w = words; w-- > 0;) {
+    for (std::int64_t w = word_count; w-- > 0;) {
         if (bits[w] != 0) return (w * 64 + 64 - std::countl_zero(bits[w])) * scale;
     }
     return 0;
@@ -78,7 +78,7 @@ std::vector<Claim> make_claims(Request const& request, Plan const& plan, Rank lo
 
 Claim join(Claim const& a, Claim const& b) noexcept {
     Claim both = a.scale < b.scale ? b : a;  // One that contains nothing may have any scale.
-    for (std::int64_t w = 0; w < words; ++w) both.bits[w] = a.bits[w] | b.bits[w];
+    for (std::int64_t w = 0; w < word_count; ++w) both.bits[w] = a.bits[w] | b.bits[w];
     both.round_bytes = a.round_bytes + b.round_bytes;
     return both;
 }
