@@ -51,10 +51,10 @@ IMPURE_HEADERS = {"thread", "future", "ctime", "fstream", "filesystem", "csignal
 IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b"
 # Programs that the runner in the folder compiles by itself, see tests/small_programs.py.
 SMALL_PROGRAMS = ("tests/durability/", "tests/coexistence/", "tests/overhead/", "tests/fortran/",
-                  "tests/nodes/", "tests/record/", "tests/suites/", "tests/old/",
-                  "tests/packages/", "bench/programs/")
+                  "tests/record/", "tests/suites/", "tests/old/", "tests/packages/",
+                  "bench/programs/")
 SEES_MPI = ("src/mpi/", "src/transport/mpi", "src/storage/mpi_file", "bench/", "tools/calibrate/",
-            "tools/try/", "tests/mpi/", "examples/", "include/sluice/",
+            "tools/try/", "tests/mpi/", "tests/nodes/", "examples/", "include/sluice/",
             *SMALL_PROGRAMS)
 MPI_HEADER = re.compile(r"mpi\.h$|(transport|storage)/mpi")
 

@@ -24,9 +24,6 @@ import launch  # It puts tests/mpi in front of the modules' path.
 import run as runner
 from levels import DEVICE
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
-from small_programs import compiled  # noqa: E402
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build"
@@ -43,7 +40,6 @@ class Test:
     least_on_wire: int = 0  # bytes that must have crossed, sent and received
     seconds: int = 150
     settings: dict = field(default_factory=dict)  # further environment variables
-    preloaded: str = ""  # A source here, whose library is loaded before libsluice.
 
     def faults(self, hosts, per_host):
         """What else is wrong, of what the program left in the files."""
@@ -53,9 +49,6 @@ class Test:
         build = BUILD / mpi
         program, *options = self.words
         preload = [] if runner.linked(Path(program).name) else [build / "bin" / "sluice", "run"]
-        if self.preloaded:
-            library = compiled(mpi, HERE / self.preloaded, shared=True)
-            preload = ["env", f"LD_PRELOAD={library}", *preload]
         started = [build / "tests" / program]
         if program.endswith(".py"):
             started = [Path(launch.MPIS[mpi].mpiexec).parent / "python3", HERE.parent / program]
@@ -84,7 +77,6 @@ def tests_of(mpi, hosts, per_host):
     yield Test("collectives", ["mpi/collectives_test", "--seed", seed, "--cases", 20],
                settings={"SLUICE_COLLECTIVES": "1"})
     yield from tests_of_networks(few, seed)
-    yield from tests_of_disturbed(few, several, seed)
     if hosts > 2 and per_host > 1:
         yield from tests_of_kernels(mpi, seed)
 
@@ -100,21 +92,6 @@ def tests_of_networks(few, seed):
         yield Test(f"collectives, {network}",
                    ["mpi/collectives_test", "--seed", seed + 50, "--cases", 10],
                    settings={"SLUICE_COLLECTIVES": "1", **settings})
-
-
-def tests_of_disturbed(few, several, seed):
-    """Messages of libfabric are delayed, split and refused."""
-    for network in ("fabric:tcp", "fabric:tcp;ofi_rxm"):
-        settings = {"SLUICE_NETWORK": network, "SLUICE_TEST_DISTURBED": str(seed),
-                    "SLUICE_COLLECTIVES": "1"}
-        for name, *words in (("patterns", "mpi/patterns_test", *few),
-                             ("outstanding", "mpi/outstanding_test", *several),
-                             ("random programs", "mpi/random_test", "--seed", seed + 70,
-                              "--programs", 10, "--seconds", 15),
-                             ("collectives", "mpi/collectives_test", "--seed", seed + 70,
-                              "--cases", 10)):
-            yield Test(f"{name}, {network}, disturbed messages", list(words), settings=settings,
-                       preloaded="disturbed.c")
 
 
 def tests_of_storage(*_):
