@@ -80,7 +80,10 @@ struct QueueState {
 struct Ahead {
     bool planned = true;
     std::vector<bool> generating;  ///< By aggregator: rounds that were not admitted yet.
-    std::int64_t oldest = -1;      ///< The first that is not complete; -1: all are.
+    /// By aggregator: this rank has a message of its node to send or to take, when the round gets
+    /// there. Messages of its own, which wait for no turn, must not overtake it.
+    std::vector<bool> carrying;
+    std::int64_t oldest = -1;  ///< The first that is not complete; -1: all are.
 };
 
 class Operation {
@@ -210,6 +213,8 @@ private:
     void start_independent();
     [[nodiscard]] bool planned() const noexcept { return stage_ >= Stage::claims; }
     [[nodiscard]] bool generated(std::size_t aggregator) const noexcept;
+    void tell_those_behind(Ahead& ahead) const;
+    [[nodiscard]] bool must_stay_behind(std::size_t aggregator, Ahead const& ahead) const noexcept;
     [[nodiscard]] RoundInput round_input(std::int32_t aggregator, std::int64_t round) const;
 
     ExecutionContext& execution_context_;

@@ -23,6 +23,7 @@ bool OperationQueue::progress() {
     ahead_.planned = true;
     ahead_.oldest = -1;
     ahead_.generating.assign(state_.next_round.size(), false);
+    ahead_.carrying.assign(state_.next_round.size(), false);
     for (auto& operation : queue_) {
         if (operation->number() >= queue_.front()->number() + operations_under_way) break;
         if (operation->stage() == Stage::waiting) {
