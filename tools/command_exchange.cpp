@@ -2,6 +2,7 @@
 #include "base/byte_count.hpp"
 #include "device/model/device_file.hpp"
 #include "tools/command.hpp"
+#include "tools/options.hpp"
 #include "tools/simulate/exchange.hpp"
 
 #include <cstring>
@@ -12,28 +13,24 @@ namespace {
 
 using tools::ExchangeOptions;
 
-int usage(std::FILE* to = stderr) {
-    std::fprintf(
-        to, "%s",
-        "usage: sluice bench exchange [OPTION ...]   in simulation; needs no MPI\n"
-        "  --throttles         sweep the throttle (on the first pattern)\n"
-        "  --kernels           kernels x patterns; both are run when none is asked for\n"
-        "  --romio             ROMIO's own collective write beside Sluice's, 64 aggregators\n"
-        "  --choices N         the library's choice beside the best way, on N drawn scenarios\n"
-        "  --planning          real time and memory of planning, for each rank\n"
-        "  --ranks N,...       (1024,4096)\n"
-        "  --machines NAME,... (knl,power9) also: ethernet\n"
-        "  --patterns NAME,... (strided,e3sm-f,btio,flash)\n"
-        "  --bytes SIZE        of each rank (16K)\n"
-        "  --piece SIZE        of strided (256)\n"
-        "  --window SIZE       cb_buffer_size (128K)\n"
-        "  --device NAME       storage: hdd, ssd, nvm or a description's file\n"
-        "  --published         btio and flash at the paper's size, as far as --bytes goes\n"
-        "  --read              instead of writes\n"
-        "  --check             compare all bytes with those of a serial model\n"
-        "  --json FILE         append lines of JSON\n");
-    return to == stdout ? 0 : bad_usage;
-}
+constexpr char usage[] =
+    "usage: sluice bench exchange [OPTION ...]   in simulation; needs no MPI\n"
+    "  --throttles         sweep the throttle (on the first pattern)\n"
+    "  --kernels           kernels x patterns; both are run when none is asked for\n"
+    "  --romio             ROMIO's own collective write beside Sluice's, 64 aggregators\n"
+    "  --choices N         the library's choice beside the best way, on N drawn scenarios\n"
+    "  --planning          real time and memory of planning, for each rank\n"
+    "  --ranks N,...       (1024,4096)\n"
+    "  --machines NAME,... (knl,power9) also: ethernet\n"
+    "  --patterns NAME,... (strided,e3sm-f,btio,flash)\n"
+    "  --bytes SIZE        of each rank (16K)\n"
+    "  --piece SIZE        of strided (256)\n"
+    "  --window SIZE       cb_buffer_size (128K)\n"
+    "  --device NAME       storage: hdd, ssd, nvm or a description's file\n"
+    "  --published         btio and flash at the paper's size, as far as --bytes goes\n"
+    "  --read              instead of writes\n"
+    "  --check             compare all bytes with those of a serial model\n"
+    "  --json FILE         append lines of JSON\n";
 
 std::vector<std::string> words(std::string const& text) {
     std::istringstream stream(text);
@@ -83,7 +80,7 @@ bool take(ExchangeOptions& options, std::string const& name, std::string const& 
 }  // namespace
 
 int command_exchange(int argc, char** argv) {
-    if (argc > 0 && asks_for_help(argv[0])) return usage(stdout);
+    if (argc > 0 && asks_for_help(argv[0])) return tell(usage);
     ExchangeOptions options;
     for (int i = 0; i < argc; ++i) {
         std::string const name = argv[i];
@@ -104,7 +101,7 @@ int command_exchange(int argc, char** argv) {
         } else if (i + 1 < argc && take(options, name, argv[i + 1])) {
             ++i;
         } else {
-            return usage();
+            return not_understood("bench exchange", argc, argv, usage);
         }
     }
     if (options.planning) return measure_planning(options);

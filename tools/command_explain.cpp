@@ -1,11 +1,14 @@
 // `sluice explain`: what the library would do with a pattern on a machine, and why, in words.
 #include "tools/command.hpp"
 #include "tools/explain/text.hpp"
+#include "tools/options.hpp"
 #include "tools/recorded/question.hpp"
 #include "tools/recorded/text.hpp"
 #include "tools/simulate/report.hpp"
 
 #include <cstdio>
+#include <iomanip>
+#include <sstream>
 #include <string_view>
 
 namespace sluice {
@@ -35,16 +38,18 @@ constexpr Option options[] = {
     {"--lines", "explain.lines", "of a list, at most (16)"},
 };
 
-int usage(std::FILE* to = stderr) {
-    std::fprintf(to, "usage: sluice explain [FILE.toml] [OPTION VALUE ...]\n"
-                     "       sluice explain LOG [OPTION VALUE ...]  of a job: see sluice record\n");
-    for (Option const& option : options)
-        std::fprintf(to, "  %-18s %s\n", option.name, option.meaning);
-    std::fprintf(to, "  %-18s %s\n  %-18s %s\n  %-18s %s\n", "--json",
-                 "of a log: one line for each access, in place of words", "--hint NAME=VALUE",
-                 "a hint of MPI_File_open: see sluice info", "--set KEY=VALUE",
-                 "a key of the description: see sluice simulate --keys");
-    return to == stdout ? 0 : bad_usage;
+std::string usage() {
+    std::ostringstream text;
+    text << "usage: sluice explain [FILE.toml] [OPTION VALUE ...]\n"
+            "       sluice explain LOG [OPTION VALUE ...]  of a job: see sluice record\n";
+    auto const line = [&](char const* name, char const* meaning) {
+        text << "  " << std::left << std::setw(18) << name << " " << meaning << "\n";
+    };
+    for (Option const& option : options) line(option.name, option.meaning);
+    line("--json", "of a log: one line for each access, in place of words");
+    line("--hint NAME=VALUE", "a hint of MPI_File_open: see sluice info");
+    line("--set KEY=VALUE", "a key of the description: see sluice simulate --keys");
+    return text.str();
 }
 
 Option const* option_of(std::string_view name) noexcept {
@@ -164,12 +169,15 @@ int explain(Description& description, tools::RecordedAccess const* access, bool 
 }  // namespace
 
 int command_explain(int argc, char** argv) {
-    if (argc > 0 && asks_for_help(argv[0])) return usage(stdout);
+    if (argc > 0 && asks_for_help(argv[0])) return tell(usage());
     Description description;
     tools::RecordedQuestion recorded;
     bool as_json = false;
-    if (argc == 0 || !read_arguments(argc, argv, description, recorded, as_json)) return usage();
-    if (!recorded.given()) return as_json ? usage() : explain(description, nullptr, false);
+    bool const is_understood = argc > 0 &&
+                               read_arguments(argc, argv, description, recorded, as_json) &&
+                               (recorded.given() || !as_json);
+    if (!is_understood) return not_understood("explain", argc, argv, usage());
+    if (!recorded.given()) return explain(description, nullptr, false);
     recorded.choose(description);
     if (!as_json) std::printf("%s", recorded.list().c_str());
     int code = recorded.chosen().empty() ? explain(description, nullptr, false) : 0;

@@ -7,6 +7,7 @@
 #include "tools/command.hpp"
 #include "tools/facts.hpp"
 #include "tools/mpi_parts.hpp"
+#include "tools/options.hpp"
 #include "transport/fabric_endpoint.hpp"
 
 #include <cstdio>
@@ -195,7 +196,8 @@ int command_info(int argc, char** argv) {
     bool const as_json = argc > 0 && std::strcmp(argv[0], "--json") == 0;
     if (as_json) --argc, ++argv;
     std::string const folder = argc > 0 ? argv[0] : ".";
-    if (argc > 1 || folder.starts_with('-') || !std::filesystem::is_directory(folder)) {
+    if (folder.starts_with('-')) return no_such_option("info", folder, "--json");
+    if (argc > 1 || !std::filesystem::is_directory(folder)) {
         std::fprintf(stderr, "sluice info: usage: sluice info [--json] [FOLDER]; %s is no folder\n",
                      argc > 1 ? argv[1] : folder.c_str());
         return bad_usage;

@@ -2,13 +2,15 @@
 // have made it.
 #include "system/trace_merge.hpp"
 #include "tools/command.hpp"
+#include "tools/options.hpp"
 
 #include <cstdio>
 
 namespace sluice {
 
 int command_merge_trace(int argc, char** argv) {
-    if (argc != 1 || argv[0][0] == '-') {
+    if (argc > 0 && argv[0][0] == '-') return no_such_option("merge-trace", argv[0], "");
+    if (argc != 1) {
         std::fprintf(stderr, "usage: sluice merge-trace FILE\n");
         return bad_usage;
     }

@@ -2,6 +2,7 @@
 // paper's equations is answered here, by `sluice bench nvm model`.
 #include "base/machine.hpp"
 #include "tools/command.hpp"
+#include "tools/options.hpp"
 #include "tools/paper_model.hpp"
 
 #include <cerrno>
@@ -27,16 +28,12 @@ struct Question {
     double window = 16 * megabyte, transfer = 16 * megabyte;
 };
 
-int usage(std::FILE* to = stderr) {
-    std::fprintf(
-        to, "%s",
-        "usage: sluice bench nvm model OPTION ...   the equations of the NVM paper, as JSON\n"
-        "  --profile FILE      of sluice calibrate; for parameters that are not given:\n"
-        "  --start S --megabyte S --sequential MB/S --random MB/S\n"
-        "  --ranks N --aggregators N --bytes N (of all ranks) --window N --transfer N\n"
-        "  --direction write, read\n");
-    return to == stdout ? 0 : bad_usage;
-}
+constexpr char usage[] =
+    "usage: sluice bench nvm model OPTION ...   the equations of the NVM paper, as JSON\n"
+    "  --profile FILE      of sluice calibrate; for parameters that are not given:\n"
+    "  --start S --megabyte S --sequential MB/S --random MB/S\n"
+    "  --ranks N --aggregators N --bytes N (of all ranks) --window N --transfer N\n"
+    "  --direction write, read\n";
 
 bool take(Question& question, std::string const& name, char const* value) {
     std::pair<char const*, double*> const numbers[] = {
@@ -130,12 +127,14 @@ void answer(Question const& q) {
 }
 
 int model(int argc, char** argv) {
-    if (argc > 0 && asks_for_help(argv[0])) return usage(stdout);
+    if (argc > 0 && asks_for_help(argv[0])) return tell(usage);
     Question question;
     for (int i = 0; i < argc; i += 2)
-        if (i + 1 == argc || !take(question, argv[i], argv[i + 1])) return usage();
+        if (i + 1 == argc || !take(question, argv[i], argv[i + 1]))
+            return not_understood("bench nvm model", argc, argv, usage);
     if (!question.profile.empty() && !take_profile(question)) return 1;
-    if (question.model.sequential <= 0 || question.model.random <= 0) return usage();
+    if (question.model.sequential <= 0 || question.model.random <= 0)
+        return not_understood("bench nvm model", argc, argv, usage);
     question.model.moved = 1 - question.aggregators / question.ranks;
     return answer(question), 0;
 }

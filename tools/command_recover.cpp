@@ -2,6 +2,7 @@
 #include "storage/journal_folder.hpp"
 #include "system/errno_status.hpp"
 #include "tools/command.hpp"
+#include "tools/options.hpp"
 #include "tools/replay.hpp"
 
 #include <cerrno>
@@ -250,8 +251,8 @@ int recover(std::vector<Candidate> chosen, Options const& options, int problems)
 int command_recover(int argc, char** argv) {
     auto const options = parse(argc, argv);
     if (!options) {
-        std::fprintf(stderr, "usage: sluice recover [--dry-run] [--force] FOLDER\n");
-        return bad_usage;
+        return not_understood("recover", argc, argv,
+                              "usage: sluice recover [--dry-run] [--force] FOLDER\n");
     }
     int problems = 0;
     auto chosen = candidates(*options, problems);

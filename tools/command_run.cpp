@@ -7,6 +7,7 @@
 #include "tools/elf.hpp"
 #include "tools/keeper.hpp"
 #include "tools/mpi_parts.hpp"
+#include "tools/options.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -94,6 +95,13 @@ bool is_size(std::string const& value) { return parse_bytes(value).has_value(); 
 bool is_behind(std::string const& value) { return parse_behind(value).has_value(); }
 bool is_trace(std::string const& value) { return parse_trace(value).has_value(); }
 
+constexpr char run_usage[] = "usage: mpiexec -n RANKS sluice run [--abi] "
+                             "[--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] "
+                             "[--trace FILE] PROGRAM [ARGUMENT ...]\n";
+constexpr char record_usage[] = "usage: mpiexec -n RANKS sluice record [--out FILE] [--abi] "
+                                "[--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] "
+                                "[--trace FILE] PROGRAM [ARGUMENT ...]\n";
+
 /// An option that stands for a variable.
 struct Option {
     std::string_view name;
@@ -109,7 +117,7 @@ constexpr Option options[] = {
 };
 
 /// Sets the variable that an option stands for; false, and says why, where there is no such option.
-bool takes_setting(std::string_view text) {
+bool takes_setting(std::string_view command, std::string_view text) {
     auto const equals = std::min(text.find('='), text.size());
     for (Option const& option : options) {
         if (text.substr(0, equals) != option.name) continue;
@@ -122,8 +130,7 @@ bool takes_setting(std::string_view text) {
         std::fprintf(stderr, "sluice run: '%s' is not %s\n", value.c_str(), option.wanted);
         return false;
     }
-    std::fprintf(stderr, "sluice run: there is no option '%s'; see sluice run --help\n",
-                 std::string(text).c_str());
+    no_such_option(command, text, command == "record" ? record_usage : run_usage);
     return false;
 }
 
@@ -178,9 +185,8 @@ int become_own(MpiPart const& part, char const* name, char** argv) {
     return become(argv);
 }
 
-}  // namespace
-
-int command_run(int argc, char** argv) {
+/// `sluice run`, and what `sluice record` does beside its log.
+int run(std::string_view command, int argc, char** argv) {
     bool forced = false;
     for (; argc > 0 && argv[0][0] == '-'; --argc, ++argv) {
         bool const is_abi = std::strcmp(argv[0], "--abi") == 0;
@@ -189,13 +195,11 @@ int command_run(int argc, char** argv) {
             option = option + "=" + argv[1];
             --argc, ++argv;
         }
-        if (!is_abi && !takes_setting(option)) return bad_usage;
+        if (!is_abi && !takes_setting(command, option)) return bad_usage;
         forced |= is_abi;
     }
     if (argc < 1) {
-        std::fprintf(stderr, "usage: mpiexec -n RANKS sluice run [--abi] "
-                             "[--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] "
-                             "[--trace FILE] PROGRAM [ARGUMENT ...]\n");
+        std::fputs(run_usage, stderr);
         return bad_usage;
     }
     std::string const program = found(argv[0]);
@@ -209,6 +213,10 @@ int command_run(int argc, char** argv) {
     return become(argv);
 }
 
+}  // namespace
+
+int command_run(int argc, char** argv) { return run("run", argc, argv); }
+
 /// `sluice record`: `sluice run` with a log, which lies where the ranks begin.
 int command_record(int argc, char** argv) {
     std::string log;
@@ -219,15 +227,14 @@ int command_record(int argc, char** argv) {
     int program = 0;
     while (program < argc && argv[program][0] == '-') ++program;
     if (program == argc) {
-        std::fprintf(stderr, "usage: mpiexec -n RANKS sluice record [--out FILE] "
-                             "[OPTION OF sluice run ...] PROGRAM [ARGUMENT ...]\n");
+        std::fputs(record_usage, stderr);
         return bad_usage;
     }
     if (log.empty()) log = std::filesystem::path(argv[program]).filename().string() + ".record";
     std::error_code error;
     log = std::filesystem::absolute(log, error).string();
     setenv("SLUICE_RECORD", log.c_str(), 1);
-    return command_run(argc, argv);
+    return run("record", argc, argv);
 }
 
 int command_bench(int argc, char** argv) {

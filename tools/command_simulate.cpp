@@ -1,5 +1,6 @@
 // `sluice simulate`: a collective call of many ranks in virtual time, from a text description.
 #include "tools/command.hpp"
+#include "tools/options.hpp"
 #include "tools/recorded/question.hpp"
 #include "tools/recorded/text.hpp"
 #include "tools/simulate/check.hpp"
@@ -26,15 +27,12 @@ void print_keys() {
     }
 }
 
-int usage(std::FILE* to = stderr) {
-    std::fprintf(
-        to, "usage: sluice simulate [FILE.toml] [--set SECTION.KEY=VALUE ...] [--json]\n"
-            "       sluice simulate LOG [--access NUMBER|all] [--set ...] [--json]  of a job: see "
-            "sluice record\n"
-            "       sluice simulate --check [--set ...]  all kernels on all patterns\n"
-            "       sluice simulate --keys               what a description may say\n");
-    return to == stdout ? 0 : bad_usage;
-}
+constexpr char usage[] =
+    "usage: sluice simulate [FILE.toml] [--set SECTION.KEY=VALUE ...] [--json]\n"
+    "       sluice simulate LOG [--access NUMBER|all] [--set ...] [--json]  of a job: see "
+    "sluice record\n"
+    "       sluice simulate --check [--set ...]  all kernels on all patterns\n"
+    "       sluice simulate --keys               what a description may say\n";
 
 int run_one(tools::Scenario const& scenario, bool as_json) {
     auto const impossible = why_not(scenario);
@@ -54,8 +52,8 @@ int run_one(tools::Scenario const& scenario, bool as_json) {
 }
 
 int complain(Description const& description) {
-    std::fprintf(stderr, "sluice simulate: %s; see sluice simulate --keys\n",
-                 description.error().c_str());
+    auto const said = with_reference(description.error(), "sluice simulate --keys");
+    std::fprintf(stderr, "sluice simulate: %s\n", said.c_str());
     return bad_usage;
 }
 
@@ -82,7 +80,7 @@ int command_simulate(int argc, char** argv) {
     for (int i = 0; i < argc; ++i) {
         std::string const argument = argv[i];
         if (argument == "--keys") return print_keys(), 0;
-        if (asks_for_help(argument)) return usage(stdout);
+        if (asks_for_help(argument)) return tell(usage);
         if (argument == "--check") {
             check = true;
         } else if (argument == "--json") {
@@ -98,7 +96,7 @@ int command_simulate(int argc, char** argv) {
             if (!text) description.fail("cannot read " + argument);
             if (text) description.add(*text);
         } else {
-            return usage();
+            return not_understood("simulate", argc, argv, usage);
         }
     }
     if (recorded.given()) return run_recorded(recorded, description, as_json);

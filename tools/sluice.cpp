@@ -109,12 +109,13 @@ bool is_python_command(std::string_view name) {
 }
 
 int no_such_command(char const* name) {
-    std::vector<std::string_view> names{"help"};
+    std::vector<std::string_view> names{"help", "--help", "--version"};
     for (Command const& c : commands) names.emplace_back(c.name);
     auto const in_python = sluice::python_commands();
     for (auto const& c : in_python) names.emplace_back(c.name);
     auto const meant = sluice::nearest(name, names);
-    std::fprintf(stderr, "sluice: there is no command '%s'", name);
+    std::fprintf(stderr, "sluice: there is no %s '%s'", name[0] == '-' ? "option" : "command",
+                 name);
     if (!meant) return std::fputs("\n\n", stderr), help(stderr);
     std::fprintf(stderr, "; did you mean %s? See sluice help\n", std::string(*meant).c_str());
     return bad_usage;

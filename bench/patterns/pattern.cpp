@@ -1,6 +1,7 @@
 // Patterns by name. See pattern.hpp.
 #include "bench/patterns/pattern.hpp"
 
+#include "base/nearest.hpp"
 #include "bench/patterns/e3sm_grid.hpp"
 #include "bench/patterns/shapes.hpp"
 
@@ -33,6 +34,14 @@ Maker const* maker_of(std::string const& name) noexcept {
     return found == makers.end() ? nullptr : found;
 }
 
+std::string no_such_pattern(std::string const& name) {
+    std::vector<std::string_view> names;
+    for (Maker const& maker : makers) names.emplace_back(maker.name);
+    auto const meant = nearest(name, names);
+    return "there is no pattern '" + name + "'" +
+           (meant ? "; did you mean " + std::string(*meant) + "?" : "");
+}
+
 }  // namespace
 
 std::vector<std::string> const& pattern_names() {
@@ -45,7 +54,7 @@ std::vector<std::string> const& pattern_names() {
 }
 
 std::string why_not(PatternSpec const& spec, Rank ranks) {
-    if (maker_of(spec.name) == nullptr) return "there is no pattern '" + spec.name + "'";
+    if (maker_of(spec.name) == nullptr) return no_such_pattern(spec.name);
     if (ranks < 1) return "needs at least one rank";
     if (spec.bytes < 1 || spec.piece_bytes < 1) return "needs at least one byte a rank and a piece";
     if (spec.name == "btio" && square_root(ranks) == 0)

@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sluice.arguments import Parser
+
 BAD_USAGE = 2
 MODULES = ("DXT_MPIIO", "DXT_POSIX")
 BYTE = "type 0 size=1 extent=1 pieces=1 maker=element form=bytes element=1 lower=0 upto=1"
@@ -117,8 +119,8 @@ def convert(path: str | pathlib.Path) -> str:
 
 def main(words: list[str]) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="sluice darshan", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="sluice darshan", description=__doc__,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("log", help="LOG.darshan")
     parser.add_argument("--out", help="the new log (LOG.record)")
     try:

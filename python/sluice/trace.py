@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from sluice import timeline
+from sluice.arguments import Parser
 from sluice.timeline import Slice, Timeline
 
 COLUMNS_MOST = 8  # Ranks that have a column of their own.
@@ -195,7 +196,7 @@ def cut(path: Path, trace: Timeline, wanted: timeline.Operation, out: Path) -> i
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    options = argparse.ArgumentParser(
+    options = Parser(
         prog="sluice trace", description="What SLUICE_TRACE recorded, in words; one operation of "
         "it; or as OTF2. Parts that a killed job left are merged first.")
     options.add_argument("file", type=Path, help="the file of SLUICE_TRACE")

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import sluice.command
+from sluice.arguments import Parser
 
 RANKS = 2
 SECONDS = 60  # Of one run; it takes about 5.
@@ -141,7 +142,7 @@ def report(plain: dict, served: dict) -> None:
 
 
 def parse(words: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="sluice try",
         description="Runs a small program on an emulated slow device, without Sluice and with it, "
                     "and prints the seconds that it waited.")

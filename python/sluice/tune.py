@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sluice import record
+from sluice.arguments import Parser
 
 BAD_USAGE = 2
 DEFAULT = ""
@@ -257,8 +258,8 @@ def report(all_of_them: list[Candidate], best: Candidate) -> Iterator[str]:
 
 def parse(words: list[str]) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="sluice tune", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(prog="sluice tune", description=__doc__,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("log", help="what sluice record wrote")
     parser.add_argument("--dir", required=True, help="where the files are made: on the file system "
                                                      "of the job")

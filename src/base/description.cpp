@@ -2,6 +2,7 @@
 #include "base/description.hpp"
 
 #include "base/byte_count.hpp"
+#include "base/nearest.hpp"
 
 #include <charconv>
 #include <limits>
@@ -65,6 +66,7 @@ bool Description::add(std::string const& text) {
 }
 
 std::optional<std::string> Description::take(std::string const& key) {
+    asked_.insert(key);
     auto const found = values_.find(key);
     if (found == values_.end()) return std::nullopt;
     std::string value = std::move(found->second);
@@ -124,7 +126,11 @@ std::map<std::string, std::string> Description::take_section(std::string const& 
 
 std::string Description::error() const {
     if (!error_.empty()) return error_;
-    return values_.empty() ? "" : "there is no key '" + values_.begin()->first + "'";
+    if (values_.empty()) return "";
+    std::string const& wrong = values_.begin()->first;
+    auto const meant = nearest(wrong, {asked_.begin(), asked_.end()});
+    return "there is no key '" + wrong + "'" +
+           (meant ? "; did you mean " + std::string(*meant) + "?" : "");
 }
 
 }  // namespace sluice

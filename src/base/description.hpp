@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ public:
 
 private:
     std::map<std::string, std::string> values_;
+    std::set<std::string> asked_;  ///< Keys that there are.
     std::string error_;
 };
 

@@ -25,6 +25,9 @@ COEXISTENCE = ROOT / "tests" / "coexistence"
 CMAKE = BUILD / "env" / "tools" / "bin" / "cmake"
 MPIS = ("mpich", "openmpi")
 SECONDS = 40
+MISSPELT = {"bench --patern e3sm": "--pattern", "bench storage --deviec x": "--device",
+            "bench overhead --repaet 1": "--repeat", "calibrate --dri .": "--dir",
+            "replay x --dri y": "--dir", "device --profle x": "--profile"}
 WHERE = """
 from mpi4py import MPI
 maps = {line.split()[-1] for line in open("/proc/self/maps") if "libsluice" in line}
@@ -219,8 +222,17 @@ def own_programs(installed, mpi):
         expect(said, "^sluice: .*(a job of its own|but its MPI is another one)", "^exit code [1-9]")
 
 
+def misspelt(installed, mpi):
+    """What is a program of its own, by CLI11, names the option that is meant as well."""
+    for words, meant in MISSPELT.items():
+        if words.startswith("device") and not (BUILD / mpi / "libexec" / "sluice-device").exists():
+            continue
+        said = installed.run(mpi, installed.command, *words.split(), ranks=1)
+        expect(said, f"there is no option '--[a-z]+'; did you mean {meant}[?]$", "^exit code 2")
+
+
 CASES = (run_paths, c_program, python, bench, information, no_mpiexec, linked, found_by_cmake,
-         facts, exported, tried, other_library, own_programs)
+         facts, misspelt, exported, tried, other_library, own_programs)
 
 
 def check(case, mpi, installed):

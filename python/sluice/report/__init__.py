@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from sluice import record, timeline
+from sluice.arguments import Parser
 from sluice.report import job as jobs
 from sluice.report import page, words
 
@@ -87,7 +88,7 @@ def version() -> str:
 
 def parser() -> argparse.ArgumentParser:
     """The options."""
-    options = argparse.ArgumentParser(
+    options = Parser(
         prog="sluice report", description="One page about a job's file I/O: how long the program "
         "waited, for which files and calls, and what would help. Reads a log of `sluice record`, "
         "a trace of `sluice run --trace`, or a folder with either or both.")
