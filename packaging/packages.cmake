@@ -36,6 +36,7 @@ set(CPACK_RPM_MPI_PACKAGE_REQUIRES "sluice = ${PROJECT_VERSION}")
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /usr/share/man /usr/share/man/man1 /usr/share/man/man3 /usr/share/man/man7
     /usr/share/zsh /usr/share/zsh/site-functions /usr/share/bash-completion
-    /usr/share/bash-completion/completions /usr/share/modulefiles /usr/share/lmod
+    /usr/share/bash-completion/completions /usr/share/fish /usr/share/fish/vendor_completions.d
+    /usr/share/modulefiles /usr/share/lmod
     /usr/${CMAKE_INSTALL_LIBDIR}/pkgconfig /usr/${CMAKE_INSTALL_LIBDIR}/cmake)
 include(CPack)

@@ -29,6 +29,15 @@ install(FILES ${PROJECT_BINARY_DIR}/install/SluiceConfig.cmake
 install(FILES setup/completion/sluice
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES setup/completion/_sluice DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES setup/completion/sluice.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# Folders of a package manager, or a prefix of Sluice's own, need no such target.
+if(PROJECT_IS_TOP_LEVEL)
+    add_custom_target(uninstall VERBATIM COMMAND ${CMAKE_COMMAND}
+        -D manifest=${PROJECT_BINARY_DIR}/install_manifest.txt
+        -P ${PROJECT_SOURCE_DIR}/setup/uninstall.cmake)
+endif()
 
 include(CheckSymbolExists)
 

@@ -37,6 +37,9 @@ class Sluice(CMakePackage):
         return [
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_ZLIB", True),
+            self.define_from_variant("SLUICE_DEVICE", "device"),
+            self.define_from_variant("SLUICE_URING", "uring"),
+            self.define_from_variant("SLUICE_FABRIC", "fabric"),
         ]
 
     @run_after("install")
