@@ -63,6 +63,9 @@ struct MachineProfile {
     double operation_nodes = 1e-4;  ///< What it takes longer with two nodes or more.
     double exchange = 3e-5;         ///< What claims add to it, and waiting for others.
     double round = 1e-5;            ///< Of a window of an aggregator, without its bytes.
+    /// What a call takes longer whose ranks did something else before it, for each rank of a core:
+    /// until they, and what serves the storage, are awake.
+    double after_pause = 0;
 
     std::array<RequestCosts, 2> sequential, random;  ///< By Direction.
 

@@ -35,6 +35,8 @@ constexpr Line lines[] = {
      "what it takes longer with several nodes"},
     {"exchange", &MachineProfile::exchange, "what claims and waiting for others add to it"},
     {"cycle", &MachineProfile::round, "a window of an aggregator, without its bytes"},
+    {"after_pause", &MachineProfile::after_pause,
+     "what a call takes longer that follows no other at once, each rank of a core"},
 };
 
 struct Messages {

@@ -179,7 +179,7 @@ RC_GTEST_PROP(cost_model, grows_with_each_cost, ()) {
     double* const costs[] = {&dearer.between.start, &dearer.between.byte, &dearer.queue,
                              &dearer.copy_byte,     &dearer.copy_piece,   &dearer.plan_piece,
                              &dearer.wake,          &dearer.operation,    &dearer.operation_nodes,
-                             &dearer.exchange,      &dearer.round};
+                             &dearer.exchange,      &dearer.round,        &dearer.after_pause};
     *costs[*rc::gen::inRange<std::size_t>(0, std::size(costs))] *= 3;
     for (auto const& [candidate, estimate] : price_all(work, machine, drawn_freedom(work)))
         RC_ASSERT(price(candidate, work, dearer).total >= 0.9999 * estimate.total);

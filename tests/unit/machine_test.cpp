@@ -51,7 +51,7 @@ void expect_near(MachineProfile const& a, MachineProfile const& b,
     EXPECT_TRUE(near(a.copy_piece, b.copy_piece) && near(a.plan_piece, b.plan_piece));
     EXPECT_TRUE(near(a.wake, b.wake) && near(a.operation, b.operation));
     EXPECT_TRUE(near(a.operation_nodes, b.operation_nodes) && near(a.exchange, b.exchange));
-    EXPECT_TRUE(near(a.round, b.round));
+    EXPECT_TRUE(near(a.round, b.round) && near(a.after_pause, b.after_pause));
     for (std::size_t way : {0U, 1U}) {
         for (double const clients : {1.0, 2.0, 3.0, 8.0, 100.0}) {
             for (double const bytes : sizes) {
@@ -102,9 +102,10 @@ RC_GTEST_PROP(machine, any_survives_its_text, ()) {
     machine.measured = "host, day";
     machine.between = {drawn_time(), drawn_time() * 1e-3};
     machine.within = {drawn_time(), drawn_time() * 1e-3};
-    for (double* const value : {&machine.queue, &machine.copy_byte, &machine.copy_piece,
-                                &machine.plan_piece, &machine.wake, &machine.operation,
-                                &machine.operation_nodes, &machine.exchange, &machine.round})
+    for (double* const value :
+         {&machine.queue, &machine.copy_byte, &machine.copy_piece, &machine.plan_piece,
+          &machine.wake, &machine.operation, &machine.operation_nodes, &machine.exchange,
+          &machine.round, &machine.after_pause})
         *value = *rc::gen::inRange(0, 4) == 0 ? 0 : drawn_time();
     machine.random[0] = drawn_costs();
     std::vector<double> sizes{1};

@@ -76,7 +76,14 @@ void measure_messages(Job const& job, double seconds, MachineProfile& profile);
 /// Copies, planning, and waking each other: of processors and memory.
 void measure_work(Job const& job, double seconds, MachineProfile& profile);
 
+/// The library is there and serves calls.
+bool is_served();
+
 /// Collective calls of the library.
 void measure_calls(Job const& job, double seconds, MachineProfile& profile);
+
+/// Calls that follow no other at once, on the storage. After all the rest: what the model says of
+/// them without this number is what they take longer than.
+void measure_pauses(Job const& job, double seconds, MachineProfile& profile);
 
 }  // namespace sluice::calibrate

@@ -16,8 +16,6 @@ namespace {
 constexpr int window_bytes = 4096, piece_bytes = 64;
 constexpr int windows_most = 64;
 
-bool is_served() { return dlsym(RTLD_DEFAULT, "sluice_version") != nullptr; }
-
 /// A file of some ranks, in which each has a few bytes of every window; the others wait.
 class CallFile {
 public:
@@ -153,6 +151,8 @@ void measure_near(Job const& job, std::string const& folder, double seconds,
 }
 
 }  // namespace
+
+bool is_served() { return dlsym(RTLD_DEFAULT, "sluice_version") != nullptr; }
 
 void measure_calls(Job const& job, double seconds, MachineProfile& profile) {
     if (!is_served()) {

@@ -72,7 +72,7 @@ Way progress_way(Job const& job) {
 
 void calibrate_all(Job const& job) {
     // Storage takes most of the time, since it has most of the numbers.
-    constexpr double of_messages = 0.15, of_work = 0.1, of_calls = 0.15;
+    constexpr double of_messages = 0.15, of_work = 0.1, of_calls = 0.15, of_pauses = 0.05;
     double const seconds = job.options.seconds;
     std::string const out = job.rank == 0 ? out_path(job.options) : "";
     MachineProfile profile = usual_machine();
@@ -82,6 +82,7 @@ void calibrate_all(Job const& job) {
     measure_calls(job, of_calls * seconds, profile);
     double const left = std::max(seconds / 3, seconds - (bench::now() - begin));
     StorageFacts const facts = measure_storage(job, of_rank_0(left), profile);
+    measure_pauses(job, of_pauses * seconds, profile);
     if (job.rank != 0) return;
     profile.measured = measured_where(job, facts);
     write_profile(profile, out);

@@ -40,6 +40,11 @@ double call_seconds(Workload const& w, MachineProfile const& m) noexcept {
     return m.operation + (w.nodes > 1 ? m.operation_nodes * std::log2(w.nodes) : 0);
 }
 
+/// Ranks and what serves the storage were asleep, or did something else, when the call came.
+double pause_seconds(Workload const& w, MachineProfile const& m) noexcept {
+    return m.after_pause * std::max(1.0, std::ceil(w.ranks / w.nodes) / w.cores_a_node);
+}
+
 // ---- Independent ----------------------------------------------------------------------------
 
 /// From the first to the last byte of the rank with the most.
@@ -77,7 +82,7 @@ double gap_before_piece(Workload const& w) noexcept {
 
 Estimate independent(Candidate const& c, Workload const& w, MachineProfile const& m) noexcept {
     Estimate e;
-    e.planning = call_seconds(w, m) + w.pieces_most * m.plan_piece;
+    e.planning = call_seconds(w, m) + pause_seconds(w, m) + w.pieces_most * m.plan_piece;
     if (w.bytes > 0) {
         double const clients = w.bytes / w.bytes_most;
         auto const &sequential = m.sequential[index(w.direction)],
@@ -243,8 +248,8 @@ double storage_seconds(Share const& s, Workload const& w, MachineProfile const& 
 
 double planning_seconds(Candidate const& c, Share const& s, Workload const& w,
                         MachineProfile const& m) noexcept {
-    double seconds =
-        call_seconds(w, m) + w.pieces_most * m.plan_piece + s.empty_windows * m.round * empty_round;
+    double seconds = call_seconds(w, m) + pause_seconds(w, m) + w.pieces_most * m.plan_piece +
+                     s.empty_windows * m.round * empty_round;
     if (w.repeats) return seconds;
     seconds += m.exchange;
     if (w.nodes > 1 && !s.grouped) seconds += (w.nodes - 1) * m.between.start;

@@ -102,7 +102,7 @@ Estimate price_independent(Summary const& all, Topology const& topology, PlanLim
     work.pieces = static_cast<double>(load.pieces);
     work.bytes_most = static_cast<double>(load.bytes_most);
     work.pieces_most = static_cast<double>(load.pieces_most);
-    work.span = 0;
+    work.span = static_cast<double>(load.span.bytes());
     work.interleaved = false;
     return price(Candidate{}, work, *limits.machine);
 }

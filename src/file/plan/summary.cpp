@@ -5,8 +5,9 @@ namespace sluice {
 namespace {
 
 Load join(Load const& a, Load const& b) noexcept {
-    return {a.bytes + b.bytes, std::max(a.bytes_most, b.bytes_most), a.pieces + b.pieces,
-            std::max(a.pieces_most, b.pieces_most), a.ranks + b.ranks};
+    return {a.bytes + b.bytes,   std::max(a.bytes_most, b.bytes_most),
+            a.pieces + b.pieces, std::max(a.pieces_most, b.pieces_most),
+            a.ranks + b.ranks,   join(a.span, b.span)};
 }
 
 }  // namespace
@@ -19,7 +20,7 @@ PlanLookup agreed(PlanLookup a, PlanLookup b) noexcept {
 Load load_of(Request const& request) noexcept {
     if (request.bytes <= 0) return {};
     std::int64_t const pieces = piece_count(request);
-    return {request.bytes, request.bytes, pieces, pieces, 1};
+    return {request.bytes, request.bytes, pieces, pieces, 1, span_of(request)};
 }
 
 Summary summarise(Request const& request, Scope scope) {

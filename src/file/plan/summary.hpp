@@ -54,6 +54,7 @@ struct Load {
     Bytes bytes = 0, bytes_most = 0;  ///< Of all, and of the rank with the most.
     std::int64_t pieces = 0, pieces_most = 0;
     std::int64_t ranks = 0;  ///< That have any.
+    Span span;               ///< From the first to the last of them, of any rank.
     bool operator==(Load const&) const = default;
 };
 
