@@ -19,6 +19,7 @@ constexpr char usage[] =
     "  --kernels           kernels x patterns; both are run when none is asked for\n"
     "  --romio             ROMIO's own collective write beside Sluice's, 64 aggregators\n"
     "  --choices N         the library's choice beside the best way, on N drawn scenarios\n"
+    "  --first N           the seed of the first of them (1)\n"
     "  --planning          real time and memory of planning, for each rank\n"
     "  --ranks N,...       (1024,4096)\n"
     "  --machines NAME,... (knl,power9) also: ethernet\n"
@@ -48,6 +49,7 @@ bool take_size(std::string const& text, Bytes& value) {
 /// An option with a value; false where one of them is not known.
 bool take(ExchangeOptions& options, std::string const& name, std::string const& value) {
     if (name == "--choices") return take_size(value, options.choices);
+    if (name == "--first") return take_size(value, options.first);
     if (name == "--bytes") return take_size(value, options.bytes);
     if (name == "--piece") return take_size(value, options.piece_bytes);
     if (name == "--window") return take_size(value, options.window_bytes);

@@ -120,9 +120,11 @@ ChoiceOutcome compare_choice(Scenario scenario) {
 
 int compare_choices(ExchangeOptions const& options) {
     int wrong = 0;
-    for (std::int64_t seed = 1; seed <= options.choices; ++seed) {
+    std::int64_t const end = options.first + options.choices;
+    for (std::int64_t seed = options.first; seed < end; ++seed) {
         Scenario const scenario = drawn_scenario(static_cast<std::uint64_t>(seed), ranks_drawn);
-        std::fprintf(stderr, "\r%lld of %lld\033[K", static_cast<long long>(seed),
+        std::fprintf(stderr, "\r%lld of %lld\033[K",
+                     static_cast<long long>(seed - options.first + 1),
                      static_cast<long long>(options.choices));
         ChoiceOutcome const found = compare_choice(scenario);
         std::fprintf(stderr, "\r\033[K");

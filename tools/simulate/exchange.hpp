@@ -19,6 +19,7 @@ struct ExchangeOptions {
     bool throttles = false, kernels = false, planning = false, romio = false;
     bool published = false;    ///< btio and flash have the paper's size.
     std::int64_t choices = 0;  ///< Drawn scenarios on which the library's choice is compared.
+    std::int64_t first = 1;    ///< The seed of the first of them.
     bool checked = false;
     std::FILE* json = nullptr;
 };
