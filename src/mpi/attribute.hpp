@@ -1,5 +1,5 @@
 // An Attribute keeps a shared object of the library with a communicator, and lets it go when the
-// communicator is freed.
+// communicator is freed. Duplicates have none, unless a function says what they have.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -14,7 +14,11 @@ template <class T> class Attribute {
 public:
     /// `freed` is told of objects whose communicator was freed, but not at the end of MPI.
     using Freed = void (*)(std::shared_ptr<T> object);
-    explicit constexpr Attribute(Freed freed) noexcept : freed_(freed) {}
+    /// What a duplicate gets, while the MPI makes it; null: nothing.
+    using Copied = std::shared_ptr<T> (*)(T const& of_original);
+    explicit constexpr Attribute(Freed freed, Copied copied = nullptr) noexcept
+        : freed_(freed),
+          copied_(copied) {}
 
     /// Nothing: never set. Null: set to null.
     std::optional<std::shared_ptr<T>> get(MPI_Comm communicator) {
@@ -38,6 +42,14 @@ private:
         std::shared_ptr<T> object;
         Attribute* attribute;
     };
+    static int copy(MPI_Comm, int, void*, void* value, void* copied, int* is_copied) {
+        auto const& held = *static_cast<Held*>(value);
+        auto const copy = held.attribute->copied_;
+        auto object = held.object && copy ? copy(*held.object) : nullptr;
+        *is_copied = object ? 1 : 0;
+        if (object) *static_cast<void**>(copied) = new Held{std::move(object), held.attribute};
+        return MPI_SUCCESS;
+    }
     static int free(MPI_Comm, int, void* value, void*) {
         std::unique_ptr<Held> const held(static_cast<Held*>(value));
         bool const finalizing = held->attribute->key_ == MPI_KEYVAL_INVALID;
@@ -51,13 +63,14 @@ private:
         std::lock_guard const lock(mutex_);
         int key = key_;
         if (key == MPI_KEYVAL_INVALID) {
-            PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free, &key, nullptr);
+            PMPI_Comm_create_keyval(copy, free, &key, nullptr);
             key_ = key;
         }
         return key;
     }
 
     Freed freed_;
+    Copied copied_;
     std::mutex mutex_;  ///< One thread makes the key.
     std::atomic<int> key_{MPI_KEYVAL_INVALID};
 };

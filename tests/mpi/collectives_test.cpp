@@ -1,10 +1,11 @@
 // Nonblocking collectives against the MPI's own blocking ones, byte for byte: random kinds, sizes,
 // datatypes, operations, communicators and topologies, several under way at once. What a seed gives
 // is the same on every machine; a failure names its case with all its arguments.
-//   collectives_test --seed N --cases N [--break]
+//   collectives_test --seed N --cases N [--break] [--no-messages]
 #include "collective_aliases.hpp"
 #include "collective_batch.hpp"
 #include "collective_legal.hpp"
+#include "collective_names.hpp"
 #include "sluice/sluice.h"
 
 namespace {
@@ -15,6 +16,7 @@ struct Chosen {
     std::uint64_t seed = 1;
     int cases = 40;  ///< Of each way: batches of up to six calls.
     bool breaks = false;
+    bool no_messages = false;  ///< No message of the MPI's is needed for nonblocking collectives.
 };
 
 /// Takes the options of this program out of the arguments.
@@ -25,6 +27,8 @@ Chosen take_options(int& argc, char** argv) {
         std::string_view const name = argv[i];
         if (name == "--break")
             chosen.breaks = true;
+        else if (name == "--no-messages")
+            chosen.no_messages = true;
         else if (name == "--seed" && i + 1 < argc)
             chosen.seed = std::stoull(argv[++i]);
         else if (name == "--cases" && i + 1 < argc)
@@ -57,6 +61,7 @@ int main(int argc, char** argv) {
         }
         for (auto& test : legal_tests()) tests.push_back(std::move(test));
         for (auto& test : alias_tests()) tests.push_back(std::move(test));
+        for (auto& test : name_tests(chosen.no_messages)) tests.push_back(std::move(test));
         return tests;
     });
 }

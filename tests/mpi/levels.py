@@ -126,7 +126,8 @@ def network_runs(mpi, small):
         yield Run(mpi, "outstanding_test", 3, 1, ["--only", "/three,/two_files,freed"], 150,
                   settings)
         yield Run(mpi, "errors_test", 2, 1, [], 150, settings)
-        yield Run(mpi, "collectives_test", 3, 1, ["--seed", "77", "--cases", "20"], 150,
+        ways = [] if network == "mpi" else ["--no-messages"]
+        yield Run(mpi, "collectives_test", 3, 1, ["--seed", "77", "--cases", "20", *ways], 150,
                   {"SLUICE_COLLECTIVES": "1", **settings})
 
 
@@ -209,7 +210,7 @@ def collective_runs(mpi, cases, all_ranks, seeds=(1,), sleepers=(2, 4)):
     served = {"SLUICE_COLLECTIVES": "1"}
     awake = ["--skip", "needs_no_calls"]
     runs = [Run(mpi, "collectives_test", ranks, 0,
-                ["--seed", str(seed), "--cases", str(cases),
+                ["--seed", str(seed), "--cases", str(cases), "--no-messages",
                  *([] if ranks in sleepers else awake)], 300, served)
             for ranks in all_ranks for seed in seeds]
     few = ["--cases", str(cases // 4)]
@@ -225,6 +226,8 @@ def collective_runs(mpi, cases, all_ranks, seeds=(1,), sleepers=(2, 4)):
         # MPI's are not served; Open MPI's own hang where ranks have different datatypes.
         Run(mpi, "collectives_test", 3, 0, [*few, "--only", "/sluice_"], 300),
         Run(mpi, "collectives_test", 3, 0, [*few, *awake, "--thread-level", "3"], 300, served),
+        Run(mpi, "collectives_test", 4, 2, ["--thread-level", "3", "--only", "names/"], 300,
+            served),
     ]
 
 

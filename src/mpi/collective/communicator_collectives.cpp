@@ -2,6 +2,7 @@
 #include "mpi/collective/communicator_collectives.hpp"
 
 #include "mpi/attribute.hpp"
+#include "mpi/communicator/names.hpp"
 #include "mpi/communicator/peers.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/progress/threads.hpp"
@@ -55,14 +56,22 @@ std::shared_ptr<Endpoints> endpoints_for(MPI_Comm communicator) {
     return world ? world : Endpoints::make(communicator);
 }
 
+/// One rank alone needs nobody to agree on a name.
+std::uint64_t name_among(Endpoints const& endpoints, MPI_Comm communicator) {
+    bool const are_its_own = &endpoints != Endpoints::of_world().get();
+    if (are_its_own) return endpoints.name();
+    return size_in(communicator) == 1 ? draw_name() : name_of(communicator);
+}
+
 std::shared_ptr<CommunicatorCollectives> make_context(MPI_Comm communicator) {
     if (!settings().enabled || is_intercommunicator(communicator)) return nullptr;
     auto endpoints = endpoints_for(communicator);
     if (!endpoints) return nullptr;
     auto members = endpoints->members(communicator);
     if (!members) return nullptr;
+    std::uint64_t const name = name_among(*endpoints, communicator);
     return std::make_shared<CommunicatorCollectives>(std::move(endpoints), std::move(*members),
-                                                     communicator);
+                                                     communicator, name);
 }
 
 bool may_call_mpi() noexcept { return thread_multiple() || !is_helper(); }
@@ -84,15 +93,19 @@ void CommunicatorCollectives::forget_all() {
 }
 
 CommunicatorCollectives::CommunicatorCollectives(std::shared_ptr<Endpoints> endpoints,
-                                                 std::vector<Rank> members, MPI_Comm communicator)
+                                                 std::vector<Rank> members, MPI_Comm communicator,
+                                                 std::uint64_t name)
     : communicator_(Communicator::of(communicator)),
       endpoints_(std::move(endpoints)),
       members_(std::move(members)),
       self_(rank_in(communicator)),
       is_one_node_(endpoints_->is_one_node(members_)),
       world_(endpoints_->world(members_)),
+      name_(name),
       network_(endpoints_->node(), endpoints_->local_indices(members_)),
-      collectives_({&network_, may_call_mpi}) {}
+      collectives_({&network_, may_call_mpi}) {
+    if (name_ != 0 && !needs_own()) connect();
+}
 
 /// Whoever saw its last operation complete may come here while another thread is still in
 /// progress(). Where nothing was ever started, the MPI may still be about to write the name here.
@@ -109,13 +122,14 @@ CommunicatorCollectives::~CommunicatorCollectives() {
 /// the first on all ranks, so their order is the same everywhere. Calls that fail or go to the MPI
 /// do not ask: nothing would take the name, and MPICH keeps a communicator on which it is asked.
 void CommunicatorCollectives::ask_for_name(MPI_Comm communicator) {
-    if (asked_for_.load(std::memory_order_acquire)) return;
+    if (named_ || asked_for_.load(std::memory_order_acquire)) return;
     std::lock_guard const lock(name_mutex_);
     if (asked_for_) return;
-    if (self_ == 0) name_ = endpoints_->new_name();
-    PMPI_Ibcast(&name_, 1, MPI_UINT64_T, 0, communicator, &asked_[0]);
-    bool const needs_own = !is_one_node_ && !team().has_fabric();
-    if (needs_own) PMPI_Comm_idup(communicator, &own_, &asked_[1]);
+    if (name_ == 0) {
+        if (self_ == 0) name_ = draw_name();
+        PMPI_Ibcast(&name_, 1, MPI_UINT64_T, 0, communicator, &asked_[0]);
+    }
+    if (needs_own()) PMPI_Comm_idup(communicator, &own_, &asked_[1]);
     asked_for_.store(true, std::memory_order_release);
 }
 
@@ -127,7 +141,12 @@ bool CommunicatorCollectives::take_name() {
     if (!lock || named_) return named_;
     int done = 0;
     PMPI_Testall(2, asked_, &done, MPI_STATUSES_IGNORE);
-    if (!done) return false;
+    if (done) connect();
+    return named_;
+}
+
+/// With its name, and where there is one its own communicator.
+void CommunicatorCollectives::connect() {
     if (own_ != MPI_COMM_NULL) {
         PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
         between_ = std::make_unique<MpiNetwork>(own_);
@@ -135,7 +154,7 @@ bool CommunicatorCollectives::take_name() {
         between_ = team().fabric_network(name_, members_);
     }
     network_.connect(name_, between_.get());
-    return named_ = true;
+    named_ = true;
 }
 
 void CommunicatorCollectives::settle() {

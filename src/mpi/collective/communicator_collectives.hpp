@@ -29,14 +29,16 @@ public:
     /// Before MPI goes away. All that was started is complete.
     static void forget_all();
 
+    /// `name`: 0 where the ranks have none yet.
     CommunicatorCollectives(std::shared_ptr<Endpoints> endpoints, std::vector<Rank> members,
-                            MPI_Comm communicator);
+                            MPI_Comm communicator, std::uint64_t name);
     ~CommunicatorCollectives() override;
 
     /// What all calls of these sizes run, made at the first one. By any thread.
     [[nodiscard]] std::shared_ptr<CollectivePlan const> plan_for(CollectiveCall const& call);
-    /// Before what follows is started, or prepared to be. Collective, in the order of the calls;
-    /// local, returns at once.
+    /// Before what follows is started, or prepared to be, where the communicator has no name, or
+    /// the MPI has to carry messages between nodes. Collective, in the order of the calls; local,
+    /// returns at once.
     void ask_for_name(MPI_Comm communicator);
     /// Begins. Collective, in the same order as other calls on the communicator; local, returns at
     /// once. Memory is kept until the operation is complete, what lies in it is not copied. Nobody
@@ -58,6 +60,8 @@ private:
         std::size_t operator()(CollectiveCall const& call) const noexcept { return hash(call); }
     };
 
+    [[nodiscard]] bool needs_own() const { return !is_one_node_ && !team().has_fabric(); }
+    void connect();
     bool take_name();
     bool progress() override;
     [[nodiscard]] bool idle() const noexcept override;
@@ -76,7 +80,7 @@ private:
     CollectiveWorld world_;
 
     // How the ranks come to a name, and between nodes to a communicator, without waiting.
-    std::uint64_t name_ = 0;
+    std::uint64_t name_;
     MPI_Comm own_ = MPI_COMM_NULL;
     MPI_Request asked_[2]{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     std::mutex name_mutex_;  ///< One thread asks at a time.

@@ -1,6 +1,7 @@
 // How endpoints are set up, and ranks translated. See endpoints.hpp.
 #include "mpi/collective/endpoints.hpp"
 
+#include "mpi/communicator/names.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/ranks.hpp"
 
@@ -41,7 +42,7 @@ std::shared_ptr<Endpoints> Endpoints::make(MPI_Comm communicator) {
     endpoints->team_ = Team::of(communicator);
     if (!endpoints->team_) return nullptr;
     if (!endpoints->team_->messages && !endpoints->connect()) return nullptr;
-    endpoints->take_costs();
+    endpoints->agree_on_costs_and_name();
     return endpoints;
 }
 
@@ -72,10 +73,15 @@ bool Endpoints::connect() {
 }
 
 /// What the machine's profile says of messages: that of the folder in which rank 0 works.
-void Endpoints::take_costs() {
-    ProfileOffer offer = team_->self == 0 ? offer_profile(".") : ProfileOffer{};
-    PMPI_Bcast(&offer, sizeof offer, MPI_BYTE, 0, team_->communicator);
-    auto const machine = take_profile(offer, *team_);
+void Endpoints::agree_on_costs_and_name() {
+    struct {
+        ProfileOffer offer;
+        std::uint64_t name = 0;
+    } told;
+    if (team_->self == 0) told = {offer_profile("."), draw_name()};
+    PMPI_Bcast(&told, sizeof told, MPI_BYTE, 0, team_->communicator);
+    name_ = told.name;
+    auto const machine = take_profile(told.offer, *team_);
     if (!machine) return;
     costs_.between = machine->between;
     costs_.copy_byte = machine->copy_byte;
@@ -88,11 +94,13 @@ std::shared_ptr<Endpoints> Endpoints::of_world() {
 
 void Endpoints::set_up_world() {
     auto endpoints = make(MPI_COMM_WORLD);
+    if (endpoints) begin_names(MPI_COMM_WORLD, endpoints->name());
     std::lock_guard const lock(world_endpoints().mutex);
     world_endpoints().endpoints.swap(endpoints);
 }
 
 void Endpoints::forget_world() {
+    forget_names();
     std::shared_ptr<Endpoints> endpoints;  // Ends after the lock: its team frees a communicator.
     std::lock_guard const lock(world_endpoints().mutex);
     endpoints.swap(world_endpoints().endpoints);
@@ -133,11 +141,6 @@ CollectiveWorld Endpoints::world(std::vector<Rank> const& members) const {
     }
     world.cores_a_node = team_->cores_a_node();
     return world;
-}
-
-std::uint64_t Endpoints::new_name() const {
-    static std::atomic<std::uint32_t> names{0};
-    return (static_cast<std::uint64_t>(team_->self) + 1) << 32 | ++names;
 }
 
 }  // namespace sluice

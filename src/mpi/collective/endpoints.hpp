@@ -27,18 +27,19 @@ public:
     [[nodiscard]] std::vector<Rank> local_indices(std::vector<Rank> const& members) const;
     /// What the choice of algorithms must know; equal on all members.
     [[nodiscard]] CollectiveWorld world(std::vector<Rank> const& members) const;
-    /// Of a new communicator whose first rank this is: no other one has it.
-    [[nodiscard]] std::uint64_t new_name() const;
+    /// Of the communicator for which they were made.
+    [[nodiscard]] std::uint64_t name() const noexcept { return name_; }
 
     [[nodiscard]] NodeNetwork& node() noexcept { return *team_->messages; }
     [[nodiscard]] Team const& team() const noexcept { return *team_; }
 
 private:
     bool connect();
-    void take_costs();
+    void agree_on_costs_and_name();
 
     std::shared_ptr<Team> team_;
     CollectiveWorld costs_;  ///< Without ranks.
+    std::uint64_t name_ = 0;
 };
 
 }  // namespace sluice

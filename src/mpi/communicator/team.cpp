@@ -1,6 +1,7 @@
 // How teams are set up, found again and freed. See team.hpp.
 #include "mpi/communicator/team.hpp"
 
+#include "base/mixed.hpp"
 #include "file/plan/staging.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/communicator/peers.hpp"
@@ -43,14 +44,6 @@ RegionShape shape_of(Rank local_count, std::int32_t aggregators) noexcept {
 
 /// Which messages of a team: names of its communicators are larger.
 constexpr std::uint64_t of_trial = 1, of_files = 2;
-
-/// A word that depends on both, and that other pairs do not give: that of SplitMix64.
-std::uint64_t mixed(std::uint64_t name, std::uint64_t part) noexcept {
-    std::uint64_t word = name + part * 0x9e3779b97f4a7c15;
-    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
-    word = (word ^ word >> 27) * 0x94d049bb133111eb;
-    return word ^ word >> 31;
-}
 
 Costs costs_of(MachineProfile const& m) noexcept {
     return {m.between.start, m.between.byte, m.queue, m.copy_byte, m.wake};

@@ -26,6 +26,8 @@ SLUICE_FORTRAN(comm_dup, (Integer c, Integer made, Integer ierror),
                MPI_Comm_dup(comm(c), Out<Comm>(made)))
 SLUICE_FORTRAN(comm_dup_with_info, (Integer c, Integer hints, Integer made, Integer ierror),
                MPI_Comm_dup_with_info(comm(c), info(hints), Out<Comm>(made)))
+SLUICE_FORTRAN(comm_idup, (Integer c, Integer made, Integer request, Integer ierror),
+               MPI_Comm_idup(comm(c), Out<Comm>(made), Out<Request>(request)))
 SLUICE_FORTRAN(comm_split, (Integer c, Integer color, Integer key, Integer made, Integer ierror),
                MPI_Comm_split(comm(c), *color, *key, Out<Comm>(made)))
 SLUICE_FORTRAN(comm_split_type,
