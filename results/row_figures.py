@@ -4,6 +4,7 @@ import statistics
 import sys
 
 import depth
+import fabric_trials
 import network
 import overlapped
 import texture_figures
@@ -85,6 +86,7 @@ def overhead():
             yield f"overhead_{mpi}_{where}", f"{best} of {len(cases)}"
 
 
-GROUPS = (random_programs, repeated, overlapped.figures, depth.figures, network.figures, tests,
+GROUPS = (random_programs, repeated, overlapped.figures, depth.figures, network.figures,
+          fabric_trials.figures, tests,
           nonblocking, plans, device, nvm, overhead, texture_figures.figures,
           texture_figures.thread_figures)

@@ -8,7 +8,7 @@ from data import mpi_of
 
 # Name for results/measure -> the files in results that it appends to.
 MEASURED = {"checkpoint": "checkpoint", "choice": "choice", "compare": "compare", "domains": "domains",
-            "network": "network", "nodes": "nodes", "nonblocking": "nonblocking",
+            "fabric": "fabric", "network": "network", "nodes": "nodes", "nonblocking": "nonblocking",
             "outstanding": "outstanding-times", "overlap": "overlap", "overlap-devices": "overlap",
             "queue": "queue", "romio": "exchange", "tests": "tests", "texture": "texture",
             "overhead": "collectives-overhead", "app-kernels": "collectives-kernels"}

@@ -39,9 +39,13 @@ void declare_overhead(CLI::App& app, Options& o) {
            "the blocking call; blocking: start + wait alone; overlap: what part of a call "
            "hides behind a computation as long; message: isend, irecv, test; queue: what each "
            "posted or unexpected message in a queue adds to a message; network: messages between "
-           "two ranks over the MPI and over libfabric, looking and asleep")
+           "two ranks over the MPI and over libfabric, looking and asleep; barrier: by messages "
+           "and "
+           "by counters that peers raise over libfabric; multicast: what each provider of "
+           "libfabric answers to it, and a broadcast by it")
         ->delimiter(',')
-        ->check(CLI::IsMember({"overhead", "blocking", "overlap", "message", "queue", "network"}));
+        ->check(CLI::IsMember({"overhead", "blocking", "overlap", "message", "queue", "network",
+                               "barrier", "multicast"}));
     auto known = kind_names();
     app.add_option("--kind", o.kinds,
                    "such as alltoall (default: gather,alltoall for overhead; "
@@ -59,7 +63,8 @@ void declare_overhead(CLI::App& app, Options& o) {
                    "no tests)")
         ->delimiter(',')
         ->transform(CLI::AsSizeValue(false));
-    app.add_flag("--computing", o.computing, "network: a thread of each rank computes meanwhile");
+    app.add_flag("--computing", o.computing,
+                 "network, barrier: a thread of each rank computes meanwhile");
     app.add_option("--tests", o.tests, "overlap: during one computation (default: 0)")
         ->check(CLI::NonNegativeNumber);
 }
@@ -144,6 +149,8 @@ int measure(Job& job, std::string const& command) {
         if (what == "message") measure_messages(job);
         if (what == "queue") measure_queues(job);
         if (what == "network") measure_network(job);
+        if (what == "barrier") measure_barriers(job);
+        if (what == "multicast") measure_multicast(job);
     }
     if (job.run.wrong_bytes == 0) return job.failed ? 1 : 0;
     job.report().note(bench::text_of("\nwrong bytes: %llu",

@@ -20,7 +20,7 @@ struct Options {
     std::vector<std::uint64_t> bytes;           ///< Of a block, likewise.
     std::vector<std::uint64_t> intervals{0, 1024, 2048, 4096, 8192};
     int tests = 0;               ///< Overlap: during one computation.
-    bool computing = false;      ///< Network: a thread of each rank computes meanwhile.
+    bool computing = false;      ///< Network, barrier: a thread of each rank computes meanwhile.
     bool asleep = false;         ///< Ranks sleep where they would compute.
     double seconds = 60;         ///< For all there is to measure.
     int repeat = 15, least = 3;  ///< Turns; fewer where time is short.
@@ -124,6 +124,8 @@ void measure_overlap(Job& job);
 void measure_messages(Job& job);
 void measure_queues(Job& job);
 void measure_network(Job& job);
+void measure_barriers(Job& job);
+void measure_multicast(Job& job);
 
 void measure_compression(Job& job);
 void measure_fft(Job& job, bool pencils);

@@ -123,6 +123,7 @@ class Host:
         run("ip", "link", "set", self.link, "master", "bridge0", "up")
         self.do("ip", "address", "add", f"{self.address}/24", "dev", "eth0")
         self.do("ip", "link", "set", "eth0", "up")
+        self.do("ip", "route", "add", "224.0.0.0/4", "dev", "eth0")  # Multicast groups.
         if rate:
             shape = ("root", "tbf", "rate", rate, "burst", "256kb", "latency", "20ms")
             run("tc", "qdisc", "add", "dev", self.link, *shape)
