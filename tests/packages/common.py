@@ -49,8 +49,10 @@ def version():
 
 
 def copy_of_sources(target):
-    """What git knows of the sources as they lie here, changes included."""
-    for name in call("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=ROOT).split("\0"):
+    """The sources as they lie here, changes and new files included."""
+    listed = call("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+                  folder=ROOT)
+    for name in listed.split("\0"):
         if name and (ROOT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, target / name)
