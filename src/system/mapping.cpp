@@ -83,6 +83,8 @@ bool Mapping::open(Span range) const noexcept {
     return mprotect(data_ + begin, bytes, access) == 0 || mprotect(data_, bytes_, access) == 0;
 }
 
+void Mapping::prefer_large_pages() const noexcept { madvise(data_, bytes_, MADV_HUGEPAGE); }
+
 bool Mapping::reserve(Span range) const noexcept {
     if (!open(range)) return false;
     if (fd_ < 0) return true;  // Private memory: the kernel's overcommit decides.

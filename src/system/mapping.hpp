@@ -25,6 +25,9 @@ public:
     /// From now on the range may be touched. It may be false for private memory that the system
     /// does not promise; shared memory is promised when it is reserved.
     [[nodiscard]] bool open(Span range) const noexcept;
+    /// What is touched gets memory in large pages, where the system has them: some faults in the
+    /// place of hundreds.
+    void prefer_large_pages() const noexcept;
     /// Opens the range and backs it with memory now, so that a lack is an error here and no signal
     /// later. What the range holds stays, also when others write to it meanwhile.
     [[nodiscard]] bool reserve(Span range) const noexcept;

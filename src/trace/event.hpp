@@ -2,7 +2,6 @@
 // writes the event when it has ended, so an event is whole or is not there, also where a ring has
 // overwritten those before it.
 #pragma once
-#include <cmath>
 #include <cstdint>
 
 namespace sluice {
@@ -88,8 +87,9 @@ struct TraceEvent {
 };
 static_assert(sizeof(TraceEvent) == 64);
 
+/// To the nearest; of times that are not negative.
 [[nodiscard]] inline std::int64_t nanoseconds(double seconds) noexcept {
-    return std::llround(seconds * 1e9);
+    return static_cast<std::int64_t>(seconds * 1e9 + 0.5);
 }
 
 }  // namespace sluice

@@ -73,23 +73,26 @@ public:
     TraceRing(TraceEvent* events, std::uint32_t room, TraceLane& lane) noexcept
         : events_(events),
           room_(room),
+          written_(lane.written.load(std::memory_order_relaxed)),
+          next_(static_cast<std::uint32_t>(written_ % room)),
           lane_(&lane) {}
 
     void add(TraceEvent const& event) noexcept {
-        std::uint64_t const count = lane_->written.load(std::memory_order_relaxed);
-        events_[count % room_] = event;
-        lane_->written.store(count + 1, std::memory_order_release);
+        events_[next_] = event;
+        if (++next_ == room_) next_ = 0;
+        lane_->written.store(++written_, std::memory_order_release);
     }
     /// The last one of this thread; null: there is none.
     [[nodiscard]] TraceEvent* last() const noexcept {
-        std::uint64_t const count = lane_->written.load(std::memory_order_relaxed);
-        return count == 0 ? nullptr : &events_[(count - 1) % room_];
+        return written_ == 0 ? nullptr : &events_[(next_ == 0 ? room_ : next_) - 1];
     }
     [[nodiscard]] explicit operator bool() const noexcept { return events_ != nullptr; }
 
 private:
     TraceEvent* events_ = nullptr;
     std::uint32_t room_ = 1;
+    std::uint64_t written_ = 0;  ///< Of the lane, whose only writer this is.
+    std::uint32_t next_ = 0;     ///< Where the next event goes: a division less for each.
     TraceLane* lane_ = nullptr;
 };
 

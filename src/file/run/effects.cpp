@@ -47,9 +47,9 @@ bool Effects::start(Op const& op, Effect& effect) {
 bool Effects::finish(Op const& op, Effect& effect) {
     if (effect.transfer) {
         if (!effect.transfer->done.load(std::memory_order_acquire)) return false;
-        finish_transfer(op, *effect.transfer);
-        if (state_.trace.on())
-            state_.trace.transfer(op, *effect.transfer, effect.began, time_for_trace());
+        double const now = execution_context_.clock->now();
+        finish_transfer(op, *effect.transfer, now);
+        if (state_.trace.on()) state_.trace.transfer(op, *effect.transfer, effect.began, now);
         effect.transfer.reset();
         return true;
     }
@@ -271,9 +271,9 @@ bool Effects::skip_transfer(Op const& op) {
     return true;
 }
 
-void Effects::finish_transfer(Op const& op, Transfer const& transfer) {
+void Effects::finish_transfer(Op const& op, Transfer const& transfer, double now) {
     state_.fail(transfer.error);
-    state_.transfers.end(execution_context_.clock->now());
+    state_.transfers.end(now);
     Memory const memory = op.kind == OpKind::write ? op.source : op.target;
     if (memory == Memory::user) {
         state_.independent_bytes += static_cast<UserTransfer const&>(transfer).wanted_bytes();

@@ -51,7 +51,7 @@ private:
     bool skip_transfer(Op const& op);
     [[nodiscard]] std::unique_ptr<Transfer> cb_buffer_transfer(Op const& op, Direction way) const;
     void start_transfer(Op const& op, Effect& effect);
-    void finish_transfer(Op const& op, Transfer const& transfer);
+    void finish_transfer(Op const& op, Transfer const& transfer, double now);
 
     [[nodiscard]] Counter& counter(Op const& op) const noexcept;
     [[nodiscard]] std::int64_t base(Op const& op) const noexcept;
