@@ -2,6 +2,7 @@
 // writes the event when it has ended, so an event is whole or is not there, also where a ring has
 // overwritten those before it.
 #pragma once
+#include <cmath>
 #include <cstdint>
 
 namespace sluice {
@@ -89,7 +90,7 @@ static_assert(sizeof(TraceEvent) == 64);
 
 /// To the nearest; of times that are not negative.
 [[nodiscard]] inline std::int64_t nanoseconds(double seconds) noexcept {
-    return static_cast<std::int64_t>(seconds * 1e9 + 0.5);
+    return std::lrint(seconds * 1e9);
 }
 
 }  // namespace sluice

@@ -123,8 +123,8 @@ int compare_choices(ExchangeOptions const& options) {
     std::int64_t const end = options.first + options.choices;
     for (std::int64_t seed = options.first; seed < end; ++seed) {
         Scenario const scenario = drawn_scenario(static_cast<std::uint64_t>(seed), ranks_drawn);
-        std::fprintf(stderr, "\r%lld of %lld\033[K",
-                     static_cast<long long>(seed - options.first + 1),
+        std::int64_t const number = seed - options.first + 1;
+        std::fprintf(stderr, "\r%lld of %lld\033[K", static_cast<long long>(number),
                      static_cast<long long>(options.choices));
         ChoiceOutcome const found = compare_choice(scenario);
         std::fprintf(stderr, "\r\033[K");
