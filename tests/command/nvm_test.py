@@ -159,7 +159,7 @@ class Equations(unittest.TestCase):
 
     def test_what_is_wrong_is_told(self):
         self.assertIn("usage", equations("--start", "fast"))
-        self.assertIn("usage", equations("--nonsense", 1))
+        self.assertIn("no option '--nonsense'", equations("--nonsense", 1))
         self.assertIn("/nonexistent", equations("--profile", "/nonexistent"))
 
 

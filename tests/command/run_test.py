@@ -69,6 +69,13 @@ class Run(unittest.TestCase):
     def test_the_standard_abi(self):
         self.expect("libsluice_abi.so", self.root / "programs/mpi_abi")
 
+    def test_what_may_not_be_run(self):
+        program = self.root / "programs" / "no_program"
+        program.write_text("no program")
+        result = self.run_command(program)
+        self.assertEqual(result.returncode, 126, result.stderr)
+        self.assertIn(f"cannot run {program}: Permission denied", result.stderr)
+
     def test_programs_are_found_through_path(self):
         folders = f"/nonexistent:{self.root}/programs:{os.environ['PATH']}"
         self.expect("libsluice_abi.so", "mpi_abi", PATH=folders)
