@@ -1,6 +1,8 @@
 // How a key is drawn, and its powers put into tables. See fingerprint_key.hpp.
 #include "base/fingerprint_key.hpp"
 
+#include "base/mixed.hpp"
+
 #include <algorithm>
 
 namespace sluice {
@@ -51,10 +53,7 @@ FingerprintKey::Powers const& FingerprintKey::powers() const {
 /// The generator of numbers is SplitMix64 (Steele, Lea and Flood 2014).
 std::shared_ptr<FingerprintKey const> FingerprintKey::of_seed(std::uint64_t seed) {
     auto const point = draw_generator([state = seed]() mutable -> std::optional<std::uint64_t> {
-        std::uint64_t z = state += 0x9e3779b97f4a7c15;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-        z = (z ^ z >> 27) * 0x94d049bb133111eb;
-        return z ^ z >> 31;
+        return mixed(state += 0x9e3779b97f4a7c15);
     });
     return std::make_shared<FingerprintKey const>(point.value());
 }

@@ -1,18 +1,13 @@
 // How borders are hashed into counters. See sketch.hpp.
 #include "file/plan/sketch.hpp"
 
+#include "base/mixed.hpp"
+
 namespace sluice {
 namespace {
 
 /// Some 3 ns each: 0.2 ms.
 constexpr std::int64_t pieces_max = 64 * 1024;
-
-/// The last step of splitmix64, by Steele, Lea and Flood (2014): all bits depend on all bits.
-constexpr std::uint64_t mixed(std::uint64_t x) noexcept {
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
-}
 
 }  // namespace
 
