@@ -30,7 +30,19 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
     auto const unit = static_cast<std::size_t>(alignment);
     return counted(std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit));
 }
+
+// The library's own nothrow form calls the one above, but the address sanitizer's allocates by
+// itself, and std::stable_sort takes its buffer so: then new and delete would not be a pair.
+void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept {
+    try {
+        return operator new(bytes);
+    } catch (std::bad_alloc const&) {
+        return nullptr;
+    }
+}
+
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::nothrow_t const&) noexcept { release(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
