@@ -61,6 +61,7 @@ def percent(value):
 
 
 def between(values, text="{:.2f}"):
-    """The least and the largest."""
+    """The least and the largest; one where they are written alike."""
     values = list(values)
-    return f"{text.format(min(values))} to {text.format(max(values))}"
+    least, largest = text.format(min(values)), text.format(max(values))
+    return least if least == largest else f"{least} to {largest}"

@@ -15,6 +15,7 @@ sys.path.append(str(ROOT / "bench" / "study"))
 import findings  # noqa: E402
 import lines as study  # noqa: E402
 
+CYCLES = 8  # Of an operation of `results/measure tests`.
 WITHOUT_TESTS = ("sluice 0", "interposed 0")
 
 
@@ -32,10 +33,17 @@ def repeated():
 
 
 def tests():
-    rows = newest(lines("tests"), "mpi", "ranks", "pattern", "direction", "tests").values()
-    for tests in (8, 16, 64):
-        found = [100 * row["hidden_strict"]["median"] for row in rows if row["tests"] == tests]
-        yield f"tests_{tests}", between(found, "{:.0f}") + " %"
+    """L8: what tests hide; with 2 ranks each has a core, with 4 a test takes it from another."""
+    rows = newest(lines("tests"), "mpi", "ranks", "nodes", "pattern", "direction",
+                  "tests").values()
+    for name, ranks, nodes in (("", 2, 1), ("_4", 4, 1), ("_hosts", 4, 2)):
+        found = {}
+        for row in rows:
+            if row["tests"] >= CYCLES and (row["ranks"], row["nodes"] or 1) == (ranks, nodes):
+                found.setdefault(row["tests"] // CYCLES, []).append(
+                    100 * row["hidden_strict"]["median"])
+        yield f"tests{name}", ", ".join(
+            f"{tests}: {between(hidden, '{:.0f}')} %" for tests, hidden in sorted(found.items()))
 
 
 def nonblocking():
