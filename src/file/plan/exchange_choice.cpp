@@ -47,6 +47,23 @@ bool would_run_ahead(double messages, double message_bytes, double rounds,
            messages * price > 2 * costs.wake;
 }
 
+/// Early messages of later windows take the aggregator's port before those that its next window
+/// waits for, and answers of reads that leave at once are all packed before the first is sent.
+/// Sends that end with their receives keep the order of the windows; each window then waits until
+/// senders have woken up. That is hidden where its messages take several times as long.
+bool would_crowd(Traffic const& traffic, double messages, Costs const& costs) noexcept {
+    constexpr double hidden = 9;  // From the drawn machines of `sluice bench exchange --choices`.
+    return traffic.nodes > 1 && messages * costs.start > hidden * costs.wake;
+}
+
+/// Messages that an aggregator takes at once, at most, where sends end with their receives: more
+/// would only wait for its port.
+Throttle held_throttle(Throttle chosen) noexcept {
+    constexpr std::int32_t held = 4;
+    if (chosen.messages == Throttle::none || chosen.messages > held) chosen.messages = held;
+    return chosen;
+}
+
 /// Claims of a few bytes: a message of each rank of other nodes, or one of each node once its ranks
 /// have told theirs.
 Layers layers_of_metadata(Topology const& topology, Costs const& costs) noexcept {
@@ -93,6 +110,18 @@ double window_seconds(Traffic const& traffic, Layers layers, Throttle throttle,
 
 namespace {
 
+/// Whether sends of data end with their receives, and the throttle of those that do.
+void hold_senders(Delivery& data, Traffic const& traffic, double senders, bool open, bool reads,
+                  Costs const& costs) noexcept {
+    double const message_bytes = traffic.bytes / std::max(1.0, senders);
+    if (would_crowd(traffic, senders, costs)) {
+        data.synchronous = 1;
+        if (open) data.throttle = held_throttle(data.throttle);
+    } else if (!reads && would_run_ahead(senders, message_bytes, traffic.rounds, costs)) {
+        data.synchronous = 1;
+    }
+}
+
 /// What hints leave open of the exchange of data; returns why it has these layers.
 char const* choose_data(Delivery& data, Traffic const& traffic, std::int32_t on_a_node, bool reads,
                         Costs const& costs) noexcept {
@@ -106,11 +135,9 @@ char const* choose_data(Delivery& data, Traffic const& traffic, std::int32_t on_
     double const two = window_seconds(traffic, Layers::two, throttle(traffic.nodes), costs);
     if (!by_hint) data.layers = one <= two ? Layers::one : Layers::two;
     double const senders = data.layers == Layers::one ? traffic.ranks : traffic.nodes;
-    double const message_bytes = traffic.bytes / std::max(1.0, senders);
+    bool const open = data.throttle.messages < 0;
     data.throttle = throttle(senders);
-    if (!reads && data.kernel == Kernel::automatic &&
-        would_run_ahead(senders, message_bytes, traffic.rounds, costs))
-        data.synchronous = 1;
+    if (data.kernel == Kernel::automatic) hold_senders(data, traffic, senders, open, reads, costs);
     return by_hint      ? "a hint says so"
            : one <= two ? "few ranks of a node share a window: each sends for itself"
                         : "many ranks of a node share a window: it sends for them";
