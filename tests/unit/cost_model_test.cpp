@@ -239,16 +239,42 @@ TEST(candidates, follow_the_weights) {
     EXPECT_EQ(choose(work, machine, freedom).candidate.domains, Domains::balanced);
 }
 
-/// Who does not wait for the call moves on meanwhile.
+/// Who does not wait for the call moves on meanwhile. Without holes: with them the storage's threads,
+/// which serve windows in turn, leave out each other's, and a disk has to find its place again.
 RC_GTEST_PROP(cost_model, overlap_is_never_slower, ()) {
     auto work = drawn_work();
     auto const machine = drawn_machine();
     work.blocking = true;
+    work.span = std::min(work.span, work.bytes);
+    work.stretches = 0;
     for (auto const& [candidate, estimate] : price_all(work, machine, drawn_freedom(work))) {
         auto beside = work;
         beside.blocking = false;
         RC_ASSERT(price(candidate, beside, machine).total <= 1.0001 * estimate.total);
     }
+}
+
+/// Two threads that serve the windows of pieces with holes lose a seek in each.
+TEST(cost_model, threads_that_take_turns_seek) {
+    MachineProfile machine = cases::machine_with("hdd");
+    for (auto& depth :
+         machine.sequential[1].depths)  // It reads on where either client's stream is.
+        depth.one = machine.sequential[1].depths[0].one;
+    MachineProfile free = machine;
+    free.random = free.sequential;
+    Workload work = cases::work_of(Shape::interleaved, Direction::write, 1, 4);
+    work.covered = work.blocking = false;
+    Candidate candidate;
+    candidate.strategy = Strategy::two_phase;
+    candidate.aggregators = 1;
+    auto const seeking = [&](double density) {
+        work.span = work.bytes / density;
+        candidate.window_bytes = static_cast<Bytes>(work.span) / 8;
+        return price(candidate, work, machine).storage - price(candidate, work, free).storage;
+    };
+    double const seek = machine.random[1].seconds(4096, 1) - machine.sequential[1].seconds(4096, 1);
+    EXPECT_GT(seeking(0.5), 4 * seek);
+    EXPECT_LT(seeking(1), 1.1 * seek);
 }
 
 /// No workload is too strange.

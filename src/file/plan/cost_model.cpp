@@ -63,14 +63,20 @@ double far_part(double gap, double length) noexcept {
     return gap > 0 ? std::exp(-near_lengths * length / gap) : 0;
 }
 
+bool is_far(double distance, double length) noexcept { return distance > near_lengths * length; }
+
+double seek_seconds(RequestCosts const& sequential, RequestCosts const& random, double length,
+                    double clients) noexcept {
+    return std::max(0.0, random.seconds(length, clients) - sequential.seconds(length, clients));
+}
+
 /// Until the first requests of clients have found their places in the span: the last request was
 /// at the other end of it, and clients share it. That is known, not a matter of chance.
 double finding_seconds(RequestCosts const& sequential, RequestCosts const& random, double length,
                        double clients, double span) noexcept {
-    auto const is_far = [length](double distance) { return distance > near_lengths * length; };
-    double const seek = random.seconds(length, 1) - sequential.seconds(length, 1);
-    double const seeks = (is_far(span) ? 1 : 0) + (is_far(span / clients) ? clients - 1 : 0);
-    return std::max(0.0, seek) * seeks;
+    double const seeks =
+        (is_far(span, length) ? 1 : 0) + (is_far(span / clients, length) ? clients - 1 : 0);
+    return seek_seconds(sequential, random, length, 1) * seeks;
 }
 
 /// Pieces of ranks that interleave are asked for at about the same time, so that the gap before a
@@ -246,6 +252,14 @@ double storage_seconds(Share const& s, Workload const& w, MachineProfile const& 
     return seconds;
 }
 
+/// Threads that serve an aggregator's windows in turn leave out the other's each time.
+double turns_seconds(Candidate const& c, Share const& s, Workload const& w, MachineProfile const& m,
+                     double threads) noexcept {
+    if (threads <= 1 || !is_far(static_cast<double>(c.window_bytes), s.request_bytes)) return 0;
+    return seek_seconds(m.sequential[index(w.direction)], m.random[index(w.direction)],
+                        s.request_bytes, s.aggregators * threads);
+}
+
 double planning_seconds(Candidate const& c, Share const& s, Workload const& w,
                         MachineProfile const& m) noexcept {
     double seconds = call_seconds(w, m) + pause_seconds(w, m) + w.pieces_most * m.plan_piece +
@@ -263,13 +277,15 @@ Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& 
     set_copies(r, s, w, m);
     set_messages(r, s, c, w, m);
     double const messages = r.packing + r.link + r.receiving;
-    double const finding =
-        (1 - std::min(1.0, s.random / s.requests)) *
-        finding_seconds(m.sequential[index(w.direction)], m.random[index(w.direction)],
-                        s.request_bytes, s.aggregators, w.span);
-    double const first = storage_seconds(s, w, m, s.aggregators) + finding;
     double const threads = w.blocking ? 1 : std::min(storage_threads, s.windows);
-    double const full = storage_seconds(s, w, m, s.aggregators * threads) / threads;
+    double const near_part = 1 - std::min(1.0, s.random / s.requests);
+    double const finding =
+        near_part * finding_seconds(m.sequential[index(w.direction)], m.random[index(w.direction)],
+                                    s.request_bytes, s.aggregators, w.span);
+    double const first = storage_seconds(s, w, m, s.aggregators) + finding;
+    double const full = (storage_seconds(s, w, m, s.aggregators * threads) +
+                         near_part * turns_seconds(c, s, w, m, threads)) /
+                        threads;
     double pace = std::max({r.copies + r.packing, r.link, r.own + r.receiving, full + m.round});
     double storage = full;
     if (w.blocking) {
