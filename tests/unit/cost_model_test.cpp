@@ -239,8 +239,8 @@ TEST(candidates, follow_the_weights) {
     EXPECT_EQ(choose(work, machine, freedom).candidate.domains, Domains::balanced);
 }
 
-/// Who does not wait for the call moves on meanwhile. Without holes: with them the storage's threads,
-/// which serve windows in turn, leave out each other's, and a disk has to find its place again.
+/// Who does not wait for the call moves on meanwhile. Without holes: with them the threads of the
+/// storage, which serve windows in turn, leave out each other's, and a disk has to seek.
 RC_GTEST_PROP(cost_model, overlap_is_never_slower, ()) {
     auto work = drawn_work();
     auto const machine = drawn_machine();
