@@ -35,7 +35,7 @@ bool Effects::start(Op const& op, Effect& effect) {
         return false;
     case OpKind::write:
     case OpKind::read:
-        if (state_.status != Status::ok) return skip_transfer(op);
+        if (!state_.may_transfer(op)) return skip_transfer(op);
         start_transfer(op, effect);
         return finish(op, effect);
     case OpKind::reduce:  // Of collectives between memories.
@@ -263,7 +263,7 @@ void Effects::start_transfer(Op const& op, Effect& effect) {
     }
 }
 
-/// After an error rounds flow on, but the file is left alone, and readers get nothing.
+/// After most errors rounds flow on, but the file is left alone, and readers get nothing.
 bool Effects::skip_transfer(Op const& op) {
     if (op.target == Memory::cb_buffer)
         execution_context_.window.limit(op.aggregator, op.round)
@@ -272,7 +272,7 @@ bool Effects::skip_transfer(Op const& op) {
 }
 
 void Effects::finish_transfer(Op const& op, Transfer const& transfer, double now) {
-    state_.fail(transfer.error);
+    state_.note(transfer.error);
     state_.transfers.end(now);
     Memory const memory = op.kind == OpKind::write ? op.source : op.target;
     if (memory == Memory::user) {

@@ -124,10 +124,15 @@ struct ExchangeState {
     std::map<MessageKey, Packed> placing;  ///< Messages with parts, while they are sent.
     std::map<MessageKey, Bytes> placed;    ///< Parts of messages that came, until it is unpacked.
     Counter collected{}, taken{}, answered{};  ///< Only this rank looks at them.
-    Status status = Status::ok;                ///< What this rank met; stops its storage ops.
-    Error error;                               ///< The first that it met, if it met any itself.
-    std::function<void()> report;              ///< Tells of `error`, once; null: nobody asks.
-    Offset end_of_file = endless;              ///< Where this rank's reads found the file to end.
+    Status status = Status::ok;  ///< What this rank met. Most errors stop its transfers.
+    /// Of a write whose call may have returned on some rank: what else went wrong is no reason to
+    /// leave bytes out of the file.
+    bool writes_on = false;
+    /// A message did not come as it should: collective buffers may hold what nobody wrote.
+    bool is_torn = false;
+    Error error;                   ///< The first that it met, if it met any itself.
+    std::function<void()> report;  ///< Tells of `error`, once; null: nobody asks.
+    Offset end_of_file = endless;  ///< Where this rank's reads found the file to end.
     /// A thread waits in a call for this operation and serves the file itself.
     std::atomic<bool> caller_transfers{false};
     /// A storage thread was given a transfer.
@@ -162,7 +167,18 @@ struct ExchangeState {
     [[nodiscard]] Request const& exchanged() const {
         return independent ? nothing(request.direction) : request;
     }
+    /// Whether a transfer is made, after whatever went wrong.
+    [[nodiscard]] bool may_transfer(Op const& op) const noexcept {
+        bool const own = op.kind == OpKind::write && op.source == Memory::user;
+        return status == Status::ok || (writes_on && (own || !is_torn));
+    }
+    /// Something of the exchange failed.
     void fail(Error const& what) {
+        is_torn |= what.status != Status::ok;
+        note(what);
+    }
+    /// The same of anything else, as of a transfer.
+    void note(Error const& what) {
         bool const first = what && !error;
         status = agreed(status, what.status);
         error = first_of(error, what);

@@ -27,6 +27,7 @@ Operation::Operation(ExecutionContext& execution_context, QueueState& queue, Cal
     state_.user = call_.user;
     state_.status = call_.status;
     state_.caller_transfers = call_.may_block;
+    state_.writes_on = call_.ordered && state_.request.direction == Direction::write;
     if (call_.report_error) state_.report = [this] { call_.report_error(*this); };
     if (call_.status != Status::ok) state_.request.bytes = 0;
     if (!call_.find_memory) state_.independent = wants_independent();
@@ -78,7 +79,7 @@ void Operation::take_memory(std::shared_ptr<Layout const> memory) {
     if (is_in_range(*memory, 0, 0, r.bytes, -offset_limit)) {
         r.memory = std::move(memory);
     } else {
-        state_.fail({.status = Status::count,
+        state_.note({.status = Status::count,
                      .what = "the datatype reaches farther in memory than offsets can say"});
         r.bytes = 0;
     }
@@ -105,25 +106,29 @@ void Operation::start_summary_exchange() {
 }
 
 bool Operation::progress(Ahead& ahead) {
-    bool moved = is_abandoned_ && progress_abandoned();
-    for (bool again = !is_abandoned_; again && !complete();) {
-        completed_.clear();
-        again = executor_.progress(completed_);
-        for (std::int32_t const id : completed_) {
-            if (id == id_control)
-                --control_left_;
-            else if (id == id_independent)
-                independent_done_ = true;
-            else
-                --cursors_[index(id)].active;
-        }
-        again |= step(ahead);
+    bool moved = false;
+    for (bool again = true; again && !complete();) {
+        again = is_ending_ ? progress_to_end(ahead) : progress_stages(ahead);
         moved |= again;
     }
     ahead.planned = planned();
     tell_those_behind(ahead);
     if (!complete() && ahead.oldest < 0) ahead.oldest = number();
     return moved;
+}
+
+bool Operation::progress_stages(Ahead const& ahead) {
+    completed_.clear();
+    bool const moved = executor_.progress(completed_);
+    for (std::int32_t const id : completed_) {
+        if (id == id_control)
+            --control_left_;
+        else if (id == id_independent)
+            independent_done_ = true;
+        else
+            --cursors_[index(id)].active;
+    }
+    return step(ahead) || moved;
 }
 
 /// The time since the last stage began is that stage's.
@@ -212,12 +217,15 @@ void Operation::start_decided() {
     state_.plan = make_plan(decision_, summary_exchange_, *execution_context_.topology,
                             execution_context_.limits, weights_.get());
     bool const failed = summary_exchange_.status != Status::ok;
-    if (summary_exchange_.pending == 0 && (summary_exchange_.bytes == 0 || failed)) {
+    // Where a message failed a rank is lost, and nobody may wait for all of them.
+    bool const owed = failed && call_.ordered && summary_exchange_.status != Status::other;
+    if (summary_exchange_.pending == 0 && (summary_exchange_.bytes == 0 || (failed && !owed))) {
         return finish();
     }
     if (failed) {
         state_.plan.strategy = Strategy::independent;
         state_.plan.domains.clear();
+        if (owed && owes_bytes() && !independent_started_) start_independent();
     } else if (!independent_started_ && !independent_done_ && state_.request.bytes > 0 &&
                (state_.independent || state_.plan.strategy == Strategy::independent)) {
         start_independent();

@@ -46,7 +46,9 @@ struct Call {
     bool reads_beyond_end = false;
     /// Of a read: how many of those that come next this rank knows. All ranks learn the least.
     std::uint8_t foretold = 0;
-    std::shared_ptr<void> keeps;  ///< Kept until the operation is complete: what `user` lies in.
+    /// Kept until the operation is complete: what `user` lies in. A write that has it is one whose
+    /// call returns before: its bytes are written, whatever becomes of the other ranks.
+    std::shared_ptr<void> keeps;
     /// Told once of the first error of the system or of the MPI that this rank meets: by the thread
     /// that meets it, perhaps under the lock of progress. Null: nobody asks.
     std::function<void(Operation const&)> report_error;
@@ -99,8 +101,11 @@ public:
     bool progress(Ahead& ahead);
 
     /// A rank of the node has ended, without which it cannot go on: it is complete, with this error
-    /// on this rank, when nothing of it is under way any more. Others may have another one.
+    /// on this rank, when nothing of it is under way any more. Others may have another one. Bytes
+    /// of a write whose call has returned are written before, by this rank alone.
     void abandon(Error const& why);
+    /// Was abandoned, or it has failed: it begins no stage any more.
+    [[nodiscard]] bool is_ending() const noexcept { return is_ending_; }
 
     /// Moves a short part of a blocking call at once, in the calling thread, before the operation
     /// is appended: the exchange of summaries then tells the outcome, and nothing is left to agree
@@ -209,7 +214,13 @@ private:
     void start_agreement();
     void finish();
     void end(Status result);
-    bool progress_abandoned();
+    bool progress_stages(Ahead const& ahead);
+    void wind_up(Status result);
+    bool progress_to_end(Ahead const& ahead);
+    /// Whether the call has returned, and some of this rank's bytes may not be in the file. Of one
+    /// that has failed.
+    [[nodiscard]] bool owes_bytes() const noexcept;
+    void write_owed();
     void start_independent();
     [[nodiscard]] bool planned() const noexcept { return stage_ >= Stage::claims; }
     [[nodiscard]] bool generated(std::size_t aggregator) const noexcept;
@@ -227,7 +238,9 @@ private:
     Decision decision_;
     std::shared_ptr<Weights const> weights_;  ///< That the decision was made with.
     bool reused_plan_ = false;
-    bool is_abandoned_ = false;
+    bool is_ending_ = false;  ///< Only what has begun is finished, and bytes that are owed.
+    bool wrote_owed_ = false;
+    Error error_before_;  ///< What this rank had met then.
     bool independent_started_ = false, independent_done_ = false;
     bool ran_early_ = false;                  ///< Before the exchange of summaries, by run_early().
     std::vector<Cursor> cursors_;             ///< By aggregator.

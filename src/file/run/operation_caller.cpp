@@ -14,7 +14,7 @@ void Operation::run_early() {
     if (!state_.independent || !call_.may_block || state_.request.bytes > inline_bytes) return;
     UserTransfer transfer(state_.request, state_.user);
     call_.storage->run(transfer);
-    state_.fail(transfer.error);
+    state_.note(transfer.error);
     state_.independent_bytes = transfer.bytes;
     independent_done_ = ran_early_ = true;
 }
@@ -27,7 +27,9 @@ bool Operation::may_release_caller() const noexcept {
     bool const serves =
         stage_ != Stage::agreement &&
         std::ranges::any_of(cursors_, [](Cursor const& cursor) { return cursor.carries; });
-    if (stage_ == Stage::waiting || state_.status != Status::ok) return false;
+    // Of a bad call all ranks have the error at once.
+    bool const failed = agreed(state_.status, summary_exchange_.status) != Status::ok;
+    if (stage_ == Stage::waiting || failed) return false;
     return !state_.request.atomic && !serves && (moved || brings_nothing);
 }
 

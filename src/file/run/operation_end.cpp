@@ -2,6 +2,8 @@
 #include "file/run/operation.hpp"
 #include "file/run/transfers.hpp"
 
+#include <utility>
+
 namespace sluice {
 
 void Operation::finish() {
@@ -13,6 +15,8 @@ void Operation::finish() {
                  : cut              ? bytes_before(state_.request, outcome.end_of_file)
                                     : state_.request.bytes;
     }
+    bool const torn = outcome.status == Status::other || state_.is_torn;
+    if (torn && owes_bytes()) return wind_up(outcome.status);
     end(outcome.status);
 }
 
@@ -31,19 +35,42 @@ void Operation::end(Status result) {
 }
 
 void Operation::abandon(Error const& why) {
-    if (is_abandoned_ || complete()) return;
-    is_abandoned_ = true;
+    if (is_ending_ || complete()) return;
     state_.fail(why);
     executor_.abandon();
+    wind_up(state_.status);
 }
 
-bool Operation::progress_abandoned() {
-    if (complete()) return false;
+void Operation::wind_up(Status result) {
+    is_ending_ = true;
+    result_ = result;
+}
+
+/// Of two writes of a byte the later one must win.
+bool Operation::progress_to_end(Ahead const& ahead) {
     completed_.clear();
     bool const moved = executor_.progress(completed_);
     if (!executor_.idle()) return moved;
-    end(state_.status);
+    if (!owes_bytes()) {
+        state_.error = first_of(state_.error, error_before_);
+        end(result_);
+        return true;
+    }
+    if (ahead.oldest >= 0) return moved;
+    write_owed();
     return true;
+}
+
+bool Operation::owes_bytes() const noexcept {
+    bool const moved = state_.independent && state_.independent_bytes == state_.request.bytes;
+    return call_.keeps && state_.writes_on && state_.request.bytes > 0 && !moved && !wrote_owed_;
+}
+
+/// What storage refuses is reported, whatever was before.
+void Operation::write_owed() {
+    wrote_owed_ = true;
+    error_before_ = std::exchange(state_.error, {});
+    start_independent();
 }
 
 }  // namespace sluice

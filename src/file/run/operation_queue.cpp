@@ -18,15 +18,19 @@ void OperationQueue::append(std::shared_ptr<Operation> operation) {
     queue_.push_back(std::move(operation));
 }
 
-bool OperationQueue::progress() {
-    bool moved = false;
+void OperationQueue::begin_at_front() {
     ahead_.planned = true;
     ahead_.oldest = -1;
     ahead_.generating.assign(state_.next_round.size(), false);
     ahead_.carrying.assign(state_.next_round.size(), false);
+}
+
+bool OperationQueue::progress() {
+    bool moved = false;
+    begin_at_front();
     for (auto& operation : queue_) {
         if (operation->number() >= queue_.front()->number() + operations_under_way) break;
-        if (operation->stage() == Stage::waiting) {
+        if (operation->stage() == Stage::waiting && !operation->is_ending()) {
             operation->start(ahead_);
             moved = true;
         }
@@ -43,6 +47,7 @@ bool OperationQueue::abandon_if_lost() {
     if (!lost) return false;
     for (auto& operation : queue_) operation->abandon(lost);
     bool moved = false;
+    begin_at_front();
     for (auto& operation : queue_) moved |= operation->progress(ahead_);
     return moved;
 }

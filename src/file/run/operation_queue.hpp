@@ -40,6 +40,7 @@ public:
     void describe(TraceEvent& wait) const override;
 
 private:
+    void begin_at_front();
     bool abandon_if_lost();
 
     ExecutionContext& execution_context_;
