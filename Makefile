@@ -79,6 +79,7 @@ test-documents: environment    ## the programs and commands that the README and 
 	    TARGETS="demo_parts sluice-bench sluice-replay"
 	@python3 tests/document_programs.py
 
+test-packages: needed = $(both) packages
 test-packages: environment     ## each way of installing, from nothing and back: docs/install.md
 	@python3 tests/packages/run.py
 

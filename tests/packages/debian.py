@@ -50,6 +50,12 @@ class System:
         return {path for name in ("usr", "etc", "opt", "var/lib")
                 for path in (self.folder / name).rglob("*")}
 
+    def expect_as_before(self, before):
+        """Where nothing else was installed: no file, and no folder of Sluice's own, is new."""
+        left = [path for path in self.files() - before if path.is_symlink() or path.is_file()]
+        assert not left, f"left behind: {left}"
+        self.expect_nothing_left(before)
+
     def expect_nothing_left(self, before):
         """Packages that came along may stay; nothing may that is named after Sluice."""
         left = [path for path in self.files() - before if "sluice" in path.name.lower()]
