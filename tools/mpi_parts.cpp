@@ -107,11 +107,17 @@ bool has_own_mpi(std::string const& program) {
 
 std::string mpiexec_of(std::string const& library) {
     bool const is_open_mpi = library.find(open_mpi) != std::string::npos;
-    for (std::string folder = folder_of(library); !folder.empty(); folder = folder_of(folder)) {
-        std::string const plain = folder + "/bin/mpiexec";
-        std::string const own = plain + (is_open_mpi ? ".openmpi" : ".mpich");
-        for (std::string const& path : {own, plain})
-            if (access(path.c_str(), X_OK) == 0) return path;
+    std::string const lies_in = folder_of(library);
+    std::error_code failed;
+    // The loader finds Debian's MPIs below /lib, which is a link to /usr/lib.
+    for (std::string const& first :
+         {lies_in, std::filesystem::canonical(lies_in, failed).string()}) {
+        for (std::string folder = first; !folder.empty(); folder = folder_of(folder)) {
+            std::string const plain = folder + "/bin/mpiexec";
+            std::string const own = plain + (is_open_mpi ? ".openmpi" : ".mpich");
+            for (std::string const& path : {own, plain})
+                if (access(path.c_str(), X_OK) == 0) return path;
+        }
     }
     return "";
 }

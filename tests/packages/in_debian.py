@@ -67,7 +67,8 @@ def deb(folder):
         shutil.copy(path, system.folder / "tmp")
     system.install(*(f"/tmp/{path.name}" for path in found), "mpich", "openmpi-bin")
     said = system.run("sluice", "info")
-    assert "mpich: MPI" in said and "openmpi: MPI" in said, said
+    for mpi in MPIS:
+        assert f"{mpi}: MPI" in said and f"/usr/bin/mpiexec.{mpi}\n" in said, said
     system.install(*COMPILERS, *PYTHON, *(libraries for _, libraries in MPIS.values()))
     for mpi in MPIS:
         run_programs(system, mpi)

@@ -1,0 +1,22 @@
+"""From nothing to the first program under Sluice, for docs/install.md. results/table writes it
+between two marks of the page; tests/packages/run.py --record wheel writes the data."""
+
+import re
+
+from data import ROOT, lines, newest
+
+BEGIN, END = "<!-- results/table: seconds -->", "<!-- results/table: end -->"
+PAGE = ROOT / "docs" / "install.md"
+
+
+def seconds():
+    rows = newest(lines("install"), "way", "mpi_library").values()
+    return " and ".join(f"{row['seconds']:.0f} s with {row['mpi_library']}" for row in rows)
+
+
+def page():
+    return re.sub(
+        f"{BEGIN}.*{END}",
+        lambda _: f"{BEGIN}\nFrom no environment to the end of the first program: {seconds()}, on "
+        "2 cores and with a mirror of PyPI nearby. pip's downloads are in it, without its cache."
+        f"\n{END}", PAGE.read_text(), flags=re.DOTALL)
