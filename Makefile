@@ -106,7 +106,7 @@ clean:                         ## remove what was built; build/env stays
 	@find build -mindepth 1 -maxdepth 1 ! -name env -exec rm -rf {} +
 
 help:                          ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 environment:
 	@setup/environment $(needed)

@@ -28,7 +28,12 @@ install(FILES ${PROJECT_BINARY_DIR}/install/SluiceConfig.cmake
 # What shells complete: they ask the command itself for its commands and options.
 install(FILES setup/completion/sluice
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES setup/completion/_sluice DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+# Debian's zsh leaves out site-functions of /usr. Debian's libraries are in lib/x86_64-linux-gnu.
+set(zsh_folder site-functions)
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" AND CMAKE_INSTALL_LIBDIR MATCHES "^lib/")
+    set(zsh_folder vendor-completions)
+endif()
+install(FILES setup/completion/_sluice DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${zsh_folder})
 install(FILES setup/completion/sluice.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 

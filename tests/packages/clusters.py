@@ -18,6 +18,7 @@ DEBIAN_NAMES = {  # What Spack's package is in Debian, whose image of compilers 
     "c": "gcc", "cxx": "g++", "cmake": "cmake", "python": "python3", "pkgconfig": "pkg-config",
     "mpi": "libmpich-dev", "cli11": "libcli11-dev", "libfuse": "libfuse3-dev",
     "liburing": "liburing-dev", "libfabric": "libfabric-dev"}
+MODULES = "/usr/share/modules/init/bash"  # It says where Environment Modules lie.
 FRAMEWORK = ("easybuild-framework", "easybuild-easyblocks", "setuptools<81")
 
 
@@ -101,14 +102,14 @@ def easybuild(folder):
           f"--sourcepath={folder}", f"--buildpath={folder}/build", f"--tmpdir={folder}",
           "--modules-tool=EnvironmentModules", "--module-syntax=Tcl")
     around = {"PATH": f"{tools}:{CMAKE.parent}:{os.environ['PATH']}",
-              "MODULESHOME": "/usr/share/modules"}
+              "MODULES_CMD": call("bash", "-c", f". {MODULES}; echo $MODULES_CMD").strip()}
     said = call(*eb, "--dry-run", "--filter-deps=CMake,pkgconf,Python", given, environment=around)
     assert f"Sluice/{version()}-foss-2023b" in said, said
     call(*eb, "--filter-deps=CMake,pkgconf,Python", recipe, environment=around)
     program = folder / "in_c"
     call("mpicc.mpich", "-o", program, PROGRAMS / "in_c.c")
     expect_overlap(call(
-        "bash", "-c", f". /usr/share/modules/init/bash; module use {folder}/eb/modules/all; module "
+        "bash", "-c", f". {MODULES}; module use {folder}/eb/modules/all; module "
         f"load Sluice/{version()}; mpiexec.mpich -n 2 sluice run {program} {folder}/file",
         environment={"SLUICE_STATS": "1"}))
 

@@ -82,7 +82,8 @@ def completed_in_terminal(system, prepare, *words):
         terminal = Terminal(system, *words)
         try:
             terminal.type(f"{prepare}; echo pre''pared\n")
-            seen = terminal.read_until("prepared")
+            # The keys are for the line editor, which is there when it shows its prompt.
+            seen = terminal.read_until(rf"prepared\s[^>]*{PROMPT}")
             terminal.type(f"{typed}\t\t\t")
             for word in offered:  # A single one is completed in its place, several are listed.
                 seen += terminal.read_until(re.escape(word))
