@@ -60,6 +60,7 @@ def spack(folder):
     """The command that the recipe makes, in a new Debian with Debian's packages for Spack's: each
     definition means something to the build, a variant that is off is left out, and what is
     installed serves."""
+    print("       Spack itself is skipped, because it is in neither PyPI nor Debian")
     recipe = Recipe()
     unknown = recipe.needed - set(DEBIAN_NAMES)
     assert not unknown, f"what is {unknown} in Debian?"
