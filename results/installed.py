@@ -3,7 +3,7 @@ between two marks of the page; tests/packages/run.py --record wheel writes the d
 
 import re
 
-from data import ROOT, lines, newest
+from data import MPIS, ROOT, lines, newest
 
 BEGIN, END = "<!-- results/table: seconds -->", "<!-- results/table: end -->"
 PAGE = ROOT / "docs" / "install.md"
@@ -11,7 +11,8 @@ PAGE = ROOT / "docs" / "install.md"
 
 def seconds():
     rows = newest(lines("install"), "way", "mpi_library").values()
-    return " and ".join(f"{row['seconds']:.0f} s with {row['mpi_library']}" for row in rows)
+    found = [(row["seconds"], *row["mpi_library"].split()) for row in rows]
+    return " and ".join(f"{taken:.1f} s with {MPIS[mpi]} {version}" for taken, mpi, version in found)
 
 
 def page():
