@@ -71,7 +71,12 @@ def in_simulation():
         yield f"{machine}_romio", between(ratios(machine, 1024, "ROMIO").values(), "{:.1f}")
         yield f"{machine}_issend", between(ratios(machine, 1024, "ROMIO, issend").values(), "{:.1f}")
     for name, kernel in (("pairwise", "pairwise"), ("hybrid_caption", "hybrid, caption of figure 5"),
-                         ("hybrid_text", "hybrid, section V.C")):
+                         ("hybrid_text", "hybrid, section V.C"),
+                         ("hybrid_caption_throttled", "hybrid, caption, throttled"),
+                         ("hybrid_text_throttled", "hybrid, V.C, throttled"),
+                         ("hybrid_caption_batches", "hybrid, caption, batches"),
+                         ("hybrid_text_batches", "hybrid, V.C, batches"),
+                         ("balanced_batches", "balanced, batches")):
         yield f"knl_btio_{name}", f"{ratios('knl', 1024, kernel)['btio']:.2f}"
     yield "knl_flash_pairwise", f"{ratios('knl', 1024, 'pairwise')['flash']:.2f}"
     btio = runs["knl", 1024, "btio"]

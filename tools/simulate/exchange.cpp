@@ -9,7 +9,8 @@
 namespace sluice::tools {
 namespace {
 
-constexpr Throttle all_at_once{Throttle::none}, usual{Throttle::usual}, one{1};
+constexpr Throttle all_at_once{Throttle::none}, usual{Throttle::usual}, one{1},
+    batches{Throttle::usual, 1};
 
 constexpr Delivery delivery(Kernel kernel, Layers layers, Throttle throttle,
                             std::uint8_t synchronous = 0) {
@@ -32,7 +33,10 @@ constexpr Contender tam(char const* name, Delivery both) {
 
 constexpr Delivery romio = delivery(Kernel::ascending, Layers::one, all_at_once),
                    issend = one_layer(Kernel::ascending, all_at_once),
-                   balanced = one_layer(Kernel::balanced, usual);
+                   issend_throttled = one_layer(Kernel::ascending, usual),
+                   issend_batches = one_layer(Kernel::ascending, batches),
+                   balanced = one_layer(Kernel::balanced, usual),
+                   balanced_batches = one_layer(Kernel::balanced, batches);
 
 /// ROMIO posts all messages at once; a pairwise exchange has one; the others are throttled.
 constexpr Contender contenders[] = {
@@ -41,9 +45,14 @@ constexpr Contender contenders[] = {
     same("pairwise", one_layer(Kernel::pairwise, one)),
     same("spread-out", one_layer(Kernel::spread_out, usual)),
     same("balanced", balanced),
-    // The paper defines its hybrid in both ways.
+    // The paper defines its hybrid in both ways, and throttles by batches.
     {"hybrid, caption of figure 5", issend, balanced},
     {"hybrid, section V.C", balanced, issend},
+    {"hybrid, caption, throttled", issend_throttled, balanced},
+    {"hybrid, V.C, throttled", balanced, issend_throttled},
+    {"hybrid, caption, batches", issend_batches, balanced_batches},
+    {"hybrid, V.C, batches", balanced_batches, issend_batches},
+    same("balanced, batches", balanced_batches),
     same("two-layer", two_layers(Kernel::ascending, all_at_once)),
     same("two-layer, spread-out", two_layers(Kernel::spread_out, usual)),
     same("two-layer, balanced", two_layers(Kernel::balanced, usual)),
@@ -122,8 +131,6 @@ Scenario scenario_of(ExchangeOptions const& options, std::string const& machine,
     if (file.error.empty()) scenario.pattern.decomposition = patterns::Decomposition(file.text);
     return scenario;
 }
-
-std::span<Contender const> exchange_contenders() noexcept { return contenders; }
 
 int sweep_throttles(ExchangeOptions const& options) {
     constexpr std::int32_t messages[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, Throttle::none};

@@ -31,8 +31,6 @@ struct Contender {
     Rank local_aggregators = 0;  ///< See Experiment::local_aggregators.
 };
 
-[[nodiscard]] std::span<Contender const> exchange_contenders() noexcept;
-
 [[nodiscard]] Scenario scenario_of(ExchangeOptions const& options, std::string const& machine,
                                    Rank ranks, std::string const& pattern);
 
