@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import time
 
@@ -54,6 +55,11 @@ def newest(rows, *keys):
     """The last line for each combination of keys; `mpi` is a key of all lines."""
     return {tuple(mpi_of(row) if key == "mpi" else row.setdefault(key, "") for key in keys): row
             for row in rows}
+
+
+def between_marks(text, begin, end, inside):
+    """The text of a page with what a script writes between two marks of it."""
+    return re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{inside}\n{end}", text, flags=re.DOTALL)
 
 
 def percent(value):

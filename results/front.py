@@ -1,13 +1,12 @@
 """The table of the README: what an unchanged program gains, what it does not, and where that was
 measured. results/table writes it between two marks of the README."""
 
-import re
 
 import blocking_programs
 import comparison
 import overlapped
 from behind_figures import ALONE, BEHIND
-from data import ROOT, between, lines
+from data import ROOT, between, between_marks, lines
 
 BEGIN, END = "<!-- results/table: figures -->", "<!-- results/table: end -->"
 # Program and function in results/behind.jsonl -> what a reader calls them.
@@ -99,5 +98,4 @@ def table():
 
 def readme():
     """The README with the table as the data have it."""
-    text = (ROOT / "README.md").read_text()
-    return re.sub(f"{BEGIN}.*{END}", lambda _: f"{BEGIN}\n\n{table()}\n\n{END}", text, flags=re.DOTALL)
+    return between_marks((ROOT / "README.md").read_text(), BEGIN, END, f"\n{table()}\n")

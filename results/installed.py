@@ -1,9 +1,7 @@
 """From nothing to the first program under Sluice, for docs/install.md. results/table writes it
 between two marks of the page; tests/packages/run.py --record wheel writes the data."""
 
-import re
-
-from data import MPIS, ROOT, lines, newest
+from data import MPIS, ROOT, between_marks, lines, newest
 
 BEGIN, END = "<!-- results/table: seconds -->", "<!-- results/table: end -->"
 PAGE = ROOT / "docs" / "install.md"
@@ -16,8 +14,6 @@ def seconds():
 
 
 def page():
-    return re.sub(
-        f"{BEGIN}.*{END}",
-        lambda _: f"{BEGIN}\nFrom no environment to the end of the first program: {seconds()}, on "
-        "2 cores and with a mirror of PyPI nearby. pip's downloads are in it, without its cache."
-        f"\n{END}", PAGE.read_text(), flags=re.DOTALL)
+    return between_marks(PAGE.read_text(), BEGIN, END, (
+        f"From no environment to the end of the first program: {seconds()}, on 2 cores and with a "
+        "mirror of PyPI nearby. pip's downloads are in it, without its cache."))

@@ -71,6 +71,16 @@ std::optional<MpiPart> part_named(std::string const& name, std::vector<MpiPart> 
     return std::nullopt;
 }
 
+/// That of a folder itself, or of one that it lies in; empty where there is none.
+std::string mpiexec_above(std::string folder, char const* ending) {
+    for (; !folder.empty(); folder = folder_of(folder)) {
+        std::string const plain = folder + "/bin/mpiexec";
+        for (std::string const& path : {plain + ending, plain})
+            if (access(path.c_str(), X_OK) == 0) return path;
+    }
+    return "";
+}
+
 }  // namespace
 
 std::string MpiPart::library(bool abi) const {
@@ -106,20 +116,13 @@ bool has_own_mpi(std::string const& program) {
 }
 
 std::string mpiexec_of(std::string const& library) {
-    bool const is_open_mpi = library.find(open_mpi) != std::string::npos;
-    std::string const lies_in = folder_of(library);
-    std::error_code failed;
+    char const* const ending = library.find(open_mpi) != std::string::npos ? ".openmpi" : ".mpich";
+    std::string const folder = folder_of(library);
+    std::string const found = mpiexec_above(folder, ending);
+    if (!found.empty()) return found;
     // The loader finds Debian's MPIs below /lib, which is a link to /usr/lib.
-    for (std::string const& first :
-         {lies_in, std::filesystem::canonical(lies_in, failed).string()}) {
-        for (std::string folder = first; !folder.empty(); folder = folder_of(folder)) {
-            std::string const plain = folder + "/bin/mpiexec";
-            std::string const own = plain + (is_open_mpi ? ".openmpi" : ".mpich");
-            for (std::string const& path : {own, plain})
-                if (access(path.c_str(), X_OK) == 0) return path;
-        }
-    }
-    return "";
+    std::error_code failed;
+    return mpiexec_above(std::filesystem::canonical(folder, failed).string(), ending);
 }
 
 std::string mpi_in_words(std::string const& mpi) {

@@ -122,6 +122,9 @@ std::vector<Hints> candidates_of(Case const& c) {
 }
 
 void expect_good_choice(Case const& c) {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
+#endif
     auto const chosen = simulate(c, {});
     ASSERT_EQ(chosen.fault, "");
     double best = chosen.seconds;
@@ -139,16 +142,10 @@ void expect_good_choice(Case const& c) {
 class SimulatedBest : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(SimulatedBest, TheChoiceIsNeverFarFromTheBestCandidate) {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
-#endif
     expect_good_choice(drawn_case(GetParam()));
 }
 
 TEST_P(SimulatedBest, NorIsItForAccessesWithHoles) {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
-#endif
     expect_good_choice(with_holes(drawn_case(GetParam()), GetParam()));
 }
 
