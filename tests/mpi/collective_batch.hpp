@@ -45,7 +45,8 @@ public:
         int const calls = same.between(1, 6);
         std::size_t const only = same.below(places.size());
         bool const one_place = same.chance(40);
-        frees_early_ = same.chance(50);
+        frees_early_ =
+            same.chance(50) && way != Way::persistent;  // Whose starts need the datatypes.
         for (int i = 0; i < calls; ++i) {
             Place const& place = places[one_place ? only : same.below(places.size())];
             if (place.communicator == MPI_COMM_NULL) continue;
