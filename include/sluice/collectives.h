@@ -116,8 +116,8 @@ int sluice_ineighbor_alltoallw(void const* send, int const* send_counts,
  *  collective calls on the communicator.
  *  Blocks: as the nonblocking functions above; the starts never do.
  *  Lifetime: buffers are kept, not copied: they must live until the request is freed, and be left
- *  alone while it is active. Counts, displacements and datatypes must live until then as well: where
- *  the MPI serves the call, each start passes them to it.
+ *  alone while it is active. Counts, displacements and datatypes must live as long: where the MPI
+ *  serves the call, each start passes them to it.
  *  Errors: as the nonblocking functions above; `request` is then SLUICE_REQUEST_NULL. */
 int sluice_barrier_init(MPI_Comm communicator, sluice_request* request);
 int sluice_bcast_init(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator,
