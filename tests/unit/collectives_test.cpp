@@ -2,6 +2,7 @@
 // whatever the ranks, roots and sizes.
 #include "collective_world.hpp"
 #include "golden.hpp"
+#include "sanitizers.hpp"
 #include "schedule/describe.hpp"
 #include "schedule/schedule_check.hpp"
 #include "simulate/proof/collective_check.hpp"
@@ -17,11 +18,9 @@ using testing::CallShape;
 using testing::draw_calls;
 using testing::make_all;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr Rank dense_ranks = 9, ranks_step = 28, most_ranks = 161;
-#else
-constexpr Rank dense_ranks = 17, ranks_step = 1, most_ranks = 1024;
-#endif
+constexpr bool is_slow = testing::has_thread_sanitizer || testing::has_address_sanitizer;
+constexpr Rank dense_ranks = is_slow ? 9 : 17, ranks_step = is_slow ? 28 : 1,
+               most_ranks = is_slow ? 161 : 1024;
 
 /// Every algorithm for the case; how many there are.
 int expect_sound(CallShape const& c, Bytes segment) {

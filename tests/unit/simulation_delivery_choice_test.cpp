@@ -1,6 +1,7 @@
 // The library's choice of who sends, in which order and how many at once, on machines and patterns
 // drawn from a seed, beside the best of what hints can force. `sluice bench exchange
 // --choices` does the same for more of them.
+#include "sanitizers.hpp"
 #include "tools/simulate/drawn.hpp"
 
 #include <gtest/gtest.h>
@@ -17,9 +18,7 @@ constexpr double close = 1.1;
 /// Of the ways that hints can force, only a few are as safe: otherwise there would be nothing to
 /// choose. With more ranks the choice is not always as close: `--choices` says how often.
 TEST(SimulatedDeliveryChoice, IsWithinATenthOfTheBestAndFewSingleWaysAre) {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
-#endif
+    SKIP_WITH_THREAD_SANITIZER();
     std::vector<double> worst(tools::forced_deliveries().size(), 1);
     for (std::uint64_t seed = 1; seed <= scenarios; ++seed) {
         ChoiceOutcome const found = tools::compare_choice(tools::drawn_scenario(seed, ranks_most));

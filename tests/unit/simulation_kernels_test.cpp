@@ -2,6 +2,7 @@
 // that of a serial model, and every message must find its receive. `sluice simulate --check` does
 // the same for more ranks.
 #include "bench/patterns/pattern.hpp"
+#include "sanitizers.hpp"
 #include "simulate/experiment.hpp"
 
 #include <gtest/gtest.h>
@@ -38,9 +39,7 @@ Experiment experiment_of(std::string const& pattern, Delivery delivery, Directio
 class SimulatedKernels : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(SimulatedKernels, EveryByteInBothDirections) {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
-#endif
+    SKIP_WITH_THREAD_SANITIZER();
     for (auto const layers : {Layers::one, Layers::two}) {
         for (auto const kernel : {Kernel::ascending, Kernel::pairwise, Kernel::spread_out,
                                   Kernel::balanced, Kernel::even}) {
@@ -77,9 +76,7 @@ TEST(SimulatedThrottle, EveryByteWithEachThrottle) {
 
 /// The same without messages between nodes.
 TEST_P(SimulatedKernels, EveryByteByGroups) {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
-#endif
+    SKIP_WITH_THREAD_SANITIZER();
     for (std::int32_t const groups : {1, 4}) {
         for (auto const way : {Direction::write, Direction::read}) {
             Experiment e = experiment_of(GetParam(), {}, way);

@@ -1,6 +1,7 @@
 // The shipped operations on simulated nodes that have memory for a few collective buffers: several
 // operations under way, more aggregators than buffers, up to 1,024 of them, failing storage. The
 // oracle is a serial byte model of the file. A failure names its seed.
+#include "sanitizers.hpp"
 #include "simulated_parts.hpp"
 
 #include <gtest/gtest.h>
@@ -99,7 +100,7 @@ std::vector<Part> interleaved_parts(Rank ranks, Bytes piece, Bytes rows) {
 TEST(SimulationStaging, EveryByteWhereNodesRunShort) {
     constexpr Kernel kernels[] = {Kernel::even, Kernel::ascending, Kernel::pairwise,
                                   Kernel::spread_out, Kernel::balanced};
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    for (std::uint64_t seed = 1; seed <= cases_of(60U); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         Rank const ranks = 12, per_node = static_cast<Rank>(1 + seed % 5);
         World world({.rank_count = ranks,
@@ -130,7 +131,7 @@ TEST(SimulationStaging, EveryByteWhereNodesRunShort) {
 /// All ranks hear of the error, nobody waits for ever, and the next operations are as if nothing
 /// had been.
 TEST(SimulationStaging, StorageFailsWhereNodesRunShort) {
-    for (std::uint64_t seed = 1; seed <= 15; ++seed) {
+    for (std::uint64_t seed = 1; seed <= cases_of(15U); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         World world({.rank_count = 32,
                      .ranks_per_node = 4,
@@ -177,15 +178,9 @@ TEST(SimulationStaging, SeveralOperationsShareOneBuffer) {
     }
 }
 
-#ifdef __SANITIZE_THREAD__
-#define SKIP_LONG GTEST_SKIP() << "the simulation has one thread, and this would take minutes"
-#else
-#define SKIP_LONG
-#endif
-
 /// Each window is of two nodes; memory is there for all, and nodes make few.
 TEST(SimulationStaging, AThousandAggregatorsMakeWhatTheyUse) {
-    SKIP_LONG;
+    SKIP_WITH_SANITIZERS();
     World world(
         {.rank_count = 1024, .ranks_per_node = 32, .cb_buffer_bytes = 4096, .aggregators = 1024},
         7);
@@ -200,7 +195,7 @@ TEST(SimulationStaging, AThousandAggregatorsMakeWhatTheyUse) {
 
 /// Each window is of all nodes, which have memory for three of 512 that could be under way.
 TEST(SimulationStaging, ManyAggregatorsShareThreeBuffersANode) {
-    SKIP_LONG;
+    SKIP_WITH_SANITIZERS();
     World world({.rank_count = 128,
                  .ranks_per_node = 8,
                  .cb_buffer_bytes = 4096,
@@ -220,7 +215,7 @@ TEST(SimulationStaging, ManyAggregatorsShareThreeBuffersANode) {
 /// Windows of 1 MiB with the memory that a node has by default. The file is empty, so that the
 /// machine that simulates needs no memory for it.
 TEST(SimulationStaging, AThousandAggregatorsHaveWindowsOfAMebibyte) {
-    SKIP_LONG;
+    SKIP_WITH_SANITIZERS();
     constexpr Bytes window = Bytes{1} << 20, memory = Bytes{256} << 20;
     ASSERT_EQ(cb_buffer_bytes_within(memory, cb_buffers_needed(1024), window), window);
     auto const buffers = static_cast<std::int32_t>(cb_buffers_within(memory, 1024, window));

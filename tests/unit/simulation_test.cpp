@@ -1,5 +1,6 @@
 // The shipped operations over simulated ports: many ranks, several nodes, drawn delays, faults.
 // The oracle is a serial byte model of the file. A failure names its seed.
+#include "sanitizers.hpp"
 #include "simulated_parts.hpp"
 
 #include <gtest/gtest.h>
@@ -203,9 +204,7 @@ TEST(Simulation, OperationsByGroupsAmongOthers) {
 }
 
 TEST(Simulation, AThousandRanks) {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "the simulation has one thread, and this would take minutes";
-#endif
+    SKIP_WITH_THREAD_SANITIZER();
     write_then_read({1024, 32, 1 << 18, 8}, 7, 0, false, 1);
     write_then_read({1024, 32, 1 << 18, 8}, 8, 2, false, 1);
 }

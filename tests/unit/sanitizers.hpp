@@ -1,0 +1,33 @@
+// What a sanitizer slows down: tests that only compute try fewer cases with the address sanitizer,
+// as the build without it tries them all, and leave to it what has a single thread anyway.
+#pragma once
+
+namespace sluice::testing {
+
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool has_address_sanitizer = true;
+#else
+inline constexpr bool has_address_sanitizer = false;
+#endif
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool has_thread_sanitizer = true;
+#else
+inline constexpr bool has_thread_sanitizer = false;
+#endif
+
+/// Of so many cases, each by itself: all, or a sample that meets the same code.
+template <class Number> constexpr Number cases_of(Number all) {
+    constexpr Number few = 8;
+    return has_address_sanitizer && all > few ? few : all;
+}
+
+}  // namespace sluice::testing
+
+/// First in a test whose simulation has one thread.
+#define SKIP_WITH_THREAD_SANITIZER()                                                               \
+    if (::sluice::testing::has_thread_sanitizer)                                                   \
+    GTEST_SKIP() << "the simulation has one thread, and this would take minutes"
+/// First in one that is too large for either.
+#define SKIP_WITH_SANITIZERS()                                                                     \
+    if (::sluice::testing::has_thread_sanitizer || ::sluice::testing::has_address_sanitizer)       \
+    GTEST_SKIP() << "the build without sanitizers does it, and this would take a minute"
