@@ -16,7 +16,8 @@ DeviceProfile::Way const& way_of(DeviceProfile const& profile, Direction directi
     return direction == Direction::write ? profile.write : profile.read;
 }
 
-/// How far from an end an access still follows it: those under way arrive in any order.
+/// How far from an end an access still follows it, in lengths of the longer of it and the one that
+/// ended there: those under way arrive in any order, and the system cuts them into unequal parts.
 constexpr Bytes accesses_out_of_order = 8;
 
 }  // namespace
@@ -66,18 +67,18 @@ DeviceClock::DeviceClock(DeviceProfile const& profile, DeviceGrace grace)
 bool DeviceClock::follows(DeviceAccess const& access) {
     if (streams_.empty()) return false;
     Offset const end = access.offset + access.bytes;
-    Bytes const near = accesses_out_of_order * access.bytes;
     Stream* oldest = streams_.data();
     for (Stream& stream : streams_) {
+        Bytes const near = accesses_out_of_order * std::max(access.bytes, stream.last_bytes);
         bool const close = stream.end >= 0 && stream.file == access.file &&
                            access.offset >= stream.end - near && access.offset <= stream.end + near;
         if (close) {
-            stream.end = std::max(stream.end, end), stream.used = ++accesses_;
+            stream = {access.file, std::max(stream.end, end), access.bytes, ++accesses_};
             return true;
         }
         if (stream.used < oldest->used) oldest = &stream;
     }
-    *oldest = {access.file, end, ++accesses_};
+    *oldest = {access.file, end, access.bytes, ++accesses_};
     return false;
 }
 

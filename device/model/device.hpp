@@ -96,6 +96,7 @@ private:
     struct Stream {
         std::uint64_t file = 0;
         Offset end = -1;
+        Bytes last_bytes = 0;  ///< Of the access that came last.
         std::uint64_t used = 0;
     };
     bool follows(DeviceAccess const& access);
