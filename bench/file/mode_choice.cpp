@@ -63,7 +63,8 @@ std::string name_of(std::string const& division, std::uint64_t aggregators, std:
 }
 
 void mode_choice(Run& run) {
-    Subject const subject{"choice", "candidate", report_choice, {far_behind, turns_of_slow, slow}};
+    Subject const subject{
+        "choice", "candidate", report_choice, {far_behind, turns_of_slow, slow}, true};
     measure_variants(run, subject, variants_of(run));
 }
 

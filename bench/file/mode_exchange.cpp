@@ -4,7 +4,11 @@
 // have, so that no claims are remembered: metadata are exchanged each time.
 #include "bench/file/exchange.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 
 namespace sluice::bench {
 namespace {
@@ -40,14 +44,30 @@ std::vector<Variant> variants_of(Run const& run) {
     return variants;
 }
 
+/// Collective. Reads as many places as the emulated disk remembers, far from each other.
+void read_far_away(Run const& run, std::string const& path) {
+    constexpr off_t places = 4, apart = 64 << 20;
+    if (run.rank == 0) {
+        int const file = open(path.c_str(), O_CREAT | O_RDWR, 0600);
+        bool fine = file >= 0 && ftruncate(file, (places + 1) * apart) == 0;
+        std::array<char, 4096> page{};
+        for (off_t i = places; fine && i > 0; --i)
+            fine = pread(file, page.data(), page.size(), i * apart) > 0;
+        if (file >= 0) close(file);
+        unlink(path.c_str());
+        if (!fine) run.report->note("where the disk's head was before each access is not known");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /// One pattern in one direction.
 class Exchange {
 public:
     Exchange(Run& run, std::string const& name, bool writes, std::vector<Variant> const& variants,
-             Patience patience)
+             Subject const& subject)
         : run_(run),
           writes_(writes),
-          patience_(patience),
+          subject_(subject),
           label_(name + (writes ? " write" : " read")),
           path_(run.path[0] + "-exchange") {
         for (int shift = 0; shift < std::min(run.ranks, shifts_at_most); ++shift)
@@ -93,11 +113,12 @@ private:
     /// All ranks know the same times.
     [[nodiscard]] bool is_given_up(Trial const& trial, int turn) const {
         if (trial.variant.name == own_calls && turn >= peer_repeats) return true;
-        bool const tried = patience_.times > 0 && turn >= patience_.turns;
-        if (!tried || trial.fastest < patience_.seconds) return false;
+        Patience const& patience = subject_.patience;
+        bool const tried = patience.times > 0 && turn >= patience.turns;
+        if (!tried || trial.fastest < patience.seconds) return false;
         double fastest = trial.fastest;
         for (auto const& other : trials_) fastest = std::min(fastest, other.fastest);
-        return trial.fastest > patience_.times * fastest;
+        return trial.fastest > patience.times * fastest;
     }
 
     /// What reads find does not depend on who reads which part.
@@ -108,31 +129,41 @@ private:
     }
 
     Sample access(Trial& trial) {
-        auto const& pattern = next_pattern();
-        auto buffer = pattern.access_buffer();
-        if (writes_)
-            pattern.fill_access(buffer, ++seed_);
-        else
-            std::fill(buffer.begin(), buffer.end(), untouched);
-        Sample sample;
-        {
-            OpenFile file(run_, path_, trial.variant.hints);
-            set_view(file.handle, 0, pattern, file.hints.info);
-            auto const wire = wire_counters();
-            sample.seconds =
-                time_together([&] { run_access(file.handle, pattern, buffer, writes_); });
-            sample.wire_bytes = max_over_ranks(most_moved(wire, wire_counters()));
-            if (trial.variant.name != own_calls) observe(file.handle, sample, trial.plan);
+        if (subject_.repeats) {
+            read_far_away(run_, path_ + "-far");
+            transfer(trial, next_pattern());
         }
+        return transfer_and_compare(trial, next_pattern());
+    }
+
+    Sample transfer_and_compare(Trial& trial, Pattern const& pattern) {
+        auto [sample, buffer] = transfer(trial, pattern);
         trial.wrong +=
             writes_ ? wrong_bytes_in_file(path_, pattern.file_bytes(), seed_, run_.rank, run_.ranks)
                     : sum_over_ranks(pattern.wrong_in_access(buffer, seed_));
         return sample;
     }
 
+    /// And the memory after it.
+    std::pair<Sample, std::vector<double>> transfer(Trial& trial, Pattern const& pattern) {
+        auto buffer = pattern.access_buffer();
+        if (writes_)
+            pattern.fill_access(buffer, ++seed_);
+        else
+            std::fill(buffer.begin(), buffer.end(), untouched);
+        Sample sample;
+        OpenFile file(run_, path_, trial.variant.hints);
+        set_view(file.handle, 0, pattern, file.hints.info);
+        auto const wire = wire_counters();
+        sample.seconds = time_together([&] { run_access(file.handle, pattern, buffer, writes_); });
+        sample.wire_bytes = max_over_ranks(most_moved(wire, wire_counters()));
+        if (trial.variant.name != own_calls) observe(file.handle, sample, trial.plan);
+        return {sample, std::move(buffer)};
+    }
+
     Run& run_;
     bool writes_;
-    Patience patience_;
+    Subject const& subject_;
     std::string label_, path_;
     std::vector<std::unique_ptr<Pattern>> patterns_;  ///< By shift.
     std::vector<Trial> trials_;
@@ -149,7 +180,7 @@ void measure_variants(Run& run, Subject const& subject, std::vector<Variant> con
     if (!run.served) run.report->note("without Sluice all lines are the MPI's own");
     for (auto const& name : names)
         for (auto const& direction : o.directions) {
-            Exchange exchange(run, name, direction == "write", variants, subject.patience);
+            Exchange exchange(run, name, direction == "write", variants, subject);
             auto const bytes = exchange.access_bytes();
             subject.report(run, {name, direction, bytes, exchange.measure(), subject});
         }
