@@ -5,6 +5,9 @@ dynamic segmentation (*groups*: one a node, or on a single node as many as aggre
 calls (*none*), the library's own choice (*auto*), and the MPI's own call. Devices are emulated
 ([device](../device.md)), without page cache; *memory* is tmpfs. With 2 nodes (network namespaces, 1 Gbit/s) the device belongs
 to a third, which serves it over the same links; *memory* there is seen by both directly. The best of Sluice's own is bold."""
+STRETCHES_NOTE = """`results/measure stretches`: 2 hosts of 2 ranks take turns in a file whose device a third host serves, so that a host has
+stretches of this length. Medians of seven; the decision on process groups rests on them
+([0018](../decisions/0018-process-groups.md))."""
 ORDER = ("auto", "even", "cyclic", "balanced", "groups", "groups:2", "none", "the MPI's own")
 
 
@@ -23,3 +26,17 @@ def tables(rows, table, seconds, mpi_of):
             for name in ORDER)])
     return table("File domains, process groups, and no exchange", NOTE,
                  ["device", "nodes", "what", "a rank", "MPI", *ORDER], drawn) if drawn else ""
+
+
+def stretch_tables(rows, table, seconds):
+    """Groups against an exchange, by the length of what a host wants in one place."""
+    cells = {}
+    for r in rows:
+        length = r["piece"] * r["ranks"] // r["nodes"]
+        what = (r["device"], r["link"], r["direction"], length)
+        cells.setdefault(what, {})[r["division"]] = r["total"]["median"]
+    return table("Stretches of a host: an exchange, process groups, and neither", STRETCHES_NOTE,
+                 ["device", "link", "what", "a stretch", "even", "groups", "none", "even / groups"],
+                 [[device, link, direction, f"{length >> 10} KiB", *(seconds(row[name]) for name in
+                   ("even", "groups", "none")), f"{row['even'] / row['groups']:.2f}"]
+                  for (device, link, direction, length), row in sorted(cells.items())])

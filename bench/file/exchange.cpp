@@ -80,7 +80,8 @@ void record(Run const& run, Exchanged const& all, Trial const& trial) {
     Json line;
     line.add("pattern", all.pattern).add("direction", all.direction);
     line.add(all.subject.variant, trial.variant.name).add("throttle", trial.variant.throttle);
-    line.add_integer("bytes_per_rank", all.bytes).add("unit", "s");
+    line.add_integer("bytes_per_rank", all.bytes).add_integer("piece", run.options.piece);
+    line.add("unit", "s");
     add_samples(line, trial.samples);
     if (double const own = median_of(all, own_calls); own > 0)
         line.add("own_over_this", own / summary_of(trial, &Sample::seconds).median);

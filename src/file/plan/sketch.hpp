@@ -15,7 +15,7 @@ namespace sluice {
 
 /// Trivially copyable: it travels as bytes.
 struct Sketch {
-    static constexpr std::size_t counter_count = 16;
+    static constexpr std::size_t counter_count = 64;
     std::array<std::int32_t, counter_count> counters{};
 
     Sketch& operator+=(Sketch const& other) noexcept;
@@ -24,7 +24,7 @@ struct Sketch {
     void add(Offset offset, std::int32_t times) noexcept;
     /// A piece of the file, which others may touch.
     void add(Span piece) noexcept;
-    /// About: without bias, and off by a third of the number (one standard deviation).
+    /// About: without bias, and off by a sixth of the number (one standard deviation).
     [[nodiscard]] std::int64_t stretches() const noexcept;
 };
 
