@@ -59,9 +59,9 @@ struct Subject {
     char const* variant;  ///< What the variants differ in: head of a column and name in records.
     void (*report)(Run& run, Exchanged const& exchanged) = report_exchange;
     Patience patience{};
-    /// A disk is sooner near the places where its last requests ended. So that these follow from the
-    /// variant, and neither from the one before it nor from who compared the file, its last requests
-    /// are far away and then those of the same variant, untimed.
+    /// A disk is sooner near the places where its last requests ended. So that these follow from
+    /// the variant, and neither from the one before it nor from who compared the file, its last
+    /// requests are far away and then those of the same variant, untimed.
     bool repeats = false;
 };
 

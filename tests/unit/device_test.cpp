@@ -152,8 +152,8 @@ TEST(Device, AccessesUnderWayMayArriveOutOfOrder) {
     EXPECT_LT(now - begin, 6 * (p.latency + 1e-4));
 }
 
-/// Two callers write a mebibyte each, side by side; their memory is not aligned to pages, so that the
-/// system cuts off the last page of each.
+/// Two callers write a mebibyte each, side by side; their memory is not aligned to pages, so that
+/// the system cuts off the last page of each.
 TEST(Device, TheRestOfALongAccessFollowsIt) {
     constexpr Bytes page = 4096, half = Bytes{1} << 20;
     DeviceProfile const p = device_named("hdd").value();
