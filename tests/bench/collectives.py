@@ -53,7 +53,7 @@ class Collectives(unittest.TestCase):
         return lines
 
     def test_overhead(self):
-        lines = self.bench("overhead --bytes 1,4K --interval 0,1024,8192 --seconds 5")
+        lines = self.bench("overhead --bytes 1,4K --interval 0,1024,8192 --seconds 30")
         self.assertEqual({(line["kind"], line["bytes"]) for line in lines},
                          {(kind, size) for kind in ("gather", "alltoall") for size in (1, 4096)})
         for line in lines:
