@@ -1,5 +1,5 @@
-// What a sanitizer slows down: tests that only compute try fewer cases with the address sanitizer,
-// as the build without it tries them all, and leave to it what has a single thread anyway.
+// Sanitizers slow simulations down. With the address sanitizer some try fewer cases, as the build
+// without it tries them all; with the thread sanitizer some are left out, as they have one thread.
 #pragma once
 
 namespace sluice::testing {
@@ -15,7 +15,7 @@ inline constexpr bool has_thread_sanitizer = true;
 inline constexpr bool has_thread_sanitizer = false;
 #endif
 
-/// Of so many cases, each by itself: all, or a sample that meets the same code.
+/// Of so many cases, each by itself: all, or the first few.
 template <class Number> constexpr Number cases_of(Number all) {
     constexpr Number few = 8;
     return has_address_sanitizer && all > few ? few : all;
