@@ -16,8 +16,8 @@ DeviceProfile::Way const& way_of(DeviceProfile const& profile, Direction directi
     return direction == Direction::write ? profile.write : profile.read;
 }
 
-/// How far from an end an access still follows it, in lengths of the longer of it and the one that
-/// ended there: those under way arrive in any order, and the system cuts them into unequal parts.
+/// How far from an end an access still follows it, in lengths of the longest of the last few there:
+/// those under way arrive in any order, and the system cuts them into unequal parts.
 constexpr Bytes accesses_out_of_order = 8;
 
 }  // namespace
@@ -69,11 +69,12 @@ bool DeviceClock::follows(DeviceAccess const& access) {
     Offset const end = access.offset + access.bytes;
     Stream* oldest = streams_.data();
     for (Stream& stream : streams_) {
-        Bytes const near = accesses_out_of_order * std::max(access.bytes, stream.last_bytes);
+        Bytes const usual_bytes = std::max(access.bytes, stream.usual_bytes / 2);
+        Bytes const near = accesses_out_of_order * std::max(access.bytes, stream.usual_bytes);
         bool const close = stream.end >= 0 && stream.file == access.file &&
                            access.offset >= stream.end - near && access.offset <= stream.end + near;
         if (close) {
-            stream = {access.file, std::max(stream.end, end), access.bytes, ++accesses_};
+            stream = {access.file, std::max(stream.end, end), usual_bytes, ++accesses_};
             return true;
         }
         if (stream.used < oldest->used) oldest = &stream;

@@ -96,7 +96,8 @@ private:
     struct Stream {
         std::uint64_t file = 0;
         Offset end = -1;
-        Bytes last_bytes = 0;  ///< Of the access that came last.
+        Bytes usual_bytes = 0;  ///< The longest of the last few accesses: each shorter one halves
+                                ///< what is remembered.
         std::uint64_t used = 0;
     };
     bool follows(DeviceAccess const& access);
