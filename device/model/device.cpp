@@ -16,10 +16,6 @@ DeviceProfile::Way const& way_of(DeviceProfile const& profile, Direction directi
     return direction == Direction::write ? profile.write : profile.read;
 }
 
-/// How far from an end an access still follows it, in lengths of the longest of the last few there:
-/// those under way arrive in any order, and the system cuts them into unequal parts.
-constexpr Bytes accesses_out_of_order = 8;
-
 }  // namespace
 
 DeviceCosts costs_of(DeviceProfile const& profile, Direction direction) noexcept {
@@ -63,24 +59,33 @@ DeviceClock::DeviceClock(DeviceProfile const& profile, DeviceGrace grace)
                 -std::numeric_limits<double>::infinity()),
       streams_(static_cast<std::size_t>(profile.streams)) {}
 
+/// Not farther from the end than accesses that are under way together are long, as long as the
+/// longest of them: the system cuts an access into unequal parts, and the short rests of several
+/// may come one after the other.
+bool DeviceClock::Stream::is_near(DeviceAccess const& access) const noexcept {
+    if (end < 0 || file != access.file) return false;
+    Bytes const longest = std::max(access.bytes, *std::ranges::max_element(last_bytes));
+    Bytes const near = Bytes{out_of_order} * longest;
+    return access.offset >= end - near && access.offset <= end + near;
+}
+
+void DeviceClock::Stream::take(DeviceAccess const& access, std::uint64_t number) noexcept {
+    end = std::max(end, access.offset + access.bytes);
+    used = number;
+    last_bytes[taken++ % out_of_order] = access.bytes;
+}
+
 /// Notes where the access ends, too.
 bool DeviceClock::follows(DeviceAccess const& access) {
     if (streams_.empty()) return false;
-    Offset const end = access.offset + access.bytes;
-    Stream* oldest = streams_.data();
-    for (Stream& stream : streams_) {
-        Bytes const usual_bytes = std::max(access.bytes, stream.usual_bytes / 2);
-        Bytes const near = accesses_out_of_order * std::max(access.bytes, stream.usual_bytes);
-        bool const close = stream.end >= 0 && stream.file == access.file &&
-                           access.offset >= stream.end - near && access.offset <= stream.end + near;
-        if (close) {
-            stream = {access.file, std::max(stream.end, end), usual_bytes, ++accesses_};
-            return true;
-        }
-        if (stream.used < oldest->used) oldest = &stream;
-    }
-    *oldest = {access.file, end, access.bytes, ++accesses_};
-    return false;
+    ++accesses_;
+    auto const found = std::ranges::find_if(
+        streams_, [&](Stream const& stream) { return stream.is_near(access); });
+    bool const is_known = found != streams_.end();
+    Stream& stream = is_known ? *found : *std::ranges::min_element(streams_, {}, &Stream::used);
+    if (!is_known) stream = {.file = access.file};
+    stream.take(access, accesses_);
+    return is_known;
 }
 
 /// Of the idle channels the one that was busy last: its caller may be the one that comes back. If

@@ -4,6 +4,7 @@
 #include "base/description.hpp"
 #include "base/request.hpp"
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -93,12 +94,17 @@ public:
     [[nodiscard]] DeviceProfile const& profile() const noexcept { return profile_; }
 
 private:
+    /// So many accesses of a stream may be under way at a time, and arrive in any order.
+    static constexpr std::size_t out_of_order = 8;
     struct Stream {
         std::uint64_t file = 0;
         Offset end = -1;
-        Bytes usual_bytes = 0;  ///< The longest of the last few accesses: each shorter one halves
-                                ///< what is remembered.
         std::uint64_t used = 0;
+        std::array<Bytes, out_of_order> last_bytes{};  ///< Of the last few accesses, in a ring.
+        std::size_t taken = 0;
+
+        [[nodiscard]] bool is_near(DeviceAccess const& access) const noexcept;
+        void take(DeviceAccess const& access, std::uint64_t number) noexcept;
     };
     bool follows(DeviceAccess const& access);
     double& channel_for(double now);

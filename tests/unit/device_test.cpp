@@ -157,17 +157,22 @@ TEST(Device, AccessesUnderWayMayArriveOutOfOrder) {
 TEST(Device, TheRestOfALongAccessFollowsIt) {
     constexpr Bytes page = 4096, part = Bytes{1} << 20;
     DeviceProfile const p = device_named("hdd").value();
-    for (int const callers : {1, 2, 4}) {
-        DeviceClock clock(p);
-        Bytes const all = callers * part;
-        double const begin = clock.serve(0, {Direction::write, 0, -page + all, page});
-        double now = begin;
-        for (Offset at = 0; at < all; at += part)
-            now = clock.serve(now, {Direction::write, 0, at, part - page});
-        for (Offset at = part - page; at < all; at += part)
-            now = clock.serve(now, {Direction::write, 0, at, page});
-        double const bytes = static_cast<double>(all) / p.write.sequential;
-        EXPECT_LT(now - begin, bytes + 2 * callers * p.latency + 1e-4) << callers << " callers";
+    for (Offset const callers : {1, 2, 4, 7}) {
+        for (bool const backwards : {false, true}) {
+            DeviceClock clock(p);
+            double const begin = clock.serve(0, {Direction::write, 0, 0, page});
+            double now = begin;
+            for (Offset i = 0; i < 2 * callers; ++i) {
+                bool const is_rest = i >= callers;
+                Offset const caller = backwards ? callers - 1 - i % callers : i % callers;
+                Offset const at = caller * part + (is_rest ? part - page : 0);
+                now = clock.serve(now, {Direction::write, 0, at, is_rest ? page : part - page});
+            }
+            double const bytes = static_cast<double>(callers * part) / p.write.sequential;
+            double const latencies = static_cast<double>(2 * callers) * p.latency;
+            EXPECT_LT(now - begin, bytes + latencies + 1e-4)
+                << callers << (backwards ? " callers, backwards" : " callers");
+        }
     }
 }
 
