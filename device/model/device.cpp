@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace sluice {
 namespace {
@@ -59,20 +60,20 @@ DeviceClock::DeviceClock(DeviceProfile const& profile, DeviceGrace grace)
                 -std::numeric_limits<double>::infinity()),
       streams_(static_cast<std::size_t>(profile.streams)) {}
 
-/// Not farther from the end than accesses that are under way together are long, as long as the
-/// longest of them: the system cuts an access into unequal parts, and the short rests of several
-/// may come one after the other.
+/// Not farther from the end of one of the last accesses than so many of its own length. Not of the
+/// last one only: the system cuts a long access into unequal parts, and the short rests of several
+/// may come one after the other, each behind the long part of another.
 bool DeviceClock::Stream::is_near(DeviceAccess const& access) const noexcept {
-    if (end < 0 || file != access.file) return false;
-    Bytes const longest = std::max(access.bytes, *std::ranges::max_element(last_bytes));
-    Bytes const near = Bytes{out_of_order} * longest;
-    return access.offset >= end - near && access.offset <= end + near;
+    auto const known = std::span(ends).first(std::min(taken, out_of_order));
+    Bytes const near = Bytes{out_of_order} * access.bytes;
+    return file == access.file && std::ranges::any_of(known, [&](Offset end) {
+               return access.offset >= end - near && access.offset <= end + near;
+           });
 }
 
 void DeviceClock::Stream::take(DeviceAccess const& access, std::uint64_t number) noexcept {
-    end = std::max(end, access.offset + access.bytes);
     used = number;
-    last_bytes[taken++ % out_of_order] = access.bytes;
+    ends[taken++ % out_of_order] = access.offset + access.bytes;
 }
 
 /// Notes where the access ends, too.

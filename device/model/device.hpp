@@ -26,7 +26,7 @@ struct DeviceProfile {
     Bytes random_bytes = 4096;     ///< Accesses of this size have the random bandwidth.
     double latency = 0;            ///< Of each access, before its bytes.
     std::int32_t queue_depth = 1;  ///< Channels: accesses whose latencies overlap.
-    std::int32_t streams = 4;      ///< So many ends of accesses are known; who follows one is
+    std::int32_t streams = 4;      ///< So many streams of accesses are known; who follows one is
                                    ///< sequential.
 };
 
@@ -98,10 +98,9 @@ private:
     static constexpr std::size_t out_of_order = 8;
     struct Stream {
         std::uint64_t file = 0;
-        Offset end = -1;
         std::uint64_t used = 0;
-        std::array<Bytes, out_of_order> last_bytes{};  ///< Of the last few accesses, in a ring.
         std::size_t taken = 0;
+        std::array<Offset, out_of_order> ends{};  ///< Of the last accesses, in a ring.
 
         [[nodiscard]] bool is_near(DeviceAccess const& access) const noexcept;
         void take(DeviceAccess const& access, std::uint64_t number) noexcept;
