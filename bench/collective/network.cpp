@@ -98,12 +98,13 @@ void measure_network(Job& job) {
                                              : "Messages between two ranks",
                        {"bytes       ", "way                 ",
                         "half round trip: median (min .. max)", "MiB/s", "processor s/GiB"});
-    Transports transports(job);
+    std::vector<std::byte> memory(*std::max_element(sizes.begin(), sizes.end()));
+    Transports transports(job, memory);
     Computation const computation(job.options.computing);
     Budget budget(job, sizes.size());
     for (auto const bytes : sizes) {
         if (!budget.has_time()) continue;
-        std::vector<std::byte> buffer(bytes);
+        std::span const buffer = std::span(memory).first(bytes);
         std::vector<std::vector<Measured>> samples(transports.all.size());
         budget.part("messages of " + bench::text_of_bytes(bytes), transports.all.size(),
                     [&](std::size_t which, int turn) {

@@ -101,17 +101,31 @@ private:
     std::thread thread_;
 };
 
-/// Collective. The fabrics of all providers that all ranks have, and who uses them.
+/// Collective. The fabrics of all providers that all ranks have, and who uses them. `memory`, if
+/// any, is what messages are sent from and received to; it outlives this.
 struct Transports {
     static constexpr std::uint64_t context = 1;
-    explicit Transports(Job& job) : mpi(MPI_COMM_WORLD) {
+    explicit Transports(Job& job, std::span<std::byte> memory = {}) : mpi(MPI_COMM_WORLD) {
         all.push_back(std::make_unique<Transport>("MPI, looking", mpi));
         all.push_back(std::make_unique<Napping>("MPI, napping", mpi));
         for (FabricOffer const& offer : fabric_offers().all) {
-            if (offer.why_not.empty()) add(job, offer.provider);
+            if (!offer.why_not.empty()) continue;
+            if (!add(job, offer.provider)) continue;
+            all.push_back(
+                std::make_unique<Transport>(offer.provider + ", looking", *networks.back()));
+            add_sleeping(offer.provider + ", asleep");
+            // What a cache of registrations can bring: this memory is registered once.
+            if (memory.empty() || !add(job, offer.provider)) continue;
+            networks.back()->hold(memory);
+            add_sleeping(offer.provider + ", asleep, kept");
         }
     }
-    void add(Job& job, std::string const& provider) {
+    void add_sleeping(std::string name) {
+        all.push_back(
+            std::make_unique<Sleeping>(std::move(name), *networks.back(), *fabrics.back()));
+    }
+    /// False: a rank has no such fabric.
+    bool add(Job& job, std::string const& provider) {
         std::string why;
         auto fabric = Fabric::open({provider, 2, 60}, why);
         FabricCard const mine = fabric ? fabric->card() : FabricCard{};
@@ -120,14 +134,15 @@ struct Transports {
                                     MPI_BYTE, MPI_COMM_WORLD),
                      "MPI_Allgather");
         for (FabricCard const& card : cards) {
-            if (card.name == 0) return job.report().note(provider + ": left out, " + why);
+            if (card.name != 0) continue;
+            job.report().note(provider + ": left out, " + why);
+            return false;
         }
         std::vector<FabricIndex> peers;
         for (FabricCard const& card : cards) peers.push_back(fabric->meet(card));
         networks.push_back(std::make_unique<FabricNetwork>(*fabric, context, peers));
-        all.push_back(std::make_unique<Transport>(provider + ", looking", *networks.back()));
-        all.push_back(std::make_unique<Sleeping>(provider + ", asleep", *networks.back(), *fabric));
         fabrics.push_back(std::move(fabric));
+        return true;
     }
 
     MpiNetwork mpi;

@@ -26,7 +26,8 @@ The paper: {NAME}.
   MPI's own. Times are medians, from the first process's begin to the last one's end. Figures of the paper have no numbers in its text; where
   "paper" is empty there is none.
 
-```
+<!-- not run: half an hour; tests/command/nvm_test.py runs small parts -->
+```sh
 sluice bench nvm                      # all of it: half an hour on 2 cores; as root
 sluice bench nvm --quick              # small sizes, in two minutes: only to see that it works
 sluice bench nvm --part cache,model   # parts: cache, posix, collective, profile, model, tradeoff
