@@ -3,8 +3,8 @@
 NOTE = """`results/measure choice`, on emulated devices ([device](../device.md)) without page cache, each with the profile that
 `sluice calibrate` measured on it just before. Candidates: independent calls, always collective (`romio_cb_*` = `enable`,
 else no hints), and two-phase forced by hints with 1, 2 and 4 aggregators and windows of 256K, 1M and 4M (`even 2x1M`).
-All in turn, with *auto*, the library's own choice; ratios are medians of those of the same turn. These lines are from before the
-benchmark ran each candidate once untimed, after far places were read: where a disk's head stood was partly chance.
+All in turn, with *auto*, the library's own choice; ratios are medians of those of the same turn. Before each timed access far places
+are read, and the same candidate runs untimed, so that all find the disk's head where they left it; those of two hosts are from before that.
 
 - *Best*: the candidate with the shortest median. It is the best of a dozen medians, so it is a little too good by chance.
 - *auto / best*: bold where it is more than 1.10 and auto chose another way than the best. *~*: in a quarter of the turns or more auto was no slower.

@@ -8,6 +8,10 @@ the MPI's own nonblocking calls in turn. Times are of *all operations together*,
 (smallest .. largest). *Change*: against one at a time. Row M6 of [the papers](../papers.md)."""
 NAMES = {"memory": "tmpfs"}
 SIDES = {"sluice": "Sluice", "peer": "the MPI"}
+# Bytes a second of the profiles in docs/device.md, and of bench/study/far.toml.
+BANDWIDTH = {("nvm", "read"): 1000e6, ("nvm", "write"): 900e6, ("ssd", "read"): 550e6,
+             ("ssd", "write"): 270e6, ("hdd", "read"): 120e6, ("hdd", "write"): 120e6}
+FAR = "far"
 
 
 def seconds(value):
@@ -44,11 +48,22 @@ def tables(rows, table, mpi_of):
                  drawn) if drawn else ""
 
 
+def part_of_bandwidth(device, direction, row):
+    bytes_of_all = row["bytes_per_rank"] * row["ranks"]
+    return bytes_of_all / row["sluice"]["median"] / BANDWIDTH[device, direction]
+
+
 def figures():
-    """Row M6: the deepest against one at a time, over all devices and both ways."""
-    found = cases(lines("outstanding-times"), name_of).values()
+    """Row M6: the deepest against one at a time, over all devices that one operation fills, and both ways."""
+    found = cases(lines("outstanding-times"), name_of)
+    filled = {case: by_limit for case, by_limit in found.items() if case[1] != FAR}
+    far = [by_limit for case, by_limit in found.items() if case[1] == FAR]
     for side, word in (("sluice", "sluice"), ("peer", "mpich")):
-        yield f"depth_{word}", between((change(by_limit, side, max(by_limit)) for by_limit in found),
-                                       "{:+.0f}") + " %"
-    yield "depth_faster", between((row["peer_over_sluice"] for by_limit in found
+        for name, of in (("depth", filled.values()), ("depth_far", far)):
+            yield f"{name}_{word}", between((change(by_limit, side, max(by_limit)) for by_limit in of),
+                                            "{:+.0f}") + " %"
+    yield "depth_faster", between((row["peer_over_sluice"] for by_limit in found.values()
                                    for row in by_limit.values()), "{:.1f}")
+    yield "depth_filled", between((100 * part_of_bandwidth(device, direction, by_limit[1])
+                                   for (_, device, direction), by_limit in filled.items()
+                                   if (device, direction) in BANDWIDTH), "{:.0f}") + " %"

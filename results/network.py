@@ -4,7 +4,7 @@
 from data import between, lines, mpi_of, newest
 
 NOTE = """`results/measure network`: a rank on each of two hosts. *Looking*: the thread that waits asks all the time; *napping*: as the
-library waits for messages of the MPI; *asleep*: as it waits for those of libfabric. Half round trip of a ping-pong, and a stream of windows
+library waits for messages of the MPI; *asleep*: as it waits for those of libfabric; *kept*: its memory is registered once, not for each message. Half round trip of a ping-pong, and a stream of windows
 of 16 messages one way: median of five turns, the ways in turn. *Computing*: both ranks have a thread that computes, on 2 cores in all. *s/GiB*: processor
 seconds of both ranks for a GiB of the stream. The helper of the library is asleep. Rows I2 to I5 of [the papers](../papers.md)."""
 FABRIC, MPI = "tcp", "MPI"
@@ -57,5 +57,10 @@ def figures():
                                         for ways in computing), "{:.1f}")
     long = [ways for (_, link, computes, count), ways in found.items()
             if link == "not shaped" and not computes and count >= 65536]
+    kept = f"{asleep}, kept"
+    of_long = [ways for ways in free if kept in ways and ways[kept]["bytes"] >= 65536]
+    for name, quantity in (("network_kept", "half_round_trip"), ("network_kept_processor", "processor")):
+        if of_long:
+            yield name, between((ratio(ways, quantity, kept, asleep) for ways in of_long), "{:.2f}")
     yield "network_processor", between((ratio(ways, "processor", asleep, f"{MPI}, looking")
                                         for ways in long), "{:.2f}")

@@ -94,6 +94,24 @@ def tables(table, seconds):
     return slow_table(table, seconds) + (fast_table(table, seconds) if fast() else "")
 
 
+def processors(row, whose="processors_threads"):
+    """Milliseconds of one operation."""
+    return 1e3 * row[whose]["median"]
+
+
+def copies():
+    """M4: what the exchange's copies take, with two ranks on one node."""
+    cases = {case: sides for case, sides in fast().items() if case[1] == 1 and case[3] == 2}
+    for pattern in ("block3d", "strided"):
+        found = [sides for case, sides in cases.items() if case[4] == pattern]
+        more = [processors(sides["Sluice"]) - processors(sides["ideal"]) for sides in found]
+        gaps = [100 * (hidden(sides["ideal"]) - hidden(sides["Sluice"])) for sides in found]
+        yield f"copies_{pattern}", f"{statistics.median(more):.0f} ms"
+        yield f"gap_{pattern}", f"{statistics.median(gaps):.0f}"
+    yield "served_nvm", between((processors(sides["ideal"], "processors_server")
+                                 for case, sides in cases.items() if case[2] == "nvm"), "{:.0f}") + " ms"
+
+
 def figures():
     """Rows M4 and L6."""
     for ranks in (2, 4):

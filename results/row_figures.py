@@ -56,6 +56,8 @@ def nonblocking():
     yield "waited_good", f"{sum(ratio >= 0.97 for ratio in ours)} of {len(ours)}"
     few = [row["ratio_of_means"] for row in rows if row["side"] == "Sluice" and row["ranks"] <= 2]
     yield "waited_few", between(few)
+    yield "waited_4", between(row["ratio_of_means"] for row in rows
+                              if row["side"] == "Sluice" and row["ranks"] == 4)
     for mpi in MPIS:
         yield f"waited_{mpi}", between(row["ratio_of_means"] for row in of_mpi(rows, mpi)
                                        if row["side"] == "peer")
@@ -94,7 +96,7 @@ def overhead():
             yield f"overhead_{mpi}_{where}", f"{best} of {len(cases)}"
 
 
-GROUPS = (random_programs, repeated, overlapped.figures, depth.figures, network.figures,
+GROUPS = (random_programs, repeated, overlapped.figures, overlapped.copies, depth.figures, network.figures,
           fabric_trials.figures, tests,
           nonblocking, plans, device, nvm, overhead, texture_figures.figures,
           texture_figures.thread_figures)

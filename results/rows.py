@@ -56,8 +56,19 @@ def row_of(cells, default, earlier):
     return Row(name, what, paper, here, measured, VERDICTS[word], reason, files)
 
 
+def obstacles(text):
+    """Name of a row -> what stands in its way, of the list below the tables."""
+    found = {}
+    for names, said in re.findall(r"^- ((?:\*\*[A-Z]\d\*\*(?:, )?)+)\. (.*(?:\n  .*)*)", text, re.MULTILINE):
+        for name in re.findall(r"[A-Z]\d", names):
+            found[name] = " ".join(said.split())
+    return found
+
+
 def sections(text):
-    """The tables of the text, by paper. A command in front of a table is that of its rows."""
+    """The tables of the text, by paper. A command in front of a table is that of its rows. A row that
+    is not reproduced has what stands in its way in its reason."""
+    ways = obstacles(text)
     found, known, default = [], {}, ()
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
@@ -66,11 +77,13 @@ def sections(text):
             default = ()
         elif found and len(cells) == 5 and re.match(r"[A-Z]\d: ", cells[0]):
             row = row_of(cells, default, known)
+            if row.verdict != VERDICTS["works"] and row.name in ways:
+                row = row._replace(reason=f"{row.reason} {ways[row.name]}")
             known[row.name] = row
             found[-1].rows.append(row)
         elif found and not cells:
             default = sources(line, default)
-    return found
+    return [section for section in found if section.rows]
 
 
 def names_in(text, pattern):

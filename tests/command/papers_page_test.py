@@ -82,6 +82,15 @@ class Page(unittest.TestCase):
                 if row.verdict != "reproduced":
                     self.assertTrue(row.reason, row.name)
 
+    def test_what_is_partly_there_says_what_stands_in_the_way(self):
+        ways = rows.obstacles(PAPERS)
+        partly = {row.name for section in rows.sections(PAPERS) for row in section.rows
+                  if row.verdict == "partly"}
+        self.assertEqual(partly - set(ways), set())
+        self.assertEqual(set(ways) - partly, set(), "rows that are not partly there")
+        for name, said in ways.items():
+            self.assertRegex(said, "Tried", name)
+
     def test_rows_say_where_they_were_measured(self):
         found = {row.name: row for section in rows.sections(PAPERS) for row in section.rows}
         self.assertEqual(found["M6"].files, ("outstanding-times",))
