@@ -4,7 +4,7 @@ NOTE = """`results/measure choice`, on emulated devices ([device](../device.md))
 `sluice calibrate` measured on it just before. Candidates: independent calls, always collective (`romio_cb_*` = `enable`,
 else no hints), and two-phase forced by hints with 1, 2 and 4 aggregators and windows of 256K, 1M and 4M (`even 2x1M`).
 All in turn, with *auto*, the library's own choice; ratios are medians of those of the same turn. Before each timed access far places
-are read, and the same candidate runs untimed, so that all find the disk's head where they left it; those of two hosts are from before that.
+are read, then the same candidate runs once untimed, so that each finds the disk's head where it left it; those of two hosts are from before that.
 
 - *Best*: the candidate with the shortest median. It is the best of a dozen medians, so it is a little too good by chance.
 - *auto / best*: bold where it is more than 1.10 and auto chose another way than the best. *~*: in a quarter of the turns or more auto was no slower.

@@ -39,13 +39,13 @@ def model():
     yield "model_worst_kind", f"{100 * max(kinds):.1f} %"
     yield "model_worst_case", f"{100 * max(cases):.1f} %"
     yield "model_kinds", str(len(kinds))
-    short = [row["error"] for row in rows if row["candidate"] in choice.STRATEGIES
-             and not choice.is_long(row) and row["error"] is not None]
-    yield "model_short", f"{100 * min(short):+.0f} to {100 * max(short):+.0f} %"
     verdicts = choice.newest(lines("choice"), "choice verdict", mpi_of).values()
     own = choice.errors_of(row for row in verdicts if choice.is_long(row))
     yield "model_chosen_mean", f"{100 * statistics.mean(own):.1f} %"
     yield "model_chosen_worst", f"{100 * max(own):.1f} %"
+    short = [row["error"] for row in rows if row["candidate"] in choice.STRATEGIES
+             and not choice.is_long(row) and row["error"] is not None]
+    yield "model_short", f"{100 * min(short):+.0f} to {100 * max(short):+.0f} %"
 
 
 def verdicts():
@@ -139,24 +139,26 @@ def kernels():
             short = row["kernel"].split()[0].replace("fft-", "")  # compression, slab, pencil
             yield f"{short}_{mpi}_overhead", percent(way["reduction"])
             yield f"{short}_{mpi}_in_calls", percent(way["reduction_in_calls"])
-    yield from kernels_between_hosts()
     packed = [row for row in rows if row.get("codec") == "zstd"]
     yield "zstd_ratio", f"{packed[-1]['bytes'] / packed[-1]['compressed_bytes']:.1f} : 1"
 
 
 def kernels_between_hosts():
     """I7: less time in calls on two hosts, by link, of both MPIs."""
+    rows = newest([row for row in lines("collectives-kernels") if row["nodes"] == 2
+                   and row.get("while") == "asleep"], "mpi", "link", "kernel").values()
     found = {}
-    for row in newest([row for row in lines("collectives-kernels") if row["nodes"] == 2
-                       and row.get("while") == "asleep"], "mpi", "link", "kernel").values():
+    for row in (row for mpi in MPIS for row in of_mpi(rows, mpi)):
         way = row["ways"].get("sluice, one operation", row["ways"].get("sluice"))
         short = row["kernel"].split()[0].replace("fft-", "")
         found.setdefault(f"{short}_{row['link']}", []).append(100 * way["reduction_in_calls"])
     for name, shares in found.items():
         yield name, " and ".join(f"{share:.0f}" for share in shares) + " %"
+    yield "hideable_1gbit", between((100 * row["hideable"] for row in rows if row["link"] == "1gbit"
+                                     and row["hideable"] < 1), "{:.0f}") + " %"
 
 
-GROUPS = (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels,
+GROUPS = (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels, kernels_between_hosts,
           romio.figures, traced_figures.figures, *row_figures.GROUPS, *peers.GROUPS)
 
 

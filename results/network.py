@@ -53,8 +53,9 @@ def figures():
     yield "network_asleep", between((ratio(ways, "half_round_trip", f"{MPI}, napping", asleep)
                                      for ways in free), "{:.1f}")
     computing = [ways for (_, _, computes, _), ways in found.items() if computes]
-    yield "network_computing", between((ratio(ways, "half_round_trip", f"{MPI}, napping", asleep)
-                                        for ways in computing), "{:.1f}")
+    if computing:
+        yield "network_computing", between((ratio(ways, "half_round_trip", f"{MPI}, napping", asleep)
+                                            for ways in computing), "{:.1f}")
     long = [ways for (_, link, computes, count), ways in found.items()
             if link == "not shaped" and not computes and count >= 65536]
     kept = f"{asleep}, kept"

@@ -108,6 +108,9 @@ def copies():
         gaps = [100 * (hidden(sides["ideal"]) - hidden(sides["Sluice"])) for sides in found]
         yield f"copies_{pattern}", f"{statistics.median(more):.0f} ms"
         yield f"gap_{pattern}", f"{statistics.median(gaps):.0f}"
+    on_disk = [sides for case, sides in fast().items() if (case[2], case[3]) == ("disk", 4)]
+    for side in ("Sluice", "ideal"):
+        yield f"disk_4_{side.lower()}", between((100 * hidden(sides[side]) for sides in on_disk), "{:.0f}") + " %"
     yield "served_nvm", between((processors(sides["ideal"], "processors_server")
                                  for case, sides in cases.items() if case[2] == "nvm"), "{:.0f}") + " ms"
 

@@ -10,7 +10,7 @@ OF_ROWS = {
     "M4": "MPICH's own calls hide {fast_peer} on fast devices, run {fast_shorter_peer} shorter; a plain "
           "thread without any MPI {fast_ideal}",
     "M5": "MPICH {waited_mpich}, Open MPI {waited_openmpi}",
-    "M6": "MPICH {depth_mpich}",
+    "M6": "MPICH {depth_far_mpich}, and on the other devices {depth_mpich}",
     "M7": "MPICH's own call takes {behind_wire} times as long as the library's choice, with the device "
           "behind the wire; each: [domains](results/domains.md)",
     "L4": "first call over later ones {peer_first_later}",

@@ -78,7 +78,7 @@ def sections(text):
         elif found and len(cells) == 5 and re.match(r"[A-Z]\d: ", cells[0]):
             row = row_of(cells, default, known)
             if row.verdict != VERDICTS["works"] and row.name in ways:
-                row = row._replace(reason=f"{row.reason} {ways[row.name]}")
+                row = row._replace(reason=f"{row.reason.rstrip('.')}. {ways[row.name]}")
             known[row.name] = row
             found[-1].rows.append(row)
         elif found and not cells:

@@ -86,8 +86,8 @@ def individual_short_calls(lines):
         "; ".join(f"{size} bytes: " + ", ".join(
             f"{SHORT.get(device, device)} {100 * gain:+.1f} %" for device, (gain, *_) in row.items())
                   for size, row in found.items() if row),
-        "What the MPI adds to a call is a constant: beside a copy of 512 bytes in memory it shows, beside the 80 us of a trip through FUSE, or the "
-        "copy of 64 KiB, it is in the noise. 4.87 % of a call of 16 MB, which takes milliseconds, cannot be that constant.")
+        "What the MPI adds to a call is a constant: beside a copy of 512 bytes in memory it shows, beside the 80 us of a trip through FUSE it is in "
+        "the noise. 4.87 % of a call of 16 MB, which takes milliseconds, cannot be that constant; nor can what reads of a loop device lose up to 1 MiB.")
 
 
 # ---- ROMIO's iterations ---------------------------------------------------------------------

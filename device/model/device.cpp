@@ -60,9 +60,9 @@ DeviceClock::DeviceClock(DeviceProfile const& profile, DeviceGrace grace)
                 -std::numeric_limits<double>::infinity()),
       streams_(static_cast<std::size_t>(profile.streams)) {}
 
-/// Not farther from the end of one of the last accesses than so many of its own length. Not of the
-/// last one only: the system cuts a long access into unequal parts, and the short rests of several
-/// may come one after the other, each behind the long part of another.
+/// Not farther from the end of one of the last accesses than `out_of_order` times its own length.
+/// Not of the last one only: the system cuts a long access in two, and the short rests of several
+/// may come one after the other, each at the end of its own long part.
 bool DeviceClock::Stream::is_near(DeviceAccess const& access) const noexcept {
     auto const known = std::span(ends).first(std::min(taken, out_of_order));
     Bytes const near = Bytes{out_of_order} * access.bytes;

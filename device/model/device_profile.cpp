@@ -37,7 +37,7 @@ constexpr DeviceKey keys[] = {
     {"random_bytes", "for requests of this size"},
     {"latency_seconds", "of each request, before its bytes"},
     {"queue_depth", "requests whose latencies overlap"},
-    {"streams", "a request is random that follows none of so many last ones"},
+    {"streams", "so many streams of requests are known; a request that follows none is random"},
 };
 
 /// Why no device has these numbers; empty if one may.
