@@ -129,14 +129,18 @@ def shared_device():
                                  if "auto" in of and PEER in of)
 
 
+def own_way(row):
+    """Sluice's, of an application kernel: as one operation where there is such a way."""
+    return row["ways"].get("sluice, one operation", row["ways"].get("sluice"))
+
+
 def kernels():
     """I7: less overhead, and less time in calls, which is what the paper counts."""
     rows = newest([row for row in lines("collectives-kernels") if row.get("while") == "asleep"
                    and row["nodes"] == 1], "mpi", "kernel").values()
     for mpi in MPIS:
         for row in of_mpi(rows, mpi):
-            way = row["ways"].get("sluice, one operation", row["ways"].get("sluice"))
-            short = row["kernel"].split()[0].replace("fft-", "")  # compression, slab, pencil
+            way, short = own_way(row), peers.short_kernel(row)
             yield f"{short}_{mpi}_overhead", percent(way["reduction"])
             yield f"{short}_{mpi}_in_calls", percent(way["reduction_in_calls"])
     packed = [row for row in rows if row.get("codec") == "zstd"]
@@ -149,17 +153,16 @@ def kernels_between_hosts():
                    and row.get("while") == "asleep"], "mpi", "link", "kernel").values()
     found = {}
     for row in (row for mpi in MPIS for row in of_mpi(rows, mpi)):
-        way = row["ways"].get("sluice, one operation", row["ways"].get("sluice"))
-        short = row["kernel"].split()[0].replace("fft-", "")
-        found.setdefault(f"{short}_{row['link']}", []).append(100 * way["reduction_in_calls"])
+        found.setdefault(f"{peers.short_kernel(row)}_{row['link']}", []).append(
+            100 * own_way(row)["reduction_in_calls"])
     for name, shares in found.items():
         yield name, " and ".join(f"{share:.0f}" for share in shares) + " %"
     yield "hideable_1gbit", between((100 * row["hideable"] for row in rows if row["link"] == "1gbit"
                                      and row["hideable"] < 1), "{:.0f}") + " %"
 
 
-GROUPS = (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels, kernels_between_hosts,
-          romio.figures, traced_figures.figures, *row_figures.GROUPS, *peers.GROUPS)
+GROUPS = (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels,
+          kernels_between_hosts, romio.figures, traced_figures.figures, *row_figures.GROUPS, *peers.GROUPS)
 
 
 def all_figures():

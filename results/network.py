@@ -60,8 +60,8 @@ def figures():
             if link == "not shaped" and not computes and count >= 65536]
     kept = f"{asleep}, kept"
     of_long = [ways for ways in free if kept in ways and ways[kept]["bytes"] >= 65536]
-    for name, quantity in (("network_kept", "half_round_trip"), ("network_kept_processor", "processor")):
-        if of_long:
-            yield name, between((ratio(ways, quantity, kept, asleep) for ways in of_long), "{:.2f}")
+    for name, quantity in ((("network_kept", "half_round_trip"), ("network_kept_processor", "processor"))
+                           if of_long else ()):
+        yield name, between((ratio(ways, quantity, kept, asleep) for ways in of_long), "{:.2f}")
     yield "network_processor", between((ratio(ways, "processor", asleep, f"{MPI}, looking")
                                         for ways in long), "{:.2f}")

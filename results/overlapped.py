@@ -58,11 +58,15 @@ def slow_table(table, seconds):
                   "initiation / I/O"], rows)
 
 
+def processors(row, whose="processors_threads"):
+    """Milliseconds beside the computation."""
+    return 1e3 * row[whose]["median"]
+
+
 def used(row):
-    """Processor time beside the computation, of the ranks' threads and of the device's server."""
-    server = row.get("processors_server")
-    seconds = [row["processors_threads"]["median"], *([server["median"]] if server else [])]
-    return " + ".join(f"{1e3 * value:.0f}" for value in seconds)
+    """Processor time of the ranks' threads and of the device's server, where there is one."""
+    return " + ".join(f"{processors(row, whose):.0f}"
+                      for whose in ("processors_threads", "processors_server") if row.get(whose))
 
 
 FAST_NOTE = """`results/measure overlap-devices`, no `MPI_Test`: Sluice / the ideal / the MPI's own, in turn.
@@ -94,11 +98,6 @@ def tables(table, seconds):
     return slow_table(table, seconds) + (fast_table(table, seconds) if fast() else "")
 
 
-def processors(row, whose="processors_threads"):
-    """Milliseconds of one operation."""
-    return 1e3 * row[whose]["median"]
-
-
 def copies():
     """M4: what the exchange's copies take, with two ranks on one node."""
     cases = {case: sides for case, sides in fast().items() if case[1] == 1 and case[3] == 2}
@@ -108,11 +107,15 @@ def copies():
         gaps = [100 * (hidden(sides["ideal"]) - hidden(sides["Sluice"])) for sides in found]
         yield f"copies_{pattern}", f"{statistics.median(more):.0f} ms"
         yield f"gap_{pattern}", f"{statistics.median(gaps):.0f}"
+    yield "served_nvm", between((processors(sides["ideal"], "processors_server")
+                                 for case, sides in cases.items() if case[2] == "nvm"), "{:.0f}") + " ms"
+
+
+def crowded():
+    """M4: with four ranks, and their helpers, on two cores."""
     on_disk = [sides for case, sides in fast().items() if (case[2], case[3]) == ("disk", 4)]
     for side in ("Sluice", "ideal"):
         yield f"disk_4_{side.lower()}", between((100 * hidden(sides[side]) for sides in on_disk), "{:.0f}") + " %"
-    yield "served_nvm", between((processors(sides["ideal"], "processors_server")
-                                 for case, sides in cases.items() if case[2] == "nvm"), "{:.0f}") + " ms"
 
 
 def figures():

@@ -48,14 +48,18 @@ def plans():
     yield "peer_first_later", between(row["first_over_later"] for row in rows)
 
 
+def short_kernel(row):
+    """compression, slab or pencil."""
+    return row["kernel"].split()[0].replace("fft-", "")
+
+
 def kernels():
     """I7: by the MPI's own nonblocking calls, with tests or without, whichever is better."""
     rows = newest([row for row in lines("collectives-kernels") if row.get("while") == "asleep"
                    and row["nodes"] == 1], "mpi", "kernel").values()
     for mpi in MPIS:
         for row in of_mpi(rows, mpi):
-            short = row["kernel"].split()[0].replace("fft-", "")
-            yield f"peer_{short}_{mpi}", percent(max(
+            yield f"peer_{short_kernel(row)}_{mpi}", percent(max(
                 way["reduction_in_calls"] for name, way in row["ways"].items()
                 if name.startswith("mpi") and "reduction_in_calls" in way))
 

@@ -96,7 +96,6 @@ def overhead():
             yield f"overhead_{mpi}_{where}", f"{best} of {len(cases)}"
 
 
-GROUPS = (random_programs, repeated, overlapped.figures, overlapped.copies, depth.figures, network.figures,
-          fabric_trials.figures, tests,
-          nonblocking, plans, device, nvm, overhead, texture_figures.figures,
+GROUPS = (random_programs, repeated, overlapped.figures, overlapped.copies,
+          overlapped.crowded, depth.figures, network.figures, fabric_trials.figures, tests, nonblocking, plans, device, nvm, overhead, texture_figures.figures,
           texture_figures.thread_figures)

@@ -96,7 +96,7 @@ void measure_network(Job& job) {
                            : job.options.bytes;
     job.report().table(job.options.computing ? "Messages between two ranks, both computing"
                                              : "Messages between two ranks",
-                       {"bytes       ", "way                 ",
+                       {"bytes       ", "way                      ",
                         "half round trip: median (min .. max)", "MiB/s", "processor s/GiB"});
     std::vector<std::byte> memory(*std::max_element(sizes.begin(), sizes.end()));
     Transports transports(job, memory);

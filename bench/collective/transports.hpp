@@ -109,8 +109,7 @@ struct Transports {
         all.push_back(std::make_unique<Transport>("MPI, looking", mpi));
         all.push_back(std::make_unique<Napping>("MPI, napping", mpi));
         for (FabricOffer const& offer : fabric_offers().all) {
-            if (!offer.why_not.empty()) continue;
-            if (!add(job, offer.provider)) continue;
+            if (!offer.why_not.empty() || !add(job, offer.provider)) continue;
             all.push_back(
                 std::make_unique<Transport>(offer.provider + ", looking", *networks.back()));
             add_sleeping(offer.provider + ", asleep");

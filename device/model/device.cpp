@@ -17,6 +17,10 @@ DeviceProfile::Way const& way_of(DeviceProfile const& profile, Direction directi
     return direction == Direction::write ? profile.write : profile.read;
 }
 
+/// An access follows an end that is as many times its own length away, or less: those under way
+/// arrive in any order.
+constexpr Bytes lengths_near = 8;
+
 }  // namespace
 
 DeviceCosts costs_of(DeviceProfile const& profile, Direction direction) noexcept {
@@ -60,12 +64,12 @@ DeviceClock::DeviceClock(DeviceProfile const& profile, DeviceGrace grace)
                 -std::numeric_limits<double>::infinity()),
       streams_(static_cast<std::size_t>(profile.streams)) {}
 
-/// Not farther from the end of one of the last accesses than `out_of_order` times its own length.
-/// Not of the last one only: the system cuts a long access in two, and the short rests of several
-/// may come one after the other, each at the end of its own long part.
+/// Near the end of one of the last accesses, not of the last one only: the system cuts a long
+/// access in two, and the short rests of several may come one after the other, each at the end of
+/// its own long part.
 bool DeviceClock::Stream::is_near(DeviceAccess const& access) const noexcept {
-    auto const known = std::span(ends).first(std::min(taken, out_of_order));
-    Bytes const near = Bytes{out_of_order} * access.bytes;
+    auto const known = std::span(ends).first(std::min(taken, remembered));
+    Bytes const near = lengths_near * access.bytes;
     return file == access.file && std::ranges::any_of(known, [&](Offset end) {
                return access.offset >= end - near && access.offset <= end + near;
            });
@@ -73,7 +77,7 @@ bool DeviceClock::Stream::is_near(DeviceAccess const& access) const noexcept {
 
 void DeviceClock::Stream::take(DeviceAccess const& access, std::uint64_t number) noexcept {
     used = number;
-    ends[taken++ % out_of_order] = access.offset + access.bytes;
+    ends[taken++ % remembered] = access.offset + access.bytes;
 }
 
 /// Notes where the access ends, too.

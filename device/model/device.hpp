@@ -94,13 +94,12 @@ public:
     [[nodiscard]] DeviceProfile const& profile() const noexcept { return profile_; }
 
 private:
-    /// So many accesses of a stream may be under way at a time, and arrive in any order.
-    static constexpr std::size_t out_of_order = 8;
     struct Stream {
+        static constexpr std::size_t remembered = 8;
         std::uint64_t file = 0;
         std::uint64_t used = 0;
         std::size_t taken = 0;
-        std::array<Offset, out_of_order> ends{};  ///< Of the last accesses, in a ring.
+        std::array<Offset, remembered> ends{};  ///< Of the last accesses, in a ring.
 
         [[nodiscard]] bool is_near(DeviceAccess const& access) const noexcept;
         void take(DeviceAccess const& access, std::uint64_t number) noexcept;
