@@ -11,7 +11,11 @@ std::unique_ptr<Fabric> Fabric::open(FabricEndpoint::Options const& options, std
 
 void Fabric::note_state() noexcept {
     under_way_.store(messages_.under_way(), std::memory_order_relaxed);
-    has_waiting_.store(messages_.has_waiting(), std::memory_order_relaxed);
+    has_waiting_.store(messages_.has_waiting() || endpoint_->has_waiting(),
+                       std::memory_order_relaxed);
+    has_sends_.store(endpoint_->has_sends(), std::memory_order_relaxed);
+    may_be_held_back_.store(messages_.under_way() == 0 && messages_.may_be_held_back(),
+                            std::memory_order_relaxed);
     ends_.store(messages_.ends(), std::memory_order_relaxed);
 }
 

@@ -39,8 +39,12 @@ public:
     }
     /// Takes what came and sends what waits. Bounded. True when anything moved.
     bool progress() override;
+    /// Also while the provider may hold back what it has said to be sent: peers wait for it.
     [[nodiscard]] bool is_busy() const noexcept override {
-        return under_way() > 0 || waits_for_room();
+        return under_way() > 0 || has_unsent() || may_be_held_back_.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool has_unsent() const noexcept override {
+        return waits_for_room() || has_sends_.load(std::memory_order_relaxed);
     }
     [[nodiscard]] bool waits_for_room() const noexcept override {
         return has_waiting_.load(std::memory_order_relaxed);
@@ -65,7 +69,7 @@ private:
     FabricMessages messages_;
     SteadyClock clock_;
     std::atomic<int> under_way_{0};
-    std::atomic<bool> has_waiting_{false};
+    std::atomic<bool> has_waiting_{false}, has_sends_{false}, may_be_held_back_{false};
     std::atomic<std::uint64_t> ends_{0};
 };
 

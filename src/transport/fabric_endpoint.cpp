@@ -147,7 +147,7 @@ bool LibfabricEndpoint::make_slots(std::size_t peers, std::string& why) {
         }
     }
     while (FabricSlot* const slot = receive_slots_.take()) unposted_.push_back(slot);
-    post_unposted();
+    (void)post_unposted();
     return true;
 }
 

@@ -29,6 +29,8 @@ struct FabricOffers {
 /// For a process that has an MPI loaded privately: a function of its library, beside which
 /// libfabric is looked for. Before anything else is asked.
 void look_for_fabric_beside(void* function);
+/// For tests: this file is opened, and nothing else is looked for. Before anything else is asked.
+void open_as_fabric(std::string const& file);
 
 class FabricEndpoint : public FabricWire {
 public:
@@ -45,6 +47,11 @@ public:
     [[nodiscard]] virtual FabricCard const& card() const noexcept = 0;
     /// Brings what came to `messages`. Bounded. True when there was anything.
     virtual bool progress(FabricMessages& messages) = 0;
+    /// Whether there are receives that the provider has refused: progress() posts them again.
+    [[nodiscard]] virtual bool has_waiting() const noexcept = 0;
+    /// Whether the provider has sends of which it has not told the end, though for who started
+    /// them they are complete: progress() moves them on.
+    [[nodiscard]] virtual bool has_sends() const noexcept = 0;
     /// Polls readable when progress() may have something to do; -1: the provider has none.
     [[nodiscard]] virtual int descriptor() const noexcept = 0;
     /// Asked before a sleep on the descriptor: false where progress() has something to do.

@@ -44,8 +44,12 @@ bool LibfabricEndpoint::post(FabricSlot& slot) {
                    descriptor_of(receive_memory_), FI_ADDR_UNSPEC, &slot.context) == 0;
 }
 
-void LibfabricEndpoint::post_unposted() {
+/// True when there was any. A message that the provider held back for want of a receive may be in
+/// its queue then, and nothing wakes who sleeps on the descriptor for it.
+bool LibfabricEndpoint::post_unposted() {
+    std::size_t const before = unposted_.size();
     while (!unposted_.empty() && post(*unposted_.back())) unposted_.pop_back();
+    return unposted_.size() < before;
 }
 
 bool LibfabricEndpoint::meet(FabricIndex peer, std::span<std::byte const> address) {
@@ -216,11 +220,10 @@ bool LibfabricEndpoint::progress(FabricMessages& messages) {
         if (count <= 0) break;
         moved = true;
         for (ssize_t i = 0; i < count; ++i) take(done[static_cast<std::size_t>(i)], messages);
-        post_unposted();
+        (void)post_unposted();
         if (static_cast<std::size_t>(count) < done.size()) break;
     }
-    if (!unposted_.empty()) post_unposted();
-    return moved;
+    return post_unposted() || moved;
 }
 
 bool LibfabricEndpoint::may_sleep() {

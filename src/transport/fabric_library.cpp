@@ -4,7 +4,6 @@
 #include "transport/fabric_library.hpp"
 #include "transport/fabric_endpoint.hpp"
 
-#include <array>
 #include <dlfcn.h>
 #include <rdma/fi_errno.h>
 
@@ -15,6 +14,12 @@ constexpr char const* soname = "libfabric.so.1";
 
 /// A function of the MPI; null: the process finds it by name, if it has one.
 void* function_of_mpi = nullptr;
+
+/// The only one that is opened; empty: it is looked for.
+std::string& wanted_file() {
+    static std::string file;
+    return file;
+}
 
 /// The folder of the MPI's library, with a slash; empty where the process has none.
 std::string folder_of_mpi() {
@@ -46,21 +51,31 @@ bool FabricLibrary::load(char const* name, int flags) {
 
 void look_for_fabric_beside(void* function) { function_of_mpi = function; }
 
+void open_as_fabric(std::string const& file) { wanted_file() = file; }
+
+/// In the process, beside its MPI, or on the system.
+bool FabricLibrary::find() {
+    if (load(soname, RTLD_NOLOAD)) return true;
+    std::string const folder = folder_of_mpi();
+    // Wheels of MPICH and Open MPI keep what they bring in a folder beside the MPI's library.
+    for (char const* const brought : {"", "mpich/", "openmpi/"}) {
+        if (!folder.empty() && load((folder + brought + soname).c_str(), 0)) return true;
+    }
+    return load(soname, 0);
+}
+
 FabricLibrary const* FabricLibrary::get(std::string& why) {
-    static FabricLibrary* const only = []() -> FabricLibrary* {
+    std::string const& file = wanted_file();
+    static FabricLibrary* const only = [&]() -> FabricLibrary* {
         auto library = std::make_unique<FabricLibrary>();
-        std::string const folder = folder_of_mpi();
-        // Wheels of MPICH and Open MPI keep what they bring in a folder beside the MPI's library.
-        std::array<std::string, 3> const brought{folder, folder + "mpich/", folder + "openmpi/"};
-        bool found = library->load(soname, RTLD_NOLOAD);
-        for (std::string const& place : brought) {
-            if (!found && !place.empty()) found = library->load((place + soname).c_str(), 0);
-        }
-        if (!found) found = library->load(soname, 0);
+        bool const found = file.empty() ? library->find() : library->load(file.c_str(), 0);
         return found ? library.release() : nullptr;
     }();
-    if (!only) why = "there is no libfabric.so.1 in the process, beside its MPI, or on the system";
-    return only;
+    if (only) return only;
+    why = file.empty()
+              ? "there is no libfabric.so.1 in the process, beside its MPI, or on the system"
+              : file + " is no libfabric";
+    return nullptr;
 }
 
 }  // namespace sluice

@@ -33,6 +33,7 @@ public:
     decltype(&fi_version) version_of = nullptr;
 
 private:
+    bool find();
     bool load(char const* name, int flags);
 };
 

@@ -67,13 +67,7 @@ bool FabricMessages::finished(Message& message) {
     if (message.handle == 0) return true;
     auto& its = *reinterpret_cast<MessageDesc*>(message.handle);  // NOLINT: it was one.
     if (!its.done) return false;
-    if (its.failed) {
-        message.status = its.truncated ? Status::truncated : Status::other;
-        message.what = its.truncated ? "the message is longer than its receive" : its.why;
-    }
-    message.received = its.failed ? 0 : static_cast<Bytes>(its.bytes);
-    message.placed = its.failed ? 0 : static_cast<Bytes>(its.placed);
-    message.handle = 0;
+    its.report(message);
     shared_.message_descs.recycle(its);
     --under_way_;
     return true;
@@ -120,6 +114,11 @@ void FabricMessages::end_write(void* context) {
 void FabricMessages::lose(FabricIndex peer) {
     peers_[peer]->end_all();
     note_busy(peer);
+}
+
+bool FabricMessages::may_be_held_back() const noexcept {
+    return std::any_of(peers_.begin(), peers_.end(),
+                       [](auto const& peer) { return peer->may_be_held_back(); });
 }
 
 std::vector<FabricIndex> FabricMessages::awaited() const {

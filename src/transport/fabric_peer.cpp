@@ -66,7 +66,10 @@ WireResult FabricPeer::post(FabricHeader header, std::span<std::byte const> body
     WireResult const result = shared_.wire.send(index_, head, body);
     if (result == WireResult::taken) {
         told_ = taken_;
-        if (takes_slot) ++sent_;
+        if (takes_slot)
+            sent_bytes_.add_message(++sent_, head.size() + body.size());
+        else
+            sent_bytes_.add_uncounted(sent_, head.size());
     }
     return result;
 }
@@ -156,7 +159,7 @@ MessageDesc* FabricPeer::send(std::uint64_t context, int tag, std::span<std::byt
         send_whole(message);
     }
     if (ready) shared_.message_descs.recycle(*ready);
-    if (!message.done || message.failed) return &message;
+    if (!message.done || message.failed()) return &message;
     shared_.message_descs.recycle(message);
     return nullptr;
 }
@@ -212,7 +215,7 @@ MessageDesc& FabricPeer::receive(std::uint64_t context, int tag, std::span<std::
 /// The whole of a message into its receive.
 void FabricPeer::bring(MessageDesc& receive, std::span<std::byte const> bytes) noexcept {
     receive.done = true;
-    receive.truncated = receive.failed = bytes.size() > receive.bytes;
+    receive.fail_if_longer(bytes.size());
     receive.bytes = std::min<std::uint64_t>(receive.bytes, bytes.size());
     if (receive.bytes) std::memcpy(receive.data, bytes.data(), receive.bytes);
     if (receive.synchronous) tell(header_of(FabricKind::matched, receive));
@@ -236,6 +239,7 @@ void FabricPeer::take(FabricHeader const& header, std::span<std::byte const> bod
     was_heard_ = true;
     // Messages may overtake each other: the most credits count.
     if (static_cast<std::int32_t>(header.credits - credited_) > 0) credited_ = header.credits;
+    sent_bytes_.credit(credited_);
     if (header.kind == FabricKind::credits) return;
     ++taken_;
     switch (header.kind) {
@@ -305,9 +309,9 @@ bool FabricPeer::move() {
     return send_credits() || moved;
 }
 
-void FabricPeer::fail(MessageDesc& message, char const* why) noexcept {
-    message.done = message.failed = true;
-    message.why = why;
+void FabricPeer::fail(MessageDesc& message, char const* why, Status status) noexcept {
+    message.done = true;
+    message.fail(status, why);
 }
 
 void FabricPeer::end_all() {

@@ -59,7 +59,8 @@ void FabricPeer::offer_memory(MessageDesc& receive) {
     if (!shown || !target) {
         (void)posted_.take([&](MessageDesc const& one) { return &one == &receive; });
         end_receive(receive);
-        fail(receive, "the fabric's provider refuses to register memory (ulimit -l)");
+        fail(receive, "the fabric's provider refuses to register memory (ulimit -l)",
+             Status::no_memory);
         return tell(header_of(FabricKind::refused, receive));
     }
     Note note{header_of(FabricKind::ready, receive), {target->address, target->key}, has_target};
@@ -83,7 +84,8 @@ void FabricPeer::end_receive(MessageDesc& receive, bool may_be_written) {
 
 /// The message is longer than this receive, and waits for memory at its sender.
 void FabricPeer::refuse(MessageDesc& receive) {
-    receive.done = receive.failed = receive.truncated = true;
+    receive.done = true;
+    receive.fail_too_long();
     tell(header_of(FabricKind::refused, receive));
 }
 
@@ -157,6 +159,7 @@ bool FabricPeer::send_writes() {
         if (result != WireResult::taken) return moved;
         moved = true;
         ++send.under_way;
+        sent_bytes_.add_uncounted(sent_, bytes);
         note_written(send, bytes);
         if (!all_written(send)) continue;
         (void)writing_.take_front();
@@ -179,7 +182,7 @@ void FabricPeer::end_writes(MessageDesc& send) {
 void FabricPeer::end_write(MessageDesc& send) {
     --send.under_way;
     bool const all_went =
-        send.failed || (all_written(send) && (send.parts.empty() || send.head_went));
+        send.failed() || (all_written(send) && (send.parts.empty() || send.head_went));
     if (send.under_way > 0 || !all_went) return;
     (void)written_.take([&](MessageDesc const& one) { return &one == &send; });
     send.done = true;
@@ -191,7 +194,7 @@ void FabricPeer::take_head(FabricHeader const& header, std::span<std::byte const
     auto const* const place = shared_.receives.find(header.receive);
     if (!place || place->peer != index_) return;
     MessageDesc& receive = *place->receive;
-    receive.truncated = receive.failed = body.size() > receive.bytes;
+    receive.fail_if_longer(body.size());
     receive.bytes = std::min<std::uint64_t>(receive.bytes, body.size());
     if (receive.bytes) std::memcpy(receive.data, body.data(), receive.bytes);
     receive.placed = header.bytes;
@@ -248,7 +251,8 @@ void FabricPeer::take_too_long(FabricHeader const& header) {
     MessageDesc* const receive = posted_.take(same_message(header));
     if (!receive) return;
     end_receive(*receive);
-    receive->done = receive->failed = receive->truncated = true;
+    receive->done = true;
+    receive->fail_too_long();
 }
 
 void FabricPeer::look_after(double now) {

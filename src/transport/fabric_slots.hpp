@@ -48,6 +48,7 @@ public:
         return slot;
     }
     void give_back(FabricSlot& slot) { free_.push_back(&slot); }
+    [[nodiscard]] bool all_are_free() const noexcept { return free_.size() == slots_.size(); }
 
 private:
     std::unique_ptr<std::byte[]> memory_;

@@ -59,6 +59,8 @@ public:
 
     [[nodiscard]] FabricCard const& card() const noexcept override { return card_; }
     bool progress(FabricMessages& messages) override;
+    [[nodiscard]] bool has_waiting() const noexcept override { return !unposted_.empty(); }
+    [[nodiscard]] bool has_sends() const noexcept override { return !send_slots_.all_are_free(); }
     [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
     bool may_sleep() override;
     [[nodiscard]] std::string address_text() const override;
@@ -73,7 +75,7 @@ private:
     HeldMemory* held(std::span<std::byte const> memory);
     fid_mr* register_memory(std::span<std::byte> memory, std::uint64_t access);
     bool post(FabricSlot& slot);
-    void post_unposted();
+    bool post_unposted();
     [[nodiscard]] static WireResult result_of(ssize_t code) noexcept;
     void take(fi_cq_data_entry const& done, FabricMessages& messages);
     void take_error(FabricMessages& messages);

@@ -21,10 +21,12 @@ struct MessageDesc {
     MessageDesc* next = nullptr;
     std::uint64_t context = 0;
     int tag = 0;
-    bool done = false, failed = false, truncated = false;
-    bool granted = false;       ///< Large sends: fragments may go.
-    std::byte* data = nullptr;  ///< The user's; of what nobody asked for: `store`.
-    std::uint64_t bytes = 0;    ///< Of the message; receives that wait: room for it.
+    bool done = false;
+    Status status = Status::ok;  ///< Else it failed.
+    char const* why = nullptr;   ///< It failed, for people.
+    bool granted = false;        ///< Large sends: fragments may go.
+    std::byte* data = nullptr;   ///< The user's; of what nobody asked for: `store`.
+    std::uint64_t bytes = 0;     ///< Of the message; receives that wait: room for it.
     // Of large messages on the node; over a fabric all have a number.
     std::uint64_t number = 0;
     std::uint64_t address = 0;  ///< Of the bytes, at the sender; of a write, at the receiver.
@@ -46,8 +48,28 @@ struct MessageDesc {
     bool head_went = false;    ///< A send with parts: what is no part went.
     bool says_bytes = false;   ///< A send: its one write says how long it is.
     std::uint64_t target_address = 0, target_key = 0;  ///< Of a `ready`: of its target.
-    char const* why = nullptr;                         ///< It failed, for people.
     std::unique_ptr<std::byte[]> store;                ///< Bytes of what nobody asked for.
+
+    [[nodiscard]] bool failed() const noexcept { return status != Status::ok; }
+    void fail(Status its_status, char const* what) noexcept {
+        status = its_status;
+        why = what;
+    }
+    void fail_too_long() noexcept {
+        fail(Status::truncated, "the message is longer than its receive");
+    }
+    /// A receive: so many bytes came, or would.
+    void fail_if_longer(std::uint64_t came) noexcept {
+        if (came > bytes) fail_too_long();
+    }
+    /// Tells who started it.
+    void report(Message& message) const noexcept {
+        message.handle = 0;
+        message.status = status;
+        message.what = why;
+        message.received = failed() ? 0 : static_cast<Bytes>(bytes);
+        message.placed = failed() ? 0 : static_cast<Bytes>(placed);
+    }
 };
 
 /// Message descriptors in their order, linked through themselves.

@@ -126,23 +126,11 @@ Message NodeNetwork::start_recv(Rank peer, Context context, int tag, std::span<s
     return {reinterpret_cast<std::uintptr_t>(&message_desc)};
 }
 
-namespace {
-
-void fail(Message& message, bool truncated) noexcept {
-    message.status = truncated ? Status::truncated : Status::other;
-    message.what = truncated ? "the message is longer than its receive"
-                             : "the process at the other end has ended";
-}
-
-}  // namespace
-
 bool NodeNetwork::finished(Message& message) {
     if (message.handle == 0) return true;
     auto& message_desc = *reinterpret_cast<MessageDesc*>(message.handle);  // NOLINT: it was one.
     if (!message_desc.done) return false;
-    if (message_desc.failed) fail(message, message_desc.truncated);
-    message.received = message_desc.failed ? 0 : static_cast<Bytes>(message_desc.bytes);
-    message.handle = 0;
+    message_desc.report(message);
     state_->message_descs.recycle(message_desc);
     return true;
 }

@@ -12,6 +12,11 @@ constexpr int cells_a_look = 64;
 constexpr std::size_t bytes_a_look = 128 * 1024;
 constexpr double seconds_between_looks = 1.0;
 
+void end_lost(MessageDesc& message_desc) noexcept {
+    message_desc.done = true;
+    message_desc.fail(Status::other, "the process at the other end has ended");
+}
+
 auto of_triple(std::uint64_t context, int tag) noexcept {
     return [=](MessageDesc const& message_desc) {
         return message_desc.context == context && message_desc.tag == tag;
@@ -53,8 +58,10 @@ MessageDesc* NodePeer::send(std::uint64_t context, int tag, std::span<std::byte 
     message_desc.tag = tag;
     message_desc.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
     message_desc.bytes = bytes.size();
-    message_desc.done = message_desc.failed = gone_;
-    if (gone_) return &message_desc;
+    if (gone_) {
+        end_lost(message_desc);
+        return &message_desc;
+    }
     bool const offered = !is_small && first && try_send(message_desc);
     (offered ? large_ : waiting_).push_back(message_desc);
     return &message_desc;
@@ -68,8 +75,10 @@ MessageDesc& NodePeer::receive(std::uint64_t context, int tag, std::span<std::by
     message_desc.bytes = bytes.size();
     MessageDesc* const early = early_.empty() ? nullptr : early_.take(of_triple(context, tag));
     if (!early) {
-        message_desc.done = message_desc.failed = gone_;
-        if (!gone_) posted_.push_back(message_desc);
+        if (gone_)
+            end_lost(message_desc);
+        else
+            posted_.push_back(message_desc);
         return message_desc;
     }
     if (early->store) {
@@ -84,7 +93,7 @@ MessageDesc& NodePeer::receive(std::uint64_t context, int tag, std::span<std::by
 /// The whole of a message into its receive.
 void NodePeer::bring(MessageDesc& receive, std::span<std::byte const> bytes) noexcept {
     receive.done = true;
-    receive.truncated = receive.failed = bytes.size() > receive.bytes;
+    receive.fail_if_longer(bytes.size());
     receive.bytes = std::min<std::uint64_t>(receive.bytes, bytes.size());
     if (receive.bytes) std::memcpy(receive.data, bytes.data(), receive.bytes);
 }
@@ -173,10 +182,7 @@ void NodePeer::end_all() {
     notes_.clear();
     while (!ending_.empty()) ending_.take_front()->done = true;
     for (MessageDescList* list : {&posted_, &waiting_, &large_, &incoming_}) {
-        while (!list->empty()) {
-            MessageDesc& message_desc = *list->take_front();
-            message_desc.done = message_desc.failed = true;
-        }
+        while (!list->empty()) end_lost(*list->take_front());
     }
     // An offered message can no longer be fetched; nobody will ask for it twice.
     auto const is_offered = [](MessageDesc const& early) { return !early.store; };

@@ -37,10 +37,8 @@ void NodePeer::deliver_offer(Note const& note) {
 
 void NodePeer::begin_large(MessageDesc& receive, MessageDesc const& offered) {
     receive.number = offered.number;
-    if (offered.bytes > receive.bytes) {
-        receive.failed = receive.truncated = true;
-        return end_large(receive);
-    }
+    receive.fail_if_longer(offered.bytes);
+    if (receive.failed()) return end_large(receive);
     receive.bytes = receive.end = offered.bytes;
     receive.address = offered.address;
     incoming_.push_back(receive);

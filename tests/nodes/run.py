@@ -13,6 +13,7 @@ that takes too long is ended after it has printed where every rank is; ctrl-C en
 import argparse
 import contextlib
 import os
+import re
 import sys
 import time
 import uuid
@@ -41,8 +42,8 @@ class Test:
     seconds: int = 150
     settings: dict = field(default_factory=dict)  # further environment variables
 
-    def faults(self, hosts, per_host):
-        """What else is wrong, of what the program left in the files."""
+    def faults(self, hosts, per_host, output):
+        """What else is wrong, of what the program said or left in the files."""
         return ""
 
     def words_for(self, mpi):
@@ -53,6 +54,12 @@ class Test:
         if program.endswith(".py"):
             started = [Path(launch.MPIS[mpi].mpiexec).parent / "python3", HERE.parent / program]
         return [*preload, *started, "--dir", "{files}", *options]
+
+
+def random_programs(mpi, seed, *options):
+    """Between nodes the MPI itself has the shared file pointer, and Open MPI's is wrong there."""
+    without = ["--without", "shared"] if mpi == "openmpi" else []
+    return ["mpi/random_test", "--seed", seed, *options, *without]
 
 
 def tests_of(mpi, hosts, per_host):
@@ -72,28 +79,52 @@ def tests_of(mpi, hosts, per_host):
                settings={**slow, "SLUICE_PROGRESS": "calls"})
     yield Test("progress, mpi4py", ["mpi/progress_test.py"], settings=slow)
     yield Test("errors", ["mpi/errors_test"])
-    yield Test("random programs", ["mpi/random_test", "--seed", seed, "--programs", 25,
-                                   "--seconds", 20])
+    yield Test("random programs", random_programs(mpi, seed, "--programs", 25, "--seconds", 20))
     yield Test("collectives", ["mpi/collectives_test", "--seed", seed, "--cases", 20,
                                "--no-messages"],
                settings={"SLUICE_COLLECTIVES": "1"})
-    yield from tests_of_networks(few, seed)
+    yield from tests_of_networks(mpi, few, seed)
+    yield from tests_of_faults(mpi, few, several, seed)
     if hosts > 2 and per_host > 1:
         yield from tests_of_kernels(mpi, seed)
 
 
-def tests_of_networks(few, seed):
+def tests_of_networks(mpi, few, seed):
     """All others use libfabric's best provider here; these another one, and the MPI."""
     for network in ("fabric:tcp;ofi_rxm", "mpi"):
         settings = {"SLUICE_NETWORK": network}
         yield Test(f"patterns, {network}", ["mpi/patterns_test", *few], settings=settings)
         yield Test(f"random programs, {network}",
-                   ["mpi/random_test", "--seed", seed + 50, "--programs", 15, "--seconds", 15],
+                   random_programs(mpi, seed + 50, "--programs", 15, "--seconds", 15),
                    settings=settings)
         yield Test(f"collectives, {network}",
                    ["mpi/collectives_test", "--seed", seed + 50, "--cases", 10,
                     *([] if network == "mpi" else ["--no-messages"])],
                    settings={"SLUICE_COLLECTIVES": "1", **settings})
+
+
+def tests_of_faults(mpi, few, several, seed):
+    """With a libfabric that is busier and slower than it would be on one machine."""
+    file = BUILD / mpi / "tests" / "fabric" / "faulty_libfabric.so"
+    if not file.exists():
+        return  # This build has no libfabric.
+    for network in ("fabric:tcp", "fabric:tcp;ofi_rxm"):
+        settings = {"SLUICE_NETWORK": network, "SLUICE_TEST": f"libfabric={file}"}
+        for name, words in (
+                ("patterns", ["mpi/patterns_test", *few]),
+                ("patterns in calls", ["mpi/patterns_test", *few]),
+                ("outstanding", ["mpi/outstanding_test", *several]),
+                ("errors", ["mpi/errors_test"]),
+                ("random programs", random_programs(mpi, seed + 70, "--programs", 15,
+                                                    "--seconds", 20)),
+                ("collectives", ["mpi/collectives_test", "--seed", seed + 70, "--cases", 10,
+                                 "--no-messages"])):
+            more = {"collectives": {"SLUICE_COLLECTIVES": "1"},
+                    "patterns in calls": {"SLUICE_PROGRESS": "calls"}}
+            yield Faulty(f"{name}, faults of {network}", words, seconds=300,
+                         settings={**settings, **more.get(name, {})})
+        yield Refused(f"memory refused, {network}", ["nodes/refused_test.py"],
+                      settings={**settings, "SLUICE_TEST_FAULTS": "registrations"})
 
 
 def tests_of_storage(*_):
@@ -107,7 +138,7 @@ def tests_of_kernels(mpi, seed):
         seed += 100
         hints = run.settings["SLUICE_HINTS"]
         yield Test(f"random programs, {hints}",
-                   ["mpi/random_test", "--seed", seed, "--programs", 10, "--seconds", 20],
+                   random_programs(mpi, seed, "--programs", 10, "--seconds", 20),
                    settings=run.settings)
 
 
@@ -118,6 +149,35 @@ class Wire(Test):
         return [BUILD / mpi / "bin" / "sluice", "bench", "--mode", "blocking", "--pattern",
                 "strided", "--no-peer", "--repeat", "1", "--warmup", "0", "--dir", "{files}",
                 *self.words]
+
+
+def counts_of_faults(output):
+    """Of each kind that tests/fabric/faulty_libfabric.cpp counts, in all ranks."""
+    counts = {}
+    for line in re.findall(r"faults of libfabric: (.*)", output):
+        for count, kind in re.findall(r"(\d+) ([^,]*)", line):
+            counts[kind] = counts.get(kind, 0) + int(count)
+    return counts
+
+
+class Faulty(Test):
+    """All is as without the faults; and there were some."""
+    kinds = ("calls refused", "completions late")
+
+    def faults(self, hosts, per_host, output):
+        counts = counts_of_faults(output)
+        return ", ".join(f"no {kind}" for kind in self.kinds if not counts.get(kind))
+
+
+class Refused(Faulty):
+    """The cause is told, once by each rank whose memory was refused, in each operation."""
+    kinds = ("registrations refused",)
+
+    def faults(self, hosts, per_host, output):
+        told = output.count("refuses to register memory")
+        most = 4 * per_host * len(hosts.hosts)
+        return (super().faults(hosts, per_host, output) or
+                ("" if 0 < told <= most else f"the cause is told {told} times"))
 
 
 class Traced(Test):
@@ -132,7 +192,7 @@ class Traced(Test):
                 "{files}/t.json", BUILD / "env" / mpi / "bin" / "python",
                 ROOT / "tests" / "trace" / "program.py", "{files}/traced.bin"]
 
-    def faults(self, hosts, per_host):
+    def faults(self, hosts, per_host, output):
         count = len(hosts.hosts)
         found, trace = faults_of(hosts.files / "t.json", list(range(count * per_host)))
         arrows = sum(event["ph"] == "s" for event in trace.others)
@@ -174,7 +234,7 @@ def do_test(test, hosts, per_host, mpi, args):
     why = "out of time" if code is None else f"exit code {code}" if code else ""
     if not why and on_wire < test.least_on_wire:
         why = f"only {on_wire} bytes crossed the wire; {test.least_on_wire} have to"
-    why = why or test.faults(hosts, per_host)
+    why = why or test.faults(hosts, per_host, output)
     print(f"{'FAILED' if why else 'ok    '} {taken:6.1f} s {on_wire / 2 ** 20:8.1f} MiB sent  "
           f"{mpi} {len(hosts.hosts)} hosts x {per_host}: {test.name}"
           + (f"  ({why})" if why else ""))

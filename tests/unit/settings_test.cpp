@@ -80,7 +80,7 @@ TEST(Settings, EachIsRead) {
               {"SLUICE_STATS", "1"},
               {"SLUICE_MEMORY", "64M"},
               {"SLUICE_TEST", "ranks_per_node=3;shared_memory=off;cache=1K;view_pieces=7;"
-                              "device=hdd"},
+                              "device=hdd;libfabric=busy.so"},
               {"SLUICE_STALL", "7"},
               {"SLUICE_STORAGE_THREADS", "5"},
               {"SLUICE_HINTS", "sluice_storage=uring"},
@@ -98,6 +98,7 @@ TEST(Settings, EachIsRead) {
     EXPECT_EQ(read.settings.cache_bytes, 1024);
     EXPECT_EQ(read.settings.view_pieces, 7);
     EXPECT_EQ(read.settings.device, "hdd");
+    EXPECT_EQ(read.settings.libfabric, "busy.so");
     EXPECT_EQ(read.settings.stall_seconds, 7);
     EXPECT_EQ(read.settings.storage_threads, 5);
     EXPECT_EQ(read.settings.hints.storage, StorageEngine::uring);
@@ -140,7 +141,8 @@ TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
     for (char const* const text : nonsense) {
         EXPECT_EQ(ReadSettings(Table{{"SLUICE_TEST", text}}).complaints.size(), 1u) << text;
         for (Knob const& knob : test_knobs()) {
-            if (std::string(knob.name) == "device") continue;  // Any text may name a file.
+            std::string const name = knob.name;
+            if (name == "device" || name == "libfabric") continue;  // Any text may name a file.
             ReadSettings const read(Table{{"SLUICE_TEST", knob.name + std::string("=") + text}});
             EXPECT_EQ(read.complaints.size(), 1u) << knob.name << "=" << text;
             EXPECT_EQ(read.settings.ranks_per_node, plain.ranks_per_node);

@@ -46,6 +46,17 @@ function(sluice_unit_program program part)
     target_precompile_headers(${program} REUSE_FROM unit_headers)
 endfunction()
 
+# What tests open in place of libfabric. It finds the real one as the library does.
+function(sluice_faulty_libfabric)
+    add_library(faulty_libfabric MODULE tests/fabric/faulty_libfabric.cpp
+                src/transport/fabric_library.cpp)
+    target_include_directories(faulty_libfabric PRIVATE ${LIBFABRIC_HEADER_DIR})
+    target_compile_definitions(faulty_libfabric PRIVATE SLUICE_HAVE_LIBFABRIC)
+    target_link_libraries(faulty_libfabric PRIVATE sluice_base ${CMAKE_DL_LIBS})
+    set_target_properties(faulty_libfabric PROPERTIES PREFIX ""
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fabric)
+endfunction()
+
 # sluice_unit_tests(<source>...): the programs of all that can be built here, and their tests.
 function(sluice_unit_tests)
     sluice_precompiled_headers()
@@ -78,12 +89,20 @@ function(sluice_unit_tests)
         list(APPEND ${label} ${source})
         sluice_unit_test(${test} ${label} ${program})
     endforeach()
+    if(TARGET faulty_libfabric)
+        sluice_test("fabric_endpoint_test with faults" LABEL unit BESIDE
+                    ENVIRONMENT SLUICE_TEST_LIBFABRIC=$<TARGET_FILE:faulty_libfabric>
+                    COMMAND ${PROJECT_BINARY_DIR}/tests/unit/unit_tests fabric_endpoint_test)
+    endif()
     sluice_unit_program(unit_tests sluice_tools ${unit})
     if(unit-long)
         sluice_unit_program(unit_tests_one_thread sluice_tools ${unit-long})
     endif()
 endfunction()
 
+if(SLUICE_TESTS AND LIBFABRIC_HEADER_DIR)
+    sluice_faulty_libfabric()
+endif()
 add_custom_target(configured)  # Nothing: clang-tidy needs the list of compilations only.
 if(SLUICE_TESTS AND NOT taken_from)
     sluice_sources(unit_test_sources tests/unit/*_test.cpp)

@@ -61,6 +61,7 @@ constexpr Knob of_tests[] = {
     {"cache", "64M", "memory of a process for the layouts of datatypes that were freed"},
     {"device", "none",
      "hdd, ssd, nvm or a file: transfers take as long as on this device; see sluice device --list"},
+    {"libfabric", "none", "a file that is opened in place of the libfabric that would be found"},
 };
 
 /// A variable that was published, and where its value is said today.
@@ -129,6 +130,7 @@ void read_test_settings(Lookup const& environment, Settings& s,
     s.always_behind = reader.word("behind", {"auto", "always"}).value_or(0) == 1;
     s.view_pieces = number("view_pieces");
     s.device = lookup("device").value_or("none");
+    s.libfabric = lookup("libfabric").value_or("none");
 }
 
 void read_hints_of_all(Lookup const& environment, Settings& s, std::vector<Complaint>& complaints) {

@@ -98,14 +98,15 @@ struct Settings {
     double stall_seconds = 0;      ///< 0: no watchdog.
     double peer_seconds = 60;      ///< Patience with a peer that a fabric does not reach.
     int storage_threads = 2;
-    std::string device = "none";   ///< Emulated, by name or description.
-    std::string profile = "auto";  ///< Of the machine: a file, none, or auto.
-    std::string record;            ///< The log of the calls on files; empty: none.
-    std::string journal_folder;    ///< Of writes that are delayed; empty: they are in memory.
-    FileHints hints;               ///< Of files that say nothing else.
-    Affinity affinity;             ///< Of the library's own threads.
-    NetworkSetting network;        ///< Between nodes.
-    TraceSetting trace;            ///< Of what ranks do.
+    std::string device = "none";     ///< Emulated, by name or description.
+    std::string libfabric = "none";  ///< The file of it that is opened; none: it is looked for.
+    std::string profile = "auto";    ///< Of the machine: a file, none, or auto.
+    std::string record;              ///< The log of the calls on files; empty: none.
+    std::string journal_folder;      ///< Of writes that are delayed; empty: they are in memory.
+    FileHints hints;                 ///< Of files that say nothing else.
+    Affinity affinity;               ///< Of the library's own threads.
+    NetworkSetting network;          ///< Between nodes.
+    TraceSetting trace;              ///< Of what ranks do.
 };
 
 /// Looks a name up; nothing or null when it is not set.

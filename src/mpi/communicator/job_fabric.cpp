@@ -20,6 +20,7 @@ constexpr int try_tag = 0;
 FabricOffer const* chosen_offer() {
     NetworkSetting const& network = settings().network;
     if (network.way == NetworkSetting::Way::mpi) return nullptr;
+    if (settings().libfabric != "none") open_as_fabric(settings().libfabric);
     FabricOffer const* const best = fabric_offers().best(network.provider);
     bool const asked_for = network.way == NetworkSetting::Way::fabric;
     return best && (asked_for || best->is_tested) ? best : nullptr;
@@ -80,13 +81,14 @@ bool are_alike(std::vector<FabricCard> const& cards) {
     });
 }
 
-/// False where one fails, or does not end in time.
-bool all_end(Network& network, std::vector<Message> messages) {
+/// False where one fails, or does not end in time. Nobody makes progress afterwards, so all that
+/// peers need has to have gone as well.
+bool all_end(Fabric& fabric, Network& network, std::vector<Message> messages) {
     SteadyClock clock;
     double const begin = clock.now();
     bool has_failed = false;
-    while (!messages.empty() && clock.now() - begin < patience_seconds) {
-        if (!network.progress()) sched_yield();
+    while ((!messages.empty() || fabric.has_unsent()) && clock.now() - begin < patience_seconds) {
+        if (!fabric.progress()) sched_yield();
         std::erase_if(messages, [&](Message& message) {
             if (!network.finished(message)) return false;
             has_failed |= message.failed();
@@ -117,7 +119,7 @@ bool gets_through(FabricRanks const& ranks, Topology const& topology, Rank self,
         if (trial_target(topology, rank) == self)
             messages.push_back(network->start_recv(rank, try_tag, word_of(rank)));
     }
-    return all_end(*network, std::move(messages));
+    return all_end(*ranks.fabric, *network, std::move(messages));
 }
 
 }  // namespace

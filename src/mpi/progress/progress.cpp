@@ -20,6 +20,7 @@ constexpr double poll_seconds = 30e-6;
 constexpr double long_poll_seconds = 1e-3;
 constexpr double helper_sleep_seconds = 1.0;  ///< While only rings are awaited.
 constexpr double sleep_until_called = 3600;
+constexpr double finish_seconds = 2, linger_seconds = 0.02;  ///< For what peers need.
 
 thread_local bool this_is_the_helper = false;
 
@@ -272,12 +273,14 @@ void Progress::prepare(PollState::Action action, PollState const& state,
         sched_yield();
 }
 
-/// What is left is the helper's.
+/// What is left is the helper's; without one it waits for the next call, but for what peers need.
 void Progress::stop_driving(std::unique_lock<std::mutex> lock) {
     bool const is_last = --drivers_ == 0;
     bool const work_left = busy_ || inbox_full_;
     if (lock) lock.unlock();
-    if (is_last && work_left) ring_helper();
+    if (!is_last || !work_left) return;
+    if (settings().progress_in_calls) return finish_sends(&EventSource::has_unsent, finish_seconds);
+    ring_helper();
 }
 
 void Progress::poll_all() {
@@ -361,7 +364,24 @@ double Progress::helper_seconds() {
 }
 
 void Progress::stop() {
-    if (exists_) instance().end_helper();
+    if (!exists_) return;
+    instance().finish_sends(&EventSource::has_unsent, finish_seconds);
+    instance().finish_sends(&EventSource::is_busy, linger_seconds);
+    instance().end_helper();
+}
+
+/// Operations are complete here before the network has taken all that peers need to complete
+/// theirs. Where nobody makes progress afterwards, it has to go now; not where others are left,
+/// because the program makes calls for them.
+void Progress::finish_sends(bool (EventSource::*is_left)() const noexcept, double seconds) {
+    double const begin = clock_.now();
+    do {
+        std::unique_lock lock(mutex_, std::try_to_lock);
+        if (lock && (!hooks_.empty() || !source_ || !(source_->*is_left)())) return;
+        if (lock) progress();
+        if (lock) lock.unlock();
+        sched_yield();
+    } while (clock_.now() - begin < seconds);
 }
 
 void Progress::end_helper() {

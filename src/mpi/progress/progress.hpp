@@ -118,6 +118,7 @@ private:
     [[nodiscard]] bool work_without_helper() const noexcept {
         return settings().progress_in_calls && (inbox_full_ || busy_);
     }
+    void finish_sends(bool (EventSource::*is_left)() const noexcept, double seconds);
     void end_helper();
     [[nodiscard]] EventCount& doorbell() const noexcept { return doorbell_in(page_); }
     static constexpr int polls_of_wait = 100;  ///< They take some microseconds.
