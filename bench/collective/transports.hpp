@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <thread>
 
 #include "bench/collective/measuring.hpp"
@@ -101,6 +103,22 @@ private:
     std::thread thread_;
 };
 
+/// Collective. The providers that rank 0 can use, which others may lack.
+inline std::vector<std::string> providers_of_first_rank(int rank) {
+    std::string names;
+    for (FabricOffer const& offer : fabric_offers().all) {
+        if (rank == 0 && offer.why_not.empty()) names += offer.provider + "\n";
+    }
+    int bytes = int(names.size());
+    bench::check(PMPI_Bcast(&bytes, 1, MPI_INT, 0, MPI_COMM_WORLD), "MPI_Bcast");
+    names.resize(std::size_t(bytes));
+    bench::check(PMPI_Bcast(names.data(), bytes, MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+    std::vector<std::string> all;
+    std::istringstream lines(names);
+    for (std::string name; std::getline(lines, name);) all.push_back(name);
+    return all;
+}
+
 /// Collective. The fabrics of all providers that all ranks have, and who uses them. `memory`, if
 /// any, is what messages are sent from and received to; it outlives this.
 struct Transports {
@@ -108,15 +126,14 @@ struct Transports {
     explicit Transports(Job& job, std::span<std::byte> memory = {}) : mpi(MPI_COMM_WORLD) {
         all.push_back(std::make_unique<Transport>("MPI, looking", mpi));
         all.push_back(std::make_unique<Napping>("MPI, napping", mpi));
-        for (FabricOffer const& offer : fabric_offers().all) {
-            if (!offer.why_not.empty() || !add(job, offer.provider)) continue;
-            all.push_back(
-                std::make_unique<Transport>(offer.provider + ", looking", *networks.back()));
-            add_sleeping(offer.provider + ", asleep");
+        for (std::string const& provider : providers_of_first_rank(job.run.rank)) {
+            if (!add(job, provider)) continue;
+            all.push_back(std::make_unique<Transport>(provider + ", looking", *networks.back()));
+            add_sleeping(provider + ", asleep");
             // What a cache of registrations can bring: this memory is registered once.
-            if (memory.empty() || !add(job, offer.provider)) continue;
+            if (memory.empty() || !add(job, provider)) continue;
             networks.back()->hold(memory);
-            add_sleeping(offer.provider + ", asleep, kept");
+            add_sleeping(provider + ", asleep, kept");
         }
     }
     void add_sleeping(std::string name) {
@@ -134,7 +151,8 @@ struct Transports {
                      "MPI_Allgather");
         for (FabricCard const& card : cards) {
             if (card.name != 0) continue;
-            job.report().note(provider + ": left out, " + why);
+            job.report().note(provider + ": left out, " +
+                              (fabric ? "another rank cannot use it" : why));
             return false;
         }
         std::vector<FabricIndex> peers;
