@@ -56,6 +56,11 @@ def figures():
     if computing:
         yield "network_computing", between((ratio(ways, "half_round_trip", f"{MPI}, napping", asleep)
                                             for ways in computing), "{:.1f}")
+    shaped = [ways for (_, link, computes, count), ways in found.items()
+              if link == "1gbit" and not computes and count >= 65536]
+    for name, way in (("napping", "MPI, napping"), ("looking", "MPI, looking")):
+        yield f"network_processor_1gbit_{name}", between((ratio(ways, "processor", asleep, way)
+                                                          for ways in shaped), "{:.2f}")
     long = [ways for (_, link, computes, count), ways in found.items()
             if link == "not shaped" and not computes and count >= 65536]
     kept = f"{asleep}, kept"
