@@ -19,6 +19,7 @@ constexpr double poll_seconds = 30e-6;
 /// Where each rank has a core of its own and its caller does all work.
 constexpr double long_poll_seconds = 1e-3;
 constexpr double helper_sleep_seconds = 1.0;  ///< While only rings are awaited.
+constexpr double watch_seconds = 10;          ///< While only the network may have something left.
 constexpr double sleep_until_called = 3600;
 constexpr double finish_seconds = 2, linger_seconds = 0.02;  ///< For what peers need.
 
@@ -75,6 +76,7 @@ void Progress::ring_helper() {
     if (helper_looks_soon()) return;
     start_helper();
     notify(helper_calls_);
+    if (helper_watches_) ring();  // It sleeps on another event count, and for long.
 }
 
 void Progress::move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock) {
@@ -330,10 +332,12 @@ void Progress::help_once(EventWaiter& waiter, PollState& polling, TracedWait& tr
         attempt.now = clock_.now();
         traced.seen(attempt);
         if (!attempt.moved) watch(attempt.now);
+        helper_watches_ = polling.is_long() && hooks_.empty() && !source_has_unsent();
     }
     PollState::Action const action = polling.after(attempt);
     if (action != PollState::Action::sleep) return prepare(action, polling, waiter);
-    sleep(waiter, seen, polling.seconds());
+    sleep(waiter, seen, helper_watches_ ? watch_seconds : polling.seconds());
+    helper_watches_ = false;
     polling.woke();
     traced.woke();
 }
@@ -374,14 +378,12 @@ void Progress::stop() {
 /// theirs. Where nobody makes progress afterwards, it has to go now; not where others are left,
 /// because the program makes calls for them.
 void Progress::finish_sends(bool (EventSource::*is_left)() const noexcept, double seconds) {
-    double const begin = clock_.now();
-    do {
-        std::unique_lock lock(mutex_, std::try_to_lock);
-        if (lock && (!hooks_.empty() || !source_ || !(source_->*is_left)())) return;
-        if (lock) progress();
-        if (lock) lock.unlock();
-        sched_yield();
-    } while (clock_.now() - begin < seconds);
+    for (double const begin = clock_.now(); clock_.now() - begin < seconds; sched_yield()) {
+        std::unique_lock const lock(mutex_, std::try_to_lock);
+        if (!lock) continue;
+        if (!hooks_.empty() || !source_ || !(source_->*is_left)()) return;
+        progress();
+    }
 }
 
 void Progress::end_helper() {

@@ -152,6 +152,9 @@ private:
     void watch(double now);
     void sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max);
     [[nodiscard]] bool source_is_busy() const noexcept { return source_ && source_->is_busy(); }
+    [[nodiscard]] bool source_has_unsent() const noexcept {
+        return source_ && source_->has_unsent();
+    }
 
     static inline std::atomic<bool> exists_{false};  ///< instance() was called.
     SharedMemory page_;
@@ -163,6 +166,7 @@ private:
     std::mutex inbox_mutex_;
     std::vector<std::pair<ProgressHook*, std::function<void()>>> inbox_;
     std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};
+    std::atomic<bool> helper_watches_{false};  ///< It sleeps, and only the network may need it.
     std::atomic<HelperState::State> helper_state_{HelperState::State::asleep};
     std::atomic<int> drivers_{0};
     std::atomic<std::uint32_t> begins_{0};  ///< The helper sleeps shortly after each.
