@@ -14,10 +14,12 @@ namespace {
 /// Of libfabric, or of the file that is named in its place.
 std::vector<std::string> providers() {
     std::vector<std::string> all;
-    if (char const* const file = std::getenv("SLUICE_TEST_LIBFABRIC")) open_as_fabric(file);
+    char const* const file = std::getenv("SLUICE_TEST_LIBFABRIC");
+    if (file) open_as_fabric(file);
     for (FabricOffer const& offer : fabric_offers().all) {
         if (offer.why_not.empty() && offer.is_tested) all.push_back(offer.provider);
     }
+    if (file && all.empty()) ADD_FAILURE() << fabric_offers().library;
     return all;
 }
 
