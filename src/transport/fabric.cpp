@@ -9,13 +9,14 @@ std::unique_ptr<Fabric> Fabric::open(FabricEndpoint::Options const& options, std
     return std::unique_ptr<Fabric>(new Fabric(std::move(endpoint)));
 }
 
-void Fabric::note_state() noexcept {
+void Fabric::note_state() {
     under_way_.store(messages_.under_way(), std::memory_order_relaxed);
-    has_waiting_.store(messages_.has_waiting() || endpoint_->has_waiting(),
-                       std::memory_order_relaxed);
-    has_sends_.store(endpoint_->has_sends(), std::memory_order_relaxed);
-    may_be_held_back_.store(messages_.under_way() == 0 && messages_.may_be_held_back(),
-                            std::memory_order_relaxed);
+    bool const waits = messages_.has_waiting(), unsent = waits || endpoint_->has_sends();
+    bool const is_idle = messages_.under_way() == 0 && !unsent;
+    has_unsent_.store(unsent, std::memory_order_relaxed);
+    waits_for_room_.store(waits || endpoint_->has_unposted() ||
+                              linger_.goes_on(is_idle, messages_.sent_bytes(), clock_),
+                          std::memory_order_relaxed);
     ends_.store(messages_.ends(), std::memory_order_relaxed);
 }
 

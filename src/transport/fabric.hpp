@@ -4,6 +4,7 @@
 #include "schedule/progress_hook.hpp"
 #include "system/clock.hpp"
 #include "transport/fabric_endpoint.hpp"
+#include "transport/linger.hpp"
 
 #include <functional>
 #include <memory>
@@ -39,15 +40,15 @@ public:
     }
     /// Takes what came and sends what waits. Bounded. True when anything moved.
     bool progress() override;
-    /// Also while the provider may hold back what it has said to be sent: peers wait for it.
     [[nodiscard]] bool is_busy() const noexcept override {
-        return under_way() > 0 || has_unsent() || may_be_held_back_.load(std::memory_order_relaxed);
+        return under_way() > 0 || has_unsent() || waits_for_room();
     }
     [[nodiscard]] bool has_unsent() const noexcept override {
-        return waits_for_room() || has_sends_.load(std::memory_order_relaxed);
+        return has_unsent_.load(std::memory_order_relaxed);
     }
+    /// Also where only the provider may wait for it, with what it has said to be sent.
     [[nodiscard]] bool waits_for_room() const noexcept override {
-        return has_waiting_.load(std::memory_order_relaxed);
+        return waits_for_room_.load(std::memory_order_relaxed);
     }
     [[nodiscard]] int descriptor() const noexcept override { return endpoint_->descriptor(); }
     bool may_sleep() override;
@@ -59,7 +60,7 @@ public:
     std::function<void(FabricCard const&)> when_lost = {};
 
 private:
-    void note_state() noexcept;
+    void note_state();
     explicit Fabric(std::unique_ptr<FabricEndpoint> endpoint)
         : endpoint_(std::move(endpoint)),
           messages_(*endpoint_, endpoint_->card()) {}
@@ -69,7 +70,8 @@ private:
     FabricMessages messages_;
     SteadyClock clock_;
     std::atomic<int> under_way_{0};
-    std::atomic<bool> has_waiting_{false}, has_sends_{false}, may_be_held_back_{false};
+    Linger linger_;
+    std::atomic<bool> has_unsent_{false}, waits_for_room_{false};
     std::atomic<std::uint64_t> ends_{0};
 };
 

@@ -47,8 +47,8 @@ public:
     [[nodiscard]] virtual FabricCard const& card() const noexcept = 0;
     /// Brings what came to `messages`. Bounded. True when there was anything.
     virtual bool progress(FabricMessages& messages) = 0;
-    /// Whether there are receives that the provider has refused: progress() posts them again.
-    [[nodiscard]] virtual bool has_waiting() const noexcept = 0;
+    /// Whether the provider had no room for receives: progress() posts them again.
+    [[nodiscard]] virtual bool has_unposted() const noexcept = 0;
     /// Whether the provider has sends of which it has not told the end, though for who started
     /// them they are complete: progress() moves them on.
     [[nodiscard]] virtual bool has_sends() const noexcept = 0;

@@ -39,16 +39,18 @@ fid_mr* LibfabricEndpoint::register_memory(std::span<std::byte> memory, std::uin
     return nullptr;
 }
 
-bool LibfabricEndpoint::post(FabricSlot& slot) {
+ssize_t LibfabricEndpoint::post(FabricSlot& slot) {
     return fi_recv(endpoint_.get(), slot.memory.data(), slot.memory.size(),
-                   descriptor_of(receive_memory_), FI_ADDR_UNSPEC, &slot.context) == 0;
+                   descriptor_of(receive_memory_), FI_ADDR_UNSPEC, &slot.context);
 }
 
-/// True when there was any. A message that the provider held back for want of a receive may be in
+/// True when a receive was posted. A message that the provider held back for want of one may be in
 /// its queue then, and nothing wakes who sleeps on the descriptor for it.
 bool LibfabricEndpoint::post_unposted() {
     std::size_t const before = unposted_.size();
-    while (!unposted_.empty() && post(*unposted_.back())) unposted_.pop_back();
+    ssize_t code = 0;
+    while (!unposted_.empty() && (code = post(*unposted_.back())) == 0) unposted_.pop_back();
+    no_room_to_post_ = code == -FI_EAGAIN;
     return unposted_.size() < before;
 }
 

@@ -116,11 +116,6 @@ void FabricMessages::lose(FabricIndex peer) {
     note_busy(peer);
 }
 
-bool FabricMessages::may_be_held_back() const noexcept {
-    return std::any_of(peers_.begin(), peers_.end(),
-                       [](auto const& peer) { return peer->may_be_held_back(); });
-}
-
 std::vector<FabricIndex> FabricMessages::awaited() const {
     std::vector<FabricIndex> all;
     for (std::size_t i = 0; i < peers_.size(); ++i) {

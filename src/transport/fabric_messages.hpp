@@ -45,8 +45,8 @@ public:
     /// Started and not asked about successfully since.
     [[nodiscard]] int under_way() const noexcept { return under_way_; }
     [[nodiscard]] bool has_waiting() const noexcept { return !busy_.empty(); }
-    /// Whether the fabric may hold back something that it has said to be sent.
-    [[nodiscard]] bool may_be_held_back() const noexcept;
+    /// Bytes of all messages and writes that the wire took.
+    [[nodiscard]] std::uint64_t sent_bytes() const noexcept { return shared_.sent_bytes; }
     /// Whether all of these peers can be reached and take part in messages of the context.
     [[nodiscard]] bool all_take_part(std::uint64_t context,
                                      std::span<FabricIndex const> peers) const noexcept;

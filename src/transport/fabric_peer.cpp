@@ -66,10 +66,8 @@ WireResult FabricPeer::post(FabricHeader header, std::span<std::byte const> body
     WireResult const result = shared_.wire.send(index_, head, body);
     if (result == WireResult::taken) {
         told_ = taken_;
-        if (takes_slot)
-            sent_bytes_.add_message(++sent_, head.size() + body.size());
-        else
-            sent_bytes_.add_uncounted(sent_, head.size());
+        shared_.sent_bytes += head.size() + body.size();
+        if (takes_slot) ++sent_;
     }
     return result;
 }
@@ -239,7 +237,6 @@ void FabricPeer::take(FabricHeader const& header, std::span<std::byte const> bod
     was_heard_ = true;
     // Messages may overtake each other: the most credits count.
     if (static_cast<std::int32_t>(header.credits - credited_) > 0) credited_ = header.credits;
-    sent_bytes_.credit(credited_);
     if (header.kind == FabricKind::credits) return;
     ++taken_;
     switch (header.kind) {
@@ -310,8 +307,7 @@ bool FabricPeer::move() {
 }
 
 void FabricPeer::fail(MessageDesc& message, char const* why, Status status) noexcept {
-    message.done = true;
-    message.fail(status, why);
+    message.end_failed(status, why);
 }
 
 void FabricPeer::end_all() {

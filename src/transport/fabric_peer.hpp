@@ -8,7 +8,6 @@
 #include "transport/fabric_header.hpp"
 #include "transport/fabric_wire.hpp"
 #include "transport/message_desc.hpp"
-#include "transport/sent_bytes.hpp"
 
 #include <deque>
 #include <map>
@@ -43,6 +42,7 @@ struct FabricShared {
     FabricCard own;
     MessageDescs message_descs;
     ShownReceives receives;
+    std::uint64_t sent_bytes = 0;  ///< Of all messages and writes.
     std::uint64_t ends = 0;  ///< How often messages with a peer, or of a context with it, ended.
 };
 
@@ -101,12 +101,6 @@ public:
     [[nodiscard]] bool has_waiting() const noexcept {
         return !notes_.empty() || !waiting_.empty() || !writing_.empty() || owes_credits();
     }
-    /// Whether the fabric may hold back something that it has said to be sent: `tcp` copies short
-    /// messages, and the end of long ones, where the connection takes no more. Less than that any
-    /// connection takes.
-    [[nodiscard]] bool may_be_held_back() const noexcept {
-        return !is_gone_ && sent_bytes_.bytes() > connection_takes;
-    }
     /// Whether anything is expected of the peer: messages, answers, or credits for what waits.
     [[nodiscard]] bool expects_any() const noexcept {
         return !posted_.empty() || !large_.empty() || !unmatched_.empty() || !waiting_.empty() ||
@@ -124,8 +118,6 @@ public:
     void forget(std::uint64_t context);
 
 private:
-    /// The kernel's default for a new connection (tcp_wmem).
-    static constexpr std::uint64_t connection_takes = 16384;
     static constexpr char const* unreachable = "the peer cannot be reached over the fabric";
     static constexpr char const* given_up = "a process of the peer's node has ended";
     struct Numbers {
@@ -187,7 +179,6 @@ private:
     double quiet_since_ = 0, patience_ = 0;
     std::uint32_t sent_ = 0, credited_ = 0;  ///< Messages that take a slot there; credits for them.
     std::uint32_t taken_ = 0, told_ = 0;     ///< The same here.
-    SentBytes sent_bytes_;
     std::map<Stream, Numbers> numbers_;
     std::set<std::uint64_t> ended_contexts_;
 

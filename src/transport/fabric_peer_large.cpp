@@ -84,8 +84,7 @@ void FabricPeer::end_receive(MessageDesc& receive, bool may_be_written) {
 
 /// The message is longer than this receive, and waits for memory at its sender.
 void FabricPeer::refuse(MessageDesc& receive) {
-    receive.done = true;
-    receive.fail_too_long();
+    receive.end_failed(Status::truncated, MessageDesc::too_long);
     tell(header_of(FabricKind::refused, receive));
 }
 
@@ -159,7 +158,7 @@ bool FabricPeer::send_writes() {
         if (result != WireResult::taken) return moved;
         moved = true;
         ++send.under_way;
-        sent_bytes_.add_uncounted(sent_, bytes);
+        shared_.sent_bytes += bytes;
         note_written(send, bytes);
         if (!all_written(send)) continue;
         (void)writing_.take_front();
@@ -251,8 +250,7 @@ void FabricPeer::take_too_long(FabricHeader const& header) {
     MessageDesc* const receive = posted_.take(same_message(header));
     if (!receive) return;
     end_receive(*receive);
-    receive->done = true;
-    receive->fail_too_long();
+    receive->end_failed(Status::truncated, MessageDesc::too_long);
 }
 
 void FabricPeer::look_after(double now) {

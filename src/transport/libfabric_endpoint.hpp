@@ -59,7 +59,7 @@ public:
 
     [[nodiscard]] FabricCard const& card() const noexcept override { return card_; }
     bool progress(FabricMessages& messages) override;
-    [[nodiscard]] bool has_waiting() const noexcept override { return !unposted_.empty(); }
+    [[nodiscard]] bool has_unposted() const noexcept override { return no_room_to_post_; }
     [[nodiscard]] bool has_sends() const noexcept override { return !send_slots_.all_are_free(); }
     [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
     bool may_sleep() override;
@@ -74,7 +74,7 @@ private:
     bool succeeded(int code, char const* call, std::string& why) const;
     HeldMemory* held(std::span<std::byte const> memory);
     fid_mr* register_memory(std::span<std::byte> memory, std::uint64_t access);
-    bool post(FabricSlot& slot);
+    ssize_t post(FabricSlot& slot);
     bool post_unposted();
     [[nodiscard]] static WireResult result_of(ssize_t code) noexcept;
     void take(fi_cq_data_entry const& done, FabricMessages& messages);
@@ -103,6 +103,7 @@ private:
     /// By their begin. What grows has several: messages under way use the shorter ones.
     std::multimap<std::byte const*, HeldMemory> held_;
     std::vector<FabricSlot*> unposted_;
+    bool no_room_to_post_ = false;
     std::vector<fi_addr_t> peers_;
     std::vector<ProbedPeer> probed_;
     Owned<fid_ep> endpoint_;

@@ -18,6 +18,7 @@ namespace sluice {
 
 /// A send, a receive, or a message that nobody has asked for yet.
 struct MessageDesc {
+    static constexpr char const* too_long = "the message is longer than its receive";
     MessageDesc* next = nullptr;
     std::uint64_t context = 0;
     int tag = 0;
@@ -55,12 +56,13 @@ struct MessageDesc {
         status = its_status;
         why = what;
     }
-    void fail_too_long() noexcept {
-        fail(Status::truncated, "the message is longer than its receive");
+    void end_failed(Status its_status, char const* what) noexcept {
+        fail(its_status, what);
+        done = true;
     }
     /// A receive: so many bytes came, or would.
     void fail_if_longer(std::uint64_t came) noexcept {
-        if (came > bytes) fail_too_long();
+        if (came > bytes) fail(Status::truncated, too_long);
     }
     /// Tells who started it.
     void report(Message& message) const noexcept {

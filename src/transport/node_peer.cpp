@@ -13,8 +13,7 @@ constexpr std::size_t bytes_a_look = 128 * 1024;
 constexpr double seconds_between_looks = 1.0;
 
 void end_lost(MessageDesc& message_desc) noexcept {
-    message_desc.done = true;
-    message_desc.fail(Status::other, "the process at the other end has ended");
+    message_desc.end_failed(Status::other, "the process at the other end has ended");
 }
 
 auto of_triple(std::uint64_t context, int tag) noexcept {

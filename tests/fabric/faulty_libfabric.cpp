@@ -1,8 +1,8 @@
 // A libfabric for tests, between the library and the real one (SLUICE_TEST=libfabric=FILE). It does
 // what any provider may do, and those on one machine hardly ever do: for some milliseconds it takes
-// no call, as if its queues were full; completions come late, and in another order; and it takes
-// short writes only. SLUICE_TEST_FAULTS=registrations: it registers no memory, and all else is as
-// it is. When the process ends it says how often it did so.
+// no call, as if its queues were full; completions come late, and in any order; and it takes no
+// long writes, so that they are split. SLUICE_TEST_FAULTS=registrations: it registers no memory,
+// and all else is as it is. When the process ends it says how often it did so.
 #include "transport/fabric_library.hpp"
 
 #include <algorithm>
@@ -185,8 +185,11 @@ ssize_t read_queue(fid_cq* queue, void* to, std::size_t count) {
 int open_queue(fid_domain* domain, fi_cq_attr* attributes, fid_cq** queue, void* context) {
     if (attributes->format != FI_CQ_FORMAT_DATA) return -FI_ENOSYS;
     int const code = given<fi_ops_domain>(domain->fid).cq_open(domain, attributes, queue, context);
-    if (code == 0) replace((*queue)->fid, (*queue)->ops).read = read_queue;
-    return code;
+    if (code != 0) return code;
+    Lock const lock(faults().mutex);
+    faults().held.erase(*queue);  // Of one that was closed, and was there before.
+    replace((*queue)->fid, (*queue)->ops).read = read_queue;
+    return 0;
 }
 
 int register_memory(fid* domain, void const* memory, std::size_t bytes, std::uint64_t access,

@@ -214,18 +214,6 @@ TEST(FabricMessages, end_where_the_provider_registers_no_memory) {
     EXPECT_EQ(ends.receive->status, Status::no_memory);
 }
 
-TEST(FabricMessages, may_be_held_back_until_the_peer_says_that_it_has_them) {
-    FakeFabric fabric(2, 1, {.refused_percent = 0});
-    Content const small = content(5, 1000), large = content(5, 100'000);
-    Content room(large.size());
-    (void)exchange(fabric, small, room);
-    EXPECT_FALSE(fabric.messages(0).may_be_held_back());  // Any connection takes that.
-    (void)exchange(fabric, large, room);
-    EXPECT_TRUE(fabric.messages(0).may_be_held_back());
-    (void)exchange(fabric, small, room, true);  // Its answer says that it came, and so all before.
-    EXPECT_FALSE(fabric.messages(0).may_be_held_back());
-}
-
 TEST(FabricMessages, that_are_synchronous_end_when_their_receives_began) {
     for (std::size_t const bytes : {10U, 100'000U}) {
         FakeFabric fabric(2, 1, {});

@@ -14,6 +14,7 @@ namespace sluice {
 namespace {
 
 constexpr double patience_seconds = 10;  ///< For the first message to a neighbouring node.
+constexpr double answer_seconds = 1;     ///< For its answer to go.
 constexpr int try_tag = 0;
 
 /// The one that the settings name, or that is tested; null: messages go over the MPI.
@@ -81,13 +82,21 @@ bool are_alike(std::vector<FabricCard> const& cards) {
     });
 }
 
-/// False where one fails, or does not end in time. Nobody makes progress afterwards, so all that
-/// peers need has to have gone as well.
+/// Nobody makes progress afterwards, and peers wait for the answers to their messages.
+void send_answers(Fabric& fabric) {
+    SteadyClock clock;
+    double const begin = clock.now();
+    while (fabric.has_unsent() && clock.now() - begin < answer_seconds) {
+        if (!fabric.progress()) sched_yield();
+    }
+}
+
+/// False where one fails, or does not end in time.
 bool all_end(Fabric& fabric, Network& network, std::vector<Message> messages) {
     SteadyClock clock;
     double const begin = clock.now();
     bool has_failed = false;
-    while ((!messages.empty() || fabric.has_unsent()) && clock.now() - begin < patience_seconds) {
+    while (!messages.empty() && clock.now() - begin < patience_seconds) {
         if (!fabric.progress()) sched_yield();
         std::erase_if(messages, [&](Message& message) {
             if (!network.finished(message)) return false;
@@ -95,6 +104,7 @@ bool all_end(Fabric& fabric, Network& network, std::vector<Message> messages) {
             return true;
         });
     }
+    send_answers(fabric);
     return messages.empty() && !has_failed;
 }
 

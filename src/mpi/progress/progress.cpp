@@ -19,9 +19,8 @@ constexpr double poll_seconds = 30e-6;
 /// Where each rank has a core of its own and its caller does all work.
 constexpr double long_poll_seconds = 1e-3;
 constexpr double helper_sleep_seconds = 1.0;  ///< While only rings are awaited.
-constexpr double watch_seconds = 10;          ///< While only the network may have something left.
 constexpr double sleep_until_called = 3600;
-constexpr double finish_seconds = 2, linger_seconds = 0.02;  ///< For what peers need.
+constexpr double finish_seconds = 2;  ///< For what peers need, at most, before the end.
 
 thread_local bool this_is_the_helper = false;
 
@@ -76,15 +75,16 @@ void Progress::ring_helper() {
     if (helper_looks_soon()) return;
     start_helper();
     notify(helper_calls_);
-    if (helper_watches_) ring();  // It sleeps on another event count, and for long.
 }
 
 void Progress::move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock) {
     begins_.store(begins_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     bool const moved = move(hook);
     if (moved && drivers_ > 0) ring();  // It may be another thread's operation that is complete.
-    if (hook.idle()) return drop(hook);
-    keep(hook);
+    if (!hook.idle())
+        keep(hook);
+    else if (drop(hook); !busy_ || !hooks_.empty())
+        return;
     call_helper(hook, std::move(lock));
 }
 
@@ -136,14 +136,16 @@ void Progress::choose_wakeups() {
     if (waits || !inbox_full_) helper_wakeups_.let_preempt(waits);
 }
 
-/// Costs a look where nothing changes.
+/// Costs a look where nothing changes. What the last operation sent is mostly complete at once, and
+/// to ask the network costs less than to wake the helper for it. What comes then is for none of the
+/// operations here.
 void Progress::note_busy() {
+    if (hooks_.empty() && source_ && source_->has_unsent()) source_->progress();
     bool const busy = !hooks_.empty() || source_is_busy();
     if (busy_.load(std::memory_order_relaxed) != busy) busy_ = busy;
 }
 
 void Progress::drop(ProgressHook const& hook) {
-    if (hooks_.empty()) return;
     std::erase(hooks_, &hook);
     note_busy();
 }
@@ -275,14 +277,12 @@ void Progress::prepare(PollState::Action action, PollState const& state,
         sched_yield();
 }
 
-/// What is left is the helper's; without one it waits for the next call, but for what peers need.
+/// What is left is the helper's.
 void Progress::stop_driving(std::unique_lock<std::mutex> lock) {
     bool const is_last = --drivers_ == 0;
     bool const work_left = busy_ || inbox_full_;
     if (lock) lock.unlock();
-    if (!is_last || !work_left) return;
-    if (settings().progress_in_calls) return finish_sends(&EventSource::has_unsent, finish_seconds);
-    ring_helper();
+    if (is_last && work_left) ring_helper();
 }
 
 void Progress::poll_all() {
@@ -332,21 +332,21 @@ void Progress::help_once(EventWaiter& waiter, PollState& polling, TracedWait& tr
         attempt.now = clock_.now();
         traced.seen(attempt);
         if (!attempt.moved) watch(attempt.now);
-        helper_watches_ = polling.is_long() && hooks_.empty() && !source_has_unsent();
     }
     PollState::Action const action = polling.after(attempt);
     if (action != PollState::Action::sleep) return prepare(action, polling, waiter);
-    sleep(waiter, seen, helper_watches_ ? watch_seconds : polling.seconds());
-    helper_watches_ = false;
+    sleep(waiter, seen, polling.seconds());
     polling.woke();
     traced.woke();
 }
 
 /// Without a socket to be woken by, sleeps are short while the source has something under way.
 void Progress::sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max) {
-    if (!source_is_busy() || source_->descriptor() < 0) return waiter.sleep(seen, seconds_max);
+    bool const is_busy = source_is_busy();
+    if (is_busy && source_->waits_for_room())
+        seconds_max = std::min(seconds_max, PollState::short_sleep);
+    if (!is_busy || source_->descriptor() < 0) return waiter.sleep(seen, seconds_max);
     if (!source_->may_sleep()) return waiter.withdraw();
-    if (source_->waits_for_room()) seconds_max = std::min(seconds_max, PollState::short_sleep);
     if (wake_socket_) return waiter.sleep(*wake_socket_, source_->descriptor(), seen, seconds_max);
     waiter.sleep(seen, std::min(seconds_max, PollState::due_sleep));
 }
@@ -369,21 +369,18 @@ double Progress::helper_seconds() {
 
 void Progress::stop() {
     if (!exists_) return;
-    instance().finish_sends(&EventSource::has_unsent, finish_seconds);
-    instance().finish_sends(&EventSource::is_busy, linger_seconds);
+    instance().finish_sends();
     instance().end_helper();
 }
 
-/// Operations are complete here before the network has taken all that peers need to complete
-/// theirs. Where nobody makes progress afterwards, it has to go now; not where others are left,
-/// because the program makes calls for them.
-void Progress::finish_sends(bool (EventSource::*is_left)() const noexcept, double seconds) {
-    for (double const begin = clock_.now(); clock_.now() - begin < seconds; sched_yield()) {
-        std::unique_lock const lock(mutex_, std::try_to_lock);
-        if (!lock) continue;
-        if (!hooks_.empty() || !source_ || !(source_->*is_left)()) return;
-        progress();
-    }
+/// Operations are complete here before the network has taken all that peers need for theirs.
+void Progress::finish_sends() {
+    auto const has_left = [&] {
+        return source_ && (source_->has_unsent() || source_->waits_for_room());
+    };
+    for (double const begin = clock_.now(); has_left() && clock_.now() - begin < finish_seconds;
+         sched_yield())
+        poll_all();
 }
 
 void Progress::end_helper() {

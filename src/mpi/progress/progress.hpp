@@ -45,7 +45,8 @@ class TracedWait;
 
 class Progress {
 public:
-    /// The one of this process; no thread starts before the first nonblocking operation.
+    /// The one of this process; no thread starts before the first nonblocking operation, or before
+    /// a call leaves something behind.
     static Progress& instance();
 
     /// The page with this process's doorbell, for peers to attach. Null where shared memory is
@@ -118,7 +119,7 @@ private:
     [[nodiscard]] bool work_without_helper() const noexcept {
         return settings().progress_in_calls && (inbox_full_ || busy_);
     }
-    void finish_sends(bool (EventSource::*is_left)() const noexcept, double seconds);
+    void finish_sends();
     void end_helper();
     [[nodiscard]] EventCount& doorbell() const noexcept { return doorbell_in(page_); }
     static constexpr int polls_of_wait = 100;  ///< They take some microseconds.
@@ -152,9 +153,6 @@ private:
     void watch(double now);
     void sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max);
     [[nodiscard]] bool source_is_busy() const noexcept { return source_ && source_->is_busy(); }
-    [[nodiscard]] bool source_has_unsent() const noexcept {
-        return source_ && source_->has_unsent();
-    }
 
     static inline std::atomic<bool> exists_{false};  ///< instance() was called.
     SharedMemory page_;
@@ -166,7 +164,6 @@ private:
     std::mutex inbox_mutex_;
     std::vector<std::pair<ProgressHook*, std::function<void()>>> inbox_;
     std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};
-    std::atomic<bool> helper_watches_{false};  ///< It sleeps, and only the network may need it.
     std::atomic<HelperState::State> helper_state_{HelperState::State::asleep};
     std::atomic<int> drivers_{0};
     std::atomic<std::uint32_t> begins_{0};  ///< The helper sleeps shortly after each.
