@@ -46,9 +46,8 @@ public:
     [[nodiscard]] virtual int descriptor() const noexcept = 0;
     /// Asked before a sleep on the descriptor: false where progress() has something to do at once.
     virtual bool may_sleep() = 0;
-    /// Whether anything waits for room, or may. Not every network tells when there is some, so
-    /// sleeps must be short; but a peer that computes gives none for long, so it is no reason to
-    /// stay awake.
+    /// Whether anything waits for room. Not every network tells when there is some, so sleeps must
+    /// be short; but a peer that computes gives none for long, so it is no reason to stay awake.
     [[nodiscard]] virtual bool waits_for_room() const noexcept = 0;
 };
 

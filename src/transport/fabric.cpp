@@ -14,9 +14,9 @@ void Fabric::note_state() {
     bool const waits = messages_.has_waiting(), unsent = waits || endpoint_->has_sends();
     bool const is_idle = messages_.under_way() == 0 && !unsent;
     has_unsent_.store(unsent, std::memory_order_relaxed);
-    waits_for_room_.store(waits || endpoint_->has_unposted() ||
-                              linger_.goes_on(is_idle, messages_.sent_bytes(), clock_),
-                          std::memory_order_relaxed);
+    waits_for_room_.store(waits || endpoint_->has_unposted(), std::memory_order_relaxed);
+    lingers_.store(linger_.goes_on(is_idle, messages_.sent_bytes(), clock_),
+                   std::memory_order_relaxed);
     ends_.store(messages_.ends(), std::memory_order_relaxed);
 }
 

@@ -20,7 +20,8 @@ constexpr double poll_seconds = 30e-6;
 constexpr double long_poll_seconds = 1e-3;
 constexpr double helper_sleep_seconds = 1.0;  ///< While only rings are awaited.
 constexpr double sleep_until_called = 3600;
-constexpr double finish_seconds = 2;  ///< For what peers need, at most, before the end.
+/// At most, before the end: for what peers need, and for what the network may hold back.
+constexpr double finish_seconds = 2, linger_seconds = 0.1;
 
 thread_local bool this_is_the_helper = false;
 
@@ -375,12 +376,11 @@ void Progress::stop() {
 
 /// Operations are complete here before the network has taken all that peers need for theirs.
 void Progress::finish_sends() {
-    auto const has_left = [&] {
-        return source_ && (source_->has_unsent() || source_->waits_for_room());
+    double const begin = clock_.now();
+    auto const seconds = [&] {
+        return source_->has_unsent() || source_->waits_for_room() ? finish_seconds : linger_seconds;
     };
-    for (double const begin = clock_.now(); has_left() && clock_.now() - begin < finish_seconds;
-         sched_yield())
-        poll_all();
+    for (; source_is_busy() && clock_.now() - begin < seconds(); sched_yield()) poll_all();
 }
 
 void Progress::end_helper() {
