@@ -11,6 +11,7 @@ import romio
 import row_figures
 import simulated
 import traced_figures
+import wire
 from data import MPIS, between, lines, mpi_of, newest, of_mpi, percent
 
 PEER = "the MPI's own"
@@ -162,7 +163,7 @@ def kernels_between_hosts():
 
 
 GROUPS = (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels,
-          kernels_between_hosts, romio.figures, traced_figures.figures, *row_figures.GROUPS, *peers.GROUPS)
+          kernels_between_hosts, romio.figures, traced_figures.figures, wire.figures, *row_figures.GROUPS, *peers.GROUPS)
 
 
 def all_figures():
