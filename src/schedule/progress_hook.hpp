@@ -38,8 +38,8 @@ public:
     [[nodiscard]] virtual bool is_busy() const noexcept = 0;
     /// True when anything moved. Does not wait.
     virtual bool progress() = 0;
-    /// Whether something has not gone that peers may wait for, though all that was started here may
-    /// be complete.
+    /// Whether something that peers may wait for has not gone, or has not for certain, though all
+    /// that was started here may be complete.
     [[nodiscard]] virtual bool has_unsent() const noexcept = 0;
     /// It polls readable when progress() has something to do; -1: there is none, and the hooks say
     /// themselves that they must look again soon.

@@ -2,6 +2,14 @@
 #include "transport/fabric.hpp"
 
 namespace sluice {
+namespace {
+
+/// A store in the order of all threads costs; a look does not.
+void store_changed(std::atomic<bool>& stored, bool value) noexcept {
+    if (stored.load(std::memory_order_relaxed) != value) stored = value;
+}
+
+}  // namespace
 
 std::unique_ptr<Fabric> Fabric::open(FabricEndpoint::Options const& options, std::string& why) {
     auto endpoint = FabricEndpoint::open(options, why);
@@ -9,14 +17,18 @@ std::unique_ptr<Fabric> Fabric::open(FabricEndpoint::Options const& options, std
     return std::unique_ptr<Fabric>(new Fabric(std::move(endpoint)));
 }
 
+/// Who finds that it is not busy, or that nothing waits, may sleep for long. Both are stored so
+/// that one who looks before it sleeps and one who looks whether it sleeps do not miss each other.
 void Fabric::note_state() {
-    under_way_.store(messages_.under_way(), std::memory_order_relaxed);
-    bool const waits = messages_.has_waiting(), unsent = waits || endpoint_->has_sends();
+    bool const waits = messages_.has_waiting();
+    bool const unsent = waits || endpoint_->has_sends() || messages_.has_untaken();
     bool const is_idle = messages_.under_way() == 0 && !unsent;
+    bool const waits_for_room = waits || endpoint_->has_unposted();
+    bool const lingers = linger_.goes_on(is_idle, messages_.written_bytes(), clock_);
+    under_way_.store(messages_.under_way(), std::memory_order_relaxed);
     has_unsent_.store(unsent, std::memory_order_relaxed);
-    waits_for_room_.store(waits || endpoint_->has_unposted(), std::memory_order_relaxed);
-    lingers_.store(linger_.goes_on(is_idle, messages_.sent_bytes(), clock_),
-                   std::memory_order_relaxed);
+    store_changed(waits_for_room_, waits_for_room);
+    store_changed(is_busy_, !is_idle || waits_for_room || lingers);
     ends_.store(messages_.ends(), std::memory_order_relaxed);
 }
 

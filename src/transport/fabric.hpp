@@ -40,16 +40,11 @@ public:
     }
     /// Takes what came and sends what waits. Bounded. True when anything moved.
     bool progress() override;
-    [[nodiscard]] bool is_busy() const noexcept override {
-        return under_way() > 0 || has_unsent() || waits_for_room() ||
-               lingers_.load(std::memory_order_relaxed);
-    }
+    [[nodiscard]] bool is_busy() const noexcept override { return is_busy_.load(); }
     [[nodiscard]] bool has_unsent() const noexcept override {
         return has_unsent_.load(std::memory_order_relaxed);
     }
-    [[nodiscard]] bool waits_for_room() const noexcept override {
-        return waits_for_room_.load(std::memory_order_relaxed);
-    }
+    [[nodiscard]] bool waits_for_room() const noexcept override { return waits_for_room_.load(); }
     [[nodiscard]] int descriptor() const noexcept override { return endpoint_->descriptor(); }
     bool may_sleep() override;
     /// Messages that were started and have not been finished.
@@ -71,7 +66,7 @@ private:
     SteadyClock clock_;
     std::atomic<int> under_way_{0};
     Linger linger_;
-    std::atomic<bool> has_unsent_{false}, waits_for_room_{false}, lingers_{false};
+    std::atomic<bool> has_unsent_{false}, waits_for_room_{false}, is_busy_{false};
     std::atomic<std::uint64_t> ends_{0};
 };
 

@@ -45,8 +45,10 @@ public:
     /// Started and not asked about successfully since.
     [[nodiscard]] int under_way() const noexcept { return under_way_; }
     [[nodiscard]] bool has_waiting() const noexcept { return !busy_.empty(); }
-    /// Bytes of all messages and writes that the wire took.
-    [[nodiscard]] std::uint64_t sent_bytes() const noexcept { return shared_.sent_bytes; }
+    /// Bytes of all writes that the wire took.
+    [[nodiscard]] std::uint64_t written_bytes() const noexcept { return shared_.written_bytes; }
+    /// Whether a peer has not taken so many messages that the wire may still have some of them.
+    [[nodiscard]] bool has_untaken() const noexcept { return shared_.peers_behind > 0; }
     /// Whether all of these peers can be reached and take part in messages of the context.
     [[nodiscard]] bool all_take_part(std::uint64_t context,
                                      std::span<FabricIndex const> peers) const noexcept;

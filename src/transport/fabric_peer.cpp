@@ -50,10 +50,20 @@ FabricHeader FabricPeer::header_of(FabricKind kind, MessageDesc const& message) 
     return header;
 }
 
-/// A half of the slots at once: the peer has not run out of them then.
+/// A half of the slots: the sender has not run out of them then.
+std::uint32_t FabricPeer::credited_at_once(FabricCard const& receiver) noexcept {
+    return std::max<std::uint32_t>(receiver.slots / 2, 1);
+}
+
 bool FabricPeer::owes_credits() const noexcept {
-    return is_met_ && !is_gone_ &&
-           taken_ - told_ >= std::max<std::uint32_t>(shared_.own.slots / 2, 1);
+    return is_met_ && !is_gone_ && taken_ - told_ >= credited_at_once(shared_.own);
+}
+
+void FabricPeer::note_behind() noexcept {
+    bool const needs_any = static_cast<std::int32_t>(needed_ - credited_) > 0;
+    bool const is_behind = !is_gone_ && needs_any && sent_ - credited_ >= credited_at_once(card_);
+    shared_.peers_behind += int{is_behind} - int{is_behind_};
+    is_behind_ = is_behind;
 }
 
 WireResult FabricPeer::post(FabricHeader header, std::span<std::byte const> body) {
@@ -66,8 +76,9 @@ WireResult FabricPeer::post(FabricHeader header, std::span<std::byte const> body
     WireResult const result = shared_.wire.send(index_, head, body);
     if (result == WireResult::taken) {
         told_ = taken_;
-        shared_.sent_bytes += head.size() + body.size();
         if (takes_slot) ++sent_;
+        if (takes_slot && header.kind != FabricKind::ready) needed_ = sent_;
+        note_behind();
     }
     return result;
 }
@@ -237,6 +248,7 @@ void FabricPeer::take(FabricHeader const& header, std::span<std::byte const> bod
     was_heard_ = true;
     // Messages may overtake each other: the most credits count.
     if (static_cast<std::int32_t>(header.credits - credited_) > 0) credited_ = header.credits;
+    note_behind();
     if (header.kind == FabricKind::credits) return;
     ++taken_;
     switch (header.kind) {
@@ -313,6 +325,7 @@ void FabricPeer::fail(MessageDesc& message, char const* why, Status status) noex
 void FabricPeer::end_all() {
     if (is_gone_) return;
     is_gone_ = true;
+    note_behind();
     ++shared_.ends;
     notes_.clear();
     while (!posted_.empty()) {

@@ -42,7 +42,8 @@ struct FabricShared {
     FabricCard own;
     MessageDescs message_descs;
     ShownReceives receives;
-    std::uint64_t sent_bytes = 0;  ///< Of all messages and writes.
+    std::uint64_t written_bytes = 0;  ///< Of all writes.
+    int peers_behind = 0;             ///< FabricPeer::is_behind_.
     std::uint64_t ends = 0;  ///< How often messages with a peer, or of a context with it, ended.
 };
 
@@ -133,7 +134,9 @@ private:
     [[nodiscard]] std::uint64_t whole_most() const noexcept {
         return shared_.wire.message_most() - sizeof(FabricHeader);
     }
+    [[nodiscard]] static std::uint32_t credited_at_once(FabricCard const& receiver) noexcept;
     [[nodiscard]] bool owes_credits() const noexcept;
+    void note_behind() noexcept;
     WireResult post(FabricHeader header, std::span<std::byte const> body = {});
     WireResult post(Note const& note);
     void tell(FabricHeader const& header);
@@ -179,6 +182,10 @@ private:
     double quiet_since_ = 0, patience_ = 0;
     std::uint32_t sent_ = 0, credited_ = 0;  ///< Messages that take a slot there; credits for them.
     std::uint32_t taken_ = 0, told_ = 0;     ///< The same here.
+    /// Up to this one it waits for them. Of memory that it is shown it may need none, and then it
+    /// may take no more.
+    std::uint32_t needed_ = 0;
+    bool is_behind_ = false;  ///< It would owe credits had it taken all; it has not.
     std::map<Stream, Numbers> numbers_;
     std::set<std::uint64_t> ended_contexts_;
 

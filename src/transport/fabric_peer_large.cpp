@@ -158,7 +158,7 @@ bool FabricPeer::send_writes() {
         if (result != WireResult::taken) return moved;
         moved = true;
         ++send.under_way;
-        shared_.sent_bytes += bytes;
+        shared_.written_bytes += bytes;
         note_written(send, bytes);
         if (!all_written(send)) continue;
         (void)writing_.take_front();

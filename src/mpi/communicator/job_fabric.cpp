@@ -104,6 +104,8 @@ bool all_end(Fabric& fabric, Network& network, std::vector<Message> messages) {
             return true;
         });
     }
+    if (!messages.empty()) network.give_up();  // Their memory ends with the trial.
+    for (Message& message : messages) (void)network.finished(message);
     send_answers(fabric);
     return messages.empty() && !has_failed;
 }

@@ -20,8 +20,6 @@ constexpr double poll_seconds = 30e-6;
 constexpr double long_poll_seconds = 1e-3;
 constexpr double helper_sleep_seconds = 1.0;  ///< While only rings are awaited.
 constexpr double sleep_until_called = 3600;
-/// At most, before the end: for what peers need, and for what the network may hold back.
-constexpr double finish_seconds = 2, linger_seconds = 0.1;
 
 thread_local bool this_is_the_helper = false;
 
@@ -76,6 +74,19 @@ void Progress::ring_helper() {
     if (helper_looks_soon()) return;
     start_helper();
     notify(helper_calls_);
+    ring_sleeper();
+}
+
+/// One that drives other operations may sleep where the network does not wake it, or for longer
+/// than what waits for room can. It stores what it watches before it looks at the network once
+/// more, and the network's state was stored before this: one of both sees what the other stored.
+void Progress::ring_sleeper() noexcept {
+    if (source_need() > helper_watches_) ring();
+}
+
+Progress::SourceNeed Progress::source_need() const noexcept {
+    if (!source_is_busy()) return SourceNeed::nothing;
+    return source_->waits_for_room() ? SourceNeed::short_sleeps : SourceNeed::descriptor;
 }
 
 void Progress::move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock) {
@@ -85,7 +96,7 @@ void Progress::move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock)
     if (!hook.idle())
         keep(hook);
     else if (drop(hook); !busy_ || !hooks_.empty())
-        return;
+        return ring_sleeper();
     call_helper(hook, std::move(lock));
 }
 
@@ -337,16 +348,21 @@ void Progress::help_once(EventWaiter& waiter, PollState& polling, TracedWait& tr
     PollState::Action const action = polling.after(attempt);
     if (action != PollState::Action::sleep) return prepare(action, polling, waiter);
     sleep(waiter, seen, polling.seconds());
+    helper_watches_ = SourceNeed::short_sleeps;
     polling.woke();
     traced.woke();
 }
 
-/// Without a socket to be woken by, sleeps are short while the source has something under way.
+/// Without a socket to be woken by, sleeps are short while the source is busy. Without a descriptor
+/// its hooks say how long they may be.
 void Progress::sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max) {
-    bool const is_busy = source_is_busy();
-    if (is_busy && source_->waits_for_room())
+    SourceNeed const need = source_need();
+    if (is_helper()) helper_watches_ = need;
+    if (source_need() > need) return waiter.withdraw();
+    if (need == SourceNeed::short_sleeps)
         seconds_max = std::min(seconds_max, PollState::short_sleep);
-    if (!is_busy || source_->descriptor() < 0) return waiter.sleep(seen, seconds_max);
+    if (need == SourceNeed::nothing || source_->descriptor() < 0)
+        return waiter.sleep(seen, seconds_max);
     if (!source_->may_sleep()) return waiter.withdraw();
     if (wake_socket_) return waiter.sleep(*wake_socket_, source_->descriptor(), seen, seconds_max);
     waiter.sleep(seen, std::min(seconds_max, PollState::due_sleep));
@@ -366,32 +382,6 @@ void Progress::watch(double now) {
 double Progress::helper_seconds() {
     std::lock_guard const lock(helper_mutex_);
     return helper_.joinable() ? processor_seconds(helper_) : 0;
-}
-
-void Progress::stop() {
-    if (!exists_) return;
-    instance().finish_sends();
-    instance().end_helper();
-}
-
-/// Operations are complete here before the network has taken all that peers need for theirs.
-void Progress::finish_sends() {
-    double const begin = clock_.now();
-    auto const seconds = [&] {
-        return source_->has_unsent() || source_->waits_for_room() ? finish_seconds : linger_seconds;
-    };
-    for (; source_is_busy() && clock_.now() - begin < seconds(); sched_yield()) poll_all();
-}
-
-void Progress::end_helper() {
-    std::lock_guard const lock(helper_mutex_);
-    if (!helper_.joinable()) return;
-    stopping_ = true;
-    notify(helper_calls_);
-    ring();
-    helper_.join();
-    stopping_ = false;  // Another session may follow, and call for a helper again.
-    helper_state_ = HelperState::State::asleep;
 }
 
 }  // namespace sluice

@@ -151,6 +151,10 @@ private:
     void start_helper();
     bool has_helper();
     void watch(double now);
+    /// What a sleep must watch so that the source is moved on in time.
+    enum class SourceNeed : std::uint8_t { nothing, descriptor, short_sleeps };
+    [[nodiscard]] SourceNeed source_need() const noexcept;
+    void ring_sleeper() noexcept;
     void sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max);
     [[nodiscard]] bool source_is_busy() const noexcept { return source_ && source_->is_busy(); }
 
@@ -164,6 +168,7 @@ private:
     std::mutex inbox_mutex_;
     std::vector<std::pair<ProgressHook*, std::function<void()>>> inbox_;
     std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};
+    std::atomic<SourceNeed> helper_watches_{SourceNeed::short_sleeps};  ///< All, while it is awake.
     std::atomic<HelperState::State> helper_state_{HelperState::State::asleep};
     std::atomic<int> drivers_{0};
     std::atomic<std::uint32_t> begins_{0};  ///< The helper sleeps shortly after each.

@@ -1,0 +1,47 @@
+// How progress ends with the process, or with the last session of the MPI. See progress.hpp.
+#include "mpi/progress/progress.hpp"
+
+#include <chrono>
+
+namespace sluice {
+namespace {
+
+constexpr double linger_seconds = 0.1;  ///< For what the network may hold back.
+
+}  // namespace
+
+void Progress::stop() {
+    if (!exists_) return;
+    instance().finish_sends();
+    instance().end_helper();
+}
+
+/// Operations are complete here before the network has taken all that peers need for theirs. A peer
+/// may begin its own late; the MPI's end of the process would wait for it as well.
+void Progress::finish_sends() {
+    auto const finish = [&](auto const& is_left, double seconds) {
+        double const begin = clock_.now();
+        while (is_left() && clock_.now() - begin < seconds) {
+            poll_all();
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+    auto const is_needed = [&] {
+        return source_ && (source_->has_unsent() || source_->waits_for_room());
+    };
+    finish(is_needed, settings().peer_seconds);
+    finish([&] { return source_is_busy(); }, linger_seconds);
+}
+
+void Progress::end_helper() {
+    std::lock_guard const lock(helper_mutex_);
+    if (!helper_.joinable()) return;
+    stopping_ = true;
+    notify(helper_calls_);
+    ring();
+    helper_.join();
+    stopping_ = false;  // Another session may follow, and call for a helper again.
+    helper_state_ = HelperState::State::asleep;
+}
+
+}  // namespace sluice
