@@ -80,6 +80,12 @@ void Fabric::give_up(std::uint64_t context, std::span<FabricIndex const> peers) 
     note_state();
 }
 
+void Fabric::abandon(std::uint64_t context, std::span<FabricIndex const> peers) {
+    std::lock_guard const lock(mutex_);
+    for (FabricIndex const peer : peers) messages_.abandon(peer, context);
+    note_state();
+}
+
 bool Fabric::all_take_part(std::uint64_t context, std::span<FabricIndex const> peers) {
     std::lock_guard const lock(mutex_);
     return messages_.all_take_part(context, peers);

@@ -32,6 +32,7 @@ public:
     bool finished(Message& message);
     void hold(std::uint64_t context, std::span<std::byte> memory);
     void give_up(std::uint64_t context, std::span<FabricIndex const> peers);
+    void abandon(std::uint64_t context, std::span<FabricIndex const> peers);
     void forget(std::uint64_t context);
     [[nodiscard]] bool all_take_part(std::uint64_t context, std::span<FabricIndex const> peers);
     /// Another number whenever that may have changed.

@@ -78,6 +78,11 @@ void FabricMessages::give_up(FabricIndex peer, std::uint64_t context) {
     note_busy(peer);
 }
 
+void FabricMessages::abandon(FabricIndex peer, std::uint64_t context) {
+    peers_[peer]->abandon(context);
+    note_busy(peer);
+}
+
 void FabricMessages::forget(std::uint64_t context) {
     for (auto const& peer : peers_) peer->forget(context);
 }
@@ -125,7 +130,7 @@ std::vector<FabricIndex> FabricMessages::awaited() const {
 }
 
 bool FabricMessages::move(double now) {
-    if (under_way_ > 0 && now - looked_at_ > seconds_between_looks) {
+    if ((under_way_ > 0 || has_untaken()) && now - looked_at_ > seconds_between_looks) {
         looked_at_ = now;
         for (FabricIndex const peer : awaited()) {
             peers_[peer]->look_after(now);

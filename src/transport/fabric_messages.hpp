@@ -29,6 +29,8 @@ public:
     bool finished(Message& message);
     /// All messages of the context with the peer end, and later ones too; it is told.
     void give_up(FabricIndex peer, std::uint64_t context);
+    /// The same, and nobody is told.
+    void abandon(FabricIndex peer, std::uint64_t context);
     /// No message of the context is under way, and none will be.
     void forget(std::uint64_t context);
 

@@ -60,8 +60,9 @@ bool FabricPeer::owes_credits() const noexcept {
 }
 
 void FabricPeer::note_behind() noexcept {
-    bool const needs_any = static_cast<std::int32_t>(needed_ - credited_) > 0;
-    bool const is_behind = !is_gone_ && needs_any && sent_ - credited_ >= credited_at_once(card_);
+    auto const credited_by_then = std::max(credited_at_once(card_), connection_takes);
+    auto const missing = static_cast<std::int32_t>(needed_ - credited_);
+    bool const is_behind = !is_gone_ && missing >= static_cast<std::int32_t>(credited_by_then);
     shared_.peers_behind += int{is_behind} - int{is_behind_};
     is_behind_ = is_behind;
 }
@@ -371,6 +372,11 @@ void FabricPeer::give_up(std::uint64_t context) {
     header.kind = FabricKind::ended;
     header.context = context;
     tell(header);
+}
+
+void FabricPeer::abandon(std::uint64_t context) {
+    if (!is_gone_) end_context(context);
+    std::erase_if(notes_, [=](Note const& note) { return note.header.context == context; });
 }
 
 void FabricPeer::forget(std::uint64_t context) {

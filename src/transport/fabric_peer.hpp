@@ -102,15 +102,17 @@ public:
     [[nodiscard]] bool has_waiting() const noexcept {
         return !notes_.empty() || !waiting_.empty() || !writing_.empty() || owes_credits();
     }
-    /// Whether anything is expected of the peer: messages, answers, or credits for what waits.
+    /// Whether anything is expected of the peer: messages, answers, or credits.
     [[nodiscard]] bool expects_any() const noexcept {
         return !posted_.empty() || !large_.empty() || !unmatched_.empty() || !waiting_.empty() ||
-               !notes_.empty();
+               !notes_.empty() || is_behind_;
     }
     /// The peer cannot be reached any more: all messages end, and later ones too.
     void end_all();
     /// All messages of the context end, and later ones too; the peer is told.
     void give_up(std::uint64_t context);
+    /// The same, and nobody is told: the peer may not be reached.
+    void abandon(std::uint64_t context);
     /// Whether there are messages of the context with the peer, or may be.
     [[nodiscard]] bool takes_part(std::uint64_t context) const noexcept {
         return !why_none(context);
@@ -119,6 +121,8 @@ public:
     void forget(std::uint64_t context);
 
 private:
+    /// Short messages that a connection takes at once, though its peer takes none.
+    static constexpr std::uint32_t connection_takes = 8;
     static constexpr char const* unreachable = "the peer cannot be reached over the fabric";
     static constexpr char const* given_up = "a process of the peer's node has ended";
     struct Numbers {
@@ -185,7 +189,7 @@ private:
     /// Up to this one it waits for them. Of memory that it is shown it may need none, and then it
     /// may take no more.
     std::uint32_t needed_ = 0;
-    bool is_behind_ = false;  ///< It would owe credits had it taken all; it has not.
+    bool is_behind_ = false;  ///< It would have credited some of those had it taken them.
     std::map<Stream, Numbers> numbers_;
     std::set<std::uint64_t> ended_contexts_;
 

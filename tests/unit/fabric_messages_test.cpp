@@ -238,34 +238,6 @@ TEST(FabricMessages, that_are_synchronous_end_when_their_receives_began) {
     }
 }
 
-/// The wire may hold them back: who sent them goes on making progress.
-TEST(FabricMessages, are_untaken_until_the_peer_credits_a_half_of_its_slots) {
-    for (bool const is_lost : {false, true}) {
-        FakeFabric fabric(2, 1, {.slots = 4, .refused_percent = 0});
-        FabricMessages& sender = fabric.messages(0);
-        Content const sent = content(1, 100);
-        for (int i = 0; i < 2; ++i) {
-            EXPECT_FALSE(sender.has_untaken());
-            Message message =
-                sender.start_send(FakeFabric::index(1), their_context, 5, sent, false);
-            EXPECT_TRUE(sender.finished(message));
-        }
-        EXPECT_TRUE(sender.has_untaken());
-        if (is_lost) fabric.kill(1);
-        for (int i = 0; i < 10; ++i) fabric.step();
-        EXPECT_FALSE(sender.has_untaken());
-    }
-}
-
-TEST(FabricMessages, that_show_memory_are_not_waited_for) {
-    FakeFabric fabric(2, 1, {.slots = 4, .refused_percent = 0});
-    FabricMessages& receiver = fabric.messages(0);
-    Content room(100'000);
-    for (int i = 0; i < 3; ++i)
-        (void)receiver.start_recv(FakeFabric::index(1), their_context, i, room);
-    EXPECT_FALSE(receiver.has_untaken());
-}
-
 TEST(FabricMessages, with_a_peer_that_is_lost_all_end) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         // Every second time nobody tells: silence does.

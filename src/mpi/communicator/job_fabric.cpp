@@ -91,8 +91,8 @@ void send_answers(Fabric& fabric) {
     }
 }
 
-/// False where one fails, or does not end in time.
-bool all_end(Fabric& fabric, Network& network, std::vector<Message> messages) {
+/// Takes out those that end in time. False where one fails, or does not end.
+bool all_end(Fabric& fabric, Network& network, std::vector<Message>& messages) {
     SteadyClock clock;
     double const begin = clock.now();
     bool has_failed = false;
@@ -104,9 +104,6 @@ bool all_end(Fabric& fabric, Network& network, std::vector<Message> messages) {
             return true;
         });
     }
-    if (!messages.empty()) network.give_up();  // Their memory ends with the trial.
-    for (Message& message : messages) (void)network.finished(message);
-    send_answers(fabric);
     return messages.empty() && !has_failed;
 }
 
@@ -131,7 +128,11 @@ bool gets_through(FabricRanks const& ranks, Topology const& topology, Rank self,
         if (trial_target(topology, rank) == self)
             messages.push_back(network->start_recv(rank, try_tag, word_of(rank)));
     }
-    return all_end(*ranks.fabric, *network, std::move(messages));
+    bool const all_went = all_end(*ranks.fabric, *network, messages);
+    if (!messages.empty()) ranks.fabric->abandon(context, ranks.peers);
+    for (Message& message : messages) (void)network->finished(message);  // Their memory ends here.
+    send_answers(*ranks.fabric);
+    return all_went;
 }
 
 }  // namespace

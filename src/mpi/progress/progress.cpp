@@ -93,10 +93,16 @@ void Progress::move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock)
     begins_.store(begins_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     bool const moved = move(hook);
     if (moved && drivers_ > 0) ring();  // It may be another thread's operation that is complete.
-    if (!hook.idle())
+    if (!hook.idle()) {
         keep(hook);
-    else if (drop(hook); !busy_ || !hooks_.empty())
-        return ring_sleeper();
+    } else {
+        ask_source();
+        drop(hook);
+        if (!busy_ || !hooks_.empty()) {
+            lock.unlock();
+            return ring_sleeper();
+        }
+    }
     call_helper(hook, std::move(lock));
 }
 
@@ -148,11 +154,16 @@ void Progress::choose_wakeups() {
     if (waits || !inbox_full_) helper_wakeups_.let_preempt(waits);
 }
 
-/// Costs a look where nothing changes. What the last operation sent is mostly complete at once, and
-/// to ask the network costs less than to wake the helper for it. What comes then is for none of the
-/// operations here.
+/// What the last operation sent is mostly complete at once, and to ask the network costs less than
+/// to wake the helper for it.
+void Progress::ask_source() {
+    if (source_ && source_->has_unsent()) source_->progress();
+}
+
+/// Costs a look where nothing changes. What came is for none of the operations here, if there are
+/// none.
 void Progress::note_busy() {
-    if (hooks_.empty() && source_ && source_->has_unsent()) source_->progress();
+    if (hooks_.empty()) ask_source();
     bool const busy = !hooks_.empty() || source_is_busy();
     if (busy_.load(std::memory_order_relaxed) != busy) busy_ = busy;
 }

@@ -130,6 +130,7 @@ private:
     void move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock);
     void keep(ProgressHook& hook);
     void drop(ProgressHook const& hook);
+    void ask_source();
     void note_busy();
     void choose_wakeups();
     void poll_once(ProgressHook& hook);

@@ -6,7 +6,8 @@
 namespace sluice {
 namespace {
 
-constexpr double linger_seconds = 0.1;  ///< For what the network may hold back.
+/// For what peers need, and for what the network may hold back.
+constexpr double finish_seconds = 5, linger_seconds = 0.1;
 
 }  // namespace
 
@@ -17,7 +18,7 @@ void Progress::stop() {
 }
 
 /// Operations are complete here before the network has taken all that peers need for theirs. A peer
-/// may begin its own late; the MPI's end of the process would wait for it as well.
+/// may begin its own late, but may also wait for the MPI's progress here, so not for long.
 void Progress::finish_sends() {
     auto const finish = [&](auto const& is_left, double seconds) {
         double const begin = clock_.now();
@@ -29,7 +30,7 @@ void Progress::finish_sends() {
     auto const is_needed = [&] {
         return source_ && (source_->has_unsent() || source_->waits_for_room());
     };
-    finish(is_needed, settings().peer_seconds);
+    finish(is_needed, finish_seconds);
     finish([&] { return source_is_busy(); }, linger_seconds);
 }
 
