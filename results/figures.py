@@ -163,7 +163,8 @@ def kernels_between_hosts():
 
 
 GROUPS = (outstanding, model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels,
-          kernels_between_hosts, romio.figures, traced_figures.figures, wire.figures, *row_figures.GROUPS, *peers.GROUPS)
+          kernels_between_hosts, romio.figures, traced_figures.figures, wire.figures,
+          *row_figures.GROUPS, *peers.GROUPS)
 
 
 def all_figures():

@@ -26,10 +26,11 @@ def share(row):
 
 def figures():
     """Writes and reads with both MPIs, with headers."""
+    rows = newest_rows()
     for name, size in ("short", 16), ("long", 128):
         for hosts, ranks in (2, 2), (2, 4), (4, 4):
-            found = [100 * share(r) * FRAME for r in newest_rows() if r["bytes_per_rank"] == size << 20 and
-                     (r["nodes"], r["ranks"]) == (hosts, ranks)]
+            found = [100 * share(r) * FRAME for r in rows
+                     if (r["bytes_per_rank"], r["nodes"], r["ranks"]) == (size << 20, hosts, ranks)]
             yield f"wire_{name}_{hosts}x{ranks // hosts}", between(found, "{:.0f}") + " %"
 
 
@@ -37,7 +38,7 @@ def tables(table, seconds):
     """One row a call, hosts and MPI."""
     drawn = []
     for r in sorted(newest_rows(), key=lambda r: (r["nodes"], r["ranks"], r["bytes_per_rank"],
-                                         r["direction"] == "read", mpi_of(r))):
+                                                   r["direction"] == "read", mpi_of(r))):
         peer = seconds(r["peer"]["median"]) if "peer" in r else "-"
         drawn.append([f"{r['nodes']} x {r['ranks'] // r['nodes']}", f"{r['bytes_per_rank'] >> 20} MiB",
                       r["direction"], mpi_of(r), seconds(r["sluice"]["median"]), peer,

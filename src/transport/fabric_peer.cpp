@@ -60,9 +60,9 @@ bool FabricPeer::owes_credits() const noexcept {
 }
 
 void FabricPeer::note_behind() noexcept {
-    auto const credited_by_then = std::max(credited_at_once(card_), connection_takes);
+    auto const most = static_cast<std::int32_t>(std::max(credited_at_once(card_), messages_held));
     auto const missing = static_cast<std::int32_t>(needed_ - credited_);
-    bool const is_behind = !is_gone_ && missing >= static_cast<std::int32_t>(credited_by_then);
+    bool const is_behind = !is_gone_ && missing >= most;
     shared_.peers_behind += int{is_behind} - int{is_behind_};
     is_behind_ = is_behind;
 }
@@ -78,8 +78,10 @@ WireResult FabricPeer::post(FabricHeader header, std::span<std::byte const> body
     if (result == WireResult::taken) {
         told_ = taken_;
         if (takes_slot) ++sent_;
-        if (takes_slot && header.kind != FabricKind::ready) needed_ = sent_;
-        note_behind();
+        if (takes_slot && header.kind != FabricKind::ready) {
+            needed_ = sent_;
+            note_behind();
+        }
     }
     return result;
 }

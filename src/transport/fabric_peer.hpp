@@ -121,8 +121,8 @@ public:
     void forget(std::uint64_t context);
 
 private:
-    /// Short messages that a connection takes at once, though its peer takes none.
-    static constexpr std::uint32_t connection_takes = 8;
+    /// With so many short messages that its peer has not taken, a connection may be full.
+    static constexpr std::uint32_t messages_held = 8;
     static constexpr char const* unreachable = "the peer cannot be reached over the fabric";
     static constexpr char const* given_up = "a process of the peer's node has ended";
     struct Numbers {

@@ -95,13 +95,9 @@ void Progress::move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock)
     if (moved && drivers_ > 0) ring();  // It may be another thread's operation that is complete.
     if (!hook.idle()) {
         keep(hook);
-    } else {
-        ask_source();
-        drop(hook);
-        if (!busy_ || !hooks_.empty()) {
-            lock.unlock();
-            return ring_sleeper();
-        }
+    } else if (drop(hook); !busy_ || !hooks_.empty()) {
+        lock.unlock();
+        return ring_sleeper();
     }
     call_helper(hook, std::move(lock));
 }
@@ -160,16 +156,15 @@ void Progress::ask_source() {
     if (source_ && source_->has_unsent()) source_->progress();
 }
 
-/// Costs a look where nothing changes. What came is for none of the operations here, if there are
-/// none.
+/// Costs a look where nothing changes.
 void Progress::note_busy() {
-    if (hooks_.empty()) ask_source();
     bool const busy = !hooks_.empty() || source_is_busy();
     if (busy_.load(std::memory_order_relaxed) != busy) busy_ = busy;
 }
 
 void Progress::drop(ProgressHook const& hook) {
     std::erase(hooks_, &hook);
+    ask_source();
     note_busy();
 }
 
@@ -212,6 +207,7 @@ bool Progress::progress() {
         std::erase_if(hooks_, [](ProgressHook const* hook) { return hook->idle(); });
         if (settings().stall_seconds > 0) moved_at_ = clock_.now();
     }
+    if (hooks_.empty()) ask_source();
     note_busy();
     return moved;
 }
