@@ -47,6 +47,21 @@ static void be_lost(char const* how, char const* inherited) {
     abort();
 }
 
+/* The first rank that ends is the end of all. Each leaves a mark beside the file. */
+static void wait_for_others(char const* path, int rank, int ranks) {
+    char mark[4096];
+    snprintf(mark, sizeof mark, "%s.%d", path, rank);
+    close(open(mark, O_CREAT | O_WRONLY, 0600));
+    for (int other = 0, tries = 0; other < ranks - 1 && tries < 100 * SECONDS; ++tries) {
+        snprintf(mark, sizeof mark, "%s.%d", path, other);
+        if (access(mark, F_OK) == 0)
+            ++other;
+        else
+            usleep(10000);
+    }
+    sleep(1); /* The launchers pass on what was printed. */
+}
+
 int main(int argc, char** argv) {
     if (strcmp(argv[1], "killed") == 0) become_child();
     static char inherited[DESCRIPTORS];
@@ -67,7 +82,7 @@ int main(int argc, char** argv) {
         printf("lost: rank %d by %s, an error in round %d %s\n", rank, by, round,
                MPI_Wtime() - begin < SECONDS ? "in time" : "late");
         fflush(stdout);
-        sleep(SECONDS / 2); /* The first rank that ends is the end of all. */
-        _exit(0);           /* MPI_Finalize would wait for the rank that is lost. */
+        wait_for_others(argv[2], rank, ranks);
+        _exit(0); /* MPI_Finalize would wait for the rank that is lost. */
     }
 }

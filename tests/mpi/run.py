@@ -79,8 +79,8 @@ def options_of(run, args):
         del options[at:at + 2]
     skipped = ",".join(word for word in skipped if word)
     # Below this level MPICH spins in its barriers, and ranks that share cores wait long for each
-    # other. Runs with few ranks have no level.
-    shares_cores = run.ranks > 2 and run.ranks_per_node and run.mpi.startswith("mpich")
+    # other. Runs with few ranks, and all of Open MPI, have no level.
+    shares_cores = run.ranks > 2 and run.mpi.startswith("mpich")
     if shares_cores and "--thread-level" not in options and not run.program.endswith(".py"):
         options += ["--thread-level", "3"]
     return options + (["--plain"] if args.plain else []) + (["--skip", skipped] if skipped else [])

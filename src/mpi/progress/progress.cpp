@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <sched.h>
 #include <utility>
 
 namespace sluice {
@@ -236,6 +235,8 @@ void Progress::drive(Wait const& wait) {
         {.poll_seconds = wait.polls_long && may_spin_ ? long_poll_seconds : poll_seconds,
          .sleep_seconds = PollState::short_sleep});
     TracedWait traced(wait.reason);
+    double poke_at = clock_.now() + PollState::short_sleep;
+    bool is_idle = false;  // Nothing rang in its last sleep.
     for (;;) {
         std::uint32_t const seen = doorbell().events.load(std::memory_order_seq_cst);
         PollState::Attempt attempt = make_attempt();
@@ -246,16 +247,17 @@ void Progress::drive(Wait const& wait) {
         lock.unlock();
         if (wait.mpi_done && wait.mpi_done()) return;
         if (wait.part && wait.part()) attempt.moved = true;
-        if (!attempt.moved) attempt.now = clock_.now();
+        attempt.now = clock_.now();
         traced.seen(attempt);
+        if (wait.poke && attempt.now >= poke_at)
+            poke_at = poke_mpi(wait, is_idle) + PollState::short_sleep;
         PollState::Action const action = state.after(attempt);
         if (action == PollState::Action::sleep) {
             if (wait.released && is_released(wait)) return;
             sleep(waiter, seen, state.seconds());
             state.woke();
             traced.woke();
-            bool const rang = doorbell().events.load(std::memory_order_relaxed) != seen;
-            if (!rang && wait.poke) wait.poke();
+            is_idle = doorbell().events.load(std::memory_order_relaxed) == seen;
         } else {
             prepare(action, state, waiter);
         }
@@ -281,19 +283,6 @@ PollState::Attempt Progress::make_attempt() {
     attempt.looks_again = !attempt.moved && must_look_again();
     attempt.message_due = due();
     return attempt;
-}
-
-/// What comes before the next attempt, but for a sleep.
-void Progress::prepare(PollState::Action action, PollState const& state,
-                       EventWaiter& waiter) const noexcept {
-    if (action == PollState::Action::attempt) waiter.withdraw();
-    if (action == PollState::Action::announce) waiter.announce(state.is_long());
-    if (action != PollState::Action::poll) return;
-    // Another attempt is cheaper than a sleep; where ranks share cores, let another one run.
-    if (may_spin_ && !is_helper())
-        __builtin_ia32_pause();
-    else
-        sched_yield();
 }
 
 /// What is left is the helper's.
@@ -358,21 +347,6 @@ void Progress::help_once(EventWaiter& waiter, PollState& polling, TracedWait& tr
     helper_watches_ = SourceNeed::short_sleeps;
     polling.woke();
     traced.woke();
-}
-
-/// Without a socket to be woken by, sleeps are short while the source is busy. Without a descriptor
-/// its hooks say how long they may be.
-void Progress::sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max) {
-    SourceNeed const need = source_need();
-    if (is_helper()) helper_watches_ = need;
-    if (source_need() > need) return waiter.withdraw();
-    if (need == SourceNeed::short_sleeps)
-        seconds_max = std::min(seconds_max, PollState::short_sleep);
-    if (need == SourceNeed::nothing || source_->descriptor() < 0)
-        return waiter.sleep(seen, seconds_max);
-    if (!source_->may_sleep()) return waiter.withdraw();
-    if (wake_socket_) return waiter.sleep(*wake_socket_, source_->descriptor(), seen, seconds_max);
-    waiter.sleep(seen, std::min(seconds_max, PollState::due_sleep));
 }
 
 void Progress::watch(double now) {

@@ -26,8 +26,8 @@ struct Wait {
     std::function<bool()> mpi_done = {};
     /// No doorbell rings when mpi_done() changes, so sleeps are short.
     bool mpi_often = false;
-    /// Called after a sleep in which nothing rang, so that the MPI can make progress on what the
-    /// program gave it.
+    /// Called once a millisecond, and for 20 us then where nothing rings, so that the MPI can make
+    /// progress on what the program gave it.
     std::function<void()> poke = {};
     /// The caller's own share of the work. It may block; it returns true when it did anything.
     std::function<bool()> part = {};
@@ -145,6 +145,7 @@ private:
     void describe(TraceEvent& wait) const;
     bool is_released(Wait const& wait);
     PollState::Attempt make_attempt();
+    double poke_mpi(Wait const& wait, bool is_idle);
     void prepare(PollState::Action action, PollState const& state,
                  EventWaiter& waiter) const noexcept;
     void help();
