@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,10 @@ template <typename T> struct Uncleared : std::allocator<T> {
     template <typename Other> struct rebind {
         using other = Uncleared<Other>;
     };
-    template <typename Other> void construct(Other* place) noexcept { ::new (place) Other; }
+    /// Nothing, because even `new (place) Other` has g++ write each byte by itself.
+    template <typename Other> void construct([[maybe_unused]] Other* place) noexcept {
+        static_assert(std::is_trivially_default_constructible_v<Other>);
+    }
     template <typename Other, typename... From> void construct(Other* place, From&&... from) {
         ::new (place) Other(std::forward<From>(from)...);
     }

@@ -119,6 +119,21 @@ RC_GTEST_PROP(Coverage, NextSkipsWhatLiesBefore, ()) {
     if (found) RC_ASSERT(found->begin == (first - drawn.model.begin()) * drawn.granule_bytes);
 }
 
+RC_GTEST_PROP(Coverage, ForEachSeesWhatNextFinds, ()) {
+    Drawn drawn;
+    auto const enough = *rc::gen::inRange<std::size_t>(1, 200);
+    std::vector<std::pair<Offset, Offset>> expected, seen;
+    for (auto s = drawn.sheet->next(0); s && expected.size() < enough;
+         s = drawn.sheet->next(s->end))
+        expected.emplace_back(s->begin, s->end);
+    bool const saw_all = drawn.sheet->for_each([&](Span s) {
+        seen.emplace_back(s.begin, s.end);
+        return seen.size() < enough;
+    });
+    RC_ASSERT(seen == expected);
+    RC_ASSERT(saw_all == (seen.size() < enough));
+}
+
 RC_GTEST_PROP(Coverage, ClearLeavesNothing, ()) {
     Drawn drawn;
     drawn.sheet->clear();
@@ -199,6 +214,7 @@ TEST(Coverage, BitsBehindTheWindowAreNeverSeen) {
     EXPECT_EQ(sheet->marked_bytes(), 70);
     EXPECT_EQ(sheet->next(69), (Span{69, 70}));
     EXPECT_FALSE(sheet->next(70).has_value());
+    EXPECT_TRUE(sheet->for_each([](Span s) { return s == Span{0, 70}; }));
 }
 
 TEST(Coverage, ARegularPatternIsEncodedInNoMoreThanItsWords) {

@@ -120,13 +120,13 @@ void Coverage::encode(ByteBuffer& to) const {
     std::size_t const word_bytes = static_cast<std::size_t>((granules_ + 63) / 64) * 8;
     to.push_back(std::byte{encoded_as_stretches});
     std::int64_t at = 0;
-    for (auto stretch = next(0); stretch; stretch = next(stretch->end)) {
-        std::int64_t const begin = stretch->begin >> shift_, end = stretch->end >> shift_;
+    for_each([&](Span stretch) {
+        std::int64_t const begin = stretch.begin >> shift_, end = stretch.end >> shift_;
         put_number(to, static_cast<std::uint64_t>(end - begin));
         put_number(to, static_cast<std::uint64_t>(begin - at));
         at = end;
-        if (to.size() - start > word_bytes) break;
-    }
+        return to.size() - start <= word_bytes;
+    });
     put_number(to, 0);
     if (to.size() - start <= word_bytes) return;
     to.resize(start + 1 + word_bytes);

@@ -68,7 +68,10 @@ std::span<std::byte> Effects::message_memory(Op const& op) {
             op, [&](auto& records) { return records.message(message_role(op)); });
     }
     ByteBuffer& buffer = state_.messages[MessageKey(op)];
-    if (op.kind == OpKind::recv) buffer.resize(static_cast<std::size_t>(op.bytes));
+    if (op.kind == OpKind::recv) {
+        buffer.clear();  // Or what an earlier message left would be copied where it has to grow.
+        buffer.resize(static_cast<std::size_t>(op.bytes));
+    }
     return buffer;
 }
 

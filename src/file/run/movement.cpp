@@ -47,11 +47,12 @@ std::vector<PlacedPart> parts_of(Coverage const& coverage, std::byte const* data
     std::int64_t const parts_most =
         std::min<std::int64_t>(bytes / placed_part_bytes_least, placed_parts_most);
     std::vector<PlacedPart> parts;
-    for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
-        if (static_cast<std::int64_t>(parts.size()) == parts_most) return {};
-        parts.push_back({data + s->begin, s->begin, s->bytes()});
-    }
-    return parts;
+    bool const are_few = coverage.for_each([&](Span s) {
+        if (static_cast<std::int64_t>(parts.size()) == parts_most) return false;
+        parts.push_back({data + s.begin, s.begin, s.bytes()});
+        return true;
+    });
+    return are_few ? parts : std::vector<PlacedPart>{};
 }
 
 /// The parts as they lie one after the other, in the message behind its head: seen from the sender
@@ -71,21 +72,22 @@ void lay_in_message(Packed& packed, Side side) noexcept {
 void append_covered(Coverage const& coverage, std::byte const* data, ByteBuffer& message) {
     std::size_t at = message.size();
     message.resize(at + static_cast<std::size_t>(coverage.marked_bytes()));
-    for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
-        auto const bytes = static_cast<std::size_t>(s->bytes());
-        copy_piece(message.data() + at, data + s->begin, bytes);
+    coverage.for_each([&](Span s) {
+        auto const bytes = static_cast<std::size_t>(s.bytes());
+        copy_piece(message.data() + at, data + s.begin, bytes);
         at += bytes;
-    }
+        return true;
+    });
 }
 
 bool spread_covered(Coverage const& coverage, std::span<std::byte const> from, std::byte* data) {
-    for (auto s = coverage.next(0); s; s = coverage.next(s->end)) {
-        auto const bytes = static_cast<std::size_t>(s->bytes());
+    return coverage.for_each([&](Span s) {
+        auto const bytes = static_cast<std::size_t>(s.bytes());
         if (from.size() < bytes) return false;
-        copy_piece(data + s->begin, from.data(), bytes);
+        copy_piece(data + s.begin, from.data(), bytes);
         from = from.subspan(bytes);
-    }
-    return true;
+        return true;
+    });
 }
 
 void append_or_place(Coverage const& coverage, std::byte const* data, Packed& packed) {
