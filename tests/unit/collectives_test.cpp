@@ -63,8 +63,8 @@ int expect_all_sound(CallShape c) {
     return checked;
 }
 
-/// As many messages as pairs of ranks: fewer of these.
-bool all_at_barrier(CollectiveKind kind) {
+/// Some algorithm has as many messages or reductions as there are pairs of ranks.
+bool is_quadratic(CollectiveKind kind) {
     switch (kind) {
     case CollectiveKind::allgather:
     case CollectiveKind::allgatherv:
@@ -73,6 +73,8 @@ bool all_at_barrier(CollectiveKind kind) {
     case CollectiveKind::allreduce:
     case CollectiveKind::reduce_scatter:
     case CollectiveKind::reduce_scatter_block:
+    case CollectiveKind::scan:
+    case CollectiveKind::exscan:
         return true;
     default:
         return false;
@@ -96,11 +98,11 @@ TEST_P(EveryKind, OfUpTo64Ranks) {
 }
 
 TEST_P(EveryKind, OfManyRanks) {
-    bool const many_messages = all_at_barrier(GetParam());
+    bool const much_work = is_quadratic(GetParam());
     CallShape c{.kind = GetParam(), .block = 33, .seed = 5};
-    c.ranks = many_messages ? most_ranks / 4 : most_ranks;
+    c.ranks = much_work ? most_ranks / 4 : most_ranks;
     c.root = testing::has_root(c.kind) ? c.ranks / 3 : 0;
-    Bytes const segment = many_messages || reduces(c.kind) ? 64 : 8;
+    Bytes const segment = much_work || reduces(c.kind) ? 64 : 8;
     expect_sound(c, segment);
     c.in_place = testing::can_be_in_place(c.kind);
     if (c.in_place) expect_sound(c, segment);
