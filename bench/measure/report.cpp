@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <thread>
 
@@ -153,6 +154,8 @@ Report::Report(Run const& run, std::string command_line)
     else
         identity_.add("sluice_version", sluice);
     if (!run.options.link.empty()) identity_.add("link", run.options.link);
+    if (char const* const network = std::getenv("SLUICE_NETWORK"))
+        identity_.add("network", std::string(network));
     if (!run.options.device.empty()) identity_.add("device", run.options.device);
     identity_.add("command", command_line);
     note(text_of("%d ranks on %d nodes, %u cores; %s", run.ranks, node_count(),

@@ -40,8 +40,8 @@ public:
 
     /// The first stretch of marked bytes at or behind `from`, offsets counted from the window.
     [[nodiscard]] std::optional<Span> next(Offset from) const noexcept;
-    /// Calls `each` with all of them, in order, until it returns false; returns whether it never did.
-    /// Takes a third of the time of next() for short ones.
+    /// Calls `each` with all of them, in order, until it returns false; returns whether it never
+    /// did. For short ones it is faster than next().
     template <typename Each> bool for_each(Each&& each) const;
     [[nodiscard]] bool any() const noexcept { return next(0).has_value(); }
     [[nodiscard]] Bytes marked_bytes() const noexcept;
