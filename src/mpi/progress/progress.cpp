@@ -236,7 +236,7 @@ void Progress::drive(Wait const& wait) {
          .sleep_seconds = PollState::short_sleep});
     TracedWait traced(wait.reason);
     double poke_at = clock_.now() + PollState::short_sleep;
-    bool is_idle = false;  // Nothing rang in its last sleep.
+    bool is_idle = false;  // It has just slept, and nothing rang.
     for (;;) {
         std::uint32_t const seen = doorbell().events.load(std::memory_order_seq_cst);
         PollState::Attempt attempt = make_attempt();
@@ -260,6 +260,7 @@ void Progress::drive(Wait const& wait) {
             is_idle = doorbell().events.load(std::memory_order_relaxed) == seen;
         } else {
             prepare(action, state, waiter);
+            is_idle = false;
         }
         lock.lock();
         if (action == PollState::Action::sleep) watch(clock_.now());
