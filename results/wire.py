@@ -9,12 +9,10 @@ with 2 cores, and all see the file in memory. (N - 1)/N of all bytes go to other
 *Bytes*: they and nothing else, of what a link carries in the time of the whole call: 1 Gbit/s, and the 256 KiB that `tbf` lets
 through at once after a pause. *Frames*: with the headers of Ethernet, IP and TCP, 66 bytes with each 1,448; bytes alone cannot
 fill more than 95.6 %. With 4 ranks each has half of a core."""
-FRAME = (1448 + 66) / 1448
-BURST = 256 << 10  # tests/nodes/hosts.py
-
-
 FREE_NOTE = """The same calls where nothing limits the links: the 2 cores do, which pack, unpack, send and write to the file. *libfabric*:
 as the library sends messages. *The MPI*: as it did before, and does where there is no libfabric (`SLUICE_NETWORK=mpi`)."""
+FRAME = (1448 + 66) / 1448
+BURST = 256 << 10  # tests/nodes/hosts.py
 
 
 def newest_rows(link):
@@ -22,13 +20,17 @@ def newest_rows(link):
                        "bytes_per_rank", "direction", "network", "mpi").values())
 
 
+def place_of(row):
+    """In a table."""
+    return (row["nodes"], row["ranks"], row["bytes_per_rank"], row["direction"] == "read",
+            mpi_of(row))
+
+
 def free_pairs():
     """Of calls over links without a limit: over libfabric, and over the MPI."""
     of = {}
     for row in newest_rows("not shaped"):
-        case = (row["nodes"], row["ranks"], row["bytes_per_rank"], row["direction"] == "read",
-                mpi_of(row))
-        of.setdefault(case, {})[row["network"]] = row
+        of.setdefault(place_of(row), {})[row["network"]] = row
     return [(of[case]["fabric"], of[case]["mpi"]) for case in sorted(of)]
 
 
@@ -52,9 +54,9 @@ def figures():
             found = [100 * share(r) * FRAME for r in rows
                      if (r["bytes_per_rank"], r["nodes"], r["ranks"]) == (size << 20, hosts, ranks)]
             yield f"wire_{name}_{hosts}x{ranks // hosts}", between(found, "{:.0f}") + " %"
-    gains = sorted(map(gain, free_pairs()))
+    gains = list(map(gain, free_pairs()))
     yield "unshaped_gain", between(gains, "{:.2f}")
-    yield "unshaped_gain_median", f"{statistics.median(gains):.2f}" if gains else "-"
+    yield "unshaped_gain_median", f"{statistics.median(gains):.2f}"
 
 
 def case_of(row):
@@ -65,8 +67,7 @@ def case_of(row):
 def tables(table, seconds):
     """One row a call, hosts and MPI."""
     drawn = []
-    for r in sorted(newest_rows("1gbit"), key=lambda r: (r["nodes"], r["ranks"], r["bytes_per_rank"],
-                                                         r["direction"] == "read", mpi_of(r))):
+    for r in sorted(newest_rows("1gbit"), key=place_of):
         peer = seconds(r["peer"]["median"]) if "peer" in r else "-"
         drawn.append([*case_of(r), seconds(r["sluice"]["median"]), peer,
                       f"{100 * share(r):.1f} %", f"{100 * share(r) * FRAME:.1f} %"])
