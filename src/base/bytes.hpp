@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,10 +15,7 @@ template <typename T> struct Uncleared : std::allocator<T> {
     template <typename Other> struct rebind {
         using other = Uncleared<Other>;
     };
-    /// Nothing, because even `new (place) Other` has g++ write each byte by itself.
-    template <typename Other> void construct([[maybe_unused]] Other* place) noexcept {
-        static_assert(std::is_trivially_default_constructible_v<Other>);
-    }
+    template <typename Other> void construct(Other* place) noexcept { ::new (place) Other; }
     template <typename Other, typename... From> void construct(Other* place, From&&... from) {
         ::new (place) Other(std::forward<From>(from)...);
     }
