@@ -15,7 +15,7 @@ sys.path.append(str(ROOT / "bench" / "study"))
 import findings  # noqa: E402
 import lines as study  # noqa: E402
 
-CYCLES = 8  # Of an operation of `results/measure tests`.
+CYCLES = 8  # Of an operation of `results/measure test-calls`.
 WITHOUT_TESTS = ("sluice 0", "interposed 0")
 
 
@@ -34,7 +34,7 @@ def repeated():
 
 def tests():
     """L8: what tests hide; with 2 ranks each has a core, with 4 a test takes it from another."""
-    rows = newest(lines("tests"), "mpi", "ranks", "nodes", "pattern", "direction",
+    rows = newest(lines("test-calls"), "mpi", "ranks", "nodes", "pattern", "direction",
                   "tests").values()
     for name, ranks, nodes in (("", 2, 1), ("_4", 4, 1), ("_hosts", 4, 2)):
         found = {}

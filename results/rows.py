@@ -10,7 +10,7 @@ from data import mpi_of
 MEASURED = {"checkpoint": "checkpoint", "choice": "choice", "compare": "compare", "domains": "domains",
             "fabric": "fabric", "network": "network", "nodes": "nodes", "nonblocking": "nonblocking",
             "outstanding": "outstanding-times", "overlap": "overlap", "overlap-devices": "overlap",
-            "queue": "queue", "romio": "exchange", "tests": "tests", "texture": "texture",
+            "queue": "queue", "romio": "exchange", "test-calls": "test-calls", "texture": "texture",
             "overhead": "collectives-overhead", "app-kernels": "collectives-kernels"}
 # Begin of another command -> the same.
 OTHERS = {"python3 tests/mpi/random_programs.py": "random", "tests/mpi/repeat.py": "outstanding",
