@@ -17,9 +17,7 @@ run := python3 tests/run.py
 folders := include src tools bench device tests examples
 sources = $(shell find $(folders) -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
-.PHONY: setup build demo test test-unit test-mpi test-mpis test-long test-sanitized test-nodes \
-        test-device test-suites test-old test-gluster test-documents test-packages lint format \
-        report site clean help environment
+.PHONY: setup build demo test test-all lint format report site clean help environment
 .PRECIOUS: build/%/build.ninja
 .DEFAULT_GOAL := build
 
@@ -40,54 +38,19 @@ demo: environment              ## build what it needs for MPI=mpich (default), s
 	echo "built in $$(($$(date +%s) - begin)) s" && \
 	examples/demo --mpi $(MPI) && echo "shown in $$(($$(date +%s) - begin)) s"
 
-test: environment              ## lint, unit tests, both MPIs; ends with "N passed, N failed"
-	@$(run) build lint unit mpi
+# ALL=1: also what no change since the last full run can have broken.
+test: environment              ## what a change can break: lint, unit tests, both MPIs; minutes
+	@$(run) $(if $(ALL),--all)
 
-test-unit: environment         ## tests without MPI, with the sanitizers
-	@$(run) unit
+# It goes on where it stopped; PART="asan nodes": only these. tests/parts.py lists them.
+test-all: environment          ## everything, in parts of at most half an hour: docs/tests.md
+	@$(run) --parts $(PART)
 
-test-mpi: environment          ## tests with both MPIs
-	@$(run) build mpi
+test-%: environment            ## the parts of test-all whose names begin so: test-nodes, test-asan
+	@$(run) --parts $*
 
-test-mpis: environment         ## tests with Intel MPI, Debian's MPIs and the standard ABI
-	@$(run) mpis
-
-test-long: environment         ## more ranks and repetitions, and "50 of 50": see results/
-	@$(run) --long build unit mpi
-
-test-sanitized: environment    ## MPI programs with the sanitizers, both MPIs: see docs/tests.md
-	@$(run) sanitized
-
-test-nodes: build-mpich build-openmpi ## tests across 2 and 4 hosts: see docs/nodes.md
-	@python3 tests/nodes/run.py || test $$? = 77  # skipped
-	@python3 tests/nodes/kills.py --kills 5 || test $$? = 77
-
-test-device: build-$(variant)  ## emulated devices against their profiles, by fio: docs/device.md
-	@for check in hostile files check; do \
-	    python3 tests/device/$$check.py || test $$? = 77 || exit 1; done  # 77: skipped
-
-test-suites: environment       ## real programs' own tests, without and with Sluice: docs/tests.md
-	@python3 tests/suites/run.py
-
-test-old: build-mpich build-openmpi ## tests with system calls refused: see docs/systems.md
-	@python3 tests/old/run.py || test $$? = 77  # skipped
-
-# With Debian's MPIs as well where they are, which have PnetCDF, HDF5 and NetCDF.
-debian = $(foreach mpi,mpich openmpi,$(if $(shell command -v mpicc.$(mpi)),build-debian-$(mpi)))
-test-documents: environment    ## the programs and commands that the README and docs/start show
-	@$(MAKE) --no-print-directory $(both:%=build-%) $(debian) \
-	    TARGETS="demo_parts sluice-bench sluice-replay"
-	@python3 tests/document_programs.py
-
-test-packages: needed = $(both) packages
-test-packages: environment     ## each way of installing, from nothing and back: docs/install.md
-	@python3 tests/packages/run.py
-
-test-gluster: build-mpich build-openmpi build-asan ## tests on GlusterFS: see docs/gluster.md
-	@python3 tests/gluster/run.py || test $$? = 77  # skipped
-
-lint: environment              ## format, layers and sizes, spelling, clang-tidy
-	@$(run) lint
+lint: environment              ## format, layers and sizes, spelling, clang-tidy of what changed
+	@$(run) --lint
 
 report: needed =
 report: environment            ## the papers' rows as one page, build/report/papers.html
@@ -106,7 +69,7 @@ clean:                         ## remove what was built; build/env stays
 	@find build -mindepth 1 -maxdepth 1 ! -name env -exec rm -rf {} +
 
 help:                          ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z%-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
 environment:
 	@setup/environment $(needed)

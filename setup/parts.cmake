@@ -28,12 +28,67 @@ function(sluice_alone)
             file(STRINGS ${source} parser REGEX "include (<CLI/|.tools/command_line)" LIMIT_COUNT 1)
         endif()
         if(parser)
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -O0)
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -O0
+                                        SKIP_PRECOMPILE_HEADERS ON)
         endif()
         if(parser OR name IN_LIST compiled_alone OR name MATCHES "^(interpose|fortran)_")
             set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
         endif()
     endforeach()
+endfunction()
+
+# ---- A compiler cache ------------------------------------------------------------------------
+
+# Where there is one, builds use it, also those of other checkouts; CCACHE_DISABLE=1 leaves it out.
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    foreach(language IN ITEMS C CXX)
+        set(CMAKE_${language}_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+            CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+            CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+    endforeach()
+    add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
+endif()
+
+# ---- Headers that are compiled once --------------------------------------------------------------
+
+# Reading the C++ library is a third of the build, so each build reads it once: with its own options
+# for the library, and with -O0 for tests.
+set(common_headers <algorithm> <array> <atomic> <chrono> <condition_variable> <cstdint> <deque>
+    <functional> <map> <memory> <mutex> <numeric> <optional> <random> <set> <span> <sstream>
+    <string> <string_view> <thread> <unordered_map> <utility> <variant> <vector>)
+
+set(CMAKE_CXX_COMPILE_OPTIONS_PIE -fPIC)  # Libraries and programs share them.
+add_compile_options(-pthread)  # It is a macro as well.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # It sees overflows in its own std::string where that comes from precompiled headers.
+    add_compile_options(-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+                        -Wno-restrict)
+endif()
+
+# sluice_headers(<target> [OPTIONS <word>...] HEADERS <header>... [USES <target>...])
+function(sluice_headers target)
+    cmake_parse_arguments(headers "" "" "OPTIONS;HEADERS;USES" ${ARGN})
+    set(nothing ${PROJECT_BINARY_DIR}/${target}.cpp)
+    file(CONFIGURE OUTPUT ${nothing} CONTENT "// Others use its precompiled headers.\n")
+    add_library(${target} OBJECT EXCLUDE_FROM_ALL ${nothing})
+    target_compile_options(${target} PRIVATE ${headers_OPTIONS})
+    target_link_libraries(${target} PRIVATE ${headers_USES})
+    target_precompile_headers(${target} PRIVATE ${headers_HEADERS})
+endfunction()
+
+sluice_headers(headers HEADERS ${common_headers})
+sluice_headers(library_headers OPTIONS -fvisibility=default HEADERS ${common_headers})
+sluice_headers(test_headers OPTIONS -O0 HEADERS ${common_headers})
+
+# sluice_precompiled(<target> [<headers>] <source>...): the target's C++ sources get them, but for
+# those with options of their own, which a compiler does not let share them.
+function(sluice_precompiled target)
+    cmake_parse_arguments(precompiled "" "FROM" "SOURCES" ${ARGN})
+    list(FILTER precompiled_SOURCES INCLUDE REGEX "\\.cpp$")
+    if(precompiled_SOURCES)
+        target_precompile_headers(${target} REUSE_FROM ${precompiled_FROM})
+    endif()
 endfunction()
 
 # ---- Sharing ----------------------------------------------------------------------------------
@@ -75,6 +130,7 @@ function(sluice_part target)
     elseif(part_SOURCES)
         sluice_alone(${part_SOURCES})
         add_library(${target} STATIC ${part_SOURCES})
+        sluice_precompiled(${target} FROM headers SOURCES ${part_SOURCES})
         target_link_libraries(${target} PUBLIC ${part_USES})
     else()
         message(STATUS "${target}: no sources yet")
@@ -98,12 +154,13 @@ function(sluice_taken_program target folder name)
     install(PROGRAMS ${copy} DESTINATION ${installed}/${folder})
 endfunction()
 
-# sluice_program(<target> IN <folder> [NAME <name>] SOURCES <file>... USES <target>...
-#                [NEEDS <package>...])
+# sluice_program(<target> IN <folder> [NAME <name>] [TEST] [HEADERS <target>] SOURCES <file>...
+#                USES <target>... [NEEDS <package>...])
 # An executable, installed in the same folder of ${installed}; a message where a package for it is
-# missing, or where there is nothing to build it from.
+# missing, or where there is nothing to build it from. TEST: half of its build would make code fast
+# that runs once, so it is built without that. HEADERS: other precompiled ones than usual.
 function(sluice_program target)
-    cmake_parse_arguments(program "" "IN;NAME" "SOURCES;USES;NEEDS" ${ARGN})
+    cmake_parse_arguments(program "TEST" "IN;NAME;HEADERS" "SOURCES;USES;NEEDS" ${ARGN})
     if(NOT program_SOURCES)
         message(STATUS "${target}: no sources yet")
         return()
@@ -124,6 +181,16 @@ function(sluice_program target)
     sluice_alone(${program_SOURCES})
     add_executable(${target} ${program_SOURCES})
     target_link_libraries(${target} PRIVATE ${program_USES})
+    if(NOT program_HEADERS)
+        set(program_HEADERS headers)
+        if(program_TEST)
+            set(program_HEADERS test_headers)
+        endif()
+    endif()
+    if(program_TEST)
+        target_compile_options(${target} PRIVATE -O0)
+    endif()
+    sluice_precompiled(${target} FROM ${program_HEADERS} SOURCES ${program_SOURCES})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${program_NAME}
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${program_IN})
     if(program_IN MATCHES "^(bin|libexec)$")

@@ -1,9 +1,6 @@
-# What CTest runs, each test with its labels and its time limit. CMakeLists.txt includes this file;
-# tests/run.py builds, and runs the tests of all builds together.
-#
-# Labels: lint, unit, mpi (`make test`); mpis, sanitized (other MPIs and the sanitizers); each of
-# them with "-long" for more ranks and repetitions. A test that ends with 77 was skipped, and its
-# last line says why.
+# What CTest runs, each test with its part, what it reaches, and its time limit. CMakeLists.txt
+# includes this file; tests/run.py chooses, builds what is needed, and runs the tests of all builds
+# together. A test that ends with 77 was skipped, and its last line says why.
 cmake_path(GET PROJECT_BINARY_DIR FILENAME variant)
 set(tests ${PROJECT_SOURCE_DIR}/tests)
 
@@ -16,21 +13,30 @@ if(SLUICE_SANITIZE STREQUAL "thread" AND EXISTS /proc/sys/vm/mmap_rnd_bits)
     endif()
 endif()
 
-# sluice_test(<name> LABEL <label> [SECONDS <limit>] [BESIDE] [PURE] [ENVIRONMENT <variable>...]
+# sluice_test(<name> [PART <part>] [SHORT | ENGINE] [BESIDE | NAPS] [PURE] [SECONDS <limit>]
+#             [TARGETS <target>...] [SOURCE <file>] [REACH <path>...] [ENVIRONMENT <variable>...]
 #             COMMAND <word>...)
-# BESIDE: may run at the same time as others. A test works in an empty folder of its own; at its
-# limit it is asked to end, so that a runner can say where its ranks are and stop them.
-# PURE: nothing in it points to the stack of a function that may have returned; looking for that
-# doubles the time of simulations.
+# PART: of `make test-all`, as tests/parts.py lists them; none: the test is in `make test` alone.
+# SHORT: in `make test` as well; ENGINE: there with one of the MPIs, which is another each day.
+# TARGETS: what has to be built for it. What it can notice changes of: the rooms that the includes
+# of SOURCE reach, and files below the paths of REACH; a test with neither always runs.
+# BESIDE: runs at the same time as others. NAPS: the same, for one with several processes that
+# mostly wait. PURE: nothing in it points to the stack of a function that may have returned; looking
+# for that doubles the time of simulations.
+# A test works in an empty folder of its own; at its limit it is asked to end, so that a runner can
+# say where its ranks are and stop them.
 function(sluice_test name)
-    cmake_parse_arguments(test "BESIDE;PURE" "LABEL;SECONDS" "ENVIRONMENT;COMMAND" ${ARGN})
+    cmake_parse_arguments(test "SHORT;ENGINE;BESIDE;NAPS;PURE" "PART;SECONDS;SOURCE"
+                          "TARGETS;REACH;ENVIRONMENT;COMMAND" ${ARGN})
     if(NOT test_SECONDS)
         set(test_SECONDS 120)
     endif()
     string(MAKE_C_IDENTIFIER "${name}" folder)
     set(folder ${PROJECT_BINARY_DIR}/scratch/${folder})
     file(MAKE_DIRECTORY ${folder})
-    add_test(NAME "${name} ${variant}" COMMAND ${fixed_addresses} ${test_COMMAND}
+    add_test(NAME "${name} ${variant}"
+             COMMAND python3 ${tests}/timed.py ${PROJECT_SOURCE_DIR}/build/log/times.jsonl
+                     "${name} ${variant}" -- ${fixed_addresses} ${test_COMMAND}
              WORKING_DIRECTORY ${folder})
     set(returned 1)
     if(test_PURE)
@@ -40,184 +46,132 @@ function(sluice_test name)
          ASAN_OPTIONS=detect_stack_use_after_return=${returned} UBSAN_OPTIONS=print_stacktrace=1
          TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1)
     set(serial ON)
-    if(test_BESIDE)
+    if(test_BESIDE OR test_NAPS)
         set(serial OFF)
     endif()
+    set(labels)
+    foreach(tier IN ITEMS SHORT ENGINE)
+        if(test_${tier})
+            string(TOLOWER ${tier} tier)
+            list(APPEND labels "tier ${tier}")
+        endif()
+    endforeach()
+    foreach(word IN ITEMS PART SOURCE REACH TARGETS)
+        string(TOLOWER ${word} kind)
+        foreach(value IN LISTS test_${word})
+            list(APPEND labels "${kind} ${value}")
+        endforeach()
+    endforeach()
     set_tests_properties("${name} ${variant}" PROPERTIES
-        LABELS ${test_LABEL} TIMEOUT ${test_SECONDS} RUN_SERIAL ${serial} SKIP_RETURN_CODE 77
+        LABELS "${labels}" TIMEOUT ${test_SECONDS} RUN_SERIAL ${serial} SKIP_RETURN_CODE 77
         TIMEOUT_SIGNAL_NAME SIGTERM TIMEOUT_SIGNAL_GRACE_PERIOD 20
         ENVIRONMENT "${test_ENVIRONMENT}")
 endfunction()
 
-# sluice_unit_test(<test> <label> <program>): the tests of one file, of the program that it is in;
-# once as it is and once with more cases.
-function(sluice_unit_test test label program)
-    set(command ${PROJECT_BINARY_DIR}/tests/unit/${program} ${test} --gtest_brief=1
+# ---- Without MPI ----------------------------------------------------------------------------
+
+# sluice_unit_test(<test> <program> <has threads>): the tests of one file, of the program that it is
+# in. With the address sanitizer `make test` tries a sample of what is slow, and all else: see
+# tests/unit/sanitizers.hpp. Simulations run at full size in the build without one. The thread
+# sanitizer has nothing to say where there is one thread, and is slower: it tries samples.
+function(sluice_unit_test test program has_threads)
+    set(command ${PROJECT_BINARY_DIR}/tests/unit/unit_${program} ${test} --gtest_brief=1
                 --gtest_shuffle)
+    set(each BESIDE TARGETS unit_${program} SOURCE tests/unit/${test}.cpp COMMAND ${command})
     set(pure)
     if(test MATCHES "^(simulation|collective)")
         set(pure PURE)  # The long tests look for it in these as well.
     endif()
-    sluice_test(${test} LABEL ${label} SECONDS 300 BESIDE ${pure} COMMAND ${command})
-    sluice_test("${test} long" LABEL unit-long SECONDS 3000 BESIDE
-                ENVIRONMENT SLUICE_TEST_LONG=1 COMMAND ${command})
+    file(STRINGS ${tests}/unit/${test}.cpp samples REGEX "sanitizers.hpp\"" LIMIT_COUNT 1)
+    set(short)
+    if(NOT SLUICE_SANITIZE AND samples)
+        set(short SHORT)
+    elseif(SLUICE_SANITIZE MATCHES "address" OR (SLUICE_SANITIZE STREQUAL "thread" AND has_threads))
+        set(short SHORT)
+    endif()
+    if(short AND ((samples AND SLUICE_SANITIZE) OR SLUICE_SANITIZE STREQUAL "thread"))
+        sluice_test("${test}, a sample," SHORT SECONDS 300 ${pure}
+                    ENVIRONMENT SLUICE_TEST_SAMPLE=1 ${each})
+        set(short)
+    endif()
+    file(STRINGS ${tests}/unit/${test}.cpp worlds REGEX "^TEST.*Thousand" LIMIT_COUNT 1)
+    if(short AND worlds)  # Of a thousand ranks: they take half a minute.
+        sluice_test("${test}, small worlds," SHORT SECONDS 300 ${pure} ${each}
+                    --gtest_filter=-*Thousand*)
+        set(short)
+    endif()
+    sluice_test(${test} PART ${variant} ${short} SECONDS 900 ${pure} ${each})
+    sluice_test("${test} long" PART ${variant}-long SECONDS 1700
+                ENVIRONMENT SLUICE_TEST_LONG=1 ${each})
+    # Seeds that once found a fault.
+    file(STRINGS ${tests}/unit/seeds.txt lines REGEX "^${test} [0-9]+")
+    foreach(line IN LISTS lines)
+        string(REGEX MATCH "[0-9]+" seed "${line}")
+        sluice_test("${test} seed ${seed}" PART ${variant} SHORT SECONDS 300
+                    ENVIRONMENT SLUICE_TEST_SEED=${seed} ${each})
+    endforeach()
 endfunction()
-
-# ---- Without MPI ----------------------------------------------------------------------------
 
 function(sluice_lint)
     set(tools ${PROJECT_SOURCE_DIR}/build/env/tools/bin)
-    sluice_test("layers, sizes and words" LABEL lint BESIDE COMMAND python3 ${tests}/tidy.py)
-    sluice_test("links in documents" LABEL lint BESIDE COMMAND python3 ${tests}/documents.py)
-    sluice_test("tables of results" LABEL lint BESIDE
+    set(always PART lint SHORT BESIDE)
+    sluice_test("layers, sizes and words" ${always} COMMAND python3 ${tests}/tidy.py)
+    sluice_test("links in documents" ${always} COMMAND python3 ${tests}/documents.py)
+    sluice_test("tables of results" ${always}
                 COMMAND python3 ${PROJECT_SOURCE_DIR}/results/table --check)
-    sluice_test(format LABEL lint BESIDE COMMAND python3 ${tests}/format.py)
-    sluice_test(spelling LABEL lint BESIDE COMMAND ${tools}/codespell --config
+    sluice_test(format ${always} COMMAND python3 ${tests}/format.py)
+    sluice_test(spelling ${always} COMMAND ${tools}/codespell --config
                 ${PROJECT_SOURCE_DIR}/.codespellrc ${PROJECT_SOURCE_DIR})
-    sluice_test(clang-tidy LABEL lint SECONDS 900 COMMAND python3 ${tests}/clang_tidy.py)
-    sluice_test("clang-tidy deep" LABEL unit-long SECONDS 3000
-                COMMAND python3 ${tests}/clang_tidy.py --deep)
-    sluice_test("clang's warnings" LABEL lint SECONDS 900
+    sluice_test("the choice of tests" ${always} COMMAND python3 ${tests}/selection_test.py)
+    # Half an hour on slow machines, so what changed is checked at once, and all in test-all.
+    sluice_test("clang-tidy of what changed" SHORT BESIDE SECONDS 900
+                COMMAND python3 ${tests}/clang_tidy.py --changed)
+    sluice_test(clang-tidy PART lint SECONDS 1700 COMMAND python3 ${tests}/clang_tidy.py)
+    foreach(share IN ITEMS 1/3 2/3 3/3)
+        string(REPLACE "/3" "" number ${share})
+        sluice_test("clang-tidy deep ${share}" PART lint-deep-${number} SECONDS 1700
+                    COMMAND python3 ${tests}/clang_tidy.py --deep --share ${share})
+    endforeach()
+    sluice_test("clang's warnings" PART lint SECONDS 900
                 COMMAND python3 ${tests}/clang_warnings.py)
 endfunction()
+
+# What each test of a command, or of what is made of results, reaches besides the command itself.
+set(reach_manual_test setup docs)
+set(reach_nvm_test bench results docs)
+set(reach_papers_page_test results docs)
+set(reach_pictures_test results docs)
+set(reach_python_test python bench setup)
+set(reach_recorded_jobs_test src/record results)
+set(reach_recover_test src/storage src/system)
+set(reach_report_test results)
+set(reach_results_test results)
+set(reach_run_test setup)
+set(reach_setup_test setup Makefile)
+set(reach_trace_command_test src/trace python)
+set(reach_usage_test setup docs python)
 
 function(sluice_command_tests)
     sluice_sources(command_tests tests/command/*_test.py)
     foreach(source IN LISTS command_tests)
         cmake_path(GET source STEM test)
-        sluice_test(${test} LABEL unit BESIDE ENVIRONMENT SLUICE=${PROJECT_BINARY_DIR}/bin/sluice
+        set(short)
+        if(NOT SLUICE_SANITIZE)
+            set(short SHORT)
+        endif()
+        sluice_test(${test} PART ${variant} ${short} BESIDE TARGETS sluice_command
+                    REACH ${source} tools ${reach_${test}}
+                    ENVIRONMENT SLUICE=${PROJECT_BINARY_DIR}/bin/sluice
                     COMMAND python3 ${PROJECT_SOURCE_DIR}/${source})
     endforeach()
 endfunction()
 
-# ---- With MPI -------------------------------------------------------------------------------
-
-# sluice_mpi_program(<program> <mpi> <label> <level>): all its runs of the level, see tests/mpi.
-function(sluice_mpi_program program mpi label level)
-    set(name ${program})
-    if(mpi MATCHES "^abi|-on-")
-        set(name "${program} ${mpi}")
-    endif()
-    set(seconds 900)
-    if(level STREQUAL "long")
-        set(name "${name} long")
-        set(seconds 9000)
-    endif()
-    sluice_test(${name} LABEL ${label} SECONDS ${seconds}
-                COMMAND python3 ${tests}/mpi/run.py --mpi ${mpi} --program ${program}
-                        --level ${level})
-endfunction()
-
-# sluice_runner(<name> <runner> [<option>...]): a test with a runner of its own, for this MPI; it
-# is given its options for the long tests after LONG. With no option there it is the same in both.
-function(sluice_runner name runner)
-    cmake_parse_arguments(runner "" "" "SHORT;LONG" ${ARGN})
-    foreach(level IN ITEMS "" "-long")
-        set(options ${runner_SHORT})
-        set(seconds 300)
-        set(title ${name})
-        if(level)
-            set(options ${runner_LONG})
-            set(seconds 3000)
-            set(title "${name} long")
-        endif()
-        sluice_test(${title} LABEL mpi${level} SECONDS ${seconds}
-                    COMMAND python3 ${tests}/${runner} --mpi ${variant} ${options})
+# What belongs to no MPI and to no build: other projects' systems, packages.
+function(sluice_system_tests)
+    foreach(check IN ITEMS hostile files check)
+        sluice_test("devices, ${check}," PART device SECONDS 1700
+                    COMMAND python3 ${tests}/device/${check}.py)
     endforeach()
-endfunction()
-
-function(sluice_mpi_tests)
-    sluice_sources(sources tests/mpi/*_test.c tests/mpi/*_test.cpp)
-    set(programs)
-    foreach(source IN LISTS sources)
-        cmake_path(GET source STEM program)
-        list(APPEND programs ${program})
-    endforeach()
-    list(REMOVE_ITEM programs random_test)  # It has a runner of its own.
-    set(label mpis)
-    if(variant MATCHES "^(mpich|openmpi)$")
-        set(label mpi)
-    endif()
-    foreach(program IN LISTS programs)
-        sluice_mpi_program(${program} ${variant} ${label} quick)
-        sluice_mpi_program(${program} ${variant} ${label}-long long)
-        if(variant STREQUAL "mpich")
-            sluice_mpi_program(${program} abi mpis quick)
-        elseif(variant STREQUAL "intel")
-            sluice_mpi_program(${program} abi-intel mpis quick)
-        endif()
-    endforeach()
-    # Not requests_test: Intel MPI fails in it without Sluice as well (MPI_Wait: message truncated).
-    foreach(program IN ITEMS patterns_test outstanding_test collectives_test)
-        if(variant STREQUAL "mpich")
-            sluice_mpi_program(${program} mpich-on-intel mpis quick)
-        elseif(variant STREQUAL "intel")
-            sluice_mpi_program(${program} intel-on-mpich mpis quick)
-        endif()
-    endforeach()
-    if(variant STREQUAL "mpich")  # A little of the standard ABI is in `make test` as well.
-        set_property(TEST "abi_test abi mpich" "large_count_test abi mpich" APPEND PROPERTY
-                     LABELS mpi)
-    endif()
-endfunction()
-
-function(sluice_runners)
-    foreach(progress IN ITEMS thread calls)
-        sluice_runner("random programs, ${progress}," mpi/random_programs.py
-            SHORT --progress ${progress} --programs 150 --no-shrink
-            LONG --progress ${progress} --programs 2000 --no-shrink)
-    endforeach()
-    foreach(size IN ITEMS 64K 256M)
-        set(behind --behind ${size} --ahead ${size} --no-shrink)
-        sluice_runner("random programs, behind ${size}," mpi/random_programs.py
-            SHORT ${behind} --slow --programs 40
-            LONG ${behind} --programs 2000)
-    endforeach()
-    set(journaled --behind 256K,${CMAKE_BINARY_DIR} --ahead 256K --no-shrink)
-    sluice_runner("random programs, journaled in a folder," mpi/random_programs.py
-        SHORT ${journaled} --programs 100
-        LONG ${journaled} --programs 2000)
-    sluice_runner("image application" mpi/run.py
-        SHORT --program texture
-        LONG --program texture --level long)
-    sluice_runner(durability durability/run.py SHORT --level quick LONG --level long)
-    sluice_runner("failing calls" durability/failures.py SHORT --level quick LONG --level long)
-    sluice_runner(functions functions/run.py)
-    sluice_runner(coexistence coexistence/run.py)
-    # In the short one those that once found a fault are among them.
-    sluice_runner("killed ranks on several hosts," nodes/kills.py
-        SHORT --only 2,6,9,17,49
-        LONG --kills 200)
-    sluice_runner(calibrate calibrate/run.py)
-    sluice_runner(trace trace/run.py)
-    sluice_runner(record record/run.py)
-    sluice_test("programs in documents" LABEL mpi SECONDS 300
-                COMMAND python3 ${tests}/document_programs.py --mpi ${variant})
-    sluice_runner(bench bench/run.py)
-    sluice_runner("bench of overlap" bench/overlap.py)
-    sluice_runner("bench of collectives" bench/collectives.py)
-    sluice_runner("old systems" old/run.py SHORT --short)
-    sluice_test("50 times outstanding" LABEL mpi-long SECONDS 6000
-                COMMAND python3 ${tests}/mpi/repeat.py --mpi ${variant})
-    if(variant STREQUAL "openmpi")  # Of both builds, in one prefix.
-        sluice_test(install LABEL mpi SECONDS 240 COMMAND python3 ${tests}/install/run.py)
-        set_property(TEST "install openmpi" APPEND PROPERTY LABELS mpi-long)
-    endif()
-endfunction()
-
-function(sluice_other_mpi_tests)
-    foreach(program IN ITEMS collectives_test patterns_test outstanding_test errors_test legal_test
-                             requests_test)
-        if(variant MATCHES "^(mpich|openmpi)-[at]san$")
-            sluice_mpi_program(${program} ${variant} sanitized sanitized)
-        endif()
-    endforeach()
-    if(variant MATCHES "^(debian-|intel)")
-        sluice_test(fortran LABEL mpis SECONDS 900
-                    COMMAND python3 ${tests}/fortran/run.py --mpi ${variant})
-    endif()
-    if(variant MATCHES "^debian-")
-        sluice_test("programs in documents" LABEL mpis SECONDS 300
-                    COMMAND python3 ${tests}/document_programs.py --mpi ${variant})
-    endif()
+    sluice_test(gluster PART gluster SECONDS 1700 COMMAND python3 ${tests}/gluster/run.py)
+    sluice_test(packages PART packages SECONDS 1700 COMMAND python3 ${tests}/packages/run.py)
 endfunction()

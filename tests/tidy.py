@@ -3,19 +3,17 @@
 
 Prints one line per fault and exits with code 1 if there is one.
 """
-import functools
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from reach import CODE, ROOT, includes_of, reach_of
+
 BUILD_FILES = (ROOT / "CMakeLists.txt", *sorted(ROOT.glob("setup/*.cmake")),
                *sorted(ROOT.glob("tests/**/*.cmake")))
 FOLDERS = ("src", "tools", "bench", "device", "include", "python", "tests", "examples", "setup",
            ".ci")
 OWN_FOLDERS = ("src", "tools", "bench", "device")
 SOURCE_FOLDERS = (*OWN_FOLDERS, "tests", "examples")
-CODE = {".cpp", ".hpp", ".c", ".h"}
 COLUMNS, FILE_LINES, FUNCTION_LINES = 100, 400, 70
 
 # Room -> the rooms and headers that its files may reach through any chain of includes. Rooms that
@@ -106,34 +104,6 @@ def check_text(path, text):
             fault(path, number, "white space at the end of the line")
     if text.count("\n") > FILE_LINES:
         fault(path, FILE_LINES, f"{text.count(chr(10))} lines, {FILE_LINES} allowed")
-
-
-def includes_of(text):
-    return re.findall(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', text, re.MULTILINE)
-
-
-@functools.cache
-def file_of(header):
-    """Where a header of the project lies, by the name with which it is included."""
-    for folder in ("src", ".", "include"):
-        path = ROOT / folder / header
-        if path.is_file():
-            return path
-    return None
-
-
-@functools.cache
-def reach_of(header):
-    """The project's headers that a header brings along, with itself."""
-    reached, left = set(), [header]
-    while left:
-        header = left.pop()
-        path = file_of(header)
-        if header in reached or not path:
-            continue
-        reached.add(header)
-        left += [name for kind, name in includes_of(path.read_text()) if kind == '"']
-    return reached
 
 
 def room_of(name):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`sluice bench overhead` and `sluice bench kernels`, shortly: who takes part, right results, sane
-lines, and the tables that results/collectives.py makes of them. Part of `make test`."""
+lines, and the tables that results/collectives.py makes of them. Part of `make test-all`."""
 import argparse
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Mode overlap of the bench: who takes part, right bytes, also past the page cache and between two
-nodes, sane lines, and the table that results/overlapped.py makes of them. Part of `make test`."""
+nodes, sane lines, and the table that results/overlapped.py makes of them."""
 import argparse
 import json
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Mode choice of the bench, on a small access in memory: its contenders, their bytes, its verdict,
-and the tables that results/choice.py makes of its lines. Part of `make test`."""
+and the tables that results/choice.py makes of its lines. Part of `make test-all`."""
 import argparse
 import json
 import os

@@ -20,6 +20,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mp
 import run as runner
 from case import Case
 from cases import all_cases
+from lot import Lot
 from small_programs import compiled
 
 HERE = Path(__file__).resolve().parent
@@ -147,13 +148,13 @@ def run_idle(mpi, folder):
 def main():
     args = runner.parse_for_cases(__doc__)
     results = []
+    drawn = Lot(args)
     for mpi in args.mpi.split(","):
         cases = all_cases(mpi)
         tests = [(case.name, run_case, case) for case in cases]
         tests += [(case.name, run_killed, case) for case in killed_rank_cases()]
-        for name, test, *what in [*tests, ("no file", run_idle)]:
-            if args.only not in name:
-                continue
+        tests = [test for test in [*tests, ("no file", run_idle)] if args.only in test[0]]
+        for _, test, *what in drawn.cases(tests):
             folder = Path(tempfile.mkdtemp(prefix="coexistence_", dir=args.dir))
             try:
                 results.append(test(mpi, *what, folder))

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
+import lot
 import run as runner
 from small_programs import compiled
 
@@ -29,15 +30,18 @@ def parse_arguments(description):
     parser.add_argument("--scenario", default="", help="only those with this in their name")
     parser.add_argument("--dir", type=Path, default=runner.BUILD / "tmp")
     parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
+    lot.add_arguments(parser)
     return parser.parse_args()
 
 
 def run_scenarios(tests, args, scenarios):
-    """Those that are asked for, with each MPI; returns the seconds that they took."""
+    """Those that are asked for, with each MPI; returns the seconds that they took. Which kills or
+    failures the quick level tries in each is drawn."""
     started = time.monotonic()
-    for mpi, (turn, scenario) in itertools.product(args.mpi.split(","), enumerate(scenarios)):
-        if args.scenario in scenario.name:
-            tests.run_scenario(mpi, scenario, turn)
+    drawn = lot.Lot(args)
+    asked = [scenario for scenario in scenarios if args.scenario in scenario.name]
+    for mpi, scenario in drawn.cases(itertools.product(args.mpi.split(","), asked)):
+        tests.run_scenario(mpi, scenario, drawn.random.randrange(10**6))
     return time.monotonic() - started
 
 

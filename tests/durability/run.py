@@ -223,7 +223,8 @@ class Tests:
             yield "the launcher says that all is well"
         elif not notes.kills and code != 0:
             yield f"exit code {code} though nobody was ended"
-        if re.search(r"durability_program: .* failed", output):
+        # With several nodes a call of another rank may notice the loss before the launcher acts.
+        if re.search(r"durability_program: .* failed", output) and "is lost" not in output:
             yield "a call failed"
 
     def failed(self, mpi, scenario, kill, reasons, output):

@@ -84,7 +84,7 @@ class Tests:
         """The engines on this file system, with the sanitizers."""
         for pattern in UNIT_TESTS:
             for source in sorted((TESTS / "unit").glob(pattern)):
-                program = BUILD / "asan" / "tests" / "unit" / "unit_tests"
+                program = BUILD / "asan" / "tests" / "unit" / "unit_system"
                 for folder, tests in ((self.whole, "*"), (self.files, NOT_SHARDED)):
                     self.command(f"{source.stem} asan, {folder.name}",
                                  [program, source.stem, "--gtest_brief=1",

@@ -1,4 +1,5 @@
 """What tests/mpi/run.py runs: the levels, each a list of runs for an MPI."""
+import random
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,12 +25,55 @@ class Run:
         return f"{self.mpi} {self.program} {self.ranks} ranks{node}{options}{settings}{keeper}"
 
 
-def quick_runs(mpi):
-    """Every program, with few ranks and the corners of the rest: about two minutes an MPI."""
-    small = ["--large-mib", "10"]
-    few_large = "any/large,some/large,all/large,reverse/large,rotated/large,statuses/large"
-    alone = {"SLUICE_TEST": "shared_memory=off"}
-    calls = {"SLUICE_PROGRESS": "calls"}
+# Several runs share these.
+SMALL = ["--large-mib", "10"]
+SOME = [*SMALL, "--only", "/all,/iat_all"]
+CALLS = {"SLUICE_PROGRESS": "calls"}
+# With few ranks a node the library itself takes one layer.
+TWO_LAYER = {"SLUICE_HINTS": "sluice_exchange=data:two-layer"}
+ONE_LAYER = {"SLUICE_HINTS": "sluice_exchange=one-layer,data:pairwise,metadata:spread-out,"
+                             "metadata:synchronous,throttle:1;cb_nodes=3"}
+ALONE = {"SLUICE_TEST": "shared_memory=off"}
+OWN_VIEWS = {"SLUICE_TEST": "view_pieces=0"}
+
+
+def short_runs(mpi):
+    """In each `make test`, with each MPI: what the MPI itself has a part in."""
+    return [
+        Run(mpi, "abi_test", 3, 2),
+        Run(mpi, "abi_persistent_test", 3, 2),
+        Run(mpi, "abi_persistent_test", 2, 0, [], 150, CALLS),
+        Run(mpi, "patterns_test", 2, 0, SMALL),
+        Run(mpi, "patterns_test", 2, 0, SMALL, 150, OWN_VIEWS),
+        Run(mpi, "outstanding_test", 1, 0, ["--skip", "/late,/large"]),
+        Run(mpi, "outstanding_test", 2, 0, ["--skip", "/large,/eight"], 150, CALLS),
+        Run(mpi, "legal_test", 1),
+        Run(mpi, "legal_test", 3, 2, ["--thread-level", "3"]),
+        Run(mpi, "requests_test", 2),
+        Run(mpi, "requests_test", 1, 0, ["--thread-level", "3"]),
+        Run(mpi, "errors_test", 3),
+        Run(mpi, "datatypes_test", 2),
+        Run(mpi, "large_count_test", 2),
+        Run(mpi, "large_view_test", 3, 0, ["--only", "billion,large_etype"]),
+        Run(mpi, "mpi_file_test", 1, 0, ["--thread-level", "3", "--skip", "two_gib"]),
+        Run(mpi, "errors_test", 4, 0, ["--only", "full_disk,/iat_all"], 150, ENGINES["mpi"]),
+        Run(mpi, "shared_test", 2),
+        Run(mpi, "shared_test", 4, 0, ["--thread-level", "3"]),
+        Run(mpi, "collectives_test", 3, 1, ["--seed", fresh_seed(), "--cases", "20"], 150,
+            {"SLUICE_COLLECTIVES": "1", "SLUICE_NETWORK": "mpi"}),
+        Run(mpi, "collectives_test", 4, 2, ["--thread-level", "3", "--only", "names/"], 300,
+            {"SLUICE_COLLECTIVES": "1"}),
+        Run(mpi, "behind_test", 2),
+        Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("256K,{work}")),
+        Run(mpi, "progress_test", 2, 0, [], 150, {"SLUICE_TEST": DEVICE}),
+        *([Run(mpi, "progress_test.py", 2, 0, [], 150, {"SLUICE_TEST": DEVICE})]
+          if mpi in ("mpich", "openmpi") else []),
+    ]
+
+
+def engine_runs(mpi):
+    """In each `make test`, with one of the MPIs: what goes on below src/mpi, where all MPIs run the
+    same code."""
     # Windows of several stripes; windows that are a part of one.
     striped = "striping_unit=4096;striping_factor=3;cb_nodes=3;cb_buffer_size=16384"
     stripes = "sluice_domains=cyclic;striping_unit=65536;cb_nodes=3;cb_buffer_size=16384"
@@ -37,79 +81,88 @@ def quick_runs(mpi):
     groups = "sluice_domains=groups;cb_buffer_size=16384"
     own_groups = {"SLUICE_HINTS": "sluice_domains=groups;sluice_exchange=groups:2;cb_nodes=4"}
     placed = "sluice_aggregators=3,1;cb_nodes=2"
-    own_views = {"SLUICE_TEST": "view_pieces=0"}
     measured = {"SLUICE_PROFILE": str(Path(__file__).resolve().parent / "nvm.toml")}
-    one_layer = ("sluice_exchange=one-layer,data:pairwise,metadata:spread-out,"
-                 "metadata:synchronous,throttle:1;cb_nodes=3")
-    # With few ranks a node the library itself takes one layer.
-    two_layer = {"SLUICE_HINTS": "sluice_exchange=data:two-layer"}
+    few = ["--only", "/iall", "--large-mib", "4"]
     return [
-        Run(mpi, "abi_test", 1),
-        Run(mpi, "abi_test", 3, 2),
-        Run(mpi, "abi_persistent_test", 1),
-        Run(mpi, "abi_persistent_test", 3, 2),
-        Run(mpi, "abi_persistent_test", 4),
-        Run(mpi, "abi_persistent_test", 2, 0, [], 150, {"SLUICE_PROGRESS": "calls"}),
-        Run(mpi, "patterns_test", 1, 0, small),
-        Run(mpi, "patterns_test", 2, 0, ["--large-mib", "24"]),
-        Run(mpi, "patterns_test", 3, 1, small),
-        Run(mpi, "patterns_test", 4, 2, small, 150, two_layer),
-        Run(mpi, "patterns_test", 4, 0, [*small, "--only", "/all,/iat_all"], 150, alone),
-        Run(mpi, "patterns_test", 5, 0, ["--only", "/all,/iat_all", "--large-mib", "5"]),
-        Run(mpi, "patterns_test", 2, 0, small, 150, own_views),
-        Run(mpi, "patterns_test", 4, 0, [*small, "--only", "/all,/iat_all"], 150, measured),
-        Run(mpi, "patterns_test", 4, 2, [*small, "--only", "/all,/iat_all", "--hints", striped]),
-        Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iall,/at_all", "--hints", stripes]),
-        Run(mpi, "patterns_test", 4, 2, [*small, "--only", "/all,/iat_all", "--hints", placed]),
-        Run(mpi, "patterns_test", 3, 2, [*small, "--only", "/all,/iat_all", "--hints", balanced]),
-        Run(mpi, "patterns_test", 4, 2, [*small, "--only", "/all,/iall", "--hints", groups]),
+        Run(mpi, "patterns_test", 3, 1, SMALL),
+        Run(mpi, "patterns_test", 4, 2, SOME, 150, TWO_LAYER),
+        Run(mpi, "patterns_test", 4, 1, SOME, 150, ONE_LAYER),
+        Run(mpi, "patterns_test", 4, 0, SOME, 150, ALONE),
+        Run(mpi, "patterns_test", 4, 0, SOME, 150, measured),
+        Run(mpi, "patterns_test", 4, 2, [*SOME, "--hints", striped]),
+        Run(mpi, "patterns_test", 3, 0, [*SMALL, "--only", "/iall,/at_all", "--hints", stripes]),
+        Run(mpi, "patterns_test", 4, 2, [*SOME, "--hints", placed]),
+        Run(mpi, "patterns_test", 3, 2, [*SOME, "--hints", balanced]),
+        Run(mpi, "patterns_test", 4, 2, [*SMALL, "--only", "/all,/iall", "--hints", groups]),
+        Run(mpi, "patterns_test", 3, 0, [*SMALL, "--only", "/iat_all,/begin"], 150,
+            {**CALLS, "SLUICE_STORAGE_THREADS": "0"}),
+        *(Run(mpi, "patterns_test", 2, 0, few, 150, ENGINES[name])
+          for name in ("uring", "mpi", "direct", "drop")),
         Run(mpi, "outstanding_test", 4, 2, ["--only", "/three,/two_files"], 150, own_groups),
-        Run(mpi, "patterns_test", 2, 1, [*small, "--only", "/iall,/at_begin"], 150, calls),
-        Run(mpi, "patterns_test", 3, 0, [*small, "--only", "/iat_all,/begin"], 150,
-            {**calls, "SLUICE_STORAGE_THREADS": "0"}),
-        Run(mpi, "patterns_test", 4, 1, [*small, "--only", "/all,/iat_all"], 150,
-            {"SLUICE_HINTS": one_layer}),
-        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight,/late"], 150,
-            {"SLUICE_HINTS": one_layer}),
-        Run(mpi, "outstanding_test", 1, 0, ["--skip", "/late,/large"]),
+        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/late"], 150, TWO_LAYER),
+        Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, ALONE),
+        Run(mpi, "outstanding_test", 3, 1, ["--only", "/three,/two_files,freed"], 150,
+            {"SLUICE_NETWORK": "fabric:tcp;ofi_rxm"}),
+        Run(mpi, "errors_test", 4, 2, [], 150, TWO_LAYER),
+        Run(mpi, "datatypes_test", 3, 2, ["--thread-level", "3"], 150, {"SLUICE_TEST": "cache=0"}),
+        Run(mpi, "threads_test", 2),
+        Run(mpi, "shared_test", 3, 0, [], 150, OWN_VIEWS),
+        Run(mpi, "collectives_test", 4, 0, ["--seed", fresh_seed(), "--cases", "24",
+                                            "--no-messages"], 300, {"SLUICE_COLLECTIVES": "1"}),
+        Run(mpi, "behind_test", 2, 0, [], 150, behind_settings("1M,{work}"), keeper=False),
+        Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M")),
+        Run(mpi, "behind_test", 4, 0, [], 150,
+            behind_settings("64K", "behind=always;ranks_per_node=2")),
+        Run(mpi, "behind_groups_test", 3, 0, [], 150, behind_settings("64K")),
+        Run(mpi, "patterns_test", 2, 0, ["--large-mib", "2", "--only", "/all,/at_all,/begin"],
+            150, behind_settings("1M,{work}")),
+        Run(mpi, "progress_test", 2, 0, [], 150, {**CALLS, "SLUICE_TEST": DEVICE}),
+    ]
+
+
+def quick_runs(mpi):
+    """Every program, with few ranks and the corners of the rest: about eight minutes an MPI."""
+    few_large = "any/large,some/large,all/large,reverse/large,rotated/large,statuses/large"
+    first = [*short_runs(mpi), *engine_runs(mpi)]
+    more = [
+        Run(mpi, "abi_test", 1),
+        Run(mpi, "abi_persistent_test", 1),
+        Run(mpi, "abi_persistent_test", 4),
+        Run(mpi, "patterns_test", 1, 0, SMALL),
+        Run(mpi, "patterns_test", 2, 0, ["--large-mib", "24"]),
+        Run(mpi, "patterns_test", 4, 2, SMALL, 150, TWO_LAYER),
+        Run(mpi, "patterns_test", 5, 0, ["--only", "/all,/iat_all", "--large-mib", "5"]),
+        Run(mpi, "patterns_test", 2, 1, [*SMALL, "--only", "/iall,/at_begin"], 150, CALLS),
+        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight,/late"], 150, ONE_LAYER),
         Run(mpi, "outstanding_test", 2, 1, ["--skip", few_large]),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),
-        Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/late"], 150, two_layer),
-        Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, alone),
-        Run(mpi, "outstanding_test", 2, 0, ["--skip", "/large,/eight"], 150, calls),
-        Run(mpi, "legal_test", 2, 0, [], 150, calls),
-        Run(mpi, "legal_test", 1),
+        Run(mpi, "legal_test", 2, 0, [], 150, CALLS),
         Run(mpi, "legal_test", 2, 1),
-        Run(mpi, "legal_test", 3, 2, ["--thread-level", "3"]),
         Run(mpi, "legal_test", 4, 0, ["--thread-level", "0"]),
-        Run(mpi, "threads_test", 2),
         # These wait by the clock; where the threads run is nothing that differs between MPIs.
         *([Run(mpi, "threads_test", 3, 2, [], 150, {"SLUICE_AFFINITY": "spread"}),
            Run(mpi, "threads_test", 2, 0, [], 150,
                {"SLUICE_AFFINITY": "0", "SLUICE_HINTS": "sluice_storage=uring"})]
           if mpi == "mpich" else []),
-        Run(mpi, "requests_test", 2),
-        Run(mpi, "requests_test", 1, 0, ["--thread-level", "3"]),
-        Run(mpi, "requests_test", 2, 1, ["--thread-level", "3"], 150, calls),
+        Run(mpi, "requests_test", 2, 1, ["--thread-level", "3"], 150, CALLS),
         Run(mpi, "errors_test", 1),
-        Run(mpi, "errors_test", 3),
         Run(mpi, "errors_test", 4, 2),
-        Run(mpi, "errors_test", 4, 2, [], 150, two_layer),
-        Run(mpi, "datatypes_test", 2),
-        Run(mpi, "datatypes_test", 3, 2, ["--thread-level", "3"], 150, {"SLUICE_TEST": "cache=0"}),
-        Run(mpi, "large_count_test", 2),
         Run(mpi, "large_count_test", 3, 1),
         Run(mpi, "large_view_test", 2, 0,
             ["--large-mib", "2100" if mpi == "mpich" else "200", "--only", "iat_all"]),
-        Run(mpi, "large_view_test", 3, 0, ["--only", "billion,large_etype"]),
-        *quick_storage_runs(mpi),
         *shared_runs(mpi),
-        *network_runs(mpi, small),
+        *network_runs(mpi, SMALL),
         *collective_runs(mpi, 24, (1, 2, 3, 4, 7)),
         *behind_runs(mpi),
         *progress_runs(mpi),
         *texture_runs(mpi),
     ]
+    return first + [run for run in more if run not in first]
+
+
+def fresh_seed():
+    """For programs that draw what they do: another one in each run, which the title tells."""
+    return str(random.SystemRandom().randrange(1, 2**31))
 
 
 # Transfers take a while, so that what is written behind is not yet there when others look.
@@ -127,7 +180,8 @@ def network_runs(mpi, small):
                   settings)
         yield Run(mpi, "errors_test", 2, 1, [], 150, settings)
         ways = [] if network == "mpi" else ["--no-messages"]
-        yield Run(mpi, "collectives_test", 3, 1, ["--seed", "77", "--cases", "20", *ways], 150,
+        yield Run(mpi, "collectives_test", 3, 1,
+                  ["--seed", fresh_seed(), "--cases", "20", *ways], 150,
                   {"SLUICE_COLLECTIVES": "1", **settings})
 
 
@@ -189,12 +243,11 @@ def behind_runs(mpi):
 
 def shared_runs(mpi):
     """The shared file pointer: the library's on one node, else the MPI's."""
-    own_views = {"SLUICE_TEST": "view_pieces=0"}
     runs = [Run(mpi, "shared_test", ranks, 0, [], 150) for ranks in (1, 2, 3)]
     return runs + [
         Run(mpi, "shared_test", 4, 0, ["--thread-level", "3"], 150),
-        Run(mpi, "shared_test", 3, 0, [], 150, own_views),
-        Run(mpi, "shared_test", 3, 0, [], 150, {"SLUICE_PROGRESS": "calls"}),
+        Run(mpi, "shared_test", 3, 0, [], 150, OWN_VIEWS),
+        Run(mpi, "shared_test", 3, 0, [], 150, CALLS),
         Run(mpi, "shared_test", 4, 0, ["--thread-level", "3"], 150, behind_settings("1M")),
         Run(mpi, "shared_test", 3, 0, [], 150, behind_settings("64K", SLOW)),
         # The MPI serves, with the faults that it has.
@@ -202,7 +255,7 @@ def shared_runs(mpi):
     ]
 
 
-def collective_runs(mpi, cases, all_ranks, seeds=(1,), sleepers=(2, 4)):
+def collective_runs(mpi, cases, all_ranks, seeds=1, sleepers=(2, 4)):
     """Collectives between memories, by the functions of sluice.h and by those of MPI.
 
     One test waits two seconds: with few cases only `sleepers`, some numbers of ranks, do it.
@@ -210,10 +263,10 @@ def collective_runs(mpi, cases, all_ranks, seeds=(1,), sleepers=(2, 4)):
     served = {"SLUICE_COLLECTIVES": "1"}
     awake = ["--skip", "needs_no_calls"]
     runs = [Run(mpi, "collectives_test", ranks, 0,
-                ["--seed", str(seed), "--cases", str(cases), "--no-messages",
+                ["--seed", fresh_seed(), "--cases", str(cases), "--no-messages",
                  *([] if ranks in sleepers else awake)], 300, served)
-            for ranks in all_ranks for seed in seeds]
-    few = ["--cases", str(cases // 4)]
+            for ranks in all_ranks for _ in range(seeds)]
+    few = ["--seed", fresh_seed(), "--cases", str(cases // 4)]
     return runs + [
         # Those that are built for the standard ABI.
         *([Run("abi", "collectives_test", 3, 0, few, 300, served)] if mpi == "mpich" else []),
@@ -240,17 +293,6 @@ ENGINES = {
     "uring, direct": {"SLUICE_HINTS": "sluice_storage=uring;sluice_page_cache=bypass"},
     "drop": {"SLUICE_HINTS": "sluice_page_cache=drop"},
 }
-
-
-def quick_storage_runs(mpi):
-    """A little of each engine; errors of the MPI's own file."""
-    few = ["--only", "/iall", "--large-mib", "4"]
-    runs = [Run(mpi, "patterns_test", 2, 0, few, 150, ENGINES[name])
-            for name in ("uring", "mpi", "direct", "drop")]
-    return runs + [
-        Run(mpi, "errors_test", 4, 0, ["--only", "full_disk,/iat_all"], 150, ENGINES["mpi"]),
-        Run(mpi, "mpi_file_test", 1, 0, ["--thread-level", "3", "--skip", "two_gib"]),
-    ]
 
 
 def storage_runs(mpi):
@@ -286,7 +328,7 @@ def kernel_runs(mpi):
 def long_runs(mpi):
     """All combinations, with repetition where order and time matter."""
     runs = kernel_runs(mpi) + storage_runs(mpi)
-    runs += collective_runs(mpi, 400, range(1, 17), (1, 2), range(1, 17))
+    runs += collective_runs(mpi, 400, range(1, 17), 2, range(1, 17))
     runs += behind_runs(mpi) + progress_runs(mpi) + texture_runs(mpi)
     runs += [Run(mpi, program, ranks, 0, [], 300)
              for program in ("abi_test", "abi_persistent_test") for ranks in (1, 2, 8)]
@@ -308,23 +350,21 @@ def long_runs(mpi):
 
 def sanitized_runs(mpi):
     """What a sanitizer should see of each program, some ten times slower than without one."""
-    calls = {"SLUICE_PROGRESS": "calls"}
     small = ["--large-mib", "5"]
     some = [*small, "--only", "/iall,/begin"]
-    two_layer = {"SLUICE_HINTS": "sluice_exchange=data:two-layer"}
     runs = [
         Run(mpi, "patterns_test", 1, 0, small),
         Run(mpi, "patterns_test", 3, 0, small),
-        Run(mpi, "patterns_test", 4, 2, some, 150, two_layer),
+        Run(mpi, "patterns_test", 4, 2, some, 150, TWO_LAYER),
         Run(mpi, "patterns_test", 3, 1, some),
-        Run(mpi, "patterns_test", 3, 0, some, 150, {"SLUICE_TEST": "shared_memory=off"}),
-        Run(mpi, "patterns_test", 3, 0, some, 150, calls),
+        Run(mpi, "patterns_test", 3, 0, some, 150, ALONE),
+        Run(mpi, "patterns_test", 3, 0, some, 150, CALLS),
         *(Run(mpi, "patterns_test", 3, 0, some, 150, ENGINES[name])
           for name in ("uring", "mpi", "direct")),
         Run(mpi, "outstanding_test", 1, 0, ["--skip", "/large"]),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight"]),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),
-        Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"], 150, calls),
+        Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"], 150, CALLS),
         Run(mpi, "legal_test", 3, 0, ["--thread-level", "3"]),
         Run(mpi, "legal_test", 3, 2),
         Run(mpi, "requests_test", 1, 0, ["--thread-level", "3"]),
@@ -337,5 +377,6 @@ def sanitized_runs(mpi):
     return runs
 
 
-LEVELS = {"quick": quick_runs, "long": long_runs, "kernels": kernel_runs,
+LEVELS = {"short": short_runs, "engine": engine_runs, "quick": quick_runs, "long": long_runs,
+          "kernels": kernel_runs,
           "storage": storage_runs, "sanitized": sanitized_runs}

@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -36,6 +37,7 @@ KINDS = {
     r" returned ": "error returned",
     r"signal \d|Assertion|Abort\(": "crash",
 }
+KNOWN = Path(__file__).resolve().parent / "seeds.txt"
 SLOW = Path(__file__).resolve().parent / "slow.toml"
 LAST_STEP = 23  # The largest number of a step of any program.
 
@@ -43,9 +45,11 @@ LAST_STEP = 23  # The largest number of a step of any program.
 class Case:
     """One random program, or several with successive seeds, and how they are started."""
 
-    def __init__(self, args, mpi, ranks, seed, programs=1, steps=None, shrink=0, seconds=20):
+    def __init__(self, args, mpi, ranks, seed, programs=1, steps=None, shrink=0, seconds=None):
         self.args, self.mpi, self.ranks, self.seed = args, mpi, ranks, seed
-        self.programs, self.steps, self.shrink, self.seconds = programs, steps, shrink, seconds
+        self.programs, self.steps, self.shrink = programs, steps, shrink
+        # A slow device takes a millisecond for each piece, and a program may have 30,000.
+        self.seconds = seconds or (100 if args.slow else 20)
 
     def but(self, **changes):
         fields = {"mpi": self.mpi, "ranks": self.ranks, "seed": self.seed, "steps": self.steps,
@@ -196,12 +200,21 @@ class Totals:
                 for name, count in self.shares.items()}
 
 
+def known_seeds():
+    """(ranks, seed) of programs that once failed: a seed and a number of ranks a line."""
+    lines = (line.partition("#")[0].split() for line in KNOWN.read_text().splitlines())
+    return [(int(ranks), int(seed)) for seed, ranks in filter(None, lines)]
+
+
 def batches(args):
-    """(ranks, first seed, programs), in turns over the numbers of ranks."""
+    """(ranks, first seed, programs), in turns over the numbers of ranks: first those that once
+    failed, then so many, or as many as fit into so many seconds."""
+    yield from ((ranks, seed, 1) for ranks, seed in (known_seeds() if args.known else []))
     mix = [int(ranks) for ranks in args.ranks.split(",")]
+    until = time.monotonic() + args.seconds
     seed, left, turn = args.seed, args.programs, 0
-    while left > 0:
-        programs = min(args.batch, left)
+    while time.monotonic() < until if args.seconds else left > 0:
+        programs = args.batch if args.seconds else min(args.batch, left)
         yield mix[turn % len(mix)], seed, programs
         seed, left, turn = seed + programs, left - programs, turn + 1
 
@@ -209,7 +222,7 @@ def batches(args):
 def run_batch(case, totals, kinds):
     """Runs a batch; behind a program that fails it goes on, if told to keep going."""
     while case.programs > 0:
-        code, output = case.execute(60 + case.programs * case.args.patience)
+        code, output = case.execute(40 + case.seconds + case.programs * case.args.patience)
         done = totals.add(output)
         if code == 0:
             return True
@@ -218,6 +231,9 @@ def run_batch(case, totals, kinds):
         kinds.update(kinds_of(output))
         failed = report(case, output)
         totals.failed.append(failed)
+        if failed is not None and (case.ranks, failed) not in known_seeds():
+            print(f"add the line \"{failed} {case.ranks}\" to {KNOWN.relative_to(ROOT)}: it runs "
+                  "first from then on")
         if failed is None:
             return False
         passed = failed + 1 - case.seed
@@ -250,7 +266,7 @@ def run_mpi(args, mpi):
     totals, kinds, start = Totals(), Counter(), time.monotonic()
     for ranks, seed, programs in batches(args):
         right = run_batch(Case(args, mpi, ranks, seed, programs), totals, kinds)
-        print(f"{mpi} {title(args)}: {totals.programs} of {args.programs}, "
+        print(f"{mpi} {title(args)}: {totals.programs} programs, seeds to {seed + programs - 1}, "
               f"{time.monotonic() - start:.0f} s", flush=True)
         if not right:
             break
@@ -276,7 +292,10 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--programs", type=int, default=150, help="for each MPI")
-    parser.add_argument("--seed", type=int, default=1, help="of the first program")
+    parser.add_argument("--seconds", type=float, default=0, help="in place of a number")
+    parser.add_argument("--seed", type=int, default=0, help="of the first program; 0: a new one")
+    parser.add_argument("--known", action=argparse.BooleanOptionalAction, default=False,
+                        help="first the programs of seeds.txt, which once failed")
     parser.add_argument("--progress", default="thread", choices=("thread", "calls"))
     parser.add_argument("--behind", default="", help="SLUICE_WRITE_BEHIND: 64K, 1M, 256M ...")
     parser.add_argument("--ahead", default="", help="SLUICE_READ_AHEAD")
@@ -294,11 +313,14 @@ def parse_arguments():
     parser.add_argument("--patience", type=float, default=0.5, help="seconds for a program")
     parser.add_argument("--dir", default="/dev/shm" if os.path.isdir("/dev/shm") else None)
     parser.add_argument("--json", default="", help="append one line for each MPI to this file")
-    return parser.parse_args()
+    args = parser.parse_args()
+    args.seed = args.seed or random.SystemRandom().randrange(1, 2**31)
+    return args
 
 
 def main():
     args = parse_arguments()
+    print(f"seed {args.seed}", flush=True)
     right = [run_mpi(args, mpi) for mpi in args.mpi.split(",")]
     return 0 if all(right) else 1
 

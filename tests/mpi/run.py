@@ -17,6 +17,8 @@ import time
 import uuid
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import lot
 from levels import LEVELS, Run
 from mpis import BUILD, MPIS, PASSED_THROUGH_SKIP, PLAIN_SKIP
 
@@ -236,13 +238,15 @@ def chosen_runs(args):
     programs = [p if p.endswith("_test") else p + "_test" for p in args.program.split(",") if p]
     ranks = [int(n) for n in args.ranks.split(",") if n]
     nodes = [int(n) for n in args.nodes.split(",") if n]
-    return [r for r in runs
+    share, shares = map(int, args.share.split("/"))
+    runs = [r for r in runs
             if (not programs or Path(r.program).stem in programs)
             and (not ranks or r.ranks in ranks)
             and (not nodes or r.ranks_per_node in nodes)
             and not (args.plain and (r.ranks_per_node or r.settings or linked(r.program)))
             and (r.program != "large_count_test" or MPIS[r.mpi].large_counts)
             and r.ranks <= MPIS[r.mpi].most_ranks]
+    return runs[share - 1::shares]
 
 
 def parse_for_cases(description):
@@ -251,6 +255,7 @@ def parse_for_cases(description):
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--only", default="", help="only cases with this in their name")
     parser.add_argument("--dir", type=Path, default=BUILD / "tmp")
+    lot.add_arguments(parser)
     args = parser.parse_args()
     args.dir.mkdir(parents=True, exist_ok=True)
     return args
@@ -269,6 +274,7 @@ def parse_arguments(words=None):
     parser.add_argument("--program", default="", help="only these, for example patterns,legal")
     parser.add_argument("--ranks", default="", help="only runs with these numbers of ranks")
     parser.add_argument("--nodes", default="", help="only these ranks per node; 0: unset")
+    parser.add_argument("--share", default="1/1", help="only a part of the runs: 2/3")
     parser.add_argument("--plain", action="store_true", help="without Sluice and the known faults")
     parser.add_argument("--dir", default=str(BUILD / "tmp"), help="where test files go")
     parser.add_argument("--programs", default="", help="folder of the programs")

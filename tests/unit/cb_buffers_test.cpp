@@ -1,6 +1,7 @@
 // Which rounds get collective buffers: the pool of a node against a set, from one and from several
 // threads; the order of rounds against a list; and jobs of several nodes that run short, in any
 // order of their steps, which end by that order and do not without it.
+#include "drawn.hpp"
 #include "file/plan/round_order.hpp"
 #include "file/run/cb_buffer_pool.hpp"
 
@@ -256,8 +257,9 @@ private:
 };
 
 TEST(RoundOrder, JobsThatRunShortEndByItAndNotWithoutIt) {
-    int stuck = 0;
-    for (unsigned seed = 0; seed < 300; ++seed) {
+    int stuck = 0, tried = 0;
+    for (unsigned const seed : testing::FreshSeeds(300)) {
+        ++tried;
         std::mt19937 random(seed);
         std::vector<std::vector<int>> rounds(1 + seed % 3);
         for (auto& one : rounds)
@@ -267,7 +269,7 @@ TEST(RoundOrder, JobsThatRunShortEndByItAndNotWithoutIt) {
         EXPECT_EQ(Job(work, nodes, buffers, true, random).run(), 0u) << "seed " << seed;
         stuck += Job(work, nodes, buffers, false, random).run() > 0 ? 1 : 0;
     }
-    EXPECT_GT(stuck, 50);
+    EXPECT_GT(stuck, tried / 6);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The check of collectives finds damage: schedules that are right are changed in one place, and
 // must not pass. Where a change can do no harm, most of its kind must be found.
 #include "collective_world.hpp"
+#include "drawn.hpp"
 #include "schedule/describe.hpp"
 #include "simulate/proof/collective_check.hpp"
 
@@ -130,6 +131,18 @@ struct Found {
     std::string missed;  ///< One that was not found.
 };
 
+/// Whether two receives from one peer changed places that bring the same: a neighbour that is one
+/// twice sends the same block along both edges of an allgather.
+bool is_harmless(CollectiveKind kind, Schedule const& before, Schedule const& after) {
+    if (kind != CollectiveKind::neighbor_allgather && kind != CollectiveKind::neighbor_allgatherv)
+        return false;
+    std::vector<Op> moved;
+    for (std::size_t i = 0; i < before.ops.size() && i < after.ops.size(); ++i)
+        if (before.ops[i].target_at != after.ops[i].target_at) moved.push_back(before.ops[i]);
+    return moved.size() == 2 && moved[0].kind == OpKind::recv && moved[1].kind == OpKind::recv &&
+           moved[0].peer == moved[1].peer && moved[0].bytes == moved[1].bytes;
+}
+
 void try_damage(Damage const& damage, CallShape const& shape, Random& random, Found& to) {
     auto const calls = draw_calls(shape);
     for (Algorithm const algorithm : algorithms_of(calls.front(), shape.ranks)) {
@@ -138,6 +151,7 @@ void try_damage(Damage const& damage, CallShape const& shape, Random& random, Fo
             Schedule& one = all[random() % all.size()].schedule;
             Schedule const before = one;
             if (one.ops.empty() || !damage(one, random)) continue;
+            if (is_harmless(shape.kind, before, one)) continue;
             ++to.damaged;
             if (!first_fault(calls, all).empty()) {
                 ++to.found;
@@ -152,7 +166,7 @@ void try_damage(Damage const& damage, CallShape const& shape, Random& random, Fo
 Found try_kinds(std::span<CollectiveKind const> kinds, std::vector<Rank> const& worlds,
                 Damage const& damage) {
     Found found;
-    Random random(17);
+    Random random(testing::run_seed());
     for (CollectiveKind const kind : kinds) {
         for (Rank const ranks : worlds) {
             for (bool const in_place : {false, true}) {

@@ -1,6 +1,7 @@
 // One test for all storage engines, on a real file: in $SLUICE_TEST_DIR where it is set.
 #include "conformance_faults.hpp"
 #include "engines.hpp"
+#include "sanitizers.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -24,6 +25,7 @@ Subject subject_of(EngineParts& parts, OrderedFaults& faults, std::string const&
 }
 
 TEST_P(Conformance, holds) {
+    SKIP_OUTSIDE_SAMPLE();
     auto const& [engine, what] = GetParam();
     bool const long_and_nothing_new =
         what.run == more_than_two_gibibytes && engine.page_cache != PageCache::keep &&

@@ -4,6 +4,7 @@
 #include "device/fuse/message.hpp"
 #include "device/fuse/secret.hpp"
 #include "device/fuse/store.hpp"
+#include "drawn.hpp"
 
 #include <gtest/gtest.h>
 
@@ -101,7 +102,7 @@ TEST(DeviceMessages, theFirstIsTheBeginning) {
 }
 
 TEST_F(DeviceMessage, garbageIsRead) {
-    std::mt19937_64 dice(1);
+    std::mt19937_64 dice(testing::run_seed());
     int served = 0;
     for (int i = 0; i < 20000; ++i) {
         std::string arguments(dice() % 140, 0);

@@ -154,6 +154,7 @@ TEST_F(Emulated, ManyTransfersFromManyThreadsInTheTimeOfTheSystem) {
 class OnDevice : public ::testing::TestWithParam<std::tuple<Engine, conformance::Case>> {};
 
 TEST_P(OnDevice, conforms) {
+    SKIP_OUTSIDE_SAMPLE();
     auto const& [engine, what] = GetParam();
     if (auto const why = why_not(engine); !why.empty()) GTEST_SKIP() << why;
     if (std::string(what.name) == "more_than_two_gibibytes")

@@ -1,5 +1,6 @@
 // The protocol of messages over a fabric, on one that delays, reorders and refuses: every byte,
 // every length, no slot used twice, and an end of everything when a peer is lost.
+#include "drawn.hpp"
 #include "fake_fabric.hpp"
 
 #include <gtest/gtest.h>
@@ -154,7 +155,7 @@ std::string traffic(std::uint64_t seed, FakeFabric::Options const& options) {
 }
 
 TEST(FabricMessages, bring_random_traffic) {
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(60)) {
         EXPECT_EQ(traffic(seed, {}), "") << "seed " << seed;
     }
 }
@@ -239,7 +240,7 @@ TEST(FabricMessages, that_are_synchronous_end_when_their_receives_began) {
 }
 
 TEST(FabricMessages, with_a_peer_that_is_lost_all_end) {
-    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(40)) {
         // Every second time nobody tells: silence does.
         FakeFabric fabric(3, seed, {.tells_of_death = seed % 2 == 0});
         Traffic traffic(fabric, seed, 3, 60);
@@ -281,7 +282,7 @@ TEST(FabricMessages, with_a_peer_that_is_lost_all_end) {
 
 /// Messages of the other context are not harmed, and nothing stays registered.
 TEST(FabricMessages, of_a_context_that_a_rank_gives_up_all_end) {
-    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(40)) {
         FakeFabric fabric(3, seed, {});
         Traffic traffic(fabric, seed, 3, 60);
         std::uint64_t const given_up = std::uint64_t{1} << 40;

@@ -1,11 +1,14 @@
 // The program of unit tests:
-//   unit_tests [FILE ...] [--gtest_...]    the tests of these files (plan_test), or of all
+//   unit_pure [FILE ...] [--gtest_...]    the tests of these files (plan_test), or of all
 // All files are in one program so that several are compiled together: templates of the tests are
 // most of their build. CTest still runs each file by itself: what a test does to its process
 // (limits, signals, children) reaches no other file.
+#include "drawn.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -46,7 +49,7 @@ bool keep_only(Names const& files) {
         others += left_out(*all.GetTestSuite(i), files, found);
     for (std::string const& file : files) {
         if (found.contains(file)) continue;
-        std::fprintf(stderr, "unit_tests: no test of a file %s is in this program\n", file.c_str());
+        std::fprintf(stderr, "unit tests: no test of a file %s is in this program\n", file.c_str());
         return false;
     }
     std::string& filter = testing::GTEST_FLAG(filter);
@@ -55,11 +58,22 @@ bool keep_only(Names const& files) {
     return true;
 }
 
+/// Properties and other random tests draw from one seed, which repeats them all.
+void draw_seed() {
+    unsigned const seed = sluice::testing::run_seed();
+    std::printf("seed %u (SLUICE_TEST_SEED=%u does the same again)\n", seed, seed);
+    std::fflush(stdout);
+    std::string const less =
+        sluice::testing::is_sample() ? " max_success=25 max_discard_ratio=50" : "";
+    setenv("RC_PARAMS", ("seed=" + std::to_string(seed) + less).c_str(), 0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
     Names const files(argv + 1, argv + argc);
     if (!files.empty() && !keep_only(files)) return 2;
+    draw_seed();
     return RUN_ALL_TESTS();
 }

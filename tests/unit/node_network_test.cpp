@@ -1,5 +1,6 @@
 // Messages between the ranks of a node: every byte against what was sent, between threads (for the
 // thread sanitizer) and between processes, with copies from process to process and without.
+#include "drawn.hpp"
 #include "node_ranks.hpp"
 
 #include "transport/node_queue.hpp"
@@ -66,7 +67,7 @@ RankProgram traffic(std::uint64_t seed, int count) {
 }
 
 TEST(NodeNetwork, brings_random_traffic_between_threads) {
-    for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(6)) {
         Rank const ranks = 2 + static_cast<Rank>(seed) % 4;
         EXPECT_EQ(on_threads(ranks, seed % 2 == 0, traffic(seed, 120)), "") << "seed " << seed;
     }
@@ -283,7 +284,7 @@ TEST(NodeNetwork, tells_the_sender_before_a_large_message_is_done) {
 /// A rank is killed at any point of the traffic: all of it ends, and what others sent is right.
 TEST(NodeNetwork, ends_messages_of_a_killed_peer) {
     constexpr Rank victim = 1, ranks = 3;
-    std::mt19937_64 random(3);
+    std::mt19937_64 random(testing::run_seed());
     for (std::uint64_t trial = 0; trial < 3; ++trial) {
         Processes processes(ranks);
         auto const begin = std::chrono::steady_clock::now();

@@ -1,5 +1,6 @@
 // Cells and pools of one queue against a plain queue, past the end of its counters, and how large
 // queues are.
+#include "drawn.hpp"
 #include "transport/node_network.hpp"
 #include "transport/node_queue.hpp"
 
@@ -49,7 +50,7 @@ std::string fault_of(Queue const& queue, Cell const& cell, Posted const& expecte
 TEST(NodeQueue, is_a_queue) {
     for (Rank const ranks : {2, 30, 64, 100}) {
         Queue queue(ranks);
-        std::mt19937_64 random(static_cast<std::uint64_t>(ranks));
+        std::mt19937_64 random(testing::run_seed() + static_cast<std::uint64_t>(ranks));
         std::deque<Posted> under_way;
         int refused = 0;
         for (std::uint64_t step = 0; step < 8'000; ++step) {
@@ -80,7 +81,7 @@ TEST(NodeQueue, is_a_queue) {
 TEST(NodeQueue, has_room_once_all_is_taken) {
     for (Rank const ranks : {2, 64}) {
         Queue queue(ranks);
-        std::mt19937_64 random(7);
+        std::mt19937_64 random(testing::run_seed());
         for (int step = 0; step < 2000; ++step) {
             std::size_t const bytes =
                 random() % 3 ? random() % queue.shape.body_max() : queue.shape.body_max();

@@ -1,5 +1,6 @@
 // The predefined operations against what MPI's table says of single elements, computed another way.
 #include "collective/reduction.hpp"
+#include "drawn.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,7 +39,7 @@ void apply(Reduction const& kernel, std::size_t size,
            std::function<T(std::mt19937_64&)> const& draw,
            std::function<void(std::size_t, Memory&, T)> const& write,
            std::function<void(Memory const&, Memory const&, Memory const&, std::size_t)> check) {
-    std::mt19937_64 random(size);
+    std::mt19937_64 random(testing::run_seed() + size);
     for (std::size_t const count : {0, 1, 2, 37, 1001}) {
         for (std::size_t const shift : {0, 1, 3}) {
             Memory left(count * size + 8, std::byte{0xa5}), right = left;

@@ -1,6 +1,8 @@
-// Sanitizers slow simulations down. With the address sanitizer some try fewer cases, as the build
-// without it tries them all; with the thread sanitizer some are left out, as they have one thread.
+// Sanitizers slow simulations down. With the thread sanitizer some are left out, as they have one
+// thread, and in the samples of `make test` what measures time and not memory; the build without
+// sanitizers does all of them.
 #pragma once
+#include "drawn.hpp"
 
 namespace sluice::testing {
 
@@ -15,7 +17,7 @@ inline constexpr bool has_thread_sanitizer = true;
 inline constexpr bool has_thread_sanitizer = false;
 #endif
 
-/// Of so many cases, each by itself: all, or the first few.
+/// Of so many cases, each by itself: all, or with the address sanitizer the first few.
 template <class Number> constexpr Number cases_of(Number all) {
     constexpr Number few = 8;
     return has_address_sanitizer && all > few ? few : all;
@@ -31,3 +33,6 @@ template <class Number> constexpr Number cases_of(Number all) {
 #define SKIP_WITH_SANITIZERS()                                                                     \
     if (::sluice::testing::has_thread_sanitizer || ::sluice::testing::has_address_sanitizer)       \
     GTEST_SKIP() << "the build without sanitizers does it, and this would take a minute"
+/// First in a test that is long and by itself, or is one of many: a sample does some of them.
+#define SKIP_OUTSIDE_SAMPLE()                                                                      \
+    if (::sluice::testing::is_left_out()) GTEST_SKIP() << "not in this sample"

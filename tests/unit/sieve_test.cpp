@@ -2,6 +2,7 @@
 // and the count at the end of the file is that of the pieces alone. Through all engines.
 #include "engines.hpp"
 #include "file/run/sieved_read.hpp"
+#include "sanitizers.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

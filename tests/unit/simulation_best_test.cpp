@@ -124,6 +124,7 @@ std::vector<Hints> candidates_of(Case const& c) {
 
 void expect_good_choice(Case const& c) {
     SKIP_WITH_THREAD_SANITIZER();
+    SKIP_OUTSIDE_SAMPLE();
     auto const chosen = simulate(c, {});
     ASSERT_EQ(chosen.fault, "");
     double best = chosen.seconds;

@@ -2,6 +2,7 @@
 // delays, several calls under way, contiguous and scattered memory, two stages. A failure names its
 // seed.
 #include "collective_cases.hpp"
+#include "drawn.hpp"
 #include "simulate/world.hpp"
 
 #include <gtest/gtest.h>
@@ -159,7 +160,7 @@ TEST(SimulatedCollectives, ARankThatHasMetAnErrorPassesItOn) {
 }
 
 TEST(SimulatedCollectives, BringWhatMpiSays) {
-    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(600)) {
         run(seed, 1 + static_cast<Rank>(seed * 7 % 17), 1);
         if (HasFatalFailure()) return;
     }

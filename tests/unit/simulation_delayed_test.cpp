@@ -1,5 +1,6 @@
 // Writes whose calls have returned before the operation has ended, as write-behind makes them: a
 // rank's bytes reach the file whatever becomes of the operation, unless storage refuses them.
+#include "drawn.hpp"
 #include "simulated_faults.hpp"
 
 #include <cerrno>
@@ -213,7 +214,7 @@ void misuse(Strategy strategy, Rank bad, bool reads, std::uint64_t seed) {
 TEST(SimulatedDelayed, ABadCallOfOneRankTakesNoBytesOfOthersWithIt) {
     for (auto const strategy : {Strategy::two_phase, Strategy::independent, Strategy::automatic}) {
         for (Rank bad = 0; bad < fault_ranks; ++bad) {
-            for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+            for (unsigned const seed : testing::FreshSeeds(10)) {
                 for (bool const reads : {false, true}) {
                     SCOPED_TRACE("rank " + std::to_string(bad) + " seed " + std::to_string(seed));
                     misuse(strategy, bad, reads, seed);

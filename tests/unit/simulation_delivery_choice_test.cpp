@@ -19,6 +19,7 @@ constexpr double close = 1.1;
 /// choose. With more ranks the choice is not always as close: `--choices` says how often.
 TEST(SimulatedDeliveryChoice, IsWithinATenthOfTheBestAndFewSingleWaysAre) {
     SKIP_WITH_THREAD_SANITIZER();
+    SKIP_OUTSIDE_SAMPLE();
     std::vector<double> worst(tools::forced_deliveries().size(), 1);
     for (std::uint64_t seed = 1; seed <= scenarios; ++seed) {
         ChoiceOutcome const found = tools::compare_choice(tools::drawn_scenario(seed, ranks_most));

@@ -1,5 +1,6 @@
 // What must hold when things go wrong or astray in the simulation: failing storage, ends of files,
 // bad arguments on one rank, operations of several files in different orders.
+#include "drawn.hpp"
 #include "simulated_faults.hpp"
 
 #include <cerrno>
@@ -236,7 +237,7 @@ TEST(SimulatedFault, RanksWithNothing) {
 
 /// Some ranks' parts are one piece and go straight to the file; the others' are exchanged.
 TEST(SimulatedFault, IndependentAndInterleavedRanksTogether) {
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(8)) {
         World world(fault_shape(), seed);
         world.file(0).short_counts = seed % 2 == 0;
         auto parts = parts_of(world, fault_ranks, 0);
@@ -266,7 +267,7 @@ TEST(SimulatedFault, IndependentAndInterleavedRanksTogether) {
 
 /// Eight operations on each of two files; each rank alternates between the files in its own way.
 TEST(SimulatedFault, TwoOperationQueuesStartedInDifferentOrders) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(10)) {
         WorldShape shape = fault_shape();
         shape.queue_count = 2;
         World world(shape, seed);

@@ -1,5 +1,6 @@
 // Operations of one file that are called one after another and overlap: they end as if each had
 // been complete before the next was called. The oracle is a serial byte model of the file.
+#include "drawn.hpp"
 #include "simulated_parts.hpp"
 
 #include <gtest/gtest.h>
@@ -105,7 +106,7 @@ void check_order(WorldShape shape, std::uint64_t seed, Strategy strategy) {
 }
 
 TEST(SimulationOrder, OverlappingOperationsEndAsIfOneAfterAnother) {
-    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(40)) {
         for (Strategy const strategy :
              {Strategy::automatic, Strategy::two_phase, Strategy::independent}) {
             check_order({1, 1, 4096, 1}, seed, strategy);

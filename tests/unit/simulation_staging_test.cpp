@@ -100,7 +100,7 @@ std::vector<Part> interleaved_parts(Rank ranks, Bytes piece, Bytes rows) {
 TEST(SimulationStaging, EveryByteWhereNodesRunShort) {
     constexpr Kernel kernels[] = {Kernel::even, Kernel::ascending, Kernel::pairwise,
                                   Kernel::spread_out, Kernel::balanced};
-    for (std::uint64_t seed = 1; seed <= cases_of(60U); ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(cases_of(60U))) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         Rank const ranks = 12, per_node = static_cast<Rank>(1 + seed % 5);
         World world({.rank_count = ranks,
@@ -131,7 +131,7 @@ TEST(SimulationStaging, EveryByteWhereNodesRunShort) {
 /// All ranks hear of the error, nobody waits for ever, and the next operations are as if nothing
 /// had been.
 TEST(SimulationStaging, StorageFailsWhereNodesRunShort) {
-    for (std::uint64_t seed = 1; seed <= cases_of(15U); ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(cases_of(15U))) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         World world({.rank_count = 32,
                      .ranks_per_node = 4,
@@ -159,7 +159,7 @@ TEST(SimulationStaging, StorageFailsWhereNodesRunShort) {
 /// Two nodes hold few buffers for rounds of many aggregators, and each waits for the other: the
 /// ranks of a node take part in the same rounds at very different times.
 TEST(SimulationStaging, SeveralOperationsShareOneBuffer) {
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    for (unsigned const seed : testing::FreshSeeds(8)) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         World world({.rank_count = 8,
                      .ranks_per_node = 2,

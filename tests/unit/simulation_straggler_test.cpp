@@ -1,6 +1,7 @@
 // The paper's algebra of stragglers (Kang et al., 2020, III.B), in the one-port model with normal
 // noise: receivers with the lowest ranks take one message after the other, in the kernel's order.
 #include "file/plan/delivery.hpp"
+#include "sanitizers.hpp"
 #include "simulate/machine_model.hpp"
 
 #include <gtest/gtest.h>
@@ -146,6 +147,7 @@ double const one_step = deviation / std::sqrt(2 * std::numbers::pi);  // The pap
 
 /// The paper takes the deviation of the difference of two transfers for that of one.
 TEST(Straggler, TheFirstStepWaitsForTheLaterOfTwo) {
+    SKIP_OUTSIDE_SAMPLE();
     constexpr int seeds = 20000;
     double sum = 0;
     for (int seed = 1; seed <= seeds; ++seed) {
@@ -159,6 +161,7 @@ TEST(Straggler, TheFirstStepWaitsForTheLaterOfTwo) {
 /// Independent waits would make (p - 1) sigma / sqrt(2 pi); since later waits follow from earlier
 /// ones it is that with a constant of about 2, and in any case proportional to p - 1.
 TEST(Straggler, SpreadOutGrowsWithTheRanksBalancedDoesNot) {
+    SKIP_OUTSIDE_SAMPLE();
     double before = 0;
     for (Rank const ranks : {16, 32, 64, 128}) {
         int const seeds = 6400 / ranks;
@@ -178,6 +181,7 @@ TEST(Straggler, SpreadOutGrowsWithTheRanksBalancedDoesNot) {
 }
 
 TEST(Straggler, FewReceiversAreDelayedLessThanInProportion) {
+    SKIP_OUTSIDE_SAMPLE();
     Estimate const few = delay(spread_out, 32, 4, 400), many = delay(spread_out, 128, 4, 400);
     EXPECT_GT(many.mean, few.mean);
     EXPECT_LT(many.mean, 3 * few.mean);
@@ -188,6 +192,7 @@ TEST(Straggler, FewReceiversAreDelayedLessThanInProportion) {
 /// the others, 2 R - p: the first p mod R have a rank between them and the next receiver that does
 /// not receive, and so time to spare.
 TEST(Straggler, WithManyReceiversThoseBehindTheFirstPModRSuffer) {
+    SKIP_OUTSIDE_SAMPLE();
     constexpr Rank ranks = 64;
     for (std::int32_t const receivers : {40, 48, 56}) {
         double const plain = delays(spread_out, ranks, receivers, 100).average();
@@ -201,6 +206,7 @@ TEST(Straggler, WithManyReceiversThoseBehindTheFirstPModRSuffer) {
 /// Receivers with time to spare between the others: what one is late, the next but few does not
 /// feel.
 TEST(Straggler, EvenDelaysLessThanBalancedWithMoreReceiversThanHalfTheRanks) {
+    SKIP_OUTSIDE_SAMPLE();
     for (Rank const ranks : {64, 128}) {
         for (std::int32_t const receivers : {ranks * 5 / 8, ranks * 3 / 4, ranks * 7 / 8}) {
             int const seeds = 6400 / ranks;
@@ -220,6 +226,7 @@ TEST(Straggler, EvenDelaysLessThanBalancedWithMoreReceiversThanHalfTheRanks) {
 /// busy with probability 1 - Phi(mu / (sigma sqrt 3)), as one transfer must take longer than two.
 /// With the paper's deviation that is 2e-6; a larger one can be seen.
 TEST(Straggler, TheFirstWaitIsAsRareAsEquationFiveSays) {
+    SKIP_OUTSIDE_SAMPLE();
     constexpr Rank ranks = 16;
     constexpr std::int32_t receivers = ranks / 2;
     auto const equation = [](double noise) {

@@ -1,0 +1,35 @@
+"""What a run draws by lot, anew each time: an order of cases, of which those are tried that fit
+into some seconds. It prints its seed; with that and without a limit it does the same again."""
+import random
+import time
+
+
+def add_arguments(parser):
+    parser.add_argument("--seconds", type=float, default=0,
+                        help="begin no case after so many, and take them in a drawn order; 0: all")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn; 0: a new one")
+
+
+class Lot:
+    """The draw of one run, and its time."""
+
+    def __init__(self, args):
+        self.seconds = args.seconds
+        self.seed = args.seed or random.SystemRandom().randrange(1, 2**31)
+        self.random = random.Random(self.seed)
+        self.began = time.monotonic()
+
+    def is_over(self):
+        return bool(self.seconds) and time.monotonic() - self.began >= self.seconds
+
+    def cases(self, cases):
+        """All of them in their order, or some in a drawn one; the first one always."""
+        cases, tried = list(cases), 0
+        if self.seconds:
+            self.random.shuffle(cases)
+        for case in cases:
+            if tried and self.is_over():
+                break
+            tried += 1
+            yield case
+        print(f"seed {self.seed}: {tried} of {len(cases)} cases tried", flush=True)

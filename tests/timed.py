@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""Runs a command, and appends the seconds that it took, and those of processors, to a log.
+
+    timed.py LOG NAME -- COMMAND...
+
+CTest knows wall seconds only. Processor seconds are those of the command and of all processes that
+it waited for, the ranks of an mpiexec among them. The exit code is the command's.
+"""
+import json
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+
+def main():
+    log, name, _, *words = sys.argv[1:]
+    begin = time.monotonic()
+    child = subprocess.Popen(words)
+    # At its time limit CTest asks this process to end; the command says where its ranks are.
+    signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+    code = child.wait()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    line = {"name": name, "seconds": round(time.monotonic() - begin, 2),
+            "processor": round(used.ru_utime + used.ru_stime, 2)}
+    with open(log, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
