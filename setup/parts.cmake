@@ -16,7 +16,7 @@ set(compiled_alone
     operation_reductions operation_rounds overlap pattern patterns peers placement planning
     price_choice report schedule_check secret server service settings shapes striping team transfers
     transform type_tree uring work world)
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
 # sluice_alone(<file>...): marks those that are. A program's parser of options is one as well: half
 # of its build would make CLI11 fast, which runs once.

@@ -88,8 +88,9 @@ def configured_tests(variants):
             for test in tests_of(variant)], failed
 
 
-def run_tests(tests):
-    """Has CTest run them, whatever their build; returns the cases of its report."""
+def run_tests(tests, stop):
+    """Has CTest run them, whatever their build; returns the cases of its report. With `stop` none
+    begins behind one that fails."""
     variants = sorted({test.variant for test in tests})
     (BUILD / "CTestTestfile.cmake").write_text("".join(f'subdirs("{v}")\n' for v in variants))
     for folder in (path for v in variants for path in (BUILD / v / "scratch").glob("*")):
@@ -99,7 +100,7 @@ def run_tests(tests):
     xml_file.unlink(missing_ok=True)
     chosen.write_text("".join(test.name + "\n" for test in tests))
     words = [CTEST, "--test-dir", BUILD, "-j", str(os.cpu_count() or 1), "--no-label-summary",
-             "--tests-from-file", chosen,
+             "--tests-from-file", chosen, *(["--stop-on-failure"] if stop else []),
              "--output-on-failure", "--test-output-size-passed", "20000",
              "--test-output-size-failed", "20000", "--test-output-truncation", "head",
              "--output-junit", xml_file]
@@ -131,7 +132,7 @@ def choose(tests, engine, options):
         if options.only not in test.name or not test.tiers or (options.lint and test.targets):
             continue
         reason = "" if options.all else selection.not_needed(test)
-        if "short" not in test.tiers and test.variant != engine:
+        if "engine" in test.tiers and test.variant != engine:
             reason = f"runs with {engine} today, and the code below src/mpi is the same"
         if reason:
             away.setdefault(reason, []).append(test)
@@ -148,7 +149,8 @@ def run_short(options):
     chosen, away = choose(tests, engine, options)
     builds = build_all(targets_of(chosen))
     builds |= dict.fromkeys(not_configured, False)
-    cases = run_tests([test for test in chosen if builds[test.variant]]) if chosen else []
+    can_run = [test for test in chosen if builds[test.variant]]
+    cases = run_tests(can_run, options.stop) if can_run else []
     counts = report.count(cases, builds)
     report.show_times(TIMES)
     report.keep_seeds(counts, SEEDS)
@@ -191,7 +193,7 @@ def set_up(part):
     return subprocess.run(words, check=False).returncode == 0
 
 
-def run_part(name):
+def run_part(name, stop):
     """Runs a part, and notes how it ended."""
     begin = time.monotonic()
     part = PARTS[name]
@@ -200,7 +202,7 @@ def run_part(name):
               for variant, targets in part.builds.items()}
     tests = [test for variant in builds if builds[variant] for test in tests_of(variant)
              if test.part == name]
-    counts = report.count(run_tests(tests), builds)
+    counts = report.count(run_tests(tests, stop), builds)
     if not tests:
         counts.failed.append("no test of the part was found")
     report.show_times(TIMES, 10)
@@ -229,13 +231,15 @@ def note(name, counts, seconds):
                    stdout=subprocess.DEVNULL)
 
 
-def run_parts(prefixes):
-    names = part_names(prefixes)
+def run_parts(options):
+    names = part_names(options.parts)
     print(f"{len(names)} parts of {len(PARTS)}: {' '.join(names) or 'all have passed'}")
     total = report.Counts()
     for name in names:
         TIMES.unlink(missing_ok=True)
-        total.add(run_part(name))
+        total.add(run_part(name, options.stop))
+        if options.stop and total.failed:
+            break
     report.show(total, {})
     return total
 
@@ -246,11 +250,12 @@ def main():
     parser.add_argument("--only", default="", help="only the tests with this in their name")
     parser.add_argument("--lint", action="store_true", help="only what needs nothing to be built")
     parser.add_argument("--mpi", default="", help="in place of the MPI of the day")
+    parser.add_argument("--stop", action="store_true", help="at the first failure")
     parser.add_argument("--parts", nargs="*", metavar="NAME", help="parts of make test-all")
     options = parser.parse_args()
     TIMES.parent.mkdir(parents=True, exist_ok=True)
     TIMES.unlink(missing_ok=True)
-    counts = run_short(options) if options.parts is None else run_parts(options.parts)
+    counts = run_short(options) if options.parts is None else run_parts(options)
     return 1 if counts.failed else 0
 
 

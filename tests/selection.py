@@ -108,9 +108,11 @@ def breaks(test, file):
 def not_needed(test):
     """Why a test need not run; nothing where it must."""
     commit = last_passes().get(test.proven_by)
-    if not (commit and (test.sources or test.reach)):
+    changed = changed_since(commit) if commit else None
+    if changed is None and "changed" in test.tiers:
+        return f"{test.proven_by} has not passed yet, so it is not known whether it is reached"
+    if changed is None or not (test.sources or test.reach):
         return ""
-    changed = changed_since(commit)
-    if changed is None or any(breaks(test, file) for file in changed):
+    if any(breaks(test, file) for file in changed):
         return ""
     return f"nothing that it reaches has changed since {test.proven_by} passed on {commit[:7]}"

@@ -104,6 +104,13 @@ class NotNeeded(unittest.TestCase):
         self.assertEqual(self.ask(self.line(commit="0" * 40)), "", "a commit of nowhere")
         self.assertEqual(self.ask(self.line(failed=1)), "")
 
+    def test_what_runs_where_a_change_is_known(self):
+        bench = Test("starts", "mpich", tiers=["changed"], sources=["bench/file"])
+        self.assertIn("mpich has not passed yet", self.ask(self.line(), bench))
+        with unittest.mock.patch.object(selection, "changed_since",
+                                        lambda _: {"bench/file/main.cpp"}):
+            self.assertEqual(self.ask(self.line(part="mpich"), bench), "")
+
     def test_nothing_has_changed(self):
         with unittest.mock.patch.object(selection, "changed_since", lambda _: frozenset()):
             self.assertIn("nothing that it reaches has changed", self.ask(self.line()))

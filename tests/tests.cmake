@@ -13,11 +13,12 @@ if(SLUICE_SANITIZE STREQUAL "thread" AND EXISTS /proc/sys/vm/mmap_rnd_bits)
     endif()
 endif()
 
-# sluice_test(<name> [PART <part>] [SHORT | ENGINE] [BESIDE | NAPS] [PURE] [SECONDS <limit>]
+# sluice_test(<name> [PART <part>] [SHORT | ENGINE | CHANGED] [BESIDE | NAPS] [PURE] [SECONDS <limit>]
 #             [TARGETS <target>...] [SOURCE <file>] [REACH <path>...] [ENVIRONMENT <variable>...]
 #             COMMAND <word>...)
 # PART: of `make test-all`, as tests/parts.py lists them; none: the test is in `make test` alone.
-# SHORT: in `make test` as well; ENGINE: there with one of the MPIs, which is another each day.
+# SHORT: in `make test` as well; ENGINE: there with one of the MPIs, which is another each day;
+# CHANGED: there only where it is known that a change reaches it.
 # TARGETS: what has to be built for it. What it can notice changes of: the rooms that the includes
 # of SOURCE reach, and files below the paths of REACH; a test with neither always runs.
 # BESIDE: runs at the same time as others. NAPS: the same, for one with several processes that
@@ -26,7 +27,7 @@ endif()
 # A test works in an empty folder of its own; at its limit it is asked to end, so that a runner can
 # say where its ranks are and stop them.
 function(sluice_test name)
-    cmake_parse_arguments(test "SHORT;ENGINE;BESIDE;NAPS;PURE" "PART;SECONDS;SOURCE"
+    cmake_parse_arguments(test "SHORT;ENGINE;CHANGED;BESIDE;NAPS;PURE" "PART;SECONDS;SOURCE"
                           "TARGETS;REACH;ENVIRONMENT;COMMAND" ${ARGN})
     if(NOT test_SECONDS)
         set(test_SECONDS 120)
@@ -50,7 +51,7 @@ function(sluice_test name)
         set(serial OFF)
     endif()
     set(labels)
-    foreach(tier IN ITEMS SHORT ENGINE)
+    foreach(tier IN ITEMS SHORT ENGINE CHANGED)
         if(test_${tier})
             string(TOLOWER ${tier} tier)
             list(APPEND labels "tier ${tier}")

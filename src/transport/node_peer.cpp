@@ -10,7 +10,7 @@ namespace {
 
 constexpr int cells_a_look = 64;
 constexpr std::size_t bytes_a_look = 128 * 1024;
-constexpr double seconds_between_looks = 1.0;
+constexpr double seconds_until_asked = 1.0;
 
 void end_lost(MessageDesc& message_desc) noexcept {
     message_desc.end_failed(Status::other, "the process at the other end has ended");
@@ -167,7 +167,7 @@ bool NodePeer::move() {
 bool NodePeer::look_after(double now) {
     if (gone_) return false;
     if (quiet_since_ == 0) quiet_since_ = now;
-    if (now - quiet_since_ < seconds_between_looks) return false;
+    if (now - quiet_since_ < seconds_until_asked) return false;
     quiet_since_ = now;
     if (!sluice::is_gone(process_)) return false;
     end_all();

@@ -1,7 +1,7 @@
 // One test for all storage engines, on a real file: in $SLUICE_TEST_DIR where it is set.
 #include "conformance_faults.hpp"
+#include "drawn.hpp"
 #include "engines.hpp"
-#include "sanitizers.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

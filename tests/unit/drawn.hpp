@@ -70,3 +70,7 @@ private:
 };
 
 }  // namespace sluice::testing
+
+/// First in a test that is long and by itself, or is one of many: a sample does some of them.
+#define SKIP_OUTSIDE_SAMPLE()                                                                      \
+    if (::sluice::testing::is_left_out()) GTEST_SKIP() << "not in this sample"

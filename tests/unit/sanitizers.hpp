@@ -33,6 +33,3 @@ template <class Number> constexpr Number cases_of(Number all) {
 #define SKIP_WITH_SANITIZERS()                                                                     \
     if (::sluice::testing::has_thread_sanitizer || ::sluice::testing::has_address_sanitizer)       \
     GTEST_SKIP() << "the build without sanitizers does it, and this would take a minute"
-/// First in a test that is long and by itself, or is one of many: a sample does some of them.
-#define SKIP_OUTSIDE_SAMPLE()                                                                      \
-    if (::sluice::testing::is_left_out()) GTEST_SKIP() << "not in this sample"

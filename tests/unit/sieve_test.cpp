@@ -1,8 +1,8 @@
 // Reads that take the gaps between their pieces along: the pieces are right, the gaps go nowhere,
 // and the count at the end of the file is that of the pieces alone. Through all engines.
+#include "drawn.hpp"
 #include "engines.hpp"
 #include "file/run/sieved_read.hpp"
-#include "sanitizers.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -51,7 +51,7 @@ endfunction()
 # has all. Where a change reaches tests of one program only, the others need not be built.
 #   pure        values: no thread, no file, no clock
 #   system      threads, files and messages of this process and its children
-#   simulated   many ranks in one thread, and the tools
+#   simulated   many ranks in one thread, what else sanitizers slow down, and the tools
 set(unit_programs pure system simulated)
 set(unit_part_pure sluice_pure)
 set(unit_part_system sluice_rooms)
@@ -64,6 +64,8 @@ function(sluice_unit_program_of text variable)
         set(program simulated)
     elseif(text MATCHES "include \"(system|transport|storage|record|device)/|std::j?thread")
         set(program system)
+    elseif(text MATCHES "include \"sanitizers.hpp")
+        set(program simulated)  # The one that is built without sanitizers as well.
     endif()
     set(${variable} ${program} PARENT_SCOPE)
 endfunction()
@@ -90,7 +92,7 @@ function(sluice_unit_tests)
         sluice_unit_program(${test} ${unit_part_${program}} ${source})
         set_target_properties(${test} PROPERTIES EXCLUDE_FROM_ALL ON)
         set(has_threads FALSE)
-        if(text MATCHES "std::j?thread|worker_pool" OR
+        if((text MATCHES "std::j?thread|worker_pool" AND NOT test MATCHES "^fabric_messages") OR
            test MATCHES "^(conformance|sieve|storage|fabric_endpoint)_test$")
             set(has_threads TRUE)
         endif()
@@ -98,10 +100,14 @@ function(sluice_unit_tests)
     endforeach()
     foreach(program IN LISTS unit_programs)
         sluice_unit_program(unit_${program} ${unit_part_${program}} ${sources_${program}})
+        # Two compilations a program, for two cores: the templates of tests are most of their build.
+        list(LENGTH sources_${program} count)
+        math(EXPR half "(${count} + 2) / 2")
+        set_target_properties(unit_${program} PROPERTIES UNITY_BUILD_BATCH_SIZE ${half})
     endforeach()
     if(TARGET faulty_libfabric)
         set(short)
-        if(NOT SLUICE_SANITIZE STREQUAL "thread")
+        if(SLUICE_SANITIZE MATCHES "address")
             set(short SHORT)
         endif()
         sluice_test("fabric_endpoint_test with faults" PART ${variant} ${short} BESIDE

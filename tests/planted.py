@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Plants faults in src, one at a time, and notes whether `make test` finds each.
+
+    planted.py [--faults 40] [--seed N]      so many, of a seed; those that are noted are left out
+    planted.py --whole [--seed N]            those that make test missed: does test-all find them?
+
+A fault is an operator, a bound, a call that is left out, a condition turned round, or an early
+return, in a line that is drawn by lot. Each is built and tried in a checkout of its own, of the
+last commit, below build/planted; its records say that all parts have passed on that commit, so
+tests are selected as for any change. Lines go to results/faults.jsonl.
+"""
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+from parts import PARTS
+from reach import ROOT
+
+RECORD = ROOT / "results" / "faults.jsonl"
+TREE = ROOT / "build" / "planted" / "tree"
+LOG = ROOT / "build" / "planted" / "log"
+SECONDS = 2400  # Of one run of tests.
+WHOLE = ("no-mpi", "asan", "tsan", "mpich", "openmpi")  # What make test was before the parts.
+# (kind, what a line has, what it becomes). Blanks around operators keep templates out.
+KINDS = [
+    ("operator", r" < (?!<)", " <= "), ("operator", r" <= ", " < "), ("operator", r" > ", " >= "),
+    ("operator", r" >= ", " > "), ("operator", r" == ", " != "), ("operator", r" != ", " == "),
+    ("operator", r" && ", " || "), ("operator", r" \|\| ", " && "), ("operator", r" \+ ", " - "),
+    ("operator", r" - ", " + "), ("operator", r" \+= ", " -= "),
+    ("bound", r"(?<=[ (])([0-9]+)(?=[;,)])", lambda m: str(int(m.group(1)) + 1)),
+    ("condition", r"\bif \((?!constexpr)(.*)\)(?= [^)]*$)", r"if (!(\1))"),
+    ("missing call", r"^    +[\w.>-]+\([^()]*\);$", "    ;"),
+    ("early return", r"^(void [\w:]+\(.*\)(?: const)?(?: noexcept)? \{)$", r"\1 return;"),
+]
+
+
+def is_code(line):
+    text = line.strip()
+    return text and not text.startswith(("//", "#", "static_assert", "case ", "namespace")) and (
+        "assert(" not in text and '"' not in text)
+
+
+def drawn(lot, files):
+    """A fault: (file, number of the line, kind, before, after)."""
+    while True:
+        file = lot.choice(files)
+        lines = (ROOT / file).read_text().splitlines()
+        number = lot.randrange(len(lines))
+        line, (kind, pattern, after) = lines[number], lot.choice(KINDS)
+        if not is_code(line):
+            continue
+        code = line.partition("//")[0].rstrip()
+        places = list(re.finditer(pattern, code))
+        if places:
+            place = lot.choice(places)
+            changed = code[:place.start()] + re.sub(pattern, after, code[place.start():], count=1)
+            if changed != code:
+                return {"file": file, "line": number + 1, "kind": kind, "before": code.strip(),
+                        "after": changed.strip(), "text": changed}
+
+
+def run(*words, **options):
+    return subprocess.run([str(word) for word in words], cwd=TREE, check=False, text=True,
+                          capture_output=True, **options)
+
+
+def prepare():
+    """A checkout of the last commit, in which all has passed."""
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True,
+                            text=True, check=True).stdout.strip()
+    if not TREE.exists():
+        subprocess.run(["git", "clone", "-q", ROOT, TREE], check=True)
+        (TREE / "build").mkdir()
+        (TREE / "build" / "env").symlink_to(ROOT / "build" / "env")
+    run("git", "checkout", "-q", "-f", commit)
+    run("git", "clean", "-q", "-f", "-d", "results", "src")
+    lines = [json.dumps({"part": part, "commit": commit, "failed": 0}) for part in PARTS]
+    (TREE / "results" / "tests.jsonl").write_text("\n".join(lines) + "\n")
+    LOG.mkdir(exist_ok=True)
+    return commit
+
+
+def is_built():
+    """Whether the fault compiles at all."""
+    done = run("make", "--no-print-directory", "build", "MPI=mpich", "TARGETS=sluice",
+               timeout=SECONDS, env=os.environ | {"CCACHE_DISABLE": "1"})
+    return done.returncode == 0
+
+
+def tried(words, log):
+    """Which tests find it; the run stops at the first that does."""
+    try:
+        done = run(sys.executable, "tests/run.py", "--stop", *words, timeout=SECONDS)
+        output = done.stdout + done.stderr
+    except subprocess.TimeoutExpired:
+        return ["out of time"]
+    log.write_text(output)
+    return re.findall(r"^failed: (.*)", output, re.MULTILINE)
+
+
+def plant(fault):
+    path = TREE / fault["file"]
+    lines = path.read_text().splitlines()
+    lines[fault["line"] - 1] = fault["text"]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def records():
+    return [json.loads(line) for line in RECORD.read_text().splitlines()] if RECORD.exists() else []
+
+
+def keep(line):
+    with open(RECORD, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def try_fault(fault, number, args, commit):
+    prepare()
+    plant(fault)
+    if not is_built():
+        return False
+    begin = time.monotonic()
+    found = tried(["--mpi", "mpich"], LOG / f"{args.seed}-{number}.log")
+    line = {"seed": args.seed, "number": number, "commit": commit, "run": "make test",
+            **{name: value for name, value in fault.items() if name != "text"}, "found": found,
+            "seconds": round(time.monotonic() - begin)}
+    keep(line)
+    print(f"{number}: {fault['file']}:{fault['line']} {fault['kind']}: {fault['before']} -> "
+          f"{fault['after']}: {', '.join(found) or 'NOT FOUND'}, {line['seconds']} s", flush=True)
+    return True
+
+
+def faults_of(seed):
+    """All faults of a seed, one after the other."""
+    lot = random.Random(seed)
+    files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "src").rglob("*.cpp"))
+    while True:
+        yield drawn(lot, files)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--faults", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=0, help="begin none after so many")
+    parser.add_argument("--whole", action="store_true")
+    args = parser.parse_args()
+    commit, begin, number = prepare(), time.monotonic(), 0
+    known = {line["number"]: line for line in records()
+             if line["seed"] == args.seed and line["run"] == "make test"}
+    for at, fault in enumerate(faults_of(args.seed)):
+        if number == args.faults or (args.minutes and
+                                     time.monotonic() - begin > 60 * args.minutes):
+            break
+        if args.whole:
+            if at > max(known, default=-1):
+                break
+            if at in known and not known[at]["found"]:
+                prepare()
+                plant(fault)
+                found = tried(["--parts", *WHOLE], LOG / f"{args.seed}-{at}-whole.log")
+                keep({**known[at], "run": "whole", "found": found})
+        elif at in known or try_fault(fault, at, args, commit):
+            number += 1
+    lines = [line for line in records() if line["seed"] == args.seed]
+    short = [line for line in lines if line["run"] == "make test"]
+    missed = [line for line in lines if line["run"] == "whole"]
+    print(f"seed {args.seed}: {len(short)} planted, {sum(bool(line['found']) for line in short)} "
+          f"found by make test, {sum(bool(line['found']) for line in missed)} more by the whole")
+
+
+if __name__ == "__main__":
+    main()
