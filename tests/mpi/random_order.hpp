@@ -69,7 +69,7 @@ private:
     struct Pair {
         ByteSet written, read;
         std::int64_t grown_from = never;  ///< The least size of the file before it grew.
-        bool saw_end = false;
+        std::int64_t seen_end = never;  ///< The least size of the file where it looked at the end.
     };
 
     Pair& pair(int rank, int other) {
@@ -79,7 +79,10 @@ private:
         bool const grew = pair.grown_from != never;
         if (grew && touch.end) return true;
         if (grew && !touch.writes && model::end_of(touch.blocks) > pair.grown_from) return true;
-        if (touch.writes && touch.behind_end() && pair.saw_end) return true;
+        // A third rank's write may have moved the end, but only once it is made.
+        bool const looked = pair.seen_end != never;
+        bool const moves_end = touch.behind_end() || model::end_of(touch.blocks) > pair.seen_end;
+        if (touch.writes && looked && moves_end) return true;
         return pair.written.touches(touch.blocks) ||
                (touch.writes && pair.read.touches(touch.blocks));
     }
@@ -88,7 +91,9 @@ private:
         if (touch.writes && touch.behind_end()) {
             pair.grown_from = std::min(pair.grown_from, touch.size);
         }
-        pair.saw_end |= !touch.writes && (touch.end || touch.behind_end());
+        if (!touch.writes && (touch.end || touch.behind_end())) {
+            pair.seen_end = std::min(pair.seen_end, touch.size);
+        }
     }
 
     int ranks_;
