@@ -131,7 +131,7 @@ struct Found {
     std::string missed;  ///< One that was not found.
 };
 
-/// Whether two receives from one peer changed places that bring the same: a neighbour that is one
+/// Whether two receives or copies changed places that bring the same: a neighbour that is one
 /// twice sends the same block along both edges of an allgather.
 bool is_harmless(CollectiveKind kind, Schedule const& before, Schedule const& after) {
     if (kind != CollectiveKind::neighbor_allgather && kind != CollectiveKind::neighbor_allgatherv)
@@ -139,8 +139,10 @@ bool is_harmless(CollectiveKind kind, Schedule const& before, Schedule const& af
     std::vector<Op> moved;
     for (std::size_t i = 0; i < before.ops.size() && i < after.ops.size(); ++i)
         if (before.ops[i].target_at != after.ops[i].target_at) moved.push_back(before.ops[i]);
-    return moved.size() == 2 && moved[0].kind == OpKind::recv && moved[1].kind == OpKind::recv &&
-           moved[0].peer == moved[1].peer && moved[0].bytes == moved[1].bytes;
+    if (moved.size() != 2 || moved[0].kind != moved[1].kind || moved[0].bytes != moved[1].bytes)
+        return false;
+    return moved[0].kind == OpKind::recv ? moved[0].peer == moved[1].peer
+                                         : moved[0].source_at == moved[1].source_at;
 }
 
 void try_damage(Damage const& damage, CallShape const& shape, Random& random, Found& to) {
