@@ -38,9 +38,9 @@ demo: environment              ## build what it needs for MPI=mpich (default), s
 	echo "built in $$(($$(date +%s) - begin)) s" && \
 	examples/demo --mpi $(MPI) && echo "shown in $$(($$(date +%s) - begin)) s"
 
-# ALL=1: also what no change since the last full run can have broken.
+# ALL=1: also what no change since the last full run can have broken. RECORD=FILE: where time went.
 test: environment              ## what a change can break: lint, unit tests, both MPIs; minutes
-	@$(run) $(if $(ALL),--all)
+	@$(run) $(if $(ALL),--all) $(if $(RECORD),--record $(RECORD))
 
 # It goes on where it stopped; PART="asan nodes": only these. tests/parts.py lists them.
 test-all: environment          ## everything, in parts of at most half an hour: docs/tests.md

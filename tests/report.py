@@ -56,22 +56,33 @@ def kind_of(name):
     return name.split()[0] if name.startswith(("build", "configure")) else name.split()[-1]
 
 
-def show_times(log, slowest=20):
-    """The slowest entries and the sums by kind, from the log that timed.py writes."""
+def entries_of(log):
+    """The log that timed.py writes, the slowest entry first."""
     lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    return sorted(lines, key=lambda line: -line["seconds"])
+
+
+def sums_by_kind(entries):
+    """kind -> [seconds, processor seconds, entries]; what runs beside other work counts in full."""
+    sums = collections.defaultdict(lambda: [0, 0, 0])
+    for entry in entries:
+        for total in (sums[kind_of(entry["name"])], sums["all"]):
+            total[0] = round(total[0] + entry["seconds"], 1)
+            total[1] = round(total[1] + entry["processor"], 1)
+            total[2] += 1
+    return dict(sorted(sums.items(), key=lambda one: -one[1][0]))
+
+
+def show_times(log, slowest=20):
+    """The slowest entries and the sums by kind."""
+    entries = entries_of(log)
     row = "{:>9} {:>9}  {}".format
     print(f"\nslowest {slowest}\n" + row("seconds", "processor", ""))
-    for line in sorted(lines, key=lambda one: -one["seconds"])[:slowest]:
-        print(row(line["seconds"], line["processor"], line["name"]))
-    sums = collections.defaultdict(lambda: [0, 0, 0])
-    for line in lines:
-        for total in (sums[kind_of(line["name"])], sums["all"]):
-            total[0] += line["seconds"]
-            total[1] += line["processor"]
-            total[2] += 1
+    for entry in entries[:slowest]:
+        print(row(entry["seconds"], entry["processor"], entry["name"]))
     print("by kind; what runs beside other work counts in full")
-    for kind, (seconds, processor, entries) in sorted(sums.items(), key=lambda one: -one[1][0]):
-        print(row(round(seconds, 1), round(processor, 1), f"{kind}, {entries} entries"))
+    for kind, (seconds, processor, count_of_kind) in sums_by_kind(entries).items():
+        print(row(seconds, processor, f"{kind}, {count_of_kind} entries"))
     print(flush=True)
 
 

@@ -141,7 +141,19 @@ def choose(tests, engine, options):
     return chosen, away
 
 
+def record(path, counts, seconds):
+    """A line for the table in docs/tests.md: where the time of a run went."""
+    entries = report.entries_of(TIMES)
+    line = {"command": "make test", "commit": selection.git("rev-parse", "HEAD")[0],
+            "date": datetime.date.today().isoformat(), "machine": machine(),
+            "passed": counts.passed, "failed": len(counts.failed), "seconds": round(seconds),
+            "by_kind": report.sums_by_kind(entries), "slowest": entries[:20]}
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
 def run_short(options):
+    begin = time.monotonic()
     engine = options.mpi or mpi_of_the_day()
     print(f"the MPI of the day is {engine}", flush=True)
     variants = ("no-mpi", "mpich") if options.lint else [v for chain in CHAINS for v in chain]
@@ -154,6 +166,8 @@ def run_short(options):
     counts = report.count(cases, builds)
     report.show_times(TIMES)
     report.keep_seeds(counts, SEEDS)
+    if options.record:
+        record(options.record, counts, time.monotonic() - begin)
     report.show(counts, away)
     return counts
 
@@ -250,6 +264,7 @@ def main():
     parser.add_argument("--only", default="", help="only the tests with this in their name")
     parser.add_argument("--lint", action="store_true", help="only what needs nothing to be built")
     parser.add_argument("--mpi", default="", help="in place of the MPI of the day")
+    parser.add_argument("--record", metavar="FILE", help="append where the time went")
     parser.add_argument("--stop", action="store_true", help="at the first failure")
     parser.add_argument("--parts", nargs="*", metavar="NAME", help="parts of make test-all")
     options = parser.parse_args()

@@ -13,9 +13,9 @@ if(SLUICE_SANITIZE STREQUAL "thread" AND EXISTS /proc/sys/vm/mmap_rnd_bits)
     endif()
 endif()
 
-# sluice_test(<name> [PART <part>] [SHORT | ENGINE | CHANGED] [BESIDE | NAPS] [PURE] [SECONDS <limit>]
-#             [TARGETS <target>...] [SOURCE <file>] [REACH <path>...] [ENVIRONMENT <variable>...]
-#             COMMAND <word>...)
+# sluice_test(<name> [PART <part>] [SHORT | ENGINE | CHANGED] [BESIDE | NAPS] [PURE]
+#             [SECONDS <limit>] [TARGETS <target>...] [SOURCE <file>]
+#             [REACH <path>...] [ENVIRONMENT <variable>...] COMMAND <word>...)
 # PART: of `make test-all`, as tests/parts.py lists them; none: the test is in `make test` alone.
 # SHORT: in `make test` as well; ENGINE: there with one of the MPIs, which is another each day;
 # CHANGED: there only where it is known that a change reaches it.
