@@ -78,9 +78,10 @@ def prepare():
         (TREE / "build").mkdir()
         (TREE / "build" / "env").symlink_to(ROOT / "build" / "env")
     run("git", "checkout", "-q", "-f", commit)
-    run("git", "clean", "-q", "-f", "-d", "results", "src")
+    run("git", "clean", "-q", "-f", "-d", "results", "src", "docs")
     lines = [json.dumps({"part": part, "commit": commit, "failed": 0}) for part in PARTS]
     (TREE / "results" / "tests.jsonl").write_text("\n".join(lines) + "\n")
+    run(sys.executable, "-B", "results/table")  # The documents say what the records do.
     LOG.mkdir(exist_ok=True)
     return commit
 
@@ -151,6 +152,8 @@ def main():
     parser.add_argument("--whole", action="store_true")
     args = parser.parse_args()
     commit, begin, number = prepare(), time.monotonic(), 0
+    if found := tried([], LOG / "nothing.log"):
+        sys.exit(f"fails with nothing planted: {', '.join(found)}")
     known = {line["number"]: line for line in records()
              if line["seed"] == args.seed and line["run"] == "make test"}
     for at, fault in enumerate(faults_of(args.seed)):
