@@ -1,8 +1,9 @@
 """What a run of tests says at its end: where the time went, what was skipped, and the counts."""
 import collections
-import json
 import re
 from dataclasses import dataclass, field
+
+from json_lines import lines_of
 
 
 @dataclass
@@ -58,8 +59,7 @@ def kind_of(name):
 
 def entries_of(log):
     """The log that timed.py writes, the slowest entry first."""
-    lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
-    return sorted(lines, key=lambda line: -line["seconds"])
+    return sorted(lines_of(log), key=lambda line: -line["seconds"])
 
 
 def sums_by_kind(entries):

@@ -25,6 +25,7 @@ import xml.etree.ElementTree
 
 import report
 import selection
+from json_lines import append
 from parts import GROUPS, PARTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -148,8 +149,7 @@ def record(path, counts, seconds):
             "date": datetime.date.today().isoformat(), "machine": machine(),
             "passed": counts.passed, "failed": len(counts.failed), "seconds": round(seconds),
             "by_kind": report.sums_by_kind(entries), "slowest": entries[:20]}
-    with open(path, "a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
+    append(path, line)
 
 
 def run_short(options):
@@ -176,14 +176,17 @@ def run_short(options):
 
 
 def part_names(prefixes):
-    """The parts whose names are, or begin with, one of these; those to be done where none is."""
+    """The parts of these names, of groups, or whose names begin so; those to be done where none is
+    asked for."""
     if not prefixes:
         return [name for name in PARTS if not is_done(name)]
-    prefixes = [name for p in prefixes for name in GROUPS.get(p, [p])]
-    names = [name for name in PARTS
-             if any(name == p or name.startswith(p + "-") for p in prefixes)]
-    if not names:
-        sys.exit(f"no such part: {' '.join(prefixes)}; there are {' '.join([*PARTS, *GROUPS])}")
+    names = []
+    for asked in prefixes:
+        found = [asked] if asked in PARTS else GROUPS.get(asked) or [
+            name for name in PARTS if name.startswith(asked + "-")]
+        if not found:
+            sys.exit(f"no such part: {asked}; there are {' '.join([*PARTS, *GROUPS])}")
+        names += [name for name in found if name not in names]
     return names
 
 
@@ -230,7 +233,7 @@ def run_part(name, stop):
 
 def note(name, counts, seconds):
     """A line of results/tests.jsonl, if the commit says what was tested."""
-    changed = selection.changed_since.__wrapped__("HEAD")
+    changed = selection.changed_files("HEAD")
     if changed is None or not all(file.startswith(TELLS_ONLY) for file in changed):
         print("not noted in results/tests.jsonl: there are changes that are not committed")
         return
@@ -239,8 +242,7 @@ def note(name, counts, seconds):
             "passed": counts.passed, "failed": len(counts.failed), "skipped": len(counts.skipped),
             "seconds": round(seconds), **({"failures": counts.failed} if counts.failed else {}),
             "command": f"make test-all PART={name}"}
-    with open(selection.RECORD, "a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
+    append(selection.RECORD, line)
     subprocess.run([sys.executable, "-B", ROOT / "results" / "table"], check=False,
                    stdout=subprocess.DEVNULL)
 

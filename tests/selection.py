@@ -5,10 +5,10 @@ since then, in commits or in the working tree, is compared with what a test reac
 SOURCE and REACH). Where nothing is known, the test runs.
 """
 import functools
-import json
 import subprocess
 from dataclasses import dataclass, field
 
+from json_lines import lines_of
 from reach import ROOT, included_by, name_of, read_below, rooms_of
 
 RECORD = ROOT / "results" / "tests.jsonl"
@@ -54,16 +54,12 @@ def git(*words):
     return done.stdout.split("\0" if "-z" in words else "\n") if done.returncode == 0 else None
 
 
-def records():
-    return [json.loads(line) for line in RECORD.read_text().splitlines()] if RECORD.exists() else []
-
-
 @functools.cache
 def last_passes():
     """Part -> the newest commit on which it passed, of those that this one comes after."""
     ancestors = {}
     passes = {}
-    for line in records():
+    for line in lines_of(RECORD):
         commit = line["commit"]
         if commit not in ancestors:
             ancestors[commit] = git("merge-base", "--is-ancestor", commit, "HEAD") is not None
@@ -72,14 +68,16 @@ def last_passes():
     return passes
 
 
-@functools.cache
-def changed_since(commit):
-    """Files that are not as they were, or None where that cannot be known."""
+def changed_files(commit):
+    """Those that are not as they were, or None where that cannot be known."""
     tracked = git("diff", "--name-only", "-z", commit)
     new = git("ls-files", "--others", "--exclude-standard", "-z")
     if tracked is None or new is None:
         return None
     return frozenset(filter(None, tracked + new))
+
+
+changed_since = functools.cache(changed_files)  # For one choice of tests.
 
 
 def lies_in(file, path):

@@ -9,6 +9,7 @@ import unittest
 import unittest.mock
 
 import selection
+from parts import PARTS
 from reach import CODE, ROOT, name_of
 from selection import Test, breaks
 
@@ -53,7 +54,7 @@ class Configured(unittest.TestCase):
     def setUp(self):
         ctest = ROOT / "build/env/tools/bin/ctest"
         self.tests = []
-        for variant in ("no-mpi", "asan", "mpich", "openmpi"):
+        for variant in ("no-mpi", "asan", "tsan", "mpich", "openmpi"):
             folder = ROOT / "build" / variant
             if not (folder / "CTestTestfile.cmake").exists():
                 continue
@@ -76,10 +77,16 @@ class Configured(unittest.TestCase):
                 self.assertTrue((ROOT / path).exists(), f"{test.name}: {path}")
 
     def test_parts_are_listed(self):
-        from parts import PARTS
         for test in self.tests:
             if test.part:
                 self.assertIn(test.part, PARTS, test.name)
+
+    def test_parts_have_tests(self):
+        variants = {test.variant for test in self.tests}
+        parts = {test.part for test in self.tests}
+        for name, part in PARTS.items():
+            if set(part.builds) <= variants:
+                self.assertIn(name, parts)
 
 
 class NotNeeded(unittest.TestCase):
