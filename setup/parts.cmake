@@ -81,8 +81,9 @@ sluice_headers(headers HEADERS ${common_headers})
 sluice_headers(library_headers OPTIONS -fvisibility=default HEADERS ${common_headers})
 sluice_headers(test_headers OPTIONS -O0 HEADERS ${common_headers})
 
-# sluice_precompiled(<target> [<headers>] <source>...): the target's C++ sources get them, but for
-# those with options of their own, which a compiler does not let share them.
+# sluice_precompiled(<target> FROM <headers> SOURCES <source>...)
+# The target's C++ sources use them, but for those with options of their own, with which a compiler
+# does not take them.
 function(sluice_precompiled target)
     cmake_parse_arguments(precompiled "" "FROM" "SOURCES" ${ARGN})
     list(FILTER precompiled_SOURCES INCLUDE REGEX "\\.cpp$")
@@ -157,8 +158,8 @@ endfunction()
 # sluice_program(<target> IN <folder> [NAME <name>] [TEST] [HEADERS <target>] SOURCES <file>...
 #                USES <target>... [NEEDS <package>...])
 # An executable, installed in the same folder of ${installed}; a message where a package for it is
-# missing, or where there is nothing to build it from. TEST: half of its build would make code fast
-# that runs once, so it is built without that. HEADERS: other precompiled ones than usual.
+# missing, or where there is nothing to build it from. TEST: compiled with -O0, because its code
+# runs once. HEADERS: other precompiled ones than usual.
 function(sluice_program target)
     cmake_parse_arguments(program "TEST" "IN;NAME;HEADERS" "SOURCES;USES;NEEDS" ${ARGN})
     if(NOT program_SOURCES)
