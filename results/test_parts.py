@@ -55,9 +55,10 @@ def times():
     head = ["kind"]
     for run in (first, last):
         head += [f"{run['commit'][:7]}: seconds", "of processors", "entries"]
-    whole = " and ".join(f"{run['seconds'] / 60:.1f} min on {run['commit'][:7]}"
-                         for run in (first, last))
-    return (f"\nA whole run: {whole} ({last['machine']}). What runs beside other work counts in full.\n"
+    whole = "".join(f"- {run['seconds'] / 60:.1f} min on {run['commit'][:7]}"
+                    + (f", {run['note']}" if "note" in run else "") + "\n" for run in runs)
+    return (f"\nWhole runs ({last['machine']}), each from a clean clone:\n\n{whole}\n"
+            "The first and the last of them by kind. What runs beside other work counts in full.\n"
             + table(head, [[kind, *cells(first, kind), *cells(last, kind)] for kind in kinds]))
 
 
