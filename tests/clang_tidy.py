@@ -25,6 +25,7 @@ import subprocess
 import sys
 import time
 
+import lot
 import selection
 from reach import included_by, name_of
 
@@ -92,7 +93,7 @@ def changed_entries(entries):
     commit = selection.last_passes().get("lint")
     changed = selection.changed_since(commit) if commit else None
     if changed is None:
-        seed = random.SystemRandom().randrange(1, 2**31)
+        seed = lot.fresh_seed()
         return random.Random(seed).sample(entries, min(DRAWN, len(entries))), f"drawn, seed {seed}"
     return ([entry for entry in entries if needs_check(entry, changed)],
             f"of what has changed since {commit[:7]}")

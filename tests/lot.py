@@ -10,12 +10,16 @@ def add_arguments(parser):
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn; 0: a new one")
 
 
+def fresh_seed():
+    return random.SystemRandom().randrange(1, 2**31)
+
+
 class Lot:
     """The draw of one run, and its time."""
 
     def __init__(self, args):
         self.seconds = args.seconds
-        self.seed = args.seed or random.SystemRandom().randrange(1, 2**31)
+        self.seed = args.seed or fresh_seed()
         self.random = random.Random(self.seed)
         self.began = time.monotonic()
 

@@ -1,7 +1,8 @@
 """What tests/mpi/run.py runs: the levels, each a list of runs for an MPI."""
-import random
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import lot
 
 
 @dataclass
@@ -37,6 +38,11 @@ ALONE = {"SLUICE_TEST": "shared_memory=off"}
 OWN_VIEWS = {"SLUICE_TEST": "view_pieces=0"}
 
 
+def seed():
+    """For programs that draw what they do: another one in each run, which the title tells."""
+    return str(lot.fresh_seed())
+
+
 def short_runs(mpi):
     """In each `make test`, with each MPI: what the MPI itself has a part in."""
     return [
@@ -59,7 +65,7 @@ def short_runs(mpi):
         Run(mpi, "errors_test", 4, 0, ["--only", "full_disk,/iat_all"], 150, ENGINES["mpi"]),
         Run(mpi, "shared_test", 2),
         Run(mpi, "shared_test", 4, 0, ["--thread-level", "3"]),
-        Run(mpi, "collectives_test", 3, 1, ["--seed", fresh_seed(), "--cases", "20"], 150,
+        Run(mpi, "collectives_test", 3, 1, ["--seed", seed(), "--cases", "20"], 150,
             {"SLUICE_COLLECTIVES": "1", "SLUICE_NETWORK": "mpi"}),
         Run(mpi, "collectives_test", 4, 2, ["--thread-level", "3", "--only", "names/"], 300,
             {"SLUICE_COLLECTIVES": "1"}),
@@ -107,7 +113,7 @@ def engine_runs(mpi):
         Run(mpi, "datatypes_test", 3, 2, ["--thread-level", "3"], 150, {"SLUICE_TEST": "cache=0"}),
         Run(mpi, "threads_test", 2),
         Run(mpi, "shared_test", 3, 0, [], 150, OWN_VIEWS),
-        Run(mpi, "collectives_test", 4, 0, ["--seed", fresh_seed(), "--cases", "24",
+        Run(mpi, "collectives_test", 4, 0, ["--seed", seed(), "--cases", "24",
                                             "--no-messages"], 300, {"SLUICE_COLLECTIVES": "1"}),
         Run(mpi, "behind_test", 2, 0, [], 150, behind_settings("1M,{work}"), keeper=False),
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M")),
@@ -160,11 +166,6 @@ def quick_runs(mpi):
     return first + [run for run in more if run not in first]
 
 
-def fresh_seed():
-    """For programs that draw what they do: another one in each run, which the title tells."""
-    return str(random.SystemRandom().randrange(1, 2**31))
-
-
 # Transfers take a while, so that what is written behind is not yet there when others look.
 DEVICE = f"device={Path(__file__).resolve().parent / 'slow.toml'}"
 SLOW = f"behind=always;{DEVICE}"
@@ -181,7 +182,7 @@ def network_runs(mpi, small):
         yield Run(mpi, "errors_test", 2, 1, [], 150, settings)
         ways = [] if network == "mpi" else ["--no-messages"]
         yield Run(mpi, "collectives_test", 3, 1,
-                  ["--seed", fresh_seed(), "--cases", "20", *ways], 150,
+                  ["--seed", seed(), "--cases", "20", *ways], 150,
                   {"SLUICE_COLLECTIVES": "1", **settings})
 
 
@@ -263,10 +264,10 @@ def collective_runs(mpi, cases, all_ranks, seeds=1, sleepers=(2, 4)):
     served = {"SLUICE_COLLECTIVES": "1"}
     awake = ["--skip", "needs_no_calls"]
     runs = [Run(mpi, "collectives_test", ranks, 0,
-                ["--seed", fresh_seed(), "--cases", str(cases), "--no-messages",
+                ["--seed", seed(), "--cases", str(cases), "--no-messages",
                  *([] if ranks in sleepers else awake)], 300, served)
             for ranks in all_ranks for _ in range(seeds)]
-    few = ["--seed", fresh_seed(), "--cases", str(cases // 4)]
+    few = ["--seed", seed(), "--cases", str(cases // 4)]
     return runs + [
         # Those that are built for the standard ABI.
         *([Run("abi", "collectives_test", 3, 0, few, 300, served)] if mpi == "mpich" else []),

@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import json
 import os
-import random
 import re
 import shlex
 import shutil
@@ -21,7 +20,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import run as runner
+import run as runner  # It puts tests in the modules' path.
+import lot
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -314,7 +314,7 @@ def parse_arguments():
     parser.add_argument("--dir", default="/dev/shm" if os.path.isdir("/dev/shm") else None)
     parser.add_argument("--json", default="", help="append one line for each MPI to this file")
     args = parser.parse_args()
-    args.seed = args.seed or random.SystemRandom().randrange(1, 2**31)
+    args.seed = args.seed or lot.fresh_seed()
     return args
 
 

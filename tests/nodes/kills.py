@@ -28,6 +28,7 @@ from pathlib import Path
 import hosts as network
 import launch  # It puts tests/mpi in front of the modules' path.
 import run as runner
+import lot
 
 PEER_SECONDS = 10  # SLUICE_PEER_TIMEOUT
 MARGIN_SECONDS = 5
@@ -335,12 +336,14 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", default="mpich,openmpi", help="of " + ",".join(launch.LAUNCHERS))
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0, help="0: a new one")
     parser.add_argument("--only", type=lambda words: [int(word) for word in words.split(",")],
                         help="the kills with these numbers")
     parser.add_argument("--json", type=Path, help="file to which a line for each MPI is added")
     parser.add_argument("-v", "--verbose", action="store_true", help="a line for each kill")
-    return parser.parse_args()
+    args = parser.parse_args()
+    args.seed = args.seed or lot.fresh_seed()
+    return args
 
 
 def main():

@@ -23,6 +23,7 @@ from pathlib import Path
 import hosts as network
 import launch  # It puts tests/mpi in front of the modules' path.
 import run as runner
+import lot
 from levels import DEVICE
 
 HERE = Path(__file__).resolve().parent
@@ -65,7 +66,8 @@ def random_programs(mpi, seed, *options):
 def tests_of(mpi, hosts, per_host):
     ranks = hosts * per_host
     few = ["--only", "/all,/iat_all", "--large-mib", "5"]
-    seed = 1000 * ranks
+    seed = lot.fresh_seed()
+    print(f"seed {seed}", flush=True)
     yield Test("places", ["nodes/places_test", hosts, per_host])
     # Of 4 MiB a rank, written once and read once, the part for aggregators on other hosts: half.
     yield Wire("bytes on the wire", ["--bytes", "4M"], ranks * (4 << 20))
