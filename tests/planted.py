@@ -65,8 +65,8 @@ def drawn(lot, files):
                         "after": changed.strip(), "text": changed}
 
 
-def run(*words, **options):
-    return subprocess.run([str(word) for word in words], cwd=TREE, check=False, text=True,
+def run(*words, check=False, **options):
+    return subprocess.run([str(word) for word in words], cwd=TREE, check=check, text=True,
                           capture_output=True, **options)
 
 
@@ -78,11 +78,15 @@ def prepare():
         subprocess.run(["git", "clone", "-q", ROOT, TREE], check=True)
         (TREE / "build").mkdir()
         (TREE / "build" / "env").symlink_to(ROOT / "build" / "env")
-    run("git", "checkout", "-q", "-f", commit)
-    run("git", "clean", "-q", "-f", "-d", "results", "src", "docs")
-    lines = [json.dumps({"part": part, "commit": commit, "failed": 0}) for part in PARTS]
+    run("git", "fetch", "-q", "origin", check=True)
+    run("git", "checkout", "-q", "-f", commit, check=True)
+    run("git", "clean", "-q", "-f", "-d", "results", "src", "docs", check=True)
+    passed = {"commit": commit, "date": "2000-01-01", "machine": "assumed", "passed": 1,
+              "failed": 0, "skipped": 0, "seconds": 0}
+    lines = [json.dumps({"part": part, **passed}) for part in PARTS]
     (TREE / "results" / "tests.jsonl").write_text("\n".join(lines) + "\n")
-    run(sys.executable, "-B", "results/table")  # The documents say what the records do.
+    # The documents say what the records do.
+    run(sys.executable, "-B", "results/table", check=True)
     LOG.mkdir(exist_ok=True)
     return commit
 
