@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Which cases of the tests a change takes away, and which it adds.
 
-    cases.py OLD [NEW]     two commits; without NEW, the last one
+    case_lists.py OLD [NEW]     two commits; without NEW, the last one
 
 A case is a test of CTest in a build of `make test`, a googletest case, a method of a Python test,
 or a start of mpiexec in a level of tests/mpi/levels.py. A test that was renamed is gone and new.
