@@ -114,6 +114,8 @@ def plant(fault):
     lines = path.read_text().splitlines()
     lines[fault["line"] - 1] = fault["text"]
     path.write_text("\n".join(lines) + "\n")
+    # What the format of a line betrays is no finding.
+    run(ROOT / "build" / "env" / "tools" / "bin" / "clang-format", "-i", path, check=True)
 
 
 def try_fault(fault, number, args, commit):
