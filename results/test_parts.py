@@ -63,20 +63,35 @@ def times():
 
 
 def planted():
-    """Of planted faults, by kind."""
+    """Of planted faults, by kind, and those that nothing found."""
     faults = lines("faults")
-    short = [line for line in faults if line["run"] == "make test"]
-    whole = {(line["seed"], line["number"]): line for line in faults if line["run"] == "whole"}
+    by_run = {run: {(line["seed"], line["number"]): line for line in faults if line["run"] == run}
+              for run in ("make test", "whole", "again", "read")}
+    short = by_run["make test"]
     if not short:
         return ""
-    rows = []
-    for kind in sorted({line["kind"] for line in short}):
-        of_kind = [line for line in short if line["kind"] == kind]
-        missed = [line for line in of_kind if not line["found"]]
-        tried = [whole[key] for line in missed if (key := (line["seed"], line["number"])) in whole]
-        rows.append([kind, str(len(of_kind)), str(len(of_kind) - len(missed)),
-                     f"{sum(bool(line['found']) for line in tried)} of {len(tried)} tried"])
-    return table(["kind", "planted", "found by `make test`", "of the rest found by the whole"], rows)
+
+    def found(run, keys):
+        tried = [by_run[run][key] for key in keys if key in by_run[run]]
+        return f"{sum(bool(line['found']) for line in tried)} of {len(tried)} tried"
+
+    def row(kind, keys):
+        missed = [key for key in keys if not short[key]["found"]]
+        return [kind, str(len(keys)), str(len(keys) - len(missed)), found("whole", missed),
+                found("again", missed)]
+
+    kinds = sorted({line["kind"] for line in short.values()})
+    rows = [row(kind, [key for key, line in short.items() if line["kind"] == kind])
+            for kind in kinds]
+    head = ["kind", "planted", "found by `make test`", "of the rest found by the whole",
+            "of the rest found by tests that were written for them"]
+    text = table(head, [*rows, row("all", list(short))])
+    same = by_run["read"].values()
+    if same:
+        text += "\nNot tried, as nobody could notice them by what he may rely on:\n\n" + "".join(
+            f"- `{line['file']}`: `{line['before']}` became `{line['after']}`: {line['same']}\n"
+            for line in same)
+    return text
 
 
 def page():

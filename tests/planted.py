@@ -3,6 +3,9 @@
 
     planted.py [--faults 40] [--seed N]      so many, of a seed; those that are noted are left out
     planted.py --whole [--seed N]            those that make test missed: does test-all find them?
+    planted.py --again [--seed N]            the same, after tests were written for them
+    planted.py --same NUMBER=REASON...       faults that a reader takes for none: nothing that anybody
+                                             may rely on is another; they are not tried, nor counted
 
 A fault is an operator, a bound, a call that is left out, a condition turned round, or an early
 return, in a line that is drawn by lot. Each is built and tried in a checkout of its own, of the
@@ -62,7 +65,7 @@ def drawn(lot, files):
             changed = code[:place.start()] + new + code[place.end():]
             if changed != code:
                 return {"file": file, "line": number + 1, "kind": kind, "before": code.strip(),
-                        "after": changed.strip(), "text": changed}
+                        "after": changed.strip()}
 
 
 def run(*words, check=False, **options):
@@ -110,26 +113,37 @@ def tried(words, log):
 
 
 def plant(fault):
+    """In the line that is as it was when the fault was drawn, or else in the nearest one that is."""
     path = TREE / fault["file"]
     lines = path.read_text().splitlines()
-    lines[fault["line"] - 1] = fault["text"]
+    same = [at for at, line in enumerate(lines) if line.partition("//")[0].strip() ==
+            fault["before"]]
+    at = min(same, key=lambda at: abs(at + 1 - fault["line"]))
+    lines[at] = lines[at].replace(fault["before"], fault["after"])
     path.write_text("\n".join(lines) + "\n")
     # What the format of a line betrays is no finding.
     run(ROOT / "build" / "env" / "tools" / "bin" / "clang-format", "-i", path, check=True)
 
 
-def try_fault(fault, number, args, commit):
+def tried_by_build(args, number):
+    """By `make test`: the builds one after the other, those first that are quick to make."""
+    for build in ("no-mpi", "mpich", "asan", "openmpi", "tsan"):
+        found = tried(["--only", f" {build}", "--mpi", "mpich"],
+                      LOG / f"{args.seed}-{number}-{build}.log")
+        if found:
+            return found
+    return []
+
+
+def try_fault(fault, number, args, commit, run_name):
     prepare()
     plant(fault)
     if not is_built():
         return False
     begin = time.monotonic()
-    log = LOG / f"{args.seed}-{number}.log"
-    # The build that is the quickest to make comes first; all the rest if it finds nothing.
-    found = tried(["--only", "no-mpi"], log) or tried(["--mpi", "mpich"], log)
-    line = {"seed": args.seed, "number": number, "commit": commit, "run": "make test",
-            **{name: value for name, value in fault.items() if name != "text"}, "found": found,
-            "seconds": round(time.monotonic() - begin)}
+    found = tried_by_build(args, number)
+    line = {"seed": args.seed, "number": number, "commit": commit, "run": run_name,
+            **fault, "found": found, "seconds": round(time.monotonic() - begin)}
     append(RECORD, line)
     print(f"{number}: {fault['file']}:{fault['line']} {fault['kind']}: {fault['before']} -> "
           f"{fault['after']}: {', '.join(found) or 'NOT FOUND'}, {line['seconds']} s", flush=True)
@@ -144,38 +158,71 @@ def faults_of(seed):
         yield drawn(lot, files)
 
 
+def note_same(args):
+    reasons = dict(word.split("=", 1) for word in args.same)
+    for at, fault in zip(range(max(map(int, reasons)) + 1), faults_of(args.seed)):
+        if str(at) in reasons:
+            append(RECORD, {"seed": args.seed, "number": at, "run": "read", **fault,
+                            "same": reasons[str(at)]})
+    return 0
+
+
+def recorded(args, run_name):
+    """number -> its line."""
+    return {line["number"]: line for line in lines_of(RECORD)
+            if line["seed"] == args.seed and line["run"] == run_name}
+
+
+def fault_in(line):
+    return {name: line[name] for name in ("file", "line", "kind", "before", "after")}
+
+
+def try_new(args, commit):
+    begin, number = time.monotonic(), 0
+    known, same = recorded(args, "make test"), recorded(args, "read")
+    for at, fault in enumerate(faults_of(args.seed)):
+        late = args.minutes and time.monotonic() - begin > 60 * args.minutes
+        if number == args.faults or late:
+            return
+        if at not in same and (at in known or try_fault(fault, at, args, commit, "make test")):
+            number += 1
+
+
+def try_missed(args, commit):
+    """With the parts, or again with `make test`."""
+    for at, line in recorded(args, "make test").items():
+        if line["found"]:
+            continue
+        if args.again:
+            try_fault(fault_in(line), at, args, commit, "again")
+            continue
+        prepare()
+        plant(fault_in(line))
+        found = tried(["--parts", *WHOLE], LOG / f"{args.seed}-{at}-whole.log")
+        append(RECORD, {**line, "commit": commit, "run": "whole", "found": found})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--faults", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=0, help="begin none after so many")
     parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--same", nargs="+", default=[], metavar="NUMBER=REASON")
     args = parser.parse_args()
-    commit, begin, number = prepare(), time.monotonic(), 0
+    if args.same:
+        return note_same(args)
+    commit = prepare()
     if found := tried([], LOG / "nothing.log"):
         sys.exit(f"fails with nothing planted: {', '.join(found)}")
-    known = {line["number"]: line for line in lines_of(RECORD)
-             if line["seed"] == args.seed and line["run"] == "make test"}
-    for at, fault in enumerate(faults_of(args.seed)):
-        if number == args.faults or (args.minutes and
-                                     time.monotonic() - begin > 60 * args.minutes):
-            break
-        if args.whole:
-            if at > max(known, default=-1):
-                break
-            if at in known and not known[at]["found"]:
-                prepare()
-                plant(fault)
-                found = tried(["--parts", *WHOLE], LOG / f"{args.seed}-{at}-whole.log")
-                append(RECORD, {**known[at], "run": "whole", "found": found})
-        elif at in known or try_fault(fault, at, args, commit):
-            number += 1
-    lines = [line for line in lines_of(RECORD) if line["seed"] == args.seed]
-    short = [line for line in lines if line["run"] == "make test"]
-    missed = [line for line in lines if line["run"] == "whole"]
-    print(f"seed {args.seed}: {len(short)} planted, {sum(bool(line['found']) for line in short)} "
-          f"found by make test, {sum(bool(line['found']) for line in missed)} more by the whole")
+    (try_missed if args.whole or args.again else try_new)(args, commit)
+    for run_name in ("make test", "whole", "again"):
+        lines = recorded(args, run_name).values()
+        print(f"seed {args.seed}, {run_name}: {sum(bool(line['found']) for line in lines)} of "
+              f"{len(lines)} found")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
