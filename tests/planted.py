@@ -4,8 +4,8 @@
     planted.py [--faults 40] [--seed N]      so many, of a seed; those that are noted are left out
     planted.py --whole [--seed N]            those that make test missed: does test-all find them?
     planted.py --again [--seed N]            the same, after tests were written for them
-    planted.py --same NUMBER=REASON...       faults that a reader takes for none: nothing that anybody
-                                             may rely on is another; they are not tried, nor counted
+    planted.py --same NUMBER=REASON...       faults that a reader takes for none, as nothing that
+                                             anybody may rely on is another: they are not tried
 
 A fault is an operator, a bound, a call that is left out, a condition turned round, or an early
 return, in a line that is drawn by lot. Each is built and tried in a checkout of its own, of the
@@ -113,7 +113,7 @@ def tried(words, log):
 
 
 def plant(fault):
-    """In the line that is as it was when the fault was drawn, or else in the nearest one that is."""
+    """In the line that is as it was when the fault was drawn: the nearest one, if it has moved."""
     path = TREE / fault["file"]
     lines = path.read_text().splitlines()
     same = [at for at, line in enumerate(lines) if line.partition("//")[0].strip() ==
@@ -126,7 +126,7 @@ def plant(fault):
 
 
 def tried_by_build(args, number):
-    """By `make test`: the builds one after the other, those first that are quick to make."""
+    """By `make test`: build by build, those first that are quick to make."""
     for build in ("no-mpi", "mpich", "asan", "openmpi", "tsan"):
         found = tried(["--only", f" {build}", "--mpi", "mpich"],
                       LOG / f"{args.seed}-{number}-{build}.log")
