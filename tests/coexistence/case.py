@@ -7,7 +7,8 @@ BY_SLUICE, BY_MPI = "served by sluice", "served by the MPI"
 @dataclass
 class Case:
     """`preload` is what LD_PRELOAD holds, in order; "run" in it stands for `sluice run`, which
-    puts Sluice first. {path} and {program} are replaced in `words`."""
+    puts Sluice first. {path} and {program} are replaced in `words`, {path} in
+    `settings` as well."""
     name: str
     program: str
     expected: list

@@ -137,9 +137,14 @@ def cases_of_romio_hints():
     yield case("sluice disable", "sluice disable", "", BY_MPI)
     yield case("nonsense", "sluice_domains many", "", "rank 1: sluice_domains=auto",
                "^sluice: hint of the system sluice_domains=many is not understood", BY_SLUICE)
+    yield case("romio_no_indep_rw", "romio_no_indep_rw true", "romio_cb_read disable",
+               "rank 1: romio_cb_write=enable", "rank 1: romio_cb_read=enable", BY_SLUICE)
+    # Libraries lay their files out after the stripes: no other ones than the MPI says.
+    no_stripes = [rf"rank 1: {name}=(0|not there)$"
+                  for name in ("striping_unit", "striping_factor")]
     for none in ("missing", "folder", "", "one_word"):
         yield case(f"no hints ({none or 'empty'})", none, "", "rank 1: cb_buffer_size=1048576",
-                   BY_SLUICE)
+                   *no_stripes, BY_SLUICE)
 
 
 def cases_of_files(mpi):
@@ -180,6 +185,30 @@ def cases_of_flushes():
     for way in ("write_at", "write_at_all"):
         yield Case(f"durable when it is closed, {way}", "durable.c", [f"durable: {BY_SLUICE}"],
                    f"{{program}} {{path}} {way}", ranks=2)
+
+
+def cases_of_atomic_mode():
+    """Pieces that are sieved, and pieces that are not."""
+    both = {"SLUICE_WRITE_BEHIND": "16M", "SLUICE_READ_AHEAD": "16M"}
+    for way, ints, name, given in (("read", 1, "", {}), ("read", 20000, "", {}),
+                                   ("iread", 1, "", {}), ("read", 1, ", behind and ahead", both)):
+        yield Case(f"atomic {way}, pieces of {ints}{name}", "atomic.c",
+                   [BY_SLUICE, "^0 reads are torn"], f"{{program}} {way} {ints} {{path}}",
+                   settings=given)
+
+
+def cases_of_the_end():
+    """In the delete functions of MPI_COMM_SELF files work as before, and HDF5 closes its there."""
+    settings = {"behind": {"SLUICE_WRITE_BEHIND": "16M"},
+                "statistics, trace and log": {"SLUICE_STATS": "1", "SLUICE_TRACE": "{path}.json",
+                                              "SLUICE_RECORD": "{path}.record"},
+                "two nodes": {"SLUICE_TEST": "ranks_per_node=2"},
+                "calls": {"SLUICE_PROGRESS": "calls"}}
+    for way in ("deleted", "left"):
+        for name, given in ("", {}), *settings.items():
+            yield Case(f"a file {way} at MPI_Finalize, {name}".rstrip(", "), "finalize.c",
+                       [BY_SLUICE, "all pieces are there"], f"{{program}} {way} {{path}}",
+                       settings=given)
 
 
 def cases_of_threads():
@@ -343,4 +372,5 @@ def all_cases(mpi):
             *cases_of_romio_hints(), *cases_of_files(mpi), *cases_of_levels(mpi),
             *network_cases.all_cases(mpi), *cases_of_processes(mpi), *cases_of_held_files(),
             *cases_of_coverage(), *cases_of_limits(), *cases_of_shared_memory(),
-            *cases_of_threads(), *cases_of_flushes(), *cases_of_versions(mpi)]
+            *cases_of_atomic_mode(), *cases_of_the_end(), *cases_of_threads(),
+            *cases_of_flushes(), *cases_of_versions(mpi)]

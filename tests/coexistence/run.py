@@ -56,8 +56,10 @@ def split(words):
 def start(mpi, case, folder):
     """Returns (exit code or None, output, processes left)."""
     mark = uuid.uuid4().hex
-    run = runner.Run(mpi, case.program, case.ranks, settings=case.settings)
-    code, output = runner.execute(words_of(mpi, case, folder / "file"),
+    path = folder / "file"
+    settings = {name: value.replace("{path}", str(path)) for name, value in case.settings.items()}
+    run = runner.Run(mpi, case.program, case.ranks, settings=settings)
+    code, output = runner.execute(words_of(mpi, case, path),
                                   runner.environment(run, mark, False), SECONDS, mark)
     left = runner.leftover_processes(mark)
     runner.end_processes(mark)

@@ -180,6 +180,7 @@ TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     set.storage = StorageEngine::uring;
     set.plan.aggregator_count = 3;
     set.plan.stripe_count = 7;
+    set.plan.stripe_bytes = 65536;
     set.placement = {{{"node-1", 2}, {"*", 1}}, {4, 0}};
     set.plan.domains = Domains::groups;
     set.plan.group_count = 5;
@@ -195,11 +196,24 @@ TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     ReadHints const read(table);
     EXPECT_TRUE(read.complaints.empty());
     set.plan.window_bytes = window_bytes_default;  // Automatic values are spelt out.
-    set.plan.stripe_bytes = stripe_bytes_default;
     set.given = read.hints.given;
     EXPECT_EQ(read.hints, set);
     for (auto const& [name, value] : hints_in_force(FileHints{}, limits)) table[name] = value;
     EXPECT_EQ(table.at("cb_nodes"), "2");
+}
+
+/// PnetCDF aligns variables to `striping_unit`, so one that is made up changes its files.
+TEST(Hints, InForceAreNoStripesThatNobodyKnows) {
+    for (auto const& [name, value] : hints_in_force(FileHints{}, {}))
+        EXPECT_FALSE(name.starts_with("striping")) << name << "=" << value;
+}
+
+TEST(Hints, NoIndependentAccessMeansCollectiveBuffering) {
+    ReadHints const read(Table{{"romio_no_indep_rw", "true"}, {"romio_cb_read", "disable"}});
+    EXPECT_TRUE(read.complaints.empty());
+    EXPECT_EQ(read.hints.plan.write, Strategy::two_phase);
+    EXPECT_EQ(read.hints.plan.read, Strategy::two_phase);
+    EXPECT_EQ(ReadHints(Table{{"romio_no_indep_rw", "false"}}).hints, FileHints{});
 }
 
 TEST(HintsInLines, AreReadAsByRomio) {

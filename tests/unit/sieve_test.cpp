@@ -94,6 +94,9 @@ TEST(SieveTransfer, WindowsPayForShortDistancesOnly) {
     EXPECT_TRUE(sieving_pays(request, 100));
     EXPECT_FALSE(sieving_pays(request, 90));
     EXPECT_FALSE(sieving_pays(request, 0));
+    request.atomic = true;  // The lock is of the whole request, and not of a window.
+    EXPECT_FALSE(sieving_pays(request, 100));
+    request.atomic = false;
     request.bytes = 10;
     EXPECT_FALSE(sieving_pays(request, 100));
     request.view.filetype = Layout::contiguous();

@@ -34,6 +34,8 @@ constexpr Knob hints[] = {
     {"romio_ds_write", "automatic", "shown as it was given; writes are never sieved"},
 };
 constexpr std::size_t hints_of_users = 14;
+/// ROMIO's: true says enable for romio_cb_write and romio_cb_read, whatever those say.
+constexpr char const* no_independent = "romio_no_indep_rw";
 static_assert(std::size(hints) <= 32);  // FileHints::given has a bit for each.
 
 /// A hint that was published, whose words are words of sluice_exchange today.
@@ -57,6 +59,7 @@ OldHint const* old_hint(std::string_view name) noexcept {
 /// The bit of a hint in FileHints::given; 0 for what is no hint.
 std::uint32_t bit_of(std::string_view name) noexcept {
     if (old_hint(name)) name = "sluice_exchange";
+    if (name == no_independent) name = "romio_cb_write";
     std::uint32_t bit = 1;
     for (Knob const& knob : hints) {
         if (name == knob.name) return bit;
@@ -201,6 +204,10 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const p = reader.word("romio_cb_read", {"enable", "disable", "automatic"})) {
         h.plan.read = strategy_of(*p);
     }
+    if (info(no_independent) == "true") {
+        h.plan.write = h.plan.read = Strategy::two_phase;
+        given |= bit_of("romio_cb_write") | bit_of("romio_cb_read");
+    }
     if (auto const p = reader.word("romio_ds_write", {"enable", "disable", "automatic"})) {
         h.sieve_writes = strategy_of(*p);
     }
@@ -221,23 +228,28 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
         return std::to_string(set > 0 ? set : otherwise);
     };
     Hints const& plan = hints.plan;
-    return {{"sluice", "enable"},
-            {"sluice_durable", hints.durable ? "close" : "never"},
-            {"sluice_storage", engines.begin()[static_cast<std::size_t>(hints.storage)]},
-            {"sluice_page_cache", page_caches.begin()[static_cast<std::size_t>(hints.page_cache)]},
-            {"sluice_write_behind", std::to_string(hints.write_behind)},
-            {"sluice_read_ahead", std::to_string(hints.read_ahead)},
-            {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
-            {"cb_config_list", describe(hints.placement.hosts)},
-            {"sluice_aggregators", describe(hints.placement.ranks)},
-            {"cb_buffer_size", number(plan.window_bytes, window_bytes_default)},
-            {"striping_unit", number(plan.stripe_bytes, stripe_bytes_default)},
-            {"striping_factor", std::to_string(plan.stripe_count)},
-            {"sluice_domains", describe(plan.domains)},
-            {"sluice_exchange", describe_exchange(plan)},
-            {"romio_cb_write", word(plan.write)},
-            {"romio_cb_read", word(plan.read)},
-            {"romio_ds_write", word(hints.sieve_writes)}};
+    std::vector<std::pair<std::string, std::string>> all{
+        {"sluice", "enable"},
+        {"sluice_durable", hints.durable ? "close" : "never"},
+        {"sluice_storage", engines.begin()[static_cast<std::size_t>(hints.storage)]},
+        {"sluice_page_cache", page_caches.begin()[static_cast<std::size_t>(hints.page_cache)]},
+        {"sluice_write_behind", std::to_string(hints.write_behind)},
+        {"sluice_read_ahead", std::to_string(hints.read_ahead)},
+        {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
+        {"cb_config_list", describe(hints.placement.hosts)},
+        {"sluice_aggregators", describe(hints.placement.ranks)},
+        {"cb_buffer_size", number(plan.window_bytes, window_bytes_default)},
+        {"sluice_domains", describe(plan.domains)},
+        {"sluice_exchange", describe_exchange(plan)},
+        {"romio_cb_write", word(plan.write)},
+        {"romio_cb_read", word(plan.read)},
+        {"romio_ds_write", word(hints.sieve_writes)}};
+    // Libraries such as PnetCDF lay their files out after the stripes, so none is made up.
+    if (plan.stripe_bytes > 0) all.emplace_back("striping_unit", std::to_string(plan.stripe_bytes));
+    if (plan.stripe_count > 0) {
+        all.emplace_back("striping_factor", std::to_string(plan.stripe_count));
+    }
+    return all;
 }
 
 }  // namespace sluice

@@ -10,6 +10,7 @@ constexpr Bytes window_bytes_most = Bytes{512} << 10;  ///< It stays in a proces
 
 bool sieving_pays(Request const& request, Bytes gap_bytes) noexcept {
     Layout const& view = *request.view.filetype;
+    if (request.atomic) return false;  // Its lock is of all its span, and a window is a part of it.
     if (gap_bytes <= 0 || request.bytes <= 0 || view.is_contiguous() || !view.is_ascending())
         return false;
     std::int64_t const pieces = piece_count(request);

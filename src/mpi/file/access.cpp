@@ -151,7 +151,9 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
         make_call(*file, file->view, arguments, waits || may_delay, access.conversion_buffer_);
     prepare_for(*file, call.request, true);
     bool const converts = access.conversion_buffer_ != nullptr;
-    if (waits && arguments.direction == Direction::read && file->ahead.on()) {
+    // What an atomic read returns has to be the file's when it was called, under its lock.
+    bool const may_lead_on = waits && arguments.direction == Direction::read && !file->atomic;
+    if (may_lead_on && file->ahead.on()) {
         access.leads_on_ = true;
         bool const fits = call.status == Status::ok && !converts;
         access.operation_ = file->ahead.take(*file, call, fits);

@@ -1,6 +1,6 @@
 // The library's MPI_Init, MPI_Init_thread, MPI_Finalize and session functions. At the start they
-// only raise the thread level where several nodes need it. At the end they wait for requests, print
-// statistics and end the helper thread.
+// only raise the thread level where several nodes need it. At the end, when no function of the
+// program will run any more, they wait for requests, print statistics and end the helper thread.
 #include "mpi/collective/communicator.hpp"
 #include "mpi/collective/communicator_collectives.hpp"
 #include "mpi/collective/own_reduction.hpp"
@@ -93,16 +93,6 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
     begin_trace(merges ? world : MPI_COMM_NULL, rank);
 }
 
-void world_initialised() {
-    int provided = MPI_THREAD_SINGLE, rank = 0, ranks = 0;
-    PMPI_Query_thread(&provided);
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (settings().enabled) check_world(ranks);
-    initialised(rank, provided == MPI_THREAD_MULTIPLE, MPI_COMM_WORLD);
-    if (calls_arrive()) record::Recorder::start(rank, ranks);
-}
-
 /// Before the world or a session ends; after the last one MPI is gone.
 void finalizing() {
     SLUICE_TRACED(MPI_Finalize);
@@ -123,6 +113,41 @@ void finalizing() {
     Team::forget_all();
     forget_peers();
     forget_types();
+}
+
+/// The last that the program's MPI_Finalize calls of ours, while MPI is still whole.
+int world_finalizing(MPI_Comm, int, void*, void*) {
+    finalizing();
+    end_group_meetings();
+    end_trace();
+    return MPI_SUCCESS;
+}
+
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before all else, the last one set first
+/// (MPI-4.0, 11.2.4), and programs may use files in their delete functions: HDF5 closes there what
+/// was left open. This attribute is set before the program can set any, so it is deleted behind all
+/// of them. Returns whether it could be set.
+bool end_behind_delete_functions() {
+    int key = MPI_KEYVAL_INVALID;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, world_finalizing, &key, nullptr)) {
+        return false;
+    }
+    bool const set = PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) == MPI_SUCCESS;
+    PMPI_Comm_free_keyval(&key);  // It stays for as long as the attribute does.
+    return set;
+}
+
+std::atomic<bool> ends_behind{false};  ///< MPI_Finalize comes to world_finalizing() by itself.
+
+void world_initialised() {
+    ends_behind = end_behind_delete_functions();
+    int provided = MPI_THREAD_SINGLE, rank = 0, ranks = 0;
+    PMPI_Query_thread(&provided);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (settings().enabled) check_world(ranks);
+    initialised(rank, provided == MPI_THREAD_MULTIPLE, MPI_COMM_WORLD);
+    if (calls_arrive()) record::Recorder::start(rank, ranks);
 }
 
 #ifdef SLUICE_HAVE_SESSIONS
@@ -175,9 +200,7 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 }
 
 int MPI_Finalize(void) {
-    sluice::finalizing();
-    sluice::end_group_meetings();
-    sluice::end_trace();
+    if (!sluice::ends_behind) sluice::world_finalizing(MPI_COMM_SELF, 0, nullptr, nullptr);
     return SLUICE_PMPI(MPI_Finalize)();
 }
 
