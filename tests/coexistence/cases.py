@@ -344,26 +344,31 @@ def cases_of_links(mpi):
                defines=(*here, "-lmpi", "-lsluice"), called="linked_behind")
 
 
-def without_function(mpi, function):
-    """A folder with a copy of the MPI that lacks a function, as that of another version may."""
+def changed_mpi(mpi, name, before, after):
+    """Folders, the first of which has a copy of the MPI with other bytes."""
     theirs = runner.BUILD / "env" / mpi / "lib"
     library = next(theirs.glob("libmpi.so.[0-9]*"))
-    folder = runner.BUILD / mpi / "tests" / "coexistence" / "without"
+    folder = runner.BUILD / mpi / "tests" / "coexistence" / name
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"\0{function}\0".encode()
-    assert name in library.read_bytes()
-    changed = library.read_bytes().replace(name, name.replace(b"PMPI", b"QMPI"))
-    (folder / library.name).write_bytes(changed)
+    assert before in library.read_bytes()
+    (folder / library.name).write_bytes(library.read_bytes().replace(before, after))
     return f"{folder}:{theirs}:{theirs / mpi}"
 
 
 def cases_of_versions(mpi):
+    def case(name, folders, said):
+        return Case(name, "files.c", [f"^sluice: {said}"],
+                    f"env LD_LIBRARY_PATH={folders} {{program}} {{path}} {{path}}", fails=True)
+
     # Bound when it is first called, in the middle of a run. Others are missed by the loader.
     function = "PMPI_Type_get_contents" + ("_c" if mpi == "mpich" else "")
-    said = f"^sluice: built for .* that has {function}, which the MPI in this process has not"
-    folders = without_function(mpi, function)
-    yield Case("an MPI that lacks a function", "files.c", [said],
-               f"env LD_LIBRARY_PATH={folders} {{program}} {{path}} {{path}}", fails=True)
+    symbol = f"\0{function}\0".encode()
+    without = changed_mpi(mpi, "without", symbol, symbol.replace(b"PMPI", b"QMPI"))
+    yield case("an MPI that lacks a function", without,
+               f"built for .* that has {function}, which the MPI in this process has not")
+    own, other = (b"MPICH ", b"OTHER ") if mpi == "mpich" else (b"Open MPI", b"Odd, MPI")
+    yield case("another MPI", changed_mpi(mpi, "other", own, other),
+               r"built for (MPICH|Open MPI), but the program uses another MPI \(\S+, O")
 
 
 def all_cases(mpi):
