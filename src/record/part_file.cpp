@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <dirent.h>
 #include <fcntl.h>
 #include <memory>
 #include <sys/file.h>
@@ -18,7 +17,7 @@
 namespace sluice::record {
 namespace {
 
-constexpr mode_t readable = 0644, searchable = 0755;
+constexpr mode_t readable = 0644;
 
 std::string failed(std::string const& what) { return what + ": " + errno_text(errno); }
 
@@ -33,12 +32,21 @@ bool write_all(int fd, char const* from, std::size_t bytes) {
     return true;
 }
 
+using Start = std::array<char, signature.size()>;
+
+/// Whether the file begins as each part of a log does.
+bool is_part(int fd) {
+    Start start{};
+    return pread(fd, start.data(), start.size(), 0) == static_cast<ssize_t>(start.size()) &&
+           std::string_view(start.data(), start.size()) == signature;
+}
+
 /// Whether the file may be removed: it is empty, or a log.
 bool is_log(int fd) {
-    std::array<char, signature.size()> start{};
+    Start start{};
     ssize_t const got = pread(fd, start.data(), start.size(), 0);
     bool const packed = got >= 2 && start[0] == '\x1f' && start[1] == '\x8b';
-    return got == 0 || packed || std::string_view(start.data(), start.size()) == signature;
+    return got == 0 || packed || is_part(fd);
 }
 
 /// Another rank holds it while it moves its part: some milliseconds, or seconds of a full system.
@@ -66,44 +74,39 @@ bool copy_whole(int from, int to) {
 
 }  // namespace
 
-std::string PartFile::path() const { return folder_of(log_) + "/" + std::to_string(rank_); }
+PartsFolder log_parts(std::string const& log) { return {log, is_part}; }
 
 std::string PartFile::open(std::string const& log, std::int64_t rank) {
     log_ = log;
     rank_ = rank;
-    Descriptor const old(::open(log_.c_str(), O_RDONLY | O_CLOEXEC));
+    Descriptor const old(::open(log_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (old.get() >= 0 && !is_log(old.get())) return log_ + " is no log, and is left alone";
-    if (mkdir(folder_of(log).c_str(), searchable) != 0 && errno != EEXIST)
-        return failed("cannot make " + folder_of(log));
-    fd_ = Descriptor(::open(path().c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, readable));
-    if (fd_.get() < 0) return failed("cannot write " + path());
+    std::string why;
+    fd_ = log_parts(log_).open(rank, why);
+    if (fd_.get() < 0) return why;
     if (flock(fd_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         fd_ = Descriptor();
         return "another job records into " + log;
     }
     if (ftruncate(fd_.get(), 0) == 0) return {};
     fd_ = Descriptor();
-    return failed("cannot write " + path());
+    return failed("cannot write " + log_parts(log_).path_of(rank_));
 }
 
 std::string PartFile::clear_others() {
     if (unlink(log_.c_str()) != 0 && errno != ENOENT) return failed("cannot remove " + log_);
-    std::unique_ptr<DIR, int (*)(DIR*)> const folder(opendir(folder_of(log_).c_str()), closedir);
-    std::string const own = std::to_string(rank_);
-    while (dirent const* const entry = folder ? readdir(folder.get()) : nullptr) {
-        std::string const name = entry->d_name;
-        if (name != own && name.find_first_not_of("0123456789") == std::string::npos)
-            unlink((folder_of(log_) + "/" + name).c_str());
-    }
+    log_parts(log_).remove_parts(rank_);
     return {};
 }
 
 std::string PartFile::write(std::string const& text) {
-    return write_all(fd_.get(), text.data(), text.size()) ? "" : failed("cannot write " + path());
+    if (write_all(fd_.get(), text.data(), text.size())) return {};
+    return failed("cannot write " + log_parts(log_).path_of(rank_));
 }
 
 std::string PartFile::move_into_log() {
-    Descriptor const log(::open(log_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, readable));
+    constexpr int how = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+    Descriptor const log(::open(log_.c_str(), how, readable));
     if (log.get() < 0) return failed("cannot write " + log_);
     if (!lock_patiently(log.get())) return failed("cannot lock " + log_);
     off_t const before = lseek(log.get(), 0, SEEK_END);
@@ -112,8 +115,7 @@ std::string PartFile::move_into_log() {
         if (before >= 0 && ftruncate(log.get(), before) != 0) why += ", which is damaged";
         return why;
     }
-    unlink(path().c_str());
-    rmdir(folder_of(log_).c_str());  // By the last one; the others fail, as there are parts.
+    log_parts(log_).remove(std::to_string(rank_));
     fd_ = Descriptor();
     return {};
 }

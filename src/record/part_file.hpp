@@ -3,19 +3,20 @@
 // file there, with all but the last moment in it; readers take it along (tools/recorded/text.hpp).
 #pragma once
 #include "system/descriptor.hpp"
+#include "system/parts_folder.hpp"
 
 #include <cstdint>
 #include <string>
 
 namespace sluice::record {
 
+/// Where the parts of a log lie.
+[[nodiscard]] PartsFolder log_parts(std::string const& log);
+
 class PartFile {
 public:
-    /// Where the parts of a log lie.
-    [[nodiscard]] static std::string folder_of(std::string const& log) { return log + ".parts"; }
-
-    /// Makes the part of a rank, empty. Returns what went wrong; empty: nothing. A process that
-    /// still runs has the part: it is left alone.
+    /// Makes the part of a rank, empty. Returns what went wrong; empty: nothing. What is there and
+    /// is no log, or no part of one, is left alone, and so is the part of a process that runs.
     [[nodiscard]] std::string open(std::string const& log, std::int64_t rank);
     /// Removes what an earlier job left: the log, and the parts of other ranks. Called by one rank
     /// that has its part open, before the others have. A log that is none is not touched.
@@ -30,8 +31,6 @@ public:
     [[nodiscard]] bool is_open() const noexcept { return fd_.get() >= 0; }
 
 private:
-    [[nodiscard]] std::string path() const;
-
     std::string log_;
     std::int64_t rank_ = 0;
     Descriptor fd_;

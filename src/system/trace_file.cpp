@@ -1,11 +1,12 @@
 // How parts are written and read. See trace_file.hpp.
 #include "system/trace_file.hpp"
 
+#include "trace/chrome_json.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sluice {
@@ -69,22 +70,36 @@ TracePart part_of(TraceTables const& tables) {
 
 }  // namespace
 
-std::string trace_parts_folder(std::string const& file) { return file + ".parts"; }
+PartsFolder trace_parts(std::string const& file) {
+    return {file, [](int fd) {
+                std::array<char, trace_magic.size()> found{};
+                return get(fd, &found, sizeof found, 0) == sizeof found && found == trace_magic;
+            }};
+}
 
+bool is_free_for_trace(std::string const& file) {
+    Descriptor const there(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (there.get() < 0) return errno == ENOENT;
+    std::string start(ChromeJson::start.size(), '\0');
+    std::size_t const got = get(there.get(), start.data(), start.size(), 0);
+    return got == 0 || start == ChromeJson::start;
+}
+
+/// The mark is there at once, so that a part of a rank that was killed is known as one.
 std::unique_ptr<TracePartFile> TracePartFile::create(std::string const& file, int rank,
                                                      std::string& why) {
-    std::string const folder = trace_parts_folder(file);
-    if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
-        why = because("make the folder", folder);
+    if (!is_free_for_trace(file)) {
+        why = file + " is no trace, and is left alone";
         return nullptr;
     }
-    std::string const path = folder + "/" + std::to_string(rank);
-    Descriptor descriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (descriptor.get() < 0) {
-        why = because("write", path);
-        return nullptr;
-    }
-    return std::unique_ptr<TracePartFile>(new TracePartFile(std::move(descriptor)));
+    Descriptor descriptor = trace_parts(file).open(rank, why);
+    if (descriptor.get() < 0) return nullptr;
+    std::unique_ptr<TracePartFile> part(new TracePartFile(std::move(descriptor)));
+    bool const works = ftruncate(part->descriptor_.get(), 0) == 0 &&
+                       part->put(&trace_magic, sizeof trace_magic, 0);
+    if (works) return part;
+    why = because("write", trace_parts(file).path_of(rank));
+    return nullptr;
 }
 
 bool TracePartFile::put(void const* from, std::size_t bytes, std::uint64_t offset) {
@@ -130,8 +145,7 @@ bool TracePartFile::write(TraceTables& tables, std::array<TraceEvent*, trace_lan
     return works;
 }
 
-std::optional<TracePart> read_trace_part(std::string const& path, bool events) {
-    Descriptor const file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+std::optional<TracePart> read_trace_part(Descriptor const& file, bool events) {
     auto const tables = std::make_unique<TraceTables>();
     tables->header.magic = {};
     if (get(file.get(), tables.get(), sizeof *tables, 0) < sizeof(TraceHeader)) return std::nullopt;

@@ -3,6 +3,7 @@
 // runs, so that what a rank did is there when the rank was killed.
 #pragma once
 #include "system/descriptor.hpp"
+#include "system/parts_folder.hpp"
 #include "trace/part.hpp"
 
 #include <array>
@@ -12,11 +13,16 @@
 
 namespace sluice {
 
-[[nodiscard]] std::string trace_parts_folder(std::string const& file);
+/// Where the parts of a trace lie.
+[[nodiscard]] PartsFolder trace_parts(std::string const& file);
+
+/// Whether a trace may take the place of the file: none is there, or an empty one, or a trace.
+[[nodiscard]] bool is_free_for_trace(std::string const& file);
 
 class TracePartFile {
 public:
-    /// Makes the folder where there is none. Null where the system refuses, and `why` says it.
+    /// Makes the folder where there is none. Null, and `why`: the system refuses, or what is there
+    /// is no trace, or no part of one.
     static std::unique_ptr<TracePartFile> create(std::string const& file, int rank,
                                                  std::string& why);
 
@@ -36,6 +42,6 @@ private:
 
 /// With its events, or without. Nothing where the file is not a part, or cannot be read. One that
 /// is cut off is read as far as it goes.
-[[nodiscard]] std::optional<TracePart> read_trace_part(std::string const& path, bool events);
+[[nodiscard]] std::optional<TracePart> read_trace_part(Descriptor const& file, bool events);
 
 }  // namespace sluice

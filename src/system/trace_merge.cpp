@@ -17,22 +17,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Found {
-    std::string path;
-    TracePart part;  ///< Without its events.
-};
+constexpr char const* merged_name = "merged.json";  ///< Beside the parts, until it is whole.
 
-std::vector<Found> find_parts(std::string const& file, std::optional<std::uint64_t> job) {
-    std::vector<Found> all;
-    std::error_code error;
-    for (auto const& entry : fs::directory_iterator(trace_parts_folder(file), error)) {
-        auto part = read_trace_part(entry.path(), false);
-        if (part) all.push_back({entry.path(), std::move(*part)});
+/// The parts of a job, without their events, by their ranks.
+std::vector<TracePart> find_parts(PartsFolder const& folder, std::optional<std::uint64_t> job) {
+    std::vector<TracePart> all;
+    for (std::int64_t const rank : folder.ranks()) {
+        auto part = read_trace_part(folder.find(rank), false);
+        if (part) all.push_back(std::move(*part));
     }
     std::uint64_t newest = 0;
-    for (Found const& found : all) newest = std::max(newest, found.part.job);
-    std::erase_if(all, [&](Found const& found) { return found.part.job != job.value_or(newest); });
-    std::ranges::sort(all, {}, [](Found const& found) { return found.part.rank; });
+    for (TracePart const& part : all) newest = std::max(newest, part.job);
+    std::erase_if(all, [&](TracePart const& part) { return part.job != job.value_or(newest); });
+    std::ranges::sort(all, {}, &TracePart::rank);
     return all;
 }
 
@@ -41,70 +38,66 @@ struct Closing {
 };
 
 /// Empty, or why it failed.
-std::string write_merged(std::string const& path, std::vector<Found> const& all) {
+std::string write_merged(PartsFolder const& folder, std::vector<TracePart> const& all) {
     std::int64_t zero = std::numeric_limits<std::int64_t>::max();
-    for (Found const& found : all) zero = std::min(zero, found.part.aligned(found.part.began));
-    std::unique_ptr<std::FILE, Closing> stream(std::fopen(path.c_str(), "wbe"));
-    if (!stream) return "cannot write " + path + ": " + std::strerror(errno);
+    for (TracePart const& part : all) zero = std::min(zero, part.aligned(part.began));
+    std::string why;
+    Descriptor const file = folder.create(merged_name, why);
+    if (file.get() < 0) return why;
+    std::unique_ptr<std::FILE, Closing> stream(fdopen(dup(file.get()), "wb"));
+    bool works = stream != nullptr;
     ChromeJson json(
         [&](std::string_view text) {
             return std::fwrite(text.data(), 1, text.size(), stream.get()) == text.size();
         },
         zero);
-    bool works = true;
     for (std::size_t i = 0; works && i < all.size(); ++i) {
-        auto const part = read_trace_part(all[i].path, true);
+        auto const part = read_trace_part(folder.find(all[i].rank), true);
         works = !part || json.add(*part);
     }
     works = works && json.finish() && std::fflush(stream.get()) == 0;
-    return works ? "" : "cannot write " + path + ": " + std::strerror(errno);
+    return works ? "" : std::string("cannot write the merged trace: ") + std::strerror(errno);
+}
+
+/// Empty, or why it failed.
+std::string put_in_place(std::string const& file) {
+    if (!is_free_for_trace(file)) return file + " is no trace, and is left alone";
+    std::error_code error;
+    fs::rename(PartsFolder::path_of(file) + "/" + merged_name, file, error);
+    return error ? "cannot write " + file + ": " + error.message() : "";
 }
 
 }  // namespace
 
 MergedTrace merge_trace(std::string const& file, std::optional<std::uint64_t> job) {
     MergedTrace merged;
-    auto const all = find_parts(file, job);
+    PartsFolder const folder = trace_parts(file);
+    auto const all = find_parts(folder, job);
     if (all.empty()) {
-        merged.error = "no parts are in " + trace_parts_folder(file);
+        merged.error = "no parts are in " + PartsFolder::path_of(file);
         return merged;
     }
-    std::string const path = trace_parts_folder(file) + "/merged.json";
-    merged.error = write_merged(path, all);
-    std::error_code error;
-    if (merged.error.empty()) {
-        fs::rename(path, file, error);
-        if (error) merged.error = "cannot write " + file + ": " + error.message();
-    }
+    merged.error = write_merged(folder, all);
+    if (merged.error.empty()) merged.error = put_in_place(file);
     if (!merged.error.empty()) {
-        fs::remove(path, error);
+        folder.remove(merged_name);
         return merged;
     }
-    for (Found const& found : all) {
-        merged.ranks.push_back(found.part.rank);
-        if (!found.part.ended) merged.cut_off.push_back(found.part.rank);
-        merged.lost += found.part.lost;
-        merged.clock_error =
-            std::max({merged.clock_error, found.part.first.error, found.part.last.error});
+    for (TracePart const& part : all) {
+        merged.ranks.push_back(part.rank);
+        if (!part.ended) merged.cut_off.push_back(part.rank);
+        merged.lost += part.lost;
+        merged.clock_error = std::max({merged.clock_error, part.first.error, part.last.error});
     }
     remove_trace_parts(file);
     return merged;
 }
 
-bool has_trace_parts(std::string const& file) { return !find_parts(file, std::nullopt).empty(); }
-
-/// Nothing else than parts is removed, whatever somebody keeps in a folder of this name.
-void remove_trace_parts(std::string const& file) {
-    std::error_code error;
-    std::string const folder = trace_parts_folder(file);
-    std::vector<fs::path> parts;
-    for (auto const& entry : fs::directory_iterator(folder, error)) {
-        bool const is_merged = entry.path().filename() == "merged.json";
-        if (is_merged || read_trace_part(entry.path(), false)) parts.push_back(entry.path());
-    }
-    for (auto const& path : parts) fs::remove(path, error);
-    fs::remove(folder, error);
+bool has_trace_parts(std::string const& file) {
+    return !find_parts(trace_parts(file), std::nullopt).empty();
 }
+
+void remove_trace_parts(std::string const& file) { trace_parts(file).remove_parts(); }
 
 std::string ranks_in_words(std::vector<int> const& ranks) {
     constexpr std::size_t most = 8;

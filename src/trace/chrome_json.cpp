@@ -35,7 +35,7 @@ bool is_message(TraceEvent const& event) noexcept {
 ChromeJson::ChromeJson(std::function<bool(std::string_view)> write, std::int64_t zero)
     : write_(std::move(write)),
       zero_(zero),
-      text_("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[") {}
+      text_(start) {}
 
 bool ChromeJson::add(TracePart const& part) {
     add_metadata(part, {part.rank, 0}, "process_name", "rank " + std::to_string(part.rank),

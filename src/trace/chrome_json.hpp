@@ -11,6 +11,9 @@ namespace sluice {
 
 class ChromeJson {
 public:
+    /// What each trace begins with.
+    static constexpr std::string_view start = R"({"displayTimeUnit":"ms","traceEvents":[)";
+
     /// `write` takes some text, and returns false where it could not. `zero` is the moment, by the
     /// clock of rank 0, from which times are counted.
     ChromeJson(std::function<bool(std::string_view)> write, std::int64_t zero);

@@ -185,7 +185,7 @@ TEST_F(RecordedParts, MoveIntoOneLog) {
     ASSERT_EQ(one.move_into_log(), "");
     EXPECT_EQ(read_log(read_record(log).text).missing(), "");  // The other's part is read along.
     ASSERT_EQ(zero.move_into_log(), "");
-    EXPECT_FALSE(std::filesystem::exists(PartFile::folder_of(log)));
+    EXPECT_FALSE(std::filesystem::exists(PartsFolder::path_of(log)));
     EXPECT_TRUE(is_record(log));
     RecordText const text = read_record(log);
     EXPECT_EQ(read_log(text.text).ranks.size(), 2U);
@@ -228,6 +228,32 @@ TEST_F(RecordedParts, LeaveOtherFilesAlone) {
     EXPECT_NE(part.open(log, 0), "");
     EXPECT_TRUE(std::filesystem::exists(log));
     EXPECT_NE(PartFile().open("/proc/no/such/folder", 0), "");
+}
+
+/// Somebody may keep a folder of this name, with files whose names are numbers.
+TEST_F(RecordedParts, LeaveAFolderOfOtherFilesAlone) {
+    std::string const parts = PartsFolder::path_of(log);
+    std::filesystem::create_directories(parts);
+    for (char const* const name : {"0", "1", "7", "0042", "notes"})
+        std::ofstream(parts + "/" + name) << "precious";
+    PartFile zero, two;
+    EXPECT_NE(zero.open(log, 0).find("is left alone"), std::string::npos);
+    ASSERT_EQ(two.open(log, 2), "");
+    ASSERT_EQ(two.write(lines_of(2)), "");
+    ASSERT_EQ(two.clear_others(), "");
+    EXPECT_EQ(read_record(log).text, lines_of(2));
+    ASSERT_EQ(two.move_into_log(), "");
+    for (char const* const name : {"0", "1", "7", "0042", "notes"})
+        EXPECT_EQ(std::filesystem::file_size(parts + "/" + name), 8U) << name;
+}
+
+TEST_F(RecordedParts, FollowNoLink) {
+    std::string const parts = PartsFolder::path_of(log), victim = folder / "victim";
+    std::filesystem::create_directories(parts);
+    std::ofstream(victim) << "precious";
+    std::filesystem::create_symlink(victim, parts + "/0");
+    EXPECT_NE(PartFile().open(log, 0), "");
+    EXPECT_EQ(std::filesystem::file_size(victim), 8U);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST_F(Merging, what_was_overwritten_is_counted_and_the_rest_is_in_order) {
     ASSERT_TRUE(rank.write());
     for (int i = 3; i < 21; ++i) rank.add(i);
     ASSERT_TRUE(rank.write(true));
-    auto const part = read_trace_part(trace_parts_folder(file_) + "/0", true);
+    auto const part = read_trace_part(trace_parts(file_).find(0), true);
     ASSERT_TRUE(part);
     EXPECT_EQ(part->lost, 13U);
     ASSERT_EQ(part->lanes.size(), 1U);
@@ -91,7 +91,7 @@ TEST_F(Merging, an_event_that_became_longer_is_written_again) {
     ASSERT_TRUE(rank.write());
     rank.add(2);
     ASSERT_TRUE(rank.write());
-    auto const part = read_trace_part(trace_parts_folder(file_) + "/0", true);
+    auto const part = read_trace_part(trace_parts(file_).find(0), true);
     EXPECT_EQ(part->lanes[0].events.size(), 2U);
 }
 
@@ -107,7 +107,7 @@ TEST_F(Merging, parts_become_one_file_and_are_removed) {
     EXPECT_EQ(merged.ranks, (std::vector{0, 1}));
     EXPECT_TRUE(merged.cut_off.empty());
     EXPECT_EQ(merged.clock_error, 20);
-    EXPECT_FALSE(fs::exists(trace_parts_folder(file_)));
+    EXPECT_FALSE(fs::exists(PartsFolder::path_of(file_)));
     // The earliest moment is when rank 1 began: 0 by its clock, -850 by that of rank 0.
     EXPECT_NE(text().find("\"pid\":1,\"tid\":1000,\"ts\":0.950"), std::string::npos) << text();
     EXPECT_NE(text().find("\"pid\":2,\"tid\":1000,\"ts\":1.000"), std::string::npos) << text();
@@ -127,7 +127,7 @@ TEST_F(Merging, a_part_that_is_cut_off_is_read_as_far_as_it_goes) {
     Rank rank(file_, 0, 1);
     for (int i = 0; i < 6; ++i) rank.add(i);
     ASSERT_TRUE(rank.write(true));
-    fs::resize_file(trace_parts_folder(file_) + "/0",
+    fs::resize_file(PartsFolder::path_of(file_) + "/0",
                     ring_offset(0, room) + 3 * sizeof(TraceEvent) + 7);
     EXPECT_EQ(merge_trace(file_).error, "");
     EXPECT_NE(text().find("\"operation\":2"), std::string::npos);
@@ -138,18 +138,45 @@ TEST_F(Merging, an_earlier_jobs_parts_are_not_taken) {
     Rank old(file_, 5, 1), recent(file_, 0, 2);
     ASSERT_TRUE(old.write() && recent.write(true));
     EXPECT_EQ(merge_trace(file_).ranks, std::vector{0});
-    EXPECT_FALSE(fs::exists(trace_parts_folder(file_)));
+    EXPECT_FALSE(fs::exists(PartsFolder::path_of(file_)));
 }
 
 TEST_F(Merging, what_is_no_part_stays) {
     Rank rank(file_, 0, 1);
     ASSERT_TRUE(rank.write(true));
-    std::string const mine = trace_parts_folder(file_) + "/notes";
+    std::string const mine = PartsFolder::path_of(file_) + "/notes";
     std::ofstream(mine) << "no part";
     EXPECT_EQ(merge_trace(file_).error, "");
     EXPECT_TRUE(fs::exists(mine));
     EXPECT_TRUE(fs::exists(file_));
     EXPECT_NE(merge_trace(file_).error, "");
+}
+
+/// Somebody may keep a folder of this name, with files whose names are numbers.
+TEST_F(Merging, somebody_elses_files_stay) {
+    fs::create_directories(PartsFolder::path_of(file_));
+    std::string const mine = PartsFolder::path_of(file_) + "/0";
+    std::ofstream(mine) << "precious";
+    EXPECT_NE(Rank(file_, 0, 1).why.find("is left alone"), std::string::npos);
+    remove_trace_parts(file_);
+    EXPECT_EQ(fs::file_size(mine), 8U);
+    std::ofstream(file_) << "my thesis, which is no trace and is longer than the begin of one";
+    EXPECT_NE(Rank(file_, 1, 1).why.find("is no trace"), std::string::npos);
+}
+
+TEST_F(Merging, no_link_is_followed) {
+    std::string const victim = (folder_ / "victim").string();
+    std::ofstream(victim) << "precious";
+    fs::create_directories(PartsFolder::path_of(file_));
+    fs::create_symlink(victim, PartsFolder::path_of(file_) + "/0");
+    fs::create_hard_link(victim, PartsFolder::path_of(file_) + "/1");
+    EXPECT_NE(Rank(file_, 0, 1).why, "");
+    EXPECT_NE(Rank(file_, 1, 1).why, "");
+    EXPECT_EQ(fs::file_size(victim), 8U);
+    fs::remove_all(PartsFolder::path_of(file_));
+    fs::create_directory_symlink(folder_, PartsFolder::path_of(file_));
+    EXPECT_NE(Rank(file_, 2, 1).why, "");
+    EXPECT_FALSE(fs::exists(folder_ / "2"));
 }
 
 TEST_F(Merging, where_the_file_cannot_be_written_the_parts_stay) {
@@ -165,9 +192,9 @@ TEST_F(Merging, where_the_file_cannot_be_written_the_parts_stay) {
 }
 
 TEST_F(Merging, a_folder_that_is_none_and_a_full_disk_are_told) {
-    std::ofstream(trace_parts_folder(file_)) << "a file in the way";
-    EXPECT_NE(Rank(file_, 0, 1).why.find("cannot write"), std::string::npos);
-    fs::remove(trace_parts_folder(file_));
+    std::ofstream(PartsFolder::path_of(file_)) << "a file in the way";
+    EXPECT_NE(Rank(file_, 0, 1).why.find("cannot open the folder"), std::string::npos);
+    fs::remove(PartsFolder::path_of(file_));
     Rank rank(file_, 0, 1);
     rank.add(1);
     rlimit before{};

@@ -6,42 +6,43 @@
 
 #include "record/line.hpp"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <unistd.h>
 
 namespace sluice {
 namespace {
 
-std::string whole(std::filesystem::path const& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
+std::string whole(int fd) {
+    std::string text;
+    std::array<char, 65536> piece{};
+    for (ssize_t got; (got = read(fd, piece.data(), piece.size())) > 0;)
+        text.append(piece.data(), static_cast<std::size_t>(got));
+    return text;
 }
 
 }  // namespace
 
 RecordText read_record(std::string const& path) {
     RecordText all;
-    std::error_code missing;
-    std::filesystem::directory_iterator parts(record::PartFile::folder_of(path), missing);
-    if (std::filesystem::exists(path) || missing) {
+    PartsFolder const folder = record::log_parts(path);
+    auto const ranks = folder.ranks();
+    if (std::filesystem::exists(path) || ranks.empty()) {
         auto file = read_decomposition(path);
         all = {std::move(file.text), std::move(file.error)};
     }
-    if (missing) return all;
-    for (auto const& part : parts) {
+    for (std::int64_t const rank : ranks) {
         // A line that was cut off ends here: what follows is another rank's.
         if (!all.text.empty() && !all.text.ends_with('\n')) all.text.push_back('\n');
-        all.text += whole(part.path());
+        all.text += whole(folder.find(rank).get());
     }
     return all;
 }
 
 bool is_record(std::string const& path) {
     std::error_code none;
-    if (std::filesystem::is_directory(record::PartFile::folder_of(path), none)) return true;
+    if (!record::log_parts(path).ranks().empty()) return true;
     if (!std::filesystem::is_regular_file(path, none)) return false;
     if (path.ends_with(".gz")) return read_decomposition(path).text.starts_with(record::signature);
     std::string start(record::signature.size(), '\0');

@@ -77,7 +77,7 @@ void tell(MergedTrace const& merged) {
     std::string const& file = job().file;
     if (!merged.error.empty())
         return warn("SLUICE_TRACE: the parts of the trace could not be merged: " + merged.error +
-                    ". They are in " + trace_parts_folder(file) + ": `sluice trace " + file +
+                    ". They are in " + PartsFolder::path_of(file) + ": `sluice trace " + file +
                     "` merges them");
     std::string text = "the trace of " + std::to_string(merged.ranks.size()) + " rank" +
                        (merged.ranks.size() == 1 ? "" : "s") + " is in " + file +

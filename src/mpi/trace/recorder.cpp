@@ -165,7 +165,7 @@ void Recorder::write() {
     if (!works_ || file_->write(*tables_, rings_, why)) return;
     works_ = false;
     warn("SLUICE_TRACE: the trace ends here: " + why +
-         ". The job goes on; what was written is in " + trace_parts_folder(path_));
+         ". The job goes on; what was written is in " + PartsFolder::path_of(path_));
 }
 
 bool Recorder::end() {
