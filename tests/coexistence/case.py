@@ -7,8 +7,8 @@ BY_SLUICE, BY_MPI = "served by sluice", "served by the MPI"
 @dataclass
 class Case:
     """`preload` is what LD_PRELOAD holds, in order; "run" in it stands for `sluice run`, which
-    puts Sluice first. {path} and {program} are replaced in `words`, {path} in
-    `settings` as well."""
+    puts Sluice first. {path}, {program} and {sluice}, the command, are replaced in
+    `words`, {path} in `settings` as well."""
     name: str
     program: str
     expected: list

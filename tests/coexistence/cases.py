@@ -239,6 +239,17 @@ def cases_of_limits():
                    ranks=ranks)
 
 
+def cases_of_settings():
+    """Ranks with other settings than the first, where these would communicate."""
+    for given in ("--behind=64M,{path}.folder", "--trace {path}.json", "--stats"):
+        run = f"{{sluice}} run {given}" if given != "--stats" else "env SLUICE_STATS=1 {sluice} run"
+        for name, first, last in (("first", run, "{sluice} run"), ("last", "{sluice} run", run)):
+            yield Case(f"the {name} rank alone has {given.split('=')[0].split(' ')[0]}", "files.c",
+                       [BY_MPI, once("the MPI serves its files itself")],
+                       f"{first} {{program}} {{path}} {{path}} : -n 1 {last} "
+                       "{program} {path} {path}", ranks=1, preload=())
+
+
 def cases_of_jobs(mpi):
     """Ranks that do not run under Sluice beside some that do."""
     said = "the MPI serves its files itself"
@@ -372,7 +383,7 @@ def cases_of_versions(mpi):
 
 
 def all_cases(mpi):
-    return [*cases_of_jobs(mpi), *cases_of_tools(), *cases_of_wrappers(), *cases_of_links(mpi),
+    return [*cases_of_jobs(mpi), *cases_of_settings(), *cases_of_tools(), *cases_of_wrappers(), *cases_of_links(mpi),
             *cases_of_errors(), *cases_of_other_writes(mpi), *cases_of_pointers(),
             *cases_of_romio_hints(), *cases_of_files(mpi), *cases_of_levels(mpi),
             *network_cases.all_cases(mpi), *cases_of_processes(mpi), *cases_of_held_files(),

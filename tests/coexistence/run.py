@@ -45,7 +45,8 @@ def words_of(mpi, case, path):
     preload = [f"LD_PRELOAD={':'.join(map(str, libraries))}"] if libraries else []
     return [str(word) for word in (
         runner.BUILD / "env" / mpi / "bin" / "mpiexec", "-n", case.ranks, "env", *preload, *run,
-        *split(case.words.format(program=program, path=path)))]
+        *split(case.words.format(program=program, path=path,
+                                 sluice=runner.BUILD / mpi / "bin" / "sluice")))]
 
 
 def split(words):

@@ -39,13 +39,22 @@ std::string job() {
     return code == 0 && proxy.pid > 0 ? std::to_string(proxy.pid) : "";
 }
 
-/// What all ranks must have alike, or their collective calls would not match.
+/// What all ranks must have alike, or their collective calls would not match: each of these settings
+/// has some of its own.
 std::string alike() {
     Settings const& s = settings();
-    bool const spreads = s.affinity.way == Affinity::Way::spread;
-    return std::string(SLUICE_VERSION) + "." + (s.progress_in_calls ? "c" : "-") +
-           (s.collectives ? "n" : "-") + (spreads ? "s" : "-") +
-           (s.network.way == NetworkSetting::Way::mpi ? "m" : "-") + s.network.provider;
+    std::pair<char, bool> const marks[] = {
+        {'c', s.progress_in_calls},
+        {'n', s.collectives},
+        {'s', s.affinity.way == Affinity::Way::spread},
+        {'m', s.network.way == NetworkSetting::Way::mpi},
+        {'t', !s.trace.file.empty()},
+        {'r', s.statistics},
+        {'j', !s.journal_folder.empty()},
+    };
+    std::string text = std::string(SLUICE_VERSION) + ".";
+    for (auto const& [letter, is_set] : marks) text += is_set ? letter : '-';
+    return text + s.network.provider;
 }
 
 /// What this process sees of those that were launched with it.
