@@ -102,7 +102,7 @@ void Player::prepare() {
             auto const layout = types_.layout(entry.number("filetype", -1));
             file.view = layout ? layout : Layout::contiguous();
             file.displacement = entry.number("at", 0);
-            file.etype = std::max<Bytes>(types_.find(entry.number("etype", -1))->size, 1);
+            file.etype = types_.etype_bytes(entry.number("etype", -1));
             file.pointer = 0;
         }
         if (entry.name == "seek" && entry.find("whence") == "set")

@@ -192,7 +192,7 @@ void Player::set_view(record::Entry const& entry) {
     file->native = layout && representation != "external32";
     file->view = layout ? layout : Layout::contiguous();
     file->displacement = entry.number("at", 0);
-    file->etype = std::max<Bytes>(types_.find(entry.number("etype", -1))->size, 1);
+    file->etype = types_.etype_bytes(entry.number("etype", -1));
     file->pointer = 0;
 }
 

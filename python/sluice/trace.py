@@ -234,6 +234,6 @@ def main(arguments: list[str]) -> int:
         raise
     except (Refused, OSError, ImportError) as error:
         print(f"sluice trace: {error}", file=sys.stderr)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         print(f"sluice trace: this is no trace that SLUICE_TRACE wrote: {error}", file=sys.stderr)
     return 1

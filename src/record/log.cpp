@@ -295,6 +295,11 @@ Types::Type const* Types::find(std::int64_t number) const noexcept {
     return found == types_.end() ? nullptr : &found->second;
 }
 
+Bytes Types::etype_bytes(std::int64_t number) const noexcept {
+    Type const* const type = find(number);
+    return type ? std::max<Bytes>(type->size, 1) : 1;
+}
+
 std::shared_ptr<Layout const> Types::layout(std::int64_t number) {
     Type const* const type = find(number);
     if (!type || !type->tree) return nullptr;

@@ -64,6 +64,8 @@ public:
         Offset extent = 0;
     };
     [[nodiscard]] Type const* find(std::int64_t number) const noexcept;
+    /// Of one instance as the etype of a view: 1 where the log is damaged and lacks it.
+    [[nodiscard]] Bytes etype_bytes(std::int64_t number) const noexcept;
     /// Of one instance, repeated at its extent; null where the tree is not known.
     [[nodiscard]] std::shared_ptr<Layout const> layout(std::int64_t number);
 

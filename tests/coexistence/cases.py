@@ -383,10 +383,10 @@ def cases_of_versions(mpi):
 
 
 def all_cases(mpi):
-    return [*cases_of_jobs(mpi), *cases_of_settings(), *cases_of_tools(), *cases_of_wrappers(), *cases_of_links(mpi),
-            *cases_of_errors(), *cases_of_other_writes(mpi), *cases_of_pointers(),
-            *cases_of_romio_hints(), *cases_of_files(mpi), *cases_of_levels(mpi),
-            *network_cases.all_cases(mpi), *cases_of_processes(mpi), *cases_of_held_files(),
-            *cases_of_coverage(), *cases_of_limits(), *cases_of_shared_memory(),
-            *cases_of_atomic_mode(), *cases_of_the_end(), *cases_of_threads(),
-            *cases_of_flushes(), *cases_of_versions(mpi)]
+    return [*cases_of_jobs(mpi), *cases_of_settings(), *cases_of_tools(), *cases_of_wrappers(),
+            *cases_of_links(mpi), *cases_of_errors(), *cases_of_other_writes(mpi),
+            *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
+            *cases_of_levels(mpi), *network_cases.all_cases(mpi), *cases_of_processes(mpi),
+            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
+            *cases_of_shared_memory(), *cases_of_atomic_mode(), *cases_of_the_end(),
+            *cases_of_threads(), *cases_of_flushes(), *cases_of_versions(mpi)]

@@ -4,9 +4,13 @@ program's, and what the command says of them. tests/trace reads those of real jo
 
 The command is $SLUICE.
 """
+import contextlib
+import io
 import json
 import os
 import pathlib
+import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -81,6 +85,18 @@ class Reading(unittest.TestCase):
                 continue
             self.assertEqual((code, said.count("\n")), (1, 1), said)
             self.assertIn("this is no trace that SLUICE_TRACE wrote", said)
+
+    def test_whatever_is_in_it_is_read_or_refused(self):
+        seed = random.SystemRandom().randrange(1, 2**31)
+        lot, text = random.Random(seed), GOLDEN.read_text()
+        numbers = [one.span() for one in re.finditer(r"-?\d+(\.\d+)?", text)]
+        for _ in range(200):
+            begin, end = lot.choice(numbers)
+            other = lot.choice(("0", "-1", "1e400", "NaN", '"a"', "[]", "{}", "null", str(2**70)))
+            self.path.write_text(text[:begin] + other + text[end:])
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                self.assertIn(trace.main([str(self.path)]), (0, 1), f"seed {seed}")
 
     def test_of_many_ranks_the_least_the_median_and_the_most_are_shown(self):
         lines = trace.table("seconds", list(range(20)), {"a": {rank: rank for rank in range(20)}},

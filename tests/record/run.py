@@ -5,6 +5,7 @@ cannot be written end no job. Exit code 1 if a case failed.
 """
 import argparse
 import json
+import random
 import re
 import subprocess
 import sys
@@ -13,8 +14,9 @@ import uuid
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "mpi"), str(HERE.parents[1] / "python")]
+sys.path[:0] = [str(HERE.parent / "mpi"), str(HERE.parent), str(HERE.parents[1] / "python")]
 import run as runner  # noqa: E402
+from lot import fresh_seed  # noqa: E402
 from sluice import record  # noqa: E402
 
 SECONDS = 60
@@ -24,8 +26,8 @@ RANKS = 2
 class Place:
     """A folder, a compiled program, and the ways to run things."""
 
-    def __init__(self, mpi, folder):
-        self.mpi, self.folder = mpi, folder
+    def __init__(self, mpi, folder, seed):
+        self.mpi, self.folder, self.seed = mpi, folder, seed
         self.build = runner.BUILD / runner.MPIS[mpi].build
         self.bin = Path(runner.MPIS[mpi].mpiexec).parent
         self.sluice = self.build / "bin" / "sluice"
@@ -182,6 +184,50 @@ def cut_off(place):
            done.stdout + done.stderr)
 
 
+def damage(text, lot):
+    """A line that is gone, twice there or out of its place, or a number that is another one."""
+    lines = text.splitlines(keepends=True)
+    at, other = lot.randrange(1, len(lines)), lot.randrange(1, len(lines))
+    way = lot.randrange(4)
+    if way == 0:
+        lines[at:at + lot.randrange(1, 4)] = []
+    elif way == 1:
+        lines.insert(other, lines[at])
+    else:
+        numbers = list(re.finditer(r"-?\d+", lines[at]))
+        if numbers:
+            one = lot.choice(numbers)
+            new = str(lot.choice((0, -1, 1, 7, 2**31, 2**62, 2**64)))
+            lines[at] = lines[at][:one.start()] + new + lines[at][one.end():]
+    return "".join(lines)
+
+
+def damaged(place):
+    """Whatever a log says, the commands end by themselves, and no rank by a signal. Of one rank: of
+    several one may wait for a collective call that others no longer make."""
+    path, other = place.folder / "good.record", place.folder / "damaged.record"
+    record_one = [place.sluice, "record", "--out", path, place.calls, place.folder / "good.bin"]
+    code, output = place.start(*record_one, ranks=1)
+    expect(code == 0 and len(path.read_text().splitlines()) > 20, "one rank records", output)
+    seed = place.seed or fresh_seed()
+    lot = random.Random(seed)
+    print(f"seed {seed}")
+    for _ in range(12):
+        text = path.read_text()
+        for _ in range(lot.randrange(1, 4)):
+            text = damage(text, lot)
+        other.write_text(text)
+        code, output = place.start(place.sluice, "replay", other, "--compute", "none", "--dir",
+                                   place.folder / "again", ranks=1)
+        said = f"seed {seed}, exit code {code}"
+        expect(code is not None and code < 128 and "signal" not in output.lower(), said, output)
+        for command in ("explain", "report"):
+            done = subprocess.run([place.sluice, command, other], capture_output=True, text=True,
+                                  timeout=SECONDS, check=False)
+            expect(done.returncode in (0, 1, 2) and "Traceback" not in done.stderr,
+                   f"{command}: {said}", done.stdout + done.stderr)
+
+
 def killed(place):
     path = place.folder / "killed.record"
     code, output = place.record(path, place.calls, place.folder / "killed.bin", "kill")
@@ -217,13 +263,15 @@ def full(place):
     expect(all(500 < len(rank.calls) < 4000 for rank in log.ranks), "what was there is read")
 
 
-CASES = (same_calls, read_by_others, details, explained, tuned, cut_off, killed, unwritable, full)
+CASES = (same_calls, read_by_others, details, explained, tuned, cut_off, damaged, killed,
+         unwritable, full)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mpi", required=True)
     parser.add_argument("--only", help="a case")
+    parser.add_argument("--seed", type=int, help="of what is drawn; a new one each time")
     options = parser.parse_args()
     failed = 0
     for case in CASES:
@@ -231,7 +279,7 @@ def main():
             continue
         with tempfile.TemporaryDirectory(prefix="sluice-record-") as folder:
             try:
-                case(Place(options.mpi, Path(folder)))
+                case(Place(options.mpi, Path(folder), options.seed))
                 print(f"passed: {case.__name__}")
             except AssertionError as fault:
                 failed += 1

@@ -39,8 +39,8 @@ std::string job() {
     return code == 0 && proxy.pid > 0 ? std::to_string(proxy.pid) : "";
 }
 
-/// What all ranks must have alike, or their collective calls would not match: each of these settings
-/// has some of its own.
+/// What all ranks must have alike, or their collective calls would not match: each of these
+/// settings has some of its own.
 std::string alike() {
     Settings const& s = settings();
     std::pair<char, bool> const marks[] = {
