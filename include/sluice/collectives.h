@@ -202,7 +202,9 @@ int sluice_neighbor_alltoallw_init(void const* send, int const* send_counts,
  *  Errors: MPI_ERR_COUNT for a negative size, MPI_ERR_ROOT, MPI_ERR_COMM for an intercommunicator,
  *  MPI_ERR_ARG for null pointers, on this rank and with nothing started. MPI_ERR_TRUNCATE on the
  *  root, from the wait, where all ranks together send more than `capacity` bytes: `receive_bytes`
- *  tells the sizes then, `receive` is left as it is, and the other ranks complete without error. */
+ *  tells the sizes then, `receive` is left as it is, and the other ranks complete without error.
+ *  MPI_ERR_COUNT on all ranks, from the wait, where the MPI has to serve it and all together send
+ *  more than an int can say. */
 int sluice_igather_results(void const* send, MPI_Count send_bytes, void* receive,
                            MPI_Count capacity, MPI_Count* receive_bytes, int root,
                            MPI_Comm communicator, sluice_request* request);

@@ -6,6 +6,7 @@
 #include "collective_batch.hpp"
 #include "collective_legal.hpp"
 #include "collective_names.hpp"
+#include "collective_results.hpp"
 #include "sluice/sluice.h"
 
 namespace {
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
         }
         for (auto& test : legal_tests()) tests.push_back(std::move(test));
         for (auto& test : alias_tests()) tests.push_back(std::move(test));
+        for (auto& test : result_tests()) tests.push_back(std::move(test));
         for (auto& test : name_tests(chosen.no_messages)) tests.push_back(std::move(test));
         return tests;
     });

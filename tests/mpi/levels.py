@@ -69,6 +69,7 @@ def short_runs(mpi):
             {"SLUICE_COLLECTIVES": "1", "SLUICE_NETWORK": "mpi"}),
         Run(mpi, "collectives_test", 4, 2, ["--thread-level", "3", "--only", "names/"], 300,
             {"SLUICE_COLLECTIVES": "1"}),
+        Run(mpi, "collectives_test", 3, 0, ["--only", "results/"], 150, {"SLUICE": "off"}),
         Run(mpi, "behind_test", 2),
         Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("256K,{work}")),
         Run(mpi, "progress_test", 2, 0, [], 150, {"SLUICE_TEST": DEVICE}),
@@ -279,6 +280,7 @@ def collective_runs(mpi, cases, all_ranks, seeds=1, sleepers=(2, 4)):
             {**served, "SLUICE_PROGRESS": "calls"}),
         # MPI's are not served; Open MPI's own hang where ranks have different datatypes.
         Run(mpi, "collectives_test", 3, 0, [*few, "--only", "/sluice_"], 300),
+        Run(mpi, "collectives_test", 3, 0, ["--only", "results/"], 150, {"SLUICE": "off"}),
         Run(mpi, "collectives_test", 3, 0, [*few, *awake, "--thread-level", "3"], 300, served),
         Run(mpi, "collectives_test", 4, 2, ["--thread-level", "3", "--only", "names/"], 300,
             served),

@@ -74,20 +74,24 @@ Gather gather_of_data(Results& results, CollectiveState& state) {
     return data;
 }
 
-/// The MPI's own functions, one after the other.
+/// The MPI's own functions, one after the other. All ranks learn all sizes, and so refuse together
+/// what is longer than an int can say.
 int gather_in_mpi(Arguments const& a, MPI_Comm communicator) {
     bool const is_root = rank_in(communicator) == a.root;
-    if (a.send_bytes > INT_MAX) return MPI_ERR_COUNT;
-    int const own = static_cast<int>(a.send_bytes);
-    std::vector<int> sizes(static_cast<std::size_t>(size_in(communicator))), places(sizes.size());
-    PMPI_Gather(&own, 1, MPI_INT, sizes.data(), 1, MPI_INT, a.root, communicator);
+    std::vector<Bytes> sizes(static_cast<std::size_t>(size_in(communicator)));
+    PMPI_Allgather(&a.send_bytes, sizeof(Bytes), MPI_BYTE, sizes.data(), sizeof(Bytes), MPI_BYTE,
+                   communicator);
     Bytes const all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
-    std::exclusive_scan(sizes.begin(), sizes.end(), places.begin(), 0);
+    if (all > INT_MAX) return MPI_ERR_COUNT;
+    std::vector<int> const counts(sizes.begin(), sizes.end());
+    std::vector<int> places(counts.size());
+    std::exclusive_scan(counts.begin(), counts.end(), places.begin(), 0);
     std::vector<std::byte> dropped;
     bool const fits = !is_root || all <= a.capacity;
     if (!fits) dropped.resize(static_cast<std::size_t>(all));
-    int const code = PMPI_Gatherv(a.send, own, MPI_BYTE, fits ? a.receive : dropped.data(),
-                                  sizes.data(), places.data(), MPI_BYTE, a.root, communicator);
+    int const code = PMPI_Gatherv(a.send, static_cast<int>(a.send_bytes), MPI_BYTE,
+                                  fits ? a.receive : dropped.data(), counts.data(), places.data(),
+                                  MPI_BYTE, a.root, communicator);
     if (is_root) std::copy(sizes.begin(), sizes.end(), a.receive_bytes);
     return code == MPI_SUCCESS && !fits ? MPI_ERR_TRUNCATE : code;
 }
@@ -110,9 +114,8 @@ int begin(Arguments const& arguments, MPI_Comm communicator, sluice_request* req
     PreparedCollective prepared;
     prepared.context = CommunicatorCollectives::of(communicator);
     if (!prepared.context) {
-        int const code = gather_in_mpi(arguments, communicator);
-        if (code == MPI_SUCCESS) *request = completed_own();
-        return code;
+        *request = ended_own(gather_in_mpi(arguments, communicator));
+        return MPI_SUCCESS;
     }
     auto results = std::make_shared<Results>();
     results->arguments = arguments;

@@ -55,7 +55,27 @@ private:
     MPI_Request request_;
 };
 
-/// One that is started any number of times; each start is one of the two above.
+/// One that has ended already, with a code that its wait tells.
+class EndedOwn final : public OwnRequest {
+public:
+    explicit EndedOwn(int code) noexcept : code_(code) {}
+    int start() override { return MPI_ERR_REQUEST; }
+    int wait(MPI_Status* status) override {
+        set_status(status, 0);
+        return code_;
+    }
+    int test(int* complete, MPI_Status* status) override {
+        *complete = 1;
+        return wait(status);
+    }
+    [[nodiscard]] int check_free() const override { return MPI_ERR_REQUEST; }
+    [[nodiscard]] bool ends_when_complete() const noexcept override { return true; }
+
+private:
+    int code_;
+};
+
+/// One that is started any number of times; each start is one of the first two above.
 class PersistentOwn final : public OwnRequest {
 public:
     PersistentOwn(PreparedCollective prepared, StartInMpi start_in_mpi)
@@ -136,7 +156,7 @@ int init(CollectiveArguments const& arguments, sluice_request* request, StartInM
 
 OwnRequest* start_own(PreparedCollective&& prepared) { return new StartedOwn(std::move(prepared)); }
 
-OwnRequest* completed_own() { return new StartedInMpi(MPI_REQUEST_NULL); }
+OwnRequest* ended_own(int code) { return new EndedOwn(code); }
 
 }  // namespace sluice
 

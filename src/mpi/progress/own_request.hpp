@@ -25,8 +25,8 @@ namespace sluice {
 using OwnRequest = sluice_request_s;
 
 struct PreparedCollective;
-/// Of a collective that this starts; of one that is complete already.
+/// Of a collective that this starts; of one that has ended already, with this code.
 [[nodiscard]] OwnRequest* start_own(PreparedCollective&& prepared);
-[[nodiscard]] OwnRequest* completed_own();
+[[nodiscard]] OwnRequest* ended_own(int code);
 
 }  // namespace sluice
