@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string_view>
 #include <unistd.h>
@@ -150,6 +151,20 @@ void say_of_node(std::string const& text) {
         std::fprintf(stderr, "sluice run: %s\n", text.c_str());
 }
 
+/// Keepers in memory end with what a resource manager kills as a whole, and nothing is left then.
+void tell_what_ends_keepers() {
+    if (number_in_environment("SLUICE_LOG") == 0) return;
+    std::string groups;
+    std::getline(std::ifstream("/proc/self/cgroup"), groups, '\0');
+    std::string const manager = srun_tasks() > 0 ? "Slurm" : manager_of(groups);
+    if (manager.empty()) return;
+    say_of_node(manager +
+                " may end the processes that keep delayed writes together with the ranks, "
+                "and the writes of a rank that is killed are lost then. A folder keeps "
+                "them: --behind=SIZE,/dev/shm, and in the batch script, on each node, "
+                "`sluice recover /dev/shm` after the job");
+}
+
 /// Where writes may be delayed somebody has to write them if the program cannot any more.
 void keep_delayed_writes() {
     char const* const asked = std::getenv("SLUICE_WRITE_BEHIND");
@@ -159,6 +174,8 @@ void keep_delayed_writes() {
     if (in_folder) {
         name_folder_for_good(*setting);
         say_of_node(left_journals_in_words(setting->folder));
+    } else {
+        tell_what_ends_keepers();
     }
     Bytes const share = setting->bytes / std::max(1L, launched_ranks_of_node());
     std::string const why = start_keeper(journal_bytes_for(share), setting->folder);
@@ -185,13 +202,23 @@ int become_own(MpiPart const& part, char const* name, char** argv) {
     return become(argv);
 }
 
+/// Whether the word before the program is an option that may have a value, and the program's name
+/// could be that value.
+bool takes_as_value(std::string_view option, std::string const& word) {
+    auto const found = std::ranges::find(options, option, &Option::name);
+    return found != std::end(options) && found->is_right(word);
+}
+
 /// `sluice run`, and what `sluice record` does beside its log.
 int run(std::string_view command, int argc, char** argv) {
     bool forced = false;
+    std::string last;
     for (; argc > 0 && argv[0][0] == '-'; --argc, ++argv) {
+        last = argv[0];
         bool const is_abi = std::strcmp(argv[0], "--abi") == 0;
         std::string option = argv[0];
-        if (option == trace && argc > 1) {
+        if (option == trace && argc > 1) {  // Its value is the next word.
+            last.clear();
             option = option + "=" + argv[1];
             --argc, ++argv;
         }
@@ -203,6 +230,11 @@ int run(std::string_view command, int argc, char** argv) {
         return bad_usage;
     }
     std::string const program = found(argv[0]);
+    if (takes_as_value(last, argv[0]) && access(program.c_str(), X_OK) != 0) {
+        std::fprintf(stderr, "sluice %s: there is no program %s: did you mean %s=%s?\n",
+                     std::string(command).c_str(), argv[0], last.c_str(), argv[0]);
+        return bad_usage;
+    }
     if (switched_off() && !is_recorded()) return become(argv);
     bool const abi = forced || is_linked_to(program, "libmpi_abi.so");
     auto const part = part_for(program, abi);

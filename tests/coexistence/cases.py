@@ -250,6 +250,13 @@ def cases_of_settings():
                        "{program} {path} {path}", ranks=1, preload=())
 
 
+def cases_of_nodes(mpi):
+    """The launcher says that some ranks are on other nodes, whose marks cannot be seen."""
+    there = {"mpich": "MPI_LOCALNRANKS", "openmpi": "OMPI_COMM_WORLD_LOCAL_SIZE"}[mpi]
+    yield Case("ranks on nodes that cannot be seen", "files.c", [BY_SLUICE],
+               f"env {there}=2 {{sluice}} run {{program}} {{path}} {{path}}", preload=())
+
+
 def cases_of_jobs(mpi):
     """Ranks that do not run under Sluice beside some that do."""
     said = "the MPI serves its files itself"
@@ -383,10 +390,11 @@ def cases_of_versions(mpi):
 
 
 def all_cases(mpi):
-    return [*cases_of_jobs(mpi), *cases_of_settings(), *cases_of_tools(), *cases_of_wrappers(),
-            *cases_of_links(mpi), *cases_of_errors(), *cases_of_other_writes(mpi),
-            *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
-            *cases_of_levels(mpi), *network_cases.all_cases(mpi), *cases_of_processes(mpi),
-            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
-            *cases_of_shared_memory(), *cases_of_atomic_mode(), *cases_of_the_end(),
-            *cases_of_threads(), *cases_of_flushes(), *cases_of_versions(mpi)]
+    return [*cases_of_jobs(mpi), *cases_of_settings(), *cases_of_nodes(mpi), *cases_of_tools(),
+            *cases_of_wrappers(), *cases_of_links(mpi), *cases_of_errors(),
+            *cases_of_other_writes(mpi), *cases_of_pointers(), *cases_of_romio_hints(),
+            *cases_of_files(mpi), *cases_of_levels(mpi), *network_cases.all_cases(mpi),
+            *cases_of_processes(mpi), *cases_of_held_files(), *cases_of_coverage(),
+            *cases_of_limits(), *cases_of_shared_memory(), *cases_of_atomic_mode(),
+            *cases_of_the_end(), *cases_of_threads(), *cases_of_flushes(),
+            *cases_of_versions(mpi)]

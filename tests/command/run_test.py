@@ -199,6 +199,25 @@ class Run(unittest.TestCase):
             self.assertEqual(result.returncode, code, words)
             self.assertIn(text, result.stderr if code else result.stdout)
 
+    def test_a_value_that_stands_by_itself(self):
+        for option, value in (("--behind", "1G"), ("--ahead", "64M"), ("--behind", "1G,/tmp")):
+            result = self.run_command(option, value, self.root / "programs/mpi")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(f"did you mean {option}={value}?", result.stderr)
+        self.expect("libsluice.so", "--behind", self.root / "programs/mpi")
+
+    def test_slurm_ends_keepers(self):
+        step = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
+        program = self.root / "programs/mpi"
+        said = self.run_command("--behind=1M", program, **step).stderr
+        self.assertEqual(said.count("sluice recover /dev/shm"), 1, said)
+        self.assertNotIn("recover", self.run_command("--behind=1M", program).stderr)
+        other = self.run_command("--behind=1M", program, **step | {"SLURM_LOCALID": "1"}).stderr
+        self.assertNotIn("recover", other)
+        with tempfile.TemporaryDirectory() as folder:
+            said = self.run_command(f"--behind=1M,{folder}", program, **step).stderr
+            self.assertNotIn("recover /dev/shm", said)
+
     def test_switched_off(self):
         self.expect("nothing", self.root / "programs/mpi_abi", SLUICE="off")
 

@@ -70,7 +70,7 @@ public:
         if (shown_) return;
         shown_ = true;
         std::string const name = job();
-        long const self = one_node_ ? number_in_world() : number_on_node();
+        long const self = one_node_ ? number_in_world() : launched_rank_of_node();
         if (name.empty() || local_ < 1 || self < 0) return;
         prefix_ = "sluice." + std::to_string(geteuid()) + "." +
                   std::to_string(std::hash<std::string>()(name)) + "." + alike() + ".";
@@ -100,9 +100,6 @@ public:
 private:
     static long number_in_world() {
         return std::max({number_in("PMIX_RANK"), number_in("PMI_RANK"), -1L});
-    }
-    static long number_on_node() {
-        return std::max(number_in("OMPI_COMM_WORLD_LOCAL_RANK"), number_in("MPI_LOCALRANKID"));
     }
     bool sees(int number) {
         auto const place = static_cast<std::size_t>(number);

@@ -173,6 +173,12 @@ void check_world(int ranks_of_world) {
     if (!apart.empty())
         refuse(apart + " (built for " SLUICE_BUILT_FOR "). Use the mpiexec and the sluice command "
                        "of one MPI, or SLUICE=off if this is meant");
+    // Many serial programs may be meant.
+    bool const alone = ranks_of_world == 1 && srun_tasks() > 1 && launched_ranks() == srun_tasks();
+    if (alone && launched_rank() == 0)
+        warn("srun started " + std::to_string(srun_tasks()) +
+             " tasks, and MPI_COMM_WORLD has one rank in each: if they are to be one job, srun has "
+             "to start them with --mpi=pmi2 or --mpi=pmix, whichever their MPI knows");
 }
 
 void check_constants() {

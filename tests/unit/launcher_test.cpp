@@ -1,0 +1,121 @@
+// What launchers tell by environment variables, and which of them counts.
+#include "system/launcher.hpp"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace sluice::launcher_test {
+namespace {
+
+/// The process is started by nobody until a test says by whom.
+class Launcher : public ::testing::Test {
+protected:
+    void SetUp() override {
+        for (char const* const name :
+             {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+              "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_RANK", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS",
+              "MPI_LOCALRANKID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE",
+              "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"}) {
+            if (char const* const value = std::getenv(name)) before_[name] = value;
+            unsetenv(name);
+        }
+    }
+    void TearDown() override {
+        for (auto const& name : set_) unsetenv(name.c_str());
+        for (auto const& [name, value] : before_) setenv(name.c_str(), value.c_str(), 1);
+    }
+    void says(std::map<std::string, std::string> const& variables) {
+        for (auto const& [name, value] : variables) {
+            setenv(name.c_str(), value.c_str(), 1);
+            set_.push_back(name);
+        }
+    }
+
+private:
+    std::map<std::string, std::string> before_;
+    std::vector<std::string> set_;
+};
+
+std::map<std::string, std::string> const by_srun = {{"SLURM_STEP_NUM_TASKS", "7"},
+                                                    {"SLURM_STEP_TASKS_PER_NODE", "2(x3),1"},
+                                                    {"SLURM_PROCID", "5"},
+                                                    {"SLURM_LOCALID", "1"},
+                                                    {"SLURM_NODEID", "2"}};
+
+TEST_F(Launcher, NobodySaysNothing) {
+    EXPECT_EQ(launched_ranks(), -1);
+    EXPECT_EQ(launched_rank(), -1);
+    EXPECT_EQ(launched_ranks_of_node(), -1);
+    EXPECT_EQ(launched_rank_of_node(), -1);
+    EXPECT_EQ(srun_tasks(), -1);
+}
+
+TEST_F(Launcher, SrunSaysAll) {
+    says(by_srun);
+    EXPECT_EQ(launched_ranks(), 7);
+    EXPECT_EQ(launched_rank(), 5);
+    EXPECT_EQ(launched_ranks_of_node(), 2);
+    EXPECT_EQ(launched_rank_of_node(), 1);
+}
+
+/// With --mpi=pmi2 and --mpi=pmix it says some of it in the words of others.
+TEST_F(Launcher, SrunSaysTheRestWhereAnInterfaceSaysSome) {
+    says(by_srun);
+    says({{"PMI_SIZE", "7"}, {"PMI_RANK", "5"}});
+    EXPECT_EQ(launched_ranks(), 7);
+    EXPECT_EQ(launched_ranks_of_node(), 2);
+    EXPECT_EQ(launched_rank_of_node(), 1);
+}
+
+/// It may start its own helpers by srun, whose variables their ranks see.
+TEST_F(Launcher, AnMpiexecBelowSrunCounts) {
+    says(by_srun);
+    says({{"PMI_SIZE", "64"},
+          {"PMI_RANK", "40"},
+          {"MPI_LOCALNRANKS", "32"},
+          {"MPI_LOCALRANKID", "8"}});
+    EXPECT_EQ(launched_ranks(), 64);
+    EXPECT_EQ(launched_rank(), 40);
+    EXPECT_EQ(launched_ranks_of_node(), 32);
+    EXPECT_EQ(launched_rank_of_node(), 8);
+}
+
+/// A batch script is no step, though it has a number.
+TEST_F(Launcher, ABatchScriptIsNoRank) {
+    says({{"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}, {"SLURM_NODEID", "0"}});
+    EXPECT_EQ(launched_rank(), -1);
+    EXPECT_EQ(launched_rank_of_node(), -1);
+}
+
+TEST_F(Launcher, ManySerialProgramsAreToldFromAnotherMpisJob) {
+    says(by_srun);
+    EXPECT_EQ(apart_from_launcher(1), "");
+    says({{"PMI_SIZE", "7"}});
+    EXPECT_NE(apart_from_launcher(1), "");
+    EXPECT_EQ(apart_from_launcher(7), "");
+}
+
+TEST(ControlGroups, AreOfAManagerOrOfNone) {
+    EXPECT_EQ(manager_of("0::/system.slice/slurmstepd.scope/job_7/step_0/user/task_1\n"), "Slurm");
+    EXPECT_EQ(manager_of("5:memory:/pbs_jobs.service/jobid/12.host\n0::/\n"), "PBS");
+    EXPECT_EQ(manager_of("0::/kubepods.slice/kubepods-burstable.slice/a.scope\n"), "Kubernetes");
+    EXPECT_EQ(manager_of("0::/user.slice/user-1000.slice/session-2.scope\n"), "");
+    EXPECT_EQ(manager_of("0::/\n"), "");
+    EXPECT_EQ(manager_of(""), "");
+}
+
+TEST(Slurm, ListsOfTasks) {
+    EXPECT_EQ(tasks_of_node("4", 0), 4);
+    EXPECT_EQ(tasks_of_node("4", 1), -1);
+    EXPECT_EQ(tasks_of_node("2(x3),1", 2), 2);
+    EXPECT_EQ(tasks_of_node("2(x3),1", 3), 1);
+    EXPECT_EQ(tasks_of_node("2(x3),1", 4), -1);
+    EXPECT_EQ(tasks_of_node("3,12(x2),1", 1), 12);
+    for (char const* const none : {"", ",", "x", "(x3)", "2(x", "-1"})
+        EXPECT_EQ(tasks_of_node(none, 0), -1) << none;
+    EXPECT_EQ(tasks_of_node("2", -1), -1);
+}
+
+}  // namespace
+}  // namespace sluice::launcher_test
