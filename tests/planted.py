@@ -109,7 +109,7 @@ def tried(words, log):
     except subprocess.TimeoutExpired:
         return ["out of time"]
     log.write_text(output)
-    return re.findall(r"^failed: (.*)", output, re.MULTILINE)
+    return list(dict.fromkeys(re.findall(r"^failed: (.*)", output, re.MULTILINE)))
 
 
 def plant(fault):

@@ -211,6 +211,13 @@ def cases_of_the_end():
                        settings=given)
 
 
+def cases_of_refused_collectives():
+    for which in ("gather", "reduce", "gatherv"):
+        yield Case(f"a {which} that is refused on one rank, which alone calls it", "alone.c",
+                   [f"{which}: refused"], f"{{program}} {which}",
+                   settings={"SLUICE_COLLECTIVES": "1"})
+
+
 def cases_of_threads():
     for ranks in (2, 3):
         yield Case(f"no threads are to be had, {ranks} ranks", "threadless.c",
@@ -396,5 +403,5 @@ def all_cases(mpi):
             *cases_of_files(mpi), *cases_of_levels(mpi), *network_cases.all_cases(mpi),
             *cases_of_processes(mpi), *cases_of_held_files(), *cases_of_coverage(),
             *cases_of_limits(), *cases_of_shared_memory(), *cases_of_atomic_mode(),
-            *cases_of_the_end(), *cases_of_threads(), *cases_of_flushes(),
-            *cases_of_versions(mpi)]
+            *cases_of_the_end(), *cases_of_refused_collectives(), *cases_of_threads(),
+            *cases_of_flushes(), *cases_of_versions(mpi)]

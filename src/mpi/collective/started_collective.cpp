@@ -2,10 +2,33 @@
 #include "mpi/collective/started_collective.hpp"
 
 #include "mpi/errors.hpp"
+#include "system/clock.hpp"
 
 namespace sluice {
 
 namespace {
+
+/// A call that was refused on this rank, for the sake of ranks whose calls are right. Where none of
+/// them has called, MPI_Finalize does not wait for them for ever.
+class ForOthers final : public Started {
+public:
+    explicit ForOthers(PreparedCollective&& prepared) : started_(std::move(prepared)) {}
+
+    [[nodiscard]] bool complete() const noexcept override { return started_.complete(); }
+    void wait() const override {
+        constexpr double patience_seconds = 5;
+        SteadyClock clock;
+        double const until = clock.now() + patience_seconds;
+        Progress::instance().drive({.done = [&] { return complete() || clock.now() > until; },
+                                    .poke = [this] { poke(); }});
+    }
+    void poke() const override { started_.poke(); }
+    [[nodiscard]] Bytes bytes() const override { return started_.bytes(); }
+    int raise() const override { return MPI_SUCCESS; }
+
+private:
+    StartedCollective started_;
+};
 
 /// What this rank sends goes to the others as it is now; what it receives goes nowhere.
 void serve_others(PreparedCollective prepared) {
@@ -20,7 +43,7 @@ void serve_others(PreparedCollective prepared) {
     buffers.input.add(memory->data(), static_cast<Bytes>(sent));
     buffers.output.add(memory->data() + sent, received);
     buffers.kept = memory;
-    abandon(std::make_unique<StartedCollective>(std::move(prepared)));
+    abandon(std::make_unique<ForOthers>(std::move(prepared)));
 }
 
 }  // namespace
