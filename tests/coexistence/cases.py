@@ -1,13 +1,11 @@
 """The cases of run.py: what is started, with what settings, and what must be printed."""
 import re
-from pathlib import Path
 
+import job_cases
 import network_cases
 import run as runner
 from case import BY_MPI, BY_SLUICE, Case, exactly, once
-from small_programs import compiled
 
-HERE = Path(__file__).resolve().parent
 COUNTED = ("counted: init {0}, finalize {0}, open {0}, close {0}, set_view {0}, "
            "write_all {1}, iwrite_all {1}").format
 
@@ -212,10 +210,8 @@ def cases_of_the_end():
 
 
 def cases_of_refused_collectives():
-    for which in ("gather", "reduce", "gatherv"):
-        yield Case(f"a {which} that is refused on one rank, which alone calls it", "alone.c",
-                   [f"{which}: refused"], f"{{program}} {which}",
-                   settings={"SLUICE_COLLECTIVES": "1"})
+    yield Case("a gather that is refused on one rank, which alone calls it", "alone.c",
+               ["gather: refused"], "{program} gather", settings={"SLUICE_COLLECTIVES": "1"})
 
 
 def cases_of_threads():
@@ -244,86 +240,6 @@ def cases_of_limits():
             ("address space is limited, enough for a file", ours, "space 400", 4)):
         yield Case(f"{name}, {ranks} ranks", "locked.c", expected, f"{{program}} {{path}} {how}",
                    ranks=ranks)
-
-
-def cases_of_settings():
-    """Ranks with other settings than the first, where these would communicate."""
-    for given in ("--behind=64M,{path}.folder", "--trace {path}.json", "--stats"):
-        run = f"{{sluice}} run {given}" if given != "--stats" else "env SLUICE_STATS=1 {sluice} run"
-        for name, first, last in (("first", run, "{sluice} run"), ("last", "{sluice} run", run)):
-            yield Case(f"the {name} rank alone has {given.split('=')[0].split(' ')[0]}", "files.c",
-                       [BY_MPI, once("the MPI serves its files itself")],
-                       f"{first} {{program}} {{path}} {{path}} : -n 1 {last} "
-                       "{program} {path} {path}", ranks=1, preload=())
-
-
-def cases_of_nodes(mpi):
-    """The launcher says that some ranks are on other nodes, whose marks cannot be seen."""
-    there = {"mpich": "MPI_LOCALNRANKS", "openmpi": "OMPI_COMM_WORLD_LOCAL_SIZE"}[mpi]
-    yield Case("ranks on nodes that cannot be seen", "files.c", [BY_SLUICE],
-               f"env {there}=2 {{sluice}} run {{program}} {{path}} {{path}}", preload=())
-
-
-def cases_of_jobs(mpi):
-    """Ranks that do not run under Sluice beside some that do."""
-    said = "the MPI serves its files itself"
-    # A spawned process is under Sluice when it says that it serves its own world's file.
-    return [
-        Case("spawned processes", "spawned.c", ["4 ranks wrote together", said, "serves .*2$"],
-             "{program} {path} {path}2", settings={"SLUICE_LOG": "2"}, ranks=2),
-        Case("spawned processes with = in their name", "spawned.c",
-             ["4 ranks wrote together", said], "{program} {path} {path}2", ranks=2,
-             called="spawned=named"),
-        Case("a rank without Sluice", "files.c", [BY_MPI, said],
-             "{program} {path} {path} : -n 1 {program} {path} {path}", ranks=2),
-        Case("a rank without Sluice, collectives", "files.c", [BY_MPI, said],
-             "{program} {path} {path} : -n 1 {program} {path} {path}", ranks=2,
-             settings={"SLUICE_COLLECTIVES": "1"}),
-        Case("calls in which operations move on", "calls.c", ["all calls were left"],
-             "{program} {path}", ranks=2, settings={"SLUICE_PROGRESS": "calls"}),
-        Case("calls by Fortran's names", "fortran_names.c", ["all names were there"],
-             "{program} {path}", ranks=2, settings={"SLUICE_PROGRESS": "calls"}),
-        Case("calls in which operations move on, three ranks", "calls.c", ["all calls were left"],
-             "{program} {path}", settings={"SLUICE_PROGRESS": "calls"}),
-    ]
-
-
-def cases_of_levels(mpi):
-    for level in range(4):
-        for per_node in ("0", "1"):
-            yield Case(f"thread level {level}, {per_node} ranks per node", "files.c", [BY_SLUICE],
-                       settings={"LEVEL": str(level), "SLUICE_TEST": f"ranks_per_node={per_node}"})
-    # MPICH refuses: "MPI not initialized. Call MPI_Init or MPI_Init_thread first".
-    refused = mpi == "mpich"
-    for per_node in ("0", "1"):
-        yield Case(f"session, {per_node} ranks per node", "session.c",
-                   ["failed: MPI_File_open"] if refused else [BY_SLUICE],
-                   settings={"SLUICE_TEST": f"ranks_per_node={per_node}"}, fails=refused)
-
-
-def cases_of_processes(mpi):
-    def ways(preloaded):
-        return ["this program is preloaded",
-                *(rf"{way} preloads \[{preloaded}\], maps 0"
-                  for way in ("system", "popen", "posix_spawn"))]
-
-    other = re.escape(str(compiled(mpi, HERE / "counter.c", shared=True)))
-    return [
-        Case("children", "children.c", ways("")),
-        Case("children, another tool", "children.c", ways(other), preload=("run", "counter.c")),
-        Case("children, others around", "children.c", ways("libm.so.6:libdl.so.2"),
-             preload=("libm.so.6", "sluice", "libdl.so.2")),
-        Case("children, Sluice found by its name", "children.c", ways(""),
-             preload=("libsluice.so",),
-             settings={"LD_LIBRARY_PATH": str(runner.BUILD / mpi / "lib")}),
-        Case("a shell that becomes the program", "files.c", [BY_SLUICE],
-             'sh -c "exec {program} {path} {path}"'),
-        Case("a shell that starts the program", "files.c", [BY_SLUICE],
-             'sh -c "{program} {path} {path}; true"'),
-        Case("fork", "forked.c", ["the children ended"]),
-        Case("fork, several nodes", "forked.c", ["the children ended"],
-             settings={"SLUICE_TEST": "ranks_per_node=1"}),
-    ]
 
 
 def cases_of_held_files():
@@ -397,11 +313,10 @@ def cases_of_versions(mpi):
 
 
 def all_cases(mpi):
-    return [*cases_of_jobs(mpi), *cases_of_settings(), *cases_of_nodes(mpi), *cases_of_tools(),
-            *cases_of_wrappers(), *cases_of_links(mpi), *cases_of_errors(),
-            *cases_of_other_writes(mpi), *cases_of_pointers(), *cases_of_romio_hints(),
-            *cases_of_files(mpi), *cases_of_levels(mpi), *network_cases.all_cases(mpi),
-            *cases_of_processes(mpi), *cases_of_held_files(), *cases_of_coverage(),
+    return [*job_cases.all_cases(mpi), *cases_of_tools(), *cases_of_wrappers(),
+            *cases_of_links(mpi), *cases_of_errors(), *cases_of_other_writes(mpi),
+            *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
+            *network_cases.all_cases(mpi), *cases_of_held_files(), *cases_of_coverage(),
             *cases_of_limits(), *cases_of_shared_memory(), *cases_of_atomic_mode(),
             *cases_of_the_end(), *cases_of_refused_collectives(), *cases_of_threads(),
             *cases_of_flushes(), *cases_of_versions(mpi)]
