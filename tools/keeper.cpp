@@ -151,8 +151,9 @@ Kept make_journal(Bytes bytes, std::string const& folder, std::string& why) {
     }
     Kept kept{Descriptor(memfd_create("sluice-journal", MFD_CLOEXEC)), "", {}};
     int const fd = kept.journal.get();
-    if (fd < 0 || ftruncate(fd, bytes) != 0 || !begin_journal(fd))
-        why = "memory: " + errno_text(errno);
+    int const refused = fd < 0 ? errno : set_length(fd, bytes);
+    if (refused != 0 || !begin_journal(fd))
+        why = "memory: " + errno_text(refused != 0 ? refused : errno);
     return kept;
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -99,6 +100,14 @@ int sync_data(int fd) noexcept {
         if (errno != EINTR) return errno;
     }
     return 0;
+}
+
+int set_length(int fd, Bytes bytes) noexcept {
+    rlimit limit{};
+    bool const is_limited =
+        getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    if (is_limited && static_cast<rlim_t>(bytes) > limit.rlim_cur) return EFBIG;
+    return ftruncate(fd, bytes) == 0 ? 0 : errno;
 }
 
 std::string name_of_descriptor(int fd) {

@@ -52,6 +52,10 @@ struct OpenedFile {
 /// or 0.
 [[nodiscard]] int sync_data(int fd) noexcept;
 
+/// Makes a file so long. The errno, or 0; EFBIG beyond the process's limit of a file's size
+/// (`ulimit -f`), for which the system would end the process by a signal.
+[[nodiscard]] int set_length(int fd, Bytes bytes) noexcept;
+
 /// A name of the file behind the descriptor, whatever became of its own; good while that is open,
 /// and where the system has /proc.
 [[nodiscard]] std::string name_of_descriptor(int fd);

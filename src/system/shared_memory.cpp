@@ -1,10 +1,11 @@
 // How the file is made, found and mapped. See shared_memory.hpp.
 #include "system/shared_memory.hpp"
 
+#include "system/descriptor.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -17,13 +18,6 @@ namespace {
 
 /// A few windows of the usual size. A folder with less is taken only when none has more.
 constexpr std::uint64_t room_enough = std::uint64_t{16} << 20;
-
-/// Growing a file beyond the process's limit would end it with a signal.
-bool allowed_by_limit(std::size_t bytes) noexcept {
-    rlimit limit{};
-    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-           bytes <= limit.rlim_cur;
-}
 
 bool is_of(int fd, SharedMemoryName const& name) noexcept {
     struct stat s{};
@@ -95,13 +89,13 @@ std::optional<Mapping> SharedMemory::part(Span part) const { return Mapping::of(
 bool SharedMemory::open_memfd(std::size_t bytes) noexcept {
     release();
     fd_ = open_memfd_file();
-    return fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(bytes)) == 0;
+    return fd_ >= 0 && set_length(fd_, static_cast<Bytes>(bytes)) == 0;
 }
 
 bool SharedMemory::open_in(std::string const& folder, std::size_t bytes) {
     release();
     fd_ = open_unnamed(folder);
-    return fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(bytes)) == 0;
+    return fd_ >= 0 && set_length(fd_, static_cast<Bytes>(bytes)) == 0;
 }
 
 bool SharedMemory::make_file(std::size_t bytes) {
@@ -115,7 +109,6 @@ bool SharedMemory::make_file(std::size_t bytes) {
 
 std::optional<SharedMemory> SharedMemory::create_unmapped(std::size_t bytes) {
     SharedMemory memory;
-    if (!allowed_by_limit(bytes)) return std::nullopt;
     if (!memory.open_memfd(bytes) && !memory.make_file(bytes)) return std::nullopt;
     return memory;
 }

@@ -5,6 +5,7 @@ The command is $SLUICE. The libraries are empty; the programs print what they we
 """
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -205,6 +206,19 @@ class Run(unittest.TestCase):
             self.assertEqual(result.returncode, 2)
             self.assertIn(f"did you mean {option}={value}?", result.stderr)
         self.expect("libsluice.so", "--behind", self.root / "programs/mpi")
+
+    def test_a_limit_of_the_size_of_files_ends_nothing(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 20, 20 << 20))
+
+        with tempfile.TemporaryDirectory() as folder:
+            for place in ("", f",{folder}"):
+                result = subprocess.run(
+                    [self.root / "bin/sluice", "run", f"--behind=64M{place}",
+                     self.root / "programs/mpi"], text=True, capture_output=True, check=False,
+                    preexec_fn=limit)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn("EFBIG", result.stderr)
 
     def test_slurm_ends_keepers(self):
         step = {"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0", "SLURM_LOCALID": "0"}
