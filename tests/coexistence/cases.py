@@ -209,6 +209,15 @@ def cases_of_the_end():
                        settings=given)
 
 
+def cases_of_statistics():
+    """What is waited for in the close belongs to what the program was blocked for."""
+    slow = {"SLUICE_STATS": "1", "SLUICE_WRITE_BEHIND": "16M",
+            "SLUICE_TEST": "behind=always;device=ssd"}
+    yield Case("a close that waits for delayed writes", "finalize.c",
+               ["of it in sync, close and the like, for earlier calls: 0[.]"],
+               "{program} deleted {path}", settings=slow)
+
+
 def cases_of_refused_collectives():
     yield Case("a gather that is refused on one rank, which alone calls it", "alone.c",
                ["gather: refused"], "{program} gather", settings={"SLUICE_COLLECTIVES": "1"})
@@ -318,5 +327,5 @@ def all_cases(mpi):
             *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
             *network_cases.all_cases(mpi), *cases_of_held_files(), *cases_of_coverage(),
             *cases_of_limits(), *cases_of_shared_memory(), *cases_of_atomic_mode(),
-            *cases_of_the_end(), *cases_of_refused_collectives(), *cases_of_threads(),
-            *cases_of_flushes(), *cases_of_versions(mpi)]
+            *cases_of_the_end(), *cases_of_statistics(), *cases_of_refused_collectives(),
+            *cases_of_threads(), *cases_of_flushes(), *cases_of_versions(mpi)]

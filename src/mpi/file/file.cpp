@@ -230,6 +230,8 @@ void File::log(std::string const& operation, Error const& error) const {
 }
 
 void File::drain() {
+    SteadyClock clock;
+    double const began = clock.now();
     std::vector<std::weak_ptr<Operation>> pending;
     {
         std::lock_guard const lock(mutex_);
@@ -240,6 +242,7 @@ void File::drain() {
     }
     behind.wait_for_independent({0, endless});
     (void)wait_for_own_journal(identity, {0, endless});  // See late_error_of_all().
+    drained(clock.now() - began);
 }
 
 void File::set_hints(FileHints next) {

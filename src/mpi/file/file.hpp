@@ -27,6 +27,7 @@ struct FileStatistics {
     Bytes bytes = 0;
     std::int64_t passed = 0;     ///< Calls that were handed on to the MPI.
     double blocked_seconds = 0;  ///< The program was inside our calls.
+    double drained_seconds = 0;  ///< Of these, in calls such as sync and close, for earlier calls.
     double busy_seconds = 0;     ///< At least one operation was under way.
     Tally tally;                 ///< Of all operations.
     Foretold priced;
@@ -120,6 +121,7 @@ public:
     /// Accounting: the program is done with an operation, and was blocked in a call.
     void completed(Operation const& operation);
     void blocked(double seconds);
+    void drained(double seconds);
     /// A call on the file was handed on to the MPI.
     void passed() noexcept { passed_.fetch_add(1, std::memory_order_relaxed); }
     [[nodiscard]] FileStatistics statistics() const;

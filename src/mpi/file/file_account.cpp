@@ -26,6 +26,12 @@ void File::blocked(double seconds) {
     statistics_.blocked_seconds += seconds;
 }
 
+void File::drained(double seconds) {
+    std::lock_guard const lock(mutex_);
+    statistics_.blocked_seconds += seconds;
+    statistics_.drained_seconds += seconds;
+}
+
 FileStatistics File::statistics() const {
     std::lock_guard const lock(mutex_);
     FileStatistics all = statistics_;

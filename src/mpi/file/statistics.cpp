@@ -17,7 +17,7 @@ std::vector<std::string>& lines() {
 
 /// What is reduced over the ranks of a file.
 struct Most {
-    double blocked, busy, summary_exchange, claims, exchange, agreement, copies, transfers,
+    double blocked, drained, busy, summary_exchange, claims, exchange, agreement, copies, transfers,
         messages, priced, blocked_for_memory;
 };
 struct Total {
@@ -52,6 +52,16 @@ std::string passed_on(Total const& total) {
     char text[256];
     std::snprintf(text, sizeof text, "  %.0f calls of the shared pointer were served by the MPI\n",
                   total.passed);
+    return text;
+}
+
+/// What has been delayed is waited for somewhere.
+std::string drained(Most const& most) {
+    constexpr double least = 0.001;
+    if (most.drained < least) return "";
+    char text[256];
+    std::snprintf(text, sizeof text,
+                  "  of it in sync, close and the like, for earlier calls: %.3f s\n", most.drained);
     return text;
 }
 
@@ -96,11 +106,11 @@ std::string formatted(FileStatistics const& s, Most const& most, Total const& to
     char text[512];
     std::snprintf(text, sizeof text,
                   "  %lld operations (%lld writes, %lld reads), %.1f MiB\n"
-                  "  blocked %.3f s, under way %.3f s, hidden %.0f %%\n"
+                  "  blocked %.3f s, under way %.3f s, hidden %.0f %%\n%s"
                   "  processor time so far: helper %.3f s, storage threads %.3f s\n",
                   static_cast<long long>(s.operations), static_cast<long long>(s.writes),
                   static_cast<long long>(s.reads), total.bytes / (1 << 20), most.blocked, most.busy,
-                  100 * hidden, total.helper, total.storage);
+                  100 * hidden, drained(most).c_str(), total.helper, total.storage);
     std::string plan = s.operations == 0 ? "none" : describe(s.last_plan);
     for (auto at = plan.find('\n'); at != std::string::npos; at = plan.find('\n', at + 3)) {
         plan.replace(at, 1, "\n  ");
@@ -116,6 +126,7 @@ void collect_statistics(File const& file) {
     FileStatistics const s = file.statistics();
     Tally const& t = s.tally;
     Most const mine{s.blocked_seconds,
+                    s.drained_seconds,
                     s.busy_seconds,
                     t.summary_exchange,
                     t.claims,
