@@ -31,8 +31,7 @@ bool lock(int fd) noexcept {
 
 /// The length first, so that the file can be mapped; then room, so that no store ends in a signal.
 Error make_room(int fd, Bytes bytes) {
-    if (int const error = set_length(fd, bytes))
-        return system_error("ftruncate", error, bytes, 0);
+    if (int const error = set_length(fd, bytes)) return system_error("ftruncate", error, bytes, 0);
     auto const mapping = Mapping::of(fd, {0, bytes});
     if (!mapping) return system_error("mmap", ENOMEM, bytes, 0);
     if (!mapping->reserve({0, bytes})) return system_error("fallocate", ENOSPC, bytes, 0);

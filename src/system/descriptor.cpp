@@ -104,8 +104,7 @@ int sync_data(int fd) noexcept {
 
 int set_length(int fd, Bytes bytes) noexcept {
     rlimit limit{};
-    bool const is_limited =
-        getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    bool const is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     if (is_limited && static_cast<rlim_t>(bytes) > limit.rlim_cur) return EFBIG;
     return ftruncate(fd, bytes) == 0 ? 0 : errno;
 }

@@ -125,18 +125,10 @@ void collect_statistics(File const& file) {
     if (!settings().statistics) return;
     FileStatistics const s = file.statistics();
     Tally const& t = s.tally;
-    Most const mine{s.blocked_seconds,
-                    s.drained_seconds,
-                    s.busy_seconds,
-                    t.summary_exchange,
-                    t.claims,
-                    t.exchange,
-                    t.agreement,
-                    t.copies,
-                    t.transfers,
-                    t.messages,
-                    s.priced.measured,
-                    s.behind.blocked_for_memory};
+    Most const mine{s.blocked_seconds,  s.drained_seconds, s.busy_seconds,
+                    t.summary_exchange, t.claims,          t.exchange,
+                    t.agreement,        t.copies,          t.transfers,
+                    t.messages,         s.priced.measured, s.behind.blocked_for_memory};
     Total const part{static_cast<double>(s.bytes),
                      Progress::instance().helper_seconds(),
                      storage_seconds(),
