@@ -130,6 +130,9 @@ std::vector<Candidate> candidates(Options const& options, int& problems) {
         } else if (!journal) {
             std::printf("%s: left alone: it is no journal of this version of Sluice\n", path);
             ++problems;
+        } else if (!journal->header().durable) {
+            std::printf("%s: left alone: it was in memory, for a keeper\n", path);
+            ++problems;
         } else if (!options.forced && host != journal->header().origin.host) {
             std::printf("%s: left alone: it is of the host %s: run sluice recover there\n", path,
                         journal->header().origin.host);

@@ -1,6 +1,7 @@
 // The keeper has the rank's journal, and a descriptor of its process to wait for. See keeper.hpp.
 #include "tools/keeper.hpp"
 
+#include "storage/journal_claim.hpp"
 #include "storage/journal_folder.hpp"
 #include "system/errno_status.hpp"
 #include "system/launcher.hpp"
@@ -18,6 +19,7 @@
 #include <limits>
 #include <poll.h>
 #include <string>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -26,13 +28,6 @@
 
 namespace sluice {
 namespace {
-
-/// Until the process has ended.
-void wait_for(int process) noexcept {
-    pollfd ended{process, POLLIN, 0};
-    while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
-    }
-}
 
 /// What the rank has delayed, and where that lies.
 struct Kept {
@@ -104,6 +99,32 @@ void close_others(int one, int other) noexcept {
     close_between(high + 1, std::numeric_limits<int>::max());
 }
 
+/// Until one of two descriptors can be read; whether it is the first. None can never be.
+bool first_is_readable(int first, int second) noexcept {
+    pollfd two[] = {{first, POLLIN, 0}, {second, POLLIN, 0}};
+    while (poll(two, 2, -1) < 0 && errno == EINTR) {
+    }
+    return two[0].revents != 0;
+}
+
+/// Until the process has ended that has the journal, or none has it and that has ended which
+/// `sluice run` became, which may have started one.
+void await_end(JournalHeader& header, int begun) {
+    Descriptor const changes(eventfd(0, EFD_CLOEXEC));
+    std::thread([&header, fd = changes.get()] {
+        watch_claims(header, [fd] { eventfd_write(fd, 1); });
+    }).detach();
+    for (;;) {
+        std::uint32_t const owner = owner_of(header);
+        Descriptor const rank = owner == 0 ? Descriptor() : watch_process(owner);
+        int const watched = owner == 0 ? begun : rank.get();
+        bool const has_ended = watched < 0 || first_is_readable(watched, changes.get());
+        if (has_ended && end_claims(header, owner)) return;
+        eventfd_t count = 0;
+        if (!has_ended) eventfd_read(changes.get(), &count);
+    }
+}
+
 /// What ends a job must not end its keepers. Its output stays open, so that who started the job
 /// does not take it for ended before its bytes are where they belong.
 [[noreturn]] void keep(Kept const& kept, int process) {
@@ -111,8 +132,9 @@ void close_others(int one, int other) noexcept {
     close_others(kept.journal.get(), process);
     for (int const signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2})
         std::signal(signal, SIG_IGN);
-    wait_for(process);
+    await_end(kept.mapped->header(), process);
     write_out(kept);
+    note_written(kept.mapped->header());
     _exit(0);
 }
 
@@ -124,7 +146,7 @@ bool fork_away(Kept const& kept, int process) {
         pid_t const keeper = fork();
         if (keeper == 0) keep(kept, process);
         JournalKeeper& own = kept.mapped->header().keeper;
-        if (keeper > 0 && own.name != 0) own.process = keeper;
+        if (keeper > 0) own.process = keeper;
         _exit(keeper < 0 ? 1 : 0);
     }
     int status = 0;
@@ -133,13 +155,19 @@ bool fork_away(Kept const& kept, int process) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// Zeros are no journal yet. Where the system has no random numbers the keepers of other ranks
-/// cannot tell this journal from others, and know nothing of it.
+/// Zeros are no journal yet.
 bool begin_journal(int fd) {
     JournalHeader header;
     format_journal(std::as_writable_bytes(std::span(&header, 1)), {}, false);
-    header.keeper = {.process = 0, .descriptor = fd, .name = SystemRandom()().value_or(0)};
     return pwrite(fd, &header, sizeof header, 0) == sizeof header;
+}
+
+/// How it is known: to the process that claims it, and to the keepers of other ranks.
+void name_journal(JournalHeader& header, int fd) {
+    SystemRandom random;
+    std::uint64_t const otherwise = static_cast<std::uint64_t>(getpid()) << 32U | 1U;
+    header.keeper = {.process = 0, .descriptor = fd, .name = random().value_or(otherwise)};
+    header.process_namespace = own_process().namespace_;
 }
 
 /// Where the rank will delay writes; `why` says why there is no such place.
@@ -166,6 +194,7 @@ std::string start_keeper(Bytes bytes, std::string const& folder) {
     if (!why.empty()) return why;
     kept.mapped = MappedJournal::of(kept.journal.get());
     if (!kept.mapped) return "memory: " + errno_text(errno);
+    name_journal(kept.mapped->header(), kept.journal.get());
     Descriptor const process = watch_process(getpid());
     if (process.get() < 0 || !fork_away(kept, process.get())) {
         if (!kept.path.empty()) unlink(kept.path.c_str());
@@ -173,7 +202,8 @@ std::string start_keeper(Bytes bytes, std::string const& folder) {
     }
     int const inherited = dup(kept.journal.get());  // Without the flag that closes it.
     bool const told =
-        inherited >= 0 && setenv("SLUICE_KEEPER", std::to_string(inherited).c_str(), 1) == 0;
+        inherited >= 0 &&
+        setenv("SLUICE_KEEPER", told_journal(inherited, kept.mapped->header()).c_str(), 1) == 0;
     return told ? std::string() : "a descriptor: " + errno_text(errno);
 }
 

@@ -6,6 +6,8 @@
 #include "system/errno_status.hpp"
 
 #include <algorithm>
+#include <csignal>
+#include <fcntl.h>
 #include <map>
 #include <sys/stat.h>
 #include <tuple>
@@ -21,6 +23,18 @@ std::string cause_of(Error const& error) {
 std::string not_the_same(JournalRecord const& record, int fd) {
     if (identity_of(fd) == record.identity) return {};
     return "it is not the file any more that was written to";
+}
+
+bool is_regular(int fd) noexcept {
+    struct stat about{};
+    return fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/// Where nobody else has the file open, an open by anybody waits until it is closed here, for 45 s
+/// at most: whoever starts anew where a rank was killed writes behind what the rank had left.
+void keep_others_out(int fd) noexcept {
+    std::signal(SIGIO, SIG_IGN);  // The system tells the holder of a lease that somebody waits.
+    (void)fcntl(fd, F_SETLEASE, F_WRLCK);
 }
 
 /// A file of some records.
@@ -54,15 +68,18 @@ private:
         auto const [found, is_new] = targets_.try_emplace(one.record.path);
         Target& target = found->second;
         if (!is_new) return;
-        auto opened = open_file(one.record.path, AccessMode::write);
-        target.descriptor = std::move(opened.descriptor);
+        target.descriptor =
+            Descriptor(::open(one.record.path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
         int const fd = target.descriptor.get();
-        if (opened.error)
-            target.refusal = cause_of(opened.error);
+        if (fd < 0)
+            target.refusal = "open: " + errno_text(errno);
+        else if (!is_regular(fd))
+            target.refusal = "it is no regular file";
         else if (rules_.refusal)
             target.refusal = rules_.refusal(one.record, journals_[one.journal].header(), fd);
         else
             target.refusal = not_the_same(one.record, fd);
+        if (target.refusal.empty()) keep_others_out(fd);
     }
 
     void write_out(std::size_t place) {

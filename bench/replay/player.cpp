@@ -166,6 +166,8 @@ void Player::open(record::Entry const& entry) {
     file.seed = options_.seed + std::hash<std::string>{}(file.path);
     MPI_Comm const communicator =
         communicators_.get(entry.number("group", -1), groups_[entry.number("group", -1)]);
+    if (communicator == MPI_COMM_NULL)
+        end_job("sluice replay: the log does not say which ranks open " + file.path);
     MPI_Info info = info_of(entry);
     int const mode = mode_of(entry.text("mode"));
     timed(entry,

@@ -2,6 +2,8 @@
 // acknowledged and is not yet safe elsewhere. See journal.hpp.
 #include "storage/journal.hpp"
 
+#include "storage/journal_claim.hpp"
+
 #include <algorithm>
 
 namespace sluice {
@@ -38,6 +40,10 @@ void Journal::Entry::keep(std::shared_ptr<void> hold) {
 std::shared_ptr<Journal> Journal::create(int fd, Bytes bytes, JournalEffects effects) {
     auto front = Mapping::of(fd, {0, journal_records});
     if (bytes <= journal_records || !front || !front->open({0, journal_records})) return nullptr;
+    std::span const all(front->data(), static_cast<std::size_t>(bytes));
+    bool const is_new = reinterpret_cast<JournalHeader const*>(front->data())->mark == 0;
+    if (is_new) format_journal(all, {}, effects.sync != nullptr);
+    if (!header_of(all)) return nullptr;
     auto memory = BoundedMemory::create(fd, {journal_records, bytes});
     if (!memory) return nullptr;
     return std::shared_ptr<Journal>(
@@ -49,10 +55,7 @@ Journal::Journal(Mapping front, std::shared_ptr<BoundedMemory> memory, JournalEf
       memory_(std::move(memory)),
       effects_(std::move(effects)) {
     for (std::size_t i = journal_slots; i-- > 0;) free_slots_.push_back(i);
-    if (header().mark == 0) {
-        std::span const front_bytes(front_.data(), static_cast<std::size_t>(journal_records));
-        format_journal(front_bytes, {}, is_durable());
-    }
+    next_number_ = std::max<std::uint64_t>(1, header().void_below);
 }
 
 std::atomic<std::uint64_t>& Journal::slot(std::size_t number) const noexcept {
@@ -271,6 +274,10 @@ bool Journal::take_untold(FileIdentity const& file) {
 bool Journal::has_given_up() const {
     std::lock_guard const lock(mutex_);
     return files_failed_;
+}
+
+void Journal::release() {
+    if (is_empty()) release_journal(header());
 }
 
 }  // namespace sluice

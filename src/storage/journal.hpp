@@ -61,8 +61,9 @@ public:
         Bytes head_bytes_;
     };
 
-    /// Takes a file that is `bytes` long: of zeros, or with a header that format_journal() wrote.
-    /// It is durable if it has effects. Null where it is too short or cannot be mapped.
+    /// Takes a file that is `bytes` long: of zeros, or with a header that format_journal() wrote,
+    /// of which another process may have used it before, to the end. It is durable if it has
+    /// effects. Null where it is too short, cannot be mapped, or is something else.
     static std::shared_ptr<Journal> create(int fd, Bytes bytes, JournalEffects effects = {});
 
     /// Null where there is no room now. `reach`: from the first to the last byte of the file.
@@ -107,6 +108,8 @@ public:
     [[nodiscard]] JournalKeeper keeper() const noexcept { return header().keeper; }
     /// From now on the keeper knows those of other ranks, whose records may overlap this one's.
     void introduce(std::span<JournalKeeper const> peers);
+    /// Gives up the claim of this process, if nothing is left in the journal.
+    void release();
 
 private:
     /// A record that counts, or will.

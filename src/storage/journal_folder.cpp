@@ -59,6 +59,14 @@ std::string name_for(JournalOrigin const& origin) {
            std::to_string(origin.process) + "-" + std::to_string(std::max<long>(origin.rank, 0));
 }
 
+/// Whoever may put a file into the folder must not say what this user writes. The errno, or 0.
+int not_own(int fd) noexcept {
+    struct stat about{};
+    if (fstat(fd, &about) != 0) return errno;
+    if (!S_ISREG(about.st_mode)) return EINVAL;
+    return about.st_uid == geteuid() ? 0 : EPERM;
+}
+
 /// The process may change its working folder before it removes the file.
 std::string in_full(std::string const& folder) {
     char path[PATH_MAX];
@@ -117,15 +125,16 @@ std::vector<FoundJournal> journals_in(std::string const& folder, Error& error) {
     DIR* const opened = opendir(folder.c_str());
     error = system_error("opendir", opened ? 0 : errno);
     if (!opened) return found;
+    constexpr int how = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     while (dirent const* const entry = readdir(opened)) {
         if (!std::string_view(entry->d_name).ends_with(suffix)) continue;
         FoundJournal one;
         one.file.path = folder + "/" + entry->d_name;
-        one.file.descriptor = Descriptor(::open(one.file.path.c_str(), O_RDWR | O_CLOEXEC));
+        one.file.descriptor = Descriptor(::open(one.file.path.c_str(), how));
         int const fd = one.file.descriptor.get();
         if (fd < 0 && errno == ENOENT) continue;  // Its owner has just ended.
-        one.file.error = system_error("open", fd < 0 ? errno : 0);
-        one.is_free = fd >= 0 && lock(fd);
+        one.file.error = system_error("open", fd < 0 ? errno : not_own(fd));
+        one.is_free = !one.file.error && lock(fd);
         found.push_back(std::move(one));
     }
     closedir(opened);

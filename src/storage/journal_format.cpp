@@ -44,11 +44,39 @@ std::uint32_t checksum_of(std::byte const* at, RecordHead head) noexcept {
     return crc32c({at + sizeof head, all - sizeof head}, first);
 }
 
+/// Whether the arithmetic of layouts can be done with it.
+bool is_sane(Run const& run) noexcept {
+    auto const is_small = [](std::int64_t number) {
+        return number > -offset_limit && number < offset_limit;
+    };
+    Offset reach = 0;
+    return is_small(run.offset) && is_small(run.stride) && run.length > 0 && run.count > 0 &&
+           is_small(run.length) && is_small(run.count) &&
+           !__builtin_mul_overflow(run.stride, run.count, &reach) && is_small(reach) &&
+           !__builtin_mul_overflow(run.length, run.count, &reach) && is_small(reach);
+}
+
+/// Null where it cannot be one.
 std::shared_ptr<Layout const> layout_of(std::byte const* runs, RecordHead const& head) {
     if (head.run_count == 0) return Layout::contiguous();
     std::vector<Run> all(head.run_count);
     std::memcpy(all.data(), runs, all.size() * sizeof(Run));
+    Bytes bytes = 0;
+    for (Run const& run : all) {
+        if (!is_sane(run)) return nullptr;
+        bytes += run.length * run.count;
+        if (bytes >= offset_limit) return nullptr;
+    }
+    if (head.tile_extent <= -offset_limit || head.tile_extent >= offset_limit) return nullptr;
     return std::make_shared<Layout const>(all, head.tile_extent);
+}
+
+/// Whether its bytes have places that a file can have.
+bool is_sane(Request const& request) {
+    View const& view = request.view;
+    return view.filetype && view.displacement >= 0 && view.displacement < offset_limit &&
+           request.position >= 0 && request.position < offset_limit &&
+           is_in_range(*view.filetype, view.displacement, request.position, request.bytes, 0);
 }
 
 JournalRecord record_at(std::byte* at, RecordHead const& head) {
@@ -134,7 +162,10 @@ void format_journal(std::span<std::byte> journal, JournalOrigin const& origin,
                                .replay_boot = {},
                                .keeper = {},
                                .peer_count = 0,
-                               .rank_ended = 0};
+                               .rank_ended = 0,
+                               .process_namespace = 0,
+                               .owner = 0,
+                               .reserved = 0};
     std::memcpy(journal.data(), &header, sizeof header);
 }
 
@@ -160,8 +191,10 @@ std::vector<JournalRecord> records_of(std::span<std::byte> journal) {
         std::uint64_t const at = journal_slot(journal.data(), i).load(std::memory_order_acquire);
         auto const head = at == 0 ? std::nullopt : head_at(journal, at);
         if (!head || !counts(journal.data() + at, *head, *header)) continue;
-        records.push_back(record_at(journal.data() + at, *head));
-        records.back().slot = i;
+        JournalRecord record = record_at(journal.data() + at, *head);
+        if (!is_sane(record.request)) continue;
+        record.slot = i;
+        records.push_back(std::move(record));
     }
     std::ranges::sort(records, {}, &JournalRecord::number);
     return records;

@@ -48,6 +48,10 @@ struct JournalHeader {
     JournalKeeper keeper;
     std::uint64_t peer_count = 0;  ///< See journal_peers(). 0: nobody's order matters.
     std::uint64_t rank_ended = 0;  ///< Set by the keeper: the rank takes no writes any more.
+    // Of a journal with a keeper; see storage/journal_claim.hpp:
+    std::uint64_t process_namespace = 0;  ///< In which the keeper knows processes by number.
+    std::uint32_t owner = 0;              ///< The process whose writes it holds; 0: none yet.
+    std::uint32_t reserved = 0;
 };
 static_assert(sizeof(JournalHeader) <= 512);
 

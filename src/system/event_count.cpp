@@ -3,11 +3,10 @@
 #include "system/event_count.hpp"
 
 #include "system/clock.hpp"
+#include "system/futex.hpp"
 #include "system/wake_socket.hpp"
 
 #include <algorithm>
-#include <climits>
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,9 +24,7 @@ bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 
 /// thread and that costs nothing.
 bool const is_reached = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
 
-void wake(EventCount& count) noexcept {
-    syscall(SYS_futex, &count.events, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
-}
+void wake(EventCount& count) noexcept { wake_all(&count.events); }
 
 }  // namespace
 
@@ -51,7 +48,7 @@ void notify_waiters(EventCount& count) noexcept {
 void wait_for_event(EventCount& count, std::uint32_t seen, double seconds_max) noexcept {
     timespec const timeout = timespec_of(seconds_max);
     count.waiters.fetch_add(1, std::memory_order_seq_cst);
-    syscall(SYS_futex, &count.events, FUTEX_WAIT, seen, &timeout, nullptr, 0);
+    sleep_on(&count.events, seen, &timeout);
     count.waiters.fetch_sub(1, std::memory_order_seq_cst);
 }
 

@@ -79,7 +79,7 @@ PartsFolder trace_parts(std::string const& file) {
 
 bool is_free_for_trace(std::string const& file) {
     Descriptor const there(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    if (there.get() < 0) return errno == ENOENT;
+    if (there.get() < 0) return errno != EACCES;  // Who makes the parts tells of all else.
     std::string start(ChromeJson::start.size(), '\0');
     std::size_t const got = get(there.get(), start.data(), start.size(), 0);
     return got == 0 || start == ChromeJson::start;

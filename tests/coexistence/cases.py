@@ -2,6 +2,7 @@
 import re
 
 import job_cases
+import keeper_cases
 import network_cases
 import run as runner
 from case import BY_MPI, BY_SLUICE, Case, exactly, once
@@ -322,10 +323,11 @@ def cases_of_versions(mpi):
 
 
 def all_cases(mpi):
-    return [*job_cases.all_cases(mpi), *cases_of_tools(), *cases_of_wrappers(),
+    return [*job_cases.all_cases(mpi), *network_cases.all_cases(mpi),
+            *keeper_cases.all_cases(mpi), *cases_of_tools(), *cases_of_wrappers(),
             *cases_of_links(mpi), *cases_of_errors(), *cases_of_other_writes(mpi),
             *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
-            *network_cases.all_cases(mpi), *cases_of_held_files(), *cases_of_coverage(),
-            *cases_of_limits(), *cases_of_shared_memory(), *cases_of_atomic_mode(),
-            *cases_of_the_end(), *cases_of_statistics(), *cases_of_refused_collectives(),
-            *cases_of_threads(), *cases_of_flushes(), *cases_of_versions(mpi)]
+            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
+            *cases_of_shared_memory(), *cases_of_atomic_mode(), *cases_of_the_end(),
+            *cases_of_statistics(), *cases_of_refused_collectives(), *cases_of_threads(),
+            *cases_of_flushes(), *cases_of_versions(mpi)]

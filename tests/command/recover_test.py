@@ -156,6 +156,40 @@ class Recover(unittest.TestCase):
         self.assertEqual(self.recover(code=1).count("no journal"), 3)
         self.assertEqual(len(os.listdir(self.journals)), 3)
 
+    def test_a_journal_of_another_user_or_a_link_to_one_is_left_alone(self):
+        theirs = self.put("theirs", journal([record(1, self.file, 0, b"theirs")]))
+        linked = self.folder / "linked"
+        linked.write_bytes(journal([record(1, self.file, 4, b"linked")]))
+        (self.journals / "link.sluice-journal").symlink_to(linked)
+        if os.geteuid() == 0:
+            os.chown(theirs, 12345, 12345)
+        else:
+            theirs.unlink()
+        self.assertIn("left alone", self.recover(code=1))
+        self.assertEqual(self.file.read_bytes(), b"." * 20)
+
+    def test_a_name_that_is_a_pipe_now_keeps_nobody_waiting(self):
+        about = self.file.stat()
+        self.put("a", journal([record(1, self.file, 0, b"x", inode=about.st_ino)]))
+        self.file.unlink()
+        os.mkfifo(self.file)
+        self.assertIn("open: No such device or address", self.recover(code=1))
+
+    def test_numbers_that_cannot_be_are_no_records(self):
+        about = self.file.stat()
+        name = str(self.file).encode()
+        for runs, extent in (([(8, 2**62, 2**62, 4)], 2**62), ([(0, 0, 0, 1)], 0),
+                             ([(-8, 1, -(2**63), 2)], 64), ([(0, 1, 2**40, 2**40)], -1)):
+            body = struct.pack(HEAD, 0x32304A6563756C53, 1, 1, about.st_dev, about.st_ino, 8,
+                               extent, -1, 64, len(name), len(runs), 0, 0) + name
+            body += b"".join(struct.pack("<qqqq", *run) for run in runs)
+            body += bytes(-len(body) % 64) + b"x" * 64
+            checked = bytearray(body)
+            checked[88:92] = struct.pack("<I", crc32c(bytes(checked)))
+            self.put("a", journal([bytes(checked)]))
+            self.assertIn("nothing is left to write", self.recover())
+            self.assertEqual(self.file.read_bytes(), b"." * 20)
+
     def test_usage(self):
         for words in ([], ["a", "b"], ["--fast", "a"]):
             result = subprocess.run([SLUICE, "recover", *words], capture_output=True, check=False)

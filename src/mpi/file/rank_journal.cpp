@@ -5,6 +5,7 @@
 #include "mpi/errors.hpp"
 #include "mpi/progress/progress.hpp"
 #include "storage/checkpointer.hpp"
+#include "storage/journal_claim.hpp"
 #include "storage/journal_folder.hpp"
 #include "system/launcher.hpp"
 
@@ -17,8 +18,10 @@ namespace sluice {
 namespace {
 
 struct RankJournal {
-    JournalFile file;                            ///< Without a keeper, which removes its own.
-    std::shared_ptr<Journal> journal;            ///< Null at the end of MPI.
+    JournalFile file;                  ///< Without a keeper, which removes its own.
+    std::shared_ptr<Journal> journal;  ///< Null at the end of MPI.
+    bool is_claimed = false;           ///< It has a keeper.
+    bool is_refused = false;  ///< There would be a keeper, but this process has none of it.
     std::unique_ptr<Checkpointer> checkpointer;  ///< Of a durable one.
 };
 
@@ -47,15 +50,19 @@ void tell_of_folder(std::string const& text) {
     if (place < 0 ? world_rank() == 0 : place == 0) warn(text, true);
 }
 
-/// The keeper's, where there is one.
-std::shared_ptr<Journal> inherited() {
-    long const number = number_in_environment("SLUICE_KEEPER");
-    int const fd = static_cast<int>(number);
+/// The keeper's, where there is one. Processes that this one starts must not look for it.
+void claim_inherited(RankJournal& own) {
+    auto const claimed = claim_journal(std::getenv("SLUICE_KEEPER"));
+    unsetenv("SLUICE_KEEPER");
     struct stat about{};
-    if (number < 0 || fstat(fd, &about) != 0) return nullptr;
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-    return Journal::create(fd, about.st_size,
-                           wants_durable_journal() ? device_effects(fd) : JournalEffects{});
+    if (claimed.fd >= 0 && fstat(claimed.fd, &about) == 0) {
+        fcntl(claimed.fd, F_SETFD, FD_CLOEXEC);
+        auto effects = wants_durable_journal() ? device_effects(claimed.fd) : JournalEffects{};
+        own.journal = Journal::create(claimed.fd, about.st_size, std::move(effects));
+        own.is_claimed = own.journal != nullptr;
+    }
+    own.is_refused = !claimed.why.empty() && !wants_durable_journal();
+    if (own.is_refused) warn("no write of this process is delayed: " + claimed.why, true);
 }
 
 void make_own(RankJournal& own, Bytes bytes) {
@@ -76,7 +83,7 @@ void make_own(RankJournal& own, Bytes bytes) {
 
 RankJournal* make_rank_journal(Bytes node_bytes) {
     auto* const own = new RankJournal;
-    own->journal = inherited();
+    claim_inherited(*own);
     if (!own->journal && wants_durable_journal())
         make_own(*own, node_bytes / std::max(1L, launched_ranks_of_node()));
     if (own->journal && own->journal->is_durable())
@@ -87,6 +94,11 @@ RankJournal* make_rank_journal(Bytes node_bytes) {
 }
 
 }  // namespace
+
+bool delays_without_journal() {
+    RankJournal const* const own = rank_journal_made;
+    return !wants_durable_journal() && !(own && own->is_refused);
+}
 
 bool wants_durable_journal() { return !settings().journal_folder.empty(); }
 
@@ -144,11 +156,13 @@ void withdraw_overwritten(FileIdentity const& file, Span reach, std::uint64_t be
 
 /// A journal that the keeper has is the keeper's to remove.
 void end_rank_journal() {
-    auto* const own = durable();
-    if (!own) return;
+    RankJournal* const own = rank_journal_made;
+    if (!own || !own->journal) return;
     own->checkpointer.reset();
     auto const journal = std::exchange(own->journal, nullptr);
+    own->is_refused = true;
     if (journal->is_due()) (void)checkpoint_of(*journal);
+    if (own->is_claimed) journal->release();
     if (own->file.path.empty()) return;
     if (journal->is_empty())
         unlink(own->file.path.c_str());

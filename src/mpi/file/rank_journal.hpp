@@ -9,6 +9,9 @@ namespace sluice {
 /// Null where there is none. The first call decides, and says where a folder was named that cannot
 /// be used; `node_bytes` are of all ranks of the node.
 [[nodiscard]] std::shared_ptr<Journal> const& journal_of_rank(Bytes node_bytes);
+/// Whether writes may be delayed that lie in no journal: nobody promised that they outlive this
+/// process. Asked after journal_of_rank().
+[[nodiscard]] bool delays_without_journal();
 /// Whether the user named a folder: what is delayed outlives the node, or nothing is delayed.
 [[nodiscard]] bool wants_durable_journal();
 

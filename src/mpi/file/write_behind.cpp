@@ -83,7 +83,7 @@ std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& r
     auto const could = [&] {
         if (journal) return journal->could_take(request, file_);
         auto const& memory = memory_of_writes(node_bytes_);
-        return !wants_durable_journal() && memory && request.bytes <= memory->bytes();
+        return delays_without_journal() && memory && request.bytes <= memory->bytes();
     };
     if (!could()) return std::nullopt;
     auto taken = take_memory(request);

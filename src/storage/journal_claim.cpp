@@ -1,0 +1,127 @@
+// How a journal is found, known and claimed. See journal_claim.hpp.
+#include "storage/journal_claim.hpp"
+
+#include "system/futex.hpp"
+#include "system/mapping.hpp"
+#include "system/peer_process.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sluice {
+namespace {
+
+/// What the environment says.
+struct Told {
+    int fd = -1;
+    unsigned long long device = 0, inode = 0, name = 0;
+};
+
+std::optional<Told> read_told(char const* text) {
+    Told told;
+    int end = 0;
+    int const found = std::sscanf(text, "%d:%llx:%llx:%llx%n", &told.fd, &told.device, &told.inode,
+                                  &told.name, &end);
+    bool const whole = found == 4 && text[end] == '\0' && told.fd >= 0 && told.name != 0;
+    return whole ? std::optional(told) : std::nullopt;
+}
+
+bool is_meant(Told const& told) {
+    auto const identity = identity_of(told.fd);
+    return identity && identity->device == told.device && identity->inode == told.inode;
+}
+
+/// From 0 to this process.
+bool take(JournalHeader& header) noexcept {
+    std::uint32_t nobody = 0;
+    bool const taken = std::atomic_ref(header.owner)
+                           .compare_exchange_strong(nobody, static_cast<std::uint32_t>(getpid()));
+    if (taken) wake_all(&header.owner);
+    return taken;
+}
+
+bool is_gone(std::int64_t process, JournalHeader const& header) noexcept {
+    ProcessAddress one;
+    one.pid = process;
+    one.namespace_ = header.process_namespace;
+    return sluice::is_gone(one);
+}
+
+/// Whether the keeper has still to write what a process left.
+bool is_unwritten(JournalHeader& header) noexcept {
+    std::uint32_t const owner = owner_of(header);
+    if (owner == 0 || owner == journal_is_written) return false;
+    bool const is_left = owner == journal_is_over || is_gone(owner, header);
+    return is_left && !is_gone(header.keeper.process, header);
+}
+
+void await_keeper(JournalHeader& header) noexcept {
+    constexpr unsigned pause_microseconds = 2000;
+    while (is_unwritten(header)) usleep(pause_microseconds);
+}
+
+}  // namespace
+
+std::string told_journal(int fd, JournalHeader const& header) {
+    auto const identity = identity_of(fd).value_or(FileIdentity{});
+    char text[128];
+    std::snprintf(text, sizeof text, "%d:%llx:%llx:%llx", fd,
+                  static_cast<unsigned long long>(identity.device),
+                  static_cast<unsigned long long>(identity.inode),
+                  static_cast<unsigned long long>(header.keeper.name));
+    return text;
+}
+
+ClaimedJournal claim_journal(char const* text) {
+    auto const told = text ? read_told(text) : std::nullopt;
+    if (!told) return {};
+    if (!is_meant(*told))
+        return {-1, "its journal was closed on the way from `sluice run` to this process"};
+    struct stat about{};
+    if (fstat(told->fd, &about) != 0) return {-1, "its journal cannot be looked at"};
+    auto const front = Mapping::of(told->fd, {0, about.st_size});
+    if (!front || !front->open({0, std::min<Bytes>(journal_records, about.st_size)}))
+        return {-1, "its journal cannot be mapped"};
+    JournalHeader* const header =
+        header_of({front->data(), static_cast<std::size_t>(about.st_size)});
+    if (!header || header->keeper.name != told->name)
+        return {-1, "its journal is of another version of Sluice"};
+    if (header->process_namespace != own_process().namespace_)
+        return {-1, "its keeper cannot see this process, which has process numbers of its own"};
+    await_keeper(*header);
+    if (!take(*header))
+        return {-1, "another process of the same `sluice run` has the journal, or was killed while "
+                    "it had it: start each program by a `sluice run` of its own"};
+    return {told->fd, {}};
+}
+
+void release_journal(JournalHeader& header) noexcept {
+    std::atomic_ref(header.owner).store(0);
+    wake_all(&header.owner);
+}
+
+std::uint32_t owner_of(JournalHeader& header) noexcept {
+    return std::atomic_ref(header.owner).load();
+}
+
+bool end_claims(JournalHeader& header, std::uint32_t owner) noexcept {
+    return std::atomic_ref(header.owner).compare_exchange_strong(owner, journal_is_over);
+}
+
+void note_written(JournalHeader& header) noexcept {
+    std::atomic_ref(header.owner).store(journal_is_written);
+}
+
+void watch_claims(JournalHeader& header, std::function<void()> const& changed) {
+    for (std::uint32_t seen = owner_of(header);;) {
+        sleep_on(&header.owner, seen);
+        std::uint32_t const now = owner_of(header);
+        if (now != seen) changed();
+        seen = now;
+    }
+}
+
+}  // namespace sluice
