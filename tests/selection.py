@@ -50,7 +50,8 @@ def test_of(entry, variant):
 
 
 def git(*words):
-    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False,
+                          errors="surrogateescape")  # A file may have any name.
     return done.stdout.split("\0" if "-z" in words else "\n") if done.returncode == 0 else None
 
 

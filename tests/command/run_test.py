@@ -57,6 +57,7 @@ class Run(unittest.TestCase):
     def run_command(self, *words, **environment):
         return subprocess.run([self.root / "bin" / "sluice", "run", *words], text=True,
                               errors="replace",  # A shell may quote bytes of a damaged program.
+                              cwd=self.root,  # And take them for the name of a file to write.
                               capture_output=True, env={**os.environ, **environment}, check=False)
 
     def expect(self, library, *words, **environment):
