@@ -90,7 +90,7 @@ class Run(unittest.TestCase):
     def test_a_trace_has_the_path_of_its_file(self):
         for words in (["--trace", "t.json,4M"], ["--trace=t.json,4M"]):
             result = self.run_command(*words, "env")
-            self.assertIn(f"SLUICE_TRACE={os.getcwd()}/t.json,4M\n", result.stdout)
+            self.assertIn(f"SLUICE_TRACE={self.root}/t.json,4M\n", result.stdout)
         for words in (["--trace"], ["--trace="], ["--trace=,4M"]):
             result = self.run_command(*words)
             self.assertEqual(result.returncode, 2)
