@@ -1,4 +1,5 @@
-"""Cases of what `sluice run --behind` promises where it starts a script that starts programs."""
+"""Cases of delayed writes: what other handles and threads see of them, and what `sluice run`
+promises where it starts a script that starts programs."""
 from case import Case
 
 ALWAYS = {"SLUICE_TEST": "behind=always"}
@@ -24,7 +25,20 @@ def scripts(behind):
     ]
 
 
-def all_cases(_):
+def cases_of_handles(mpi):
+    slow = {"SLUICE_TEST": "behind=always;device=ssd"}
+    yield Case("the hint of write-behind on one handle", "one_hint.c", ["^0 pieces are stale"],
+               "{program} {path}", settings=slow, ranks=2)
+    if mpi == "mpich":  # It hangs without Sluice as well.
+        return
+    for name in ("SLUICE_WRITE_BEHIND", "SLUICE_READ_AHEAD"):
+        yield Case(f"two threads, two files of a communicator, {name}", "two_files.c",
+                   ["^0 rounds are wrong"], "{program} {path}", ranks=2,
+                   settings={"SLUICE_TEST": "behind=always", name: "64M"})
+
+
+def all_cases(mpi):
+    yield from cases_of_handles(mpi)
     for kind, behind in (("memory", ""), ("a folder", ",{path}.journals")):
         for what, script, pieces, letter, more in scripts(behind):
             check = f"{{program}} check {{path}}{more} {pieces} {letter}"

@@ -279,11 +279,15 @@ NodeReduction::Words Team::largest(NodeReduction::Words const& mine) {
                        MPI_MAX, communicator);
         return all;
     }
-    reduction->begin(mine);
+    return largest(mine, *reduction);
+}
+
+NodeReduction::Words Team::largest(NodeReduction::Words const& mine, NodeReduction& of_file) {
+    of_file.begin(mine);
     Progress::instance().drive(
-        {.done = [&] { return reduction->finished() || lost_rank(clock_.now()); },
+        {.done = [&] { return of_file.finished() || lost_rank(clock_.now()); },
          .poke = [&] { poke(); }});
-    return lost_ ? mine : reduction->largest();
+    return lost_ ? mine : of_file.largest();
 }
 
 std::span<std::byte> Team::back_messages() {

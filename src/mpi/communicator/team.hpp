@@ -68,6 +68,10 @@ public:
     /// Of each word all ranks learn the largest: over memory on one node, by the MPI between
     /// several. Blocking. Collective.
     [[nodiscard]] NodeReduction::Words largest(NodeReduction::Words const& mine);
+    /// The same over memory, by a reduction of its own: files that several threads use have one
+    /// each.
+    [[nodiscard]] NodeReduction::Words largest(NodeReduction::Words const& mine,
+                                               NodeReduction& of_file);
     /// Memory for a NodeNetwork between the node's ranks, backed; empty where there is none.
     [[nodiscard]] std::span<std::byte> back_messages();
     /// Between nodes, for a communicator of these ranks that `name` names on all of them. Null

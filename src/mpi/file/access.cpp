@@ -123,7 +123,7 @@ Bytes gap_bytes(File const& file) {
 
 /// What earlier calls have delayed comes first, and what was read ahead is not for ever.
 void prepare_for(File& file, Request const& request, bool collective) {
-    if (!file.ordered) return;
+    if (!file.minds_others()) return;
     Span const reach = reach_of(request, file.is_beyond_end(request));
     bool const is_queued = collective && !file.behind.takes_disjoint();
     file.wait_for_delayed(reach, is_queued);

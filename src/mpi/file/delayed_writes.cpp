@@ -7,6 +7,18 @@
 
 namespace sluice {
 
+/// Set by the first file that may delay or read ahead, and never taken back: what it delayed may be
+/// under way for long after its close has begun.
+static std::atomic<bool> any_is_ordered{false};
+
+void File::note_ordered() noexcept {
+    if (ordered) any_is_ordered = true;
+}
+
+bool File::minds_others() const noexcept {
+    return ordered || (fd_ >= 0 && any_is_ordered.load(std::memory_order_relaxed));
+}
+
 bool File::leave_behind(std::shared_ptr<Operation> const& operation, KeptWrite& kept) {
     {
         std::lock_guard const lock(mutex_);
@@ -33,7 +45,7 @@ void File::wait_for_own_delayed(Span reach) {
 }
 
 void File::wait_for_delayed(Span reach, bool in_queue) {
-    if (!ordered || reach.empty()) return;
+    if (!minds_others() || reach.empty()) return;
     for (auto const& other : open_files()) {
         if (other->identity != identity) continue;
         if (other.get() != this || !in_queue) other->wait_for_own_delayed(reach);
@@ -43,7 +55,7 @@ void File::wait_for_delayed(Span reach, bool in_queue) {
 }
 
 void File::wait_until_void(Span reach) {
-    if (!ordered || reach.empty() || !wants_durable_journal()) return;
+    if (!minds_others() || reach.empty() || !wants_durable_journal()) return;
     (void)wait_for_own_journal(identity, reach);  // late_error_of_all() tells of its error.
     for (auto const& other : open_files()) {
         if (other->identity == identity)
@@ -52,7 +64,7 @@ void File::wait_until_void(Span reach) {
 }
 
 void File::clear_journals(Span reach) {
-    if (!ordered || reach.empty() || !wants_durable_journal()) return;
+    if (!minds_others() || reach.empty() || !wants_durable_journal()) return;
     wait_until_void(reach);
     clear_own_journal(identity, reach);
 }
@@ -64,7 +76,7 @@ bool File::is_beyond_end(Request const& request) const noexcept {
 }
 
 void File::drop_read_ahead(Span changed) {
-    if (!ordered || changed.empty()) return;
+    if (!minds_others() || changed.empty()) return;
     for (auto const& other : open_files()) {
         if (other->identity == identity) other->ahead.drop(changed);
     }

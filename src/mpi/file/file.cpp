@@ -75,7 +75,9 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       ahead(own.fd, own.fd >= 0 ? hints.read_ahead : 0),
       storage(std::move(own.storage)),
       fd_(own.fd),
-      place_(place) {}
+      place_(place) {
+    note_ordered();
+}
 
 File::~File() = default;
 
@@ -217,7 +219,13 @@ Status File::agree_beside(Status mine) {
     if (!ordered) return agree(mine);
     NodeReduction::Words words{};
     words[0] = static_cast<std::uint64_t>(mine);
-    return static_cast<Status>(team->largest(words)[0]);
+    return static_cast<Status>(largest(words)[0]);
+}
+
+/// Other threads may do the same with other files of the communicator. Between nodes they must not.
+NodeReduction::Words File::largest(NodeReduction::Words const& mine) const {
+    auto* const pointer = shared_pointer();
+    return pointer ? team->largest(mine, pointer->meeting) : team->largest(mine);
 }
 
 Status File::agree(char const* operation, Error const& mine) {

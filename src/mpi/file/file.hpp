@@ -69,6 +69,8 @@ public:
     Status agree(Status mine);
     /// The same past the operations, which neither delay it nor are delayed. Collective.
     Status agree_beside(Status mine);
+    /// Of each word all ranks learn the largest, past the operations. Collective, blocks.
+    [[nodiscard]] NodeReduction::Words largest(NodeReduction::Words const& mine) const;
     /// The same with what this rank met in `operation`, a function of MPI, which is logged.
     Status agree(char const* operation, Error const& mine);
     /// Logs what this rank met in `operation` on the file. Local.
@@ -79,6 +81,8 @@ public:
     /// A collective write whose call returns before it is complete; false where it may not: see
     /// WriteBehind::tell_others().
     bool leave_behind(std::shared_ptr<Operation> const& operation, KeptWrite& kept);
+    /// Whether calls have to look for what others have delayed: any file of this process may delay.
+    [[nodiscard]] bool minds_others() const noexcept;
     /// Before a call touches bytes of `reach`: until what calls that have returned still have to
     /// write there is in the file, whichever handle of it, and whichever process, they used.
     /// `in_queue`: the operation queue of this handle sees to its own. Local, blocks.
@@ -146,6 +150,7 @@ public:
     mutable std::recursive_mutex pointer_mutex;
 
 private:
+    void note_ordered() noexcept;
     void end_trace();
     void hand_over(std::shared_ptr<Operation> const& operation, bool background);
     void foretell(Operation const& operation);

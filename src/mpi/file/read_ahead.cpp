@@ -53,7 +53,7 @@ bool lies_within(Request const& request, Bytes file_bytes) noexcept {
 std::uint64_t largest_of_all(File const& file, std::uint64_t mine) {
     NodeReduction::Words words{};
     words[0] = mine;
-    return file.team->largest(words)[0];
+    return file.largest(words)[0];
 }
 
 }  // namespace
