@@ -99,6 +99,11 @@ bool counts(std::byte const* at, RecordHead const& head, JournalHeader const& he
     return !header.durable || checksum_of(at, head) == head.checksum;
 }
 
+/// Where it has an end already nothing is written: several threads may look at a header.
+template <std::size_t room> void end_text(char (&text)[room]) noexcept {
+    if (text[room - 1] != '\0') text[room - 1] = '\0';
+}
+
 }  // namespace
 
 Bytes journal_bytes_for(Bytes bytes) noexcept { return journal_records + up(bytes); }
@@ -173,9 +178,9 @@ JournalHeader* header_of(std::span<std::byte> journal) noexcept {
     if (journal.size() <= static_cast<std::size_t>(journal_records)) return nullptr;
     auto* const header = reinterpret_cast<JournalHeader*>(journal.data());
     if (header->mark != header_mark || header->version != format_version) return nullptr;
-    header->origin.host[sizeof header->origin.host - 1] = '\0';
-    header->origin.boot[sizeof header->origin.boot - 1] = '\0';
-    header->replay_boot[sizeof header->replay_boot - 1] = '\0';
+    end_text(header->origin.host);
+    end_text(header->origin.boot);
+    end_text(header->replay_boot);
     return header;
 }
 
