@@ -110,18 +110,19 @@ bool first_is_readable(int first, int second) noexcept {
 /// Until the process has ended that has the journal, or none has it and that has ended which
 /// `sluice run` became, which may have started one.
 void await_end(JournalHeader& header, int begun) {
-    Descriptor const changes(eventfd(0, EFD_CLOEXEC));
-    std::thread([&header, fd = changes.get()] {
-        watch_claims(header, [fd] { eventfd_write(fd, 1); });
+    // Never closed: the thread writes to it for as long as this process lives.
+    int const changes = eventfd(0, EFD_CLOEXEC);
+    std::thread([&header, changes] {
+        watch_claims(header, [changes] { eventfd_write(changes, 1); });
     }).detach();
     for (;;) {
         std::uint32_t const owner = owner_of(header);
         Descriptor const rank = owner == 0 ? Descriptor() : watch_process(owner);
         int const watched = owner == 0 ? begun : rank.get();
-        bool const has_ended = watched < 0 || first_is_readable(watched, changes.get());
+        bool const has_ended = watched < 0 || first_is_readable(watched, changes);
         if (has_ended && end_claims(header, owner)) return;
         eventfd_t count = 0;
-        if (!has_ended) eventfd_read(changes.get(), &count);
+        if (!has_ended) eventfd_read(changes, &count);
     }
 }
 

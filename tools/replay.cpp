@@ -6,6 +6,7 @@
 #include "system/errno_status.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <map>
@@ -23,6 +24,14 @@ std::string cause_of(Error const& error) {
 std::string not_the_same(JournalRecord const& record, int fd) {
     if (identity_of(fd) == record.identity) return {};
     return "it is not the file any more that was written to";
+}
+
+/// Does not wait for the other end of a pipe, but for another keeper that keeps others out.
+Descriptor open_at_once(std::string const& path) {
+    constexpr int how = O_WRONLY | O_CLOEXEC;
+    Descriptor file(::open(path.c_str(), how | O_NONBLOCK));
+    if (file.get() >= 0 || errno != EWOULDBLOCK) return file;
+    return Descriptor(::open(path.c_str(), how));
 }
 
 bool is_regular(int fd) noexcept {
@@ -54,6 +63,8 @@ public:
     ReplayOutcome run() {
         outcome_.journals = journals_.size();
         for (SourcedRecord const& one : records_) open(one);
+        for (auto const& [path, target] : targets_)  // A file may have several names.
+            if (target.refusal.empty()) keep_others_out(target.descriptor.get());
         if (rules_.begins && !records_.empty()) rules_.begins();
         for (std::size_t i = 0; i < records_.size(); ++i) write_out(i);
         for (auto& [path, target] : targets_) finish(target);
@@ -68,8 +79,7 @@ private:
         auto const [found, is_new] = targets_.try_emplace(one.record.path);
         Target& target = found->second;
         if (!is_new) return;
-        target.descriptor =
-            Descriptor(::open(one.record.path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+        target.descriptor = open_at_once(one.record.path);
         int const fd = target.descriptor.get();
         if (fd < 0)
             target.refusal = "open: " + errno_text(errno);
@@ -79,7 +89,6 @@ private:
             target.refusal = rules_.refusal(one.record, journals_[one.journal].header(), fd);
         else
             target.refusal = not_the_same(one.record, fd);
-        if (target.refusal.empty()) keep_others_out(fd);
     }
 
     void write_out(std::size_t place) {
