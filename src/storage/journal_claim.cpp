@@ -6,8 +6,10 @@
 #include "system/peer_process.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <optional>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,12 +22,21 @@ struct Told {
     unsigned long long device = 0, inode = 0, name = 0;
 };
 
-std::optional<Told> read_told(char const* text) {
+/// The number that a text begins with, which goes on behind it and a colon; false: there is none.
+template <class Number> bool read_number(std::string_view& text, Number& number, int base) {
+    auto const [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number, base);
+    if (error != std::errc()) return false;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.starts_with(':')) text.remove_prefix(1);
+    return true;
+}
+
+std::optional<Told> read_told(std::string_view text) {
     Told told;
-    int end = 0;
-    int const found = std::sscanf(text, "%d:%llx:%llx:%llx%n", &told.fd, &told.device, &told.inode,
-                                  &told.name, &end);
-    bool const whole = found == 4 && text[end] == '\0' && told.fd >= 0 && told.name != 0;
+    bool const found = read_number(text, told.fd, 10) && read_number(text, told.device, 16) &&
+                       read_number(text, told.inode, 16) && read_number(text, told.name, 16);
+    bool const whole = found && text.empty() && told.fd >= 0 && told.name != 0;
     return whole ? std::optional(told) : std::nullopt;
 }
 

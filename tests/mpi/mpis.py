@@ -103,8 +103,9 @@ PLAIN_SKIP = {
 
 # Faults of an MPI in what Sluice leaves to it: these fail in the same way without Sluice.
 PASSED_THROUGH_SKIP = {
-    # A view by a large-count type ends the job.
-    "debian-mpich": {"large_count_test": "far_apart"},
+    # A view by a large-count type ends the job. Blocking collectives between memories, with which
+    # the nonblocking ones are compared, misplace bytes of datatypes with holes; MPI_Reduce crashes.
+    "debian-mpich": {"large_count_test": "far_apart", "collectives_test": "differential/"},
     # MPI_File_set_view with a subarray or a darray ends the job.
     "abi-intel": {"patterns_test": "subarray,ghosts,darray"},
 }

@@ -9,7 +9,7 @@ namespace random_test {
 inline void JointFile::open(Handle& handle, int mode) {
     static constexpr int append = MPI_MODE_RDWR | MPI_MODE_APPEND;
     if (mode == 0) {
-        mode = draw().one_of({MPI_MODE_RDWR, MPI_MODE_RDWR, MPI_MODE_RDWR, MPI_MODE_RDWR,
+        mode = draw().one_of<int>({MPI_MODE_RDWR, MPI_MODE_RDWR, MPI_MODE_RDWR, MPI_MODE_RDWR,
                               MPI_MODE_RDONLY, MPI_MODE_RDONLY, MPI_MODE_WRONLY, append});
         if (mode == append && &handle != &with_pointer()) mode = MPI_MODE_RDWR;
     }
