@@ -3,6 +3,8 @@
 #pragma once
 #include "access.hpp"
 
+#include <cstring>
+
 namespace request_callbacks {
 
 using namespace access_form;
@@ -235,11 +237,11 @@ inline void attribute_function() {
 
 /// MPICH holds a lock of its own while it calls a free function, where there may be threads.
 inline bool may_call_mpi_in_free_function() {
-#ifdef MPICH_VERSION
-    return check::state().provided != MPI_THREAD_MULTIPLE;
-#else
-    return true;
-#endif
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(version, &length);
+    bool const is_mpich = std::strstr(version, "MPICH") != nullptr;
+    return !is_mpich || check::state().provided != MPI_THREAD_MULTIPLE;
 }
 
 inline void add(std::vector<check::Test>& tests) {

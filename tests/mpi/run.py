@@ -46,7 +46,8 @@ def preload(mpi, keeper=True):
     build = BUILD / MPIS[mpi].build
     if keeper:
         return [str(build / "bin" / "sluice"), "run"]
-    return ["env", f"LD_PRELOAD={build / 'lib' / 'libsluice.so'}"]
+    name = "libsluice_abi.so" if MPIS[mpi].programs == "mpi_abi" else "libsluice.so"
+    return ["env", f"LD_PRELOAD={build / 'lib' / name}"]
 
 
 def command(run, args, work, full):
@@ -153,8 +154,10 @@ def leftover_processes(mark):
 
 
 def shared_memory():
-    """Names in /dev/shm that can be ours; other jobs' MPIs leave theirs there as well."""
-    return {name for name in os.listdir("/dev/shm") if "sluice" in name.lower()}
+    """Names in /dev/shm that can be ours; other jobs' MPIs leave theirs there as well. All programs
+    of a user have one file of marks."""
+    return {name for name in os.listdir("/dev/shm")
+            if "sluice" in name.lower() and not name.startswith("sluice-marks-")}
 
 
 def execute(words, env, seconds, mark):
