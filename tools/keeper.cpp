@@ -3,6 +3,7 @@
 
 #include "storage/journal_claim.hpp"
 #include "storage/journal_folder.hpp"
+#include "storage/keeper_line.hpp"
 #include "system/errno_status.hpp"
 #include "system/launcher.hpp"
 #include "system/peer_process.hpp"
@@ -21,6 +22,7 @@
 #include <string>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
@@ -34,6 +36,7 @@ struct Kept {
     Descriptor journal;
     std::string path;  ///< Empty: in memory.
     std::optional<MappedJournal> mapped = {};
+    HandedOver handed{Descriptor()};
 };
 
 void tell(ReplayOutcome const& outcome, Kept const& kept) {
@@ -61,55 +64,89 @@ void let_go_of_output() noexcept {
     for (int const fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing.get(), fd);
 }
 
-/// Where records of other ranks may overlap, those of all ranks, in their order. The keeper of the
-/// rank that ends last does it, since it has its output still; another one if that keeper was
-/// killed.
-ReplayOutcome replay_in_order(MappedJournal const& own) {
-    auto const keepers = journal_peers(own.bytes());
-    if (keepers.empty()) return replay({&own, 1});
-    PeerJournals const peers(keepers);
-    bool const is_last = peers.have_ended();
-    if (!is_last) {
+ReplayRules rules_of(Kept const& kept, std::function<bool(JournalRecord const&)> chooses = {}) {
+    return {.given = [&kept](FileIdentity const& file) { return kept.handed.file(file); },
+            .chooses = std::move(chooses)};
+}
+
+/// What the rank had delayed together with others, whose records may overlap with its own. The
+/// keeper of the rank that ends last writes those of all of them, since it has its output still;
+/// another one if that keeper was killed.
+ReplayOutcome replay_with_peers(Kept& kept, std::span<JournalKeeper const> keepers) {
+    PeerJournals peers(keepers);
+    if (!peers.may_write()) {
         let_go_of_output();
+        kept.handed
+            .close_files();  // Who writes takes a lease, for which nobody else may have them.
         peers.wait();
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
     peers.lock();
-    return replay(peers.mapped());
+    auto const ended = peers.take_ended();
+    return replay(ended, rules_of(kept));
+}
+
+/// Marks have kept others from the bytes that the rank had delayed by itself. They wait no longer
+/// than for this.
+void write_marked(Kept& kept) {
+    auto const is_marked = [](JournalRecord const& record) { return record.stamp == 0; };
+    bool const knows_peers = !journal_peers(kept.mapped->bytes()).empty();
+    auto const rules = knows_peers ? rules_of(kept, is_marked) : rules_of(kept);
+    tell(replay({&*kept.mapped, 1}, rules), kept);
+    kept.handed.end_marks();
 }
 
 /// A journal in a folder is removed when all of it is in the files for good.
-void write_out(Kept const& kept) {
+void write_out(Kept& kept) {
     if (!kept.mapped) return;
-    std::atomic_ref(kept.mapped->header().rank_ended).store(1);
-    auto const outcome = replay_in_order(*kept.mapped);
-    tell(outcome, kept);
-    if (!kept.path.empty() && outcome.refused.empty()) unlink(kept.path.c_str());
+    kept.handed.take();
+    write_marked(kept);
+    std::atomic_ref(kept.mapped->header().rank_ended)
+        .store(1);  // Other keepers may write the rest.
+    auto const keepers = journal_peers(kept.mapped->bytes());
+    if (!keepers.empty()) tell(replay_with_peers(kept, keepers), kept);
+    bool const is_empty = records_of(kept.mapped->bytes()).empty();
+    if (!kept.path.empty() && is_empty) unlink(kept.path.c_str());
 }
 
-/// All descriptors but its output and two more. A launcher takes a rank for alive while somebody
-/// has the socket that connects the two, and it may leave copies of the output.
-void close_others(int one, int other) noexcept {
-    auto const close_between = [](int first, int last) {
+/// All descriptors but its output and these. A launcher takes a rank for alive while somebody has
+/// the socket that connects the two, and it may leave copies of the output.
+void close_others(std::vector<int> kept) noexcept {
+    std::ranges::sort(kept);
+    int first = STDERR_FILENO + 1;
+    auto const close_until = [&](int last) {
         if (first <= last) syscall(SYS_close_range, first, last, 0);
     };
-    auto const [low, high] = std::minmax(one, other);
-    close_between(STDERR_FILENO + 1, low - 1);
-    close_between(low + 1, high - 1);
-    close_between(high + 1, std::numeric_limits<int>::max());
+    for (int const fd : kept) {
+        close_until(fd - 1);
+        first = std::max(first, fd + 1);
+    }
+    close_until(std::numeric_limits<int>::max());
 }
 
-/// Until one of two descriptors can be read; whether it is the first. None can never be.
-bool first_is_readable(int first, int second) noexcept {
-    pollfd two[] = {{first, POLLIN, 0}, {second, POLLIN, 0}};
-    while (poll(two, 2, -1) < 0 && errno == EINTR) {
+/// What wakes a keeper.
+struct Events {
+    int rank, claims;  ///< A process; an event. None can never be.
+    HandedOver& handed;
+};
+
+/// Until the rank has ended, or the journal has another owner: whether it is the first.
+bool rank_ends(Events const& events) {
+    for (;;) {
+        pollfd all[] = {{events.rank, POLLIN, 0},
+                        {events.claims, POLLIN, 0},
+                        {events.handed.socket(), POLLIN, 0}};
+        if (poll(all, std::size(all), -1) < 0) continue;
+        if (all[2].revents) events.handed.take();
+        if (all[0].revents) return true;
+        if (all[1].revents) return false;
     }
-    return two[0].revents != 0;
 }
 
 /// Until the process has ended that has the journal, or none has it and that has ended which
 /// `sluice run` became, which may have started one.
-void await_end(JournalHeader& header, int begun) {
+void await_end(Kept& kept, int begun) {
+    JournalHeader& header = kept.mapped->header();
     // Never closed: the thread writes to it for as long as this process lives.
     int const changes = eventfd(0, EFD_CLOEXEC);
     std::thread([&header, changes] {
@@ -119,7 +156,7 @@ void await_end(JournalHeader& header, int begun) {
         std::uint32_t const owner = owner_of(header);
         Descriptor const rank = owner == 0 ? Descriptor() : watch_process(owner);
         int const watched = owner == 0 ? begun : rank.get();
-        bool const has_ended = watched < 0 || first_is_readable(watched, changes);
+        bool const has_ended = watched < 0 || rank_ends({watched, changes, kept.handed});
         if (has_ended && end_claims(header, owner)) return;
         eventfd_t count = 0;
         if (!has_ended) eventfd_read(changes, &count);
@@ -128,19 +165,24 @@ void await_end(JournalHeader& header, int begun) {
 
 /// What ends a job must not end its keepers. Its output stays open, so that who started the job
 /// does not take it for ended before its bytes are where they belong.
-[[noreturn]] void keep(Kept const& kept, int process) {
+[[noreturn]] void keep(Kept& kept, int process) {
     setsid();
-    close_others(kept.journal.get(), process);
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {  // It has each file of the rank.
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    close_others({kept.journal.get(), process, kept.handed.socket()});
     for (int const signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2})
         std::signal(signal, SIG_IGN);
-    await_end(kept.mapped->header(), process);
+    await_end(kept, process);
     write_out(kept);
     note_written(kept.mapped->header());
     _exit(0);
 }
 
 /// A grandchild: the program must not find a child that it did not start.
-bool fork_away(Kept const& kept, int process) {
+bool fork_away(Kept& kept, int process) {
     pid_t const child = fork();
     if (child < 0) return false;
     if (child == 0) {
@@ -196,15 +238,17 @@ std::string start_keeper(Bytes bytes, std::string const& folder) {
     kept.mapped = MappedJournal::of(kept.journal.get());
     if (!kept.mapped) return "memory: " + errno_text(errno);
     name_journal(kept.mapped->header(), kept.journal.get());
+    auto [line, ranks_line] = new_keeper_line();
+    kept.handed = HandedOver(std::move(line));
     Descriptor const process = watch_process(getpid());
     if (process.get() < 0 || !fork_away(kept, process.get())) {
         if (!kept.path.empty()) unlink(kept.path.c_str());
         return "a process beside the rank: " + errno_text(errno);
     }
-    int const inherited = dup(kept.journal.get());  // Without the flag that closes it.
-    bool const told =
-        inherited >= 0 &&
-        setenv("SLUICE_KEEPER", told_journal(inherited, kept.mapped->header()).c_str(), 1) == 0;
+    // Without the flag that closes them.
+    int const inherited = dup(kept.journal.get()), ranks_end = dup(ranks_line.get());
+    std::string const text = told_journal(inherited, kept.mapped->header(), ranks_end);
+    bool const told = inherited >= 0 && setenv("SLUICE_KEEPER", text.c_str(), 1) == 0;
     return told ? std::string() : "a descriptor: " + errno_text(errno);
 }
 

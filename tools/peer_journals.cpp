@@ -41,18 +41,30 @@ bool PeerJournals::has_ended(std::size_t peer) const noexcept {
     return process.fd < 0 || poll(&process, 1, 0) > 0;
 }
 
-bool PeerJournals::have_ended() const noexcept {
+bool PeerJournals::may_write() const noexcept {
+    bool have_ended = true;
     for (std::size_t i = 0; i < peers_.size(); ++i) {
-        if (!has_ended(i)) return false;
+        if (has_ended(i)) continue;
+        if (std::atomic_ref(mapped_[i].header().goes_on).load() != 0) return true;
+        have_ended = false;
     }
-    return true;
+    return have_ended;
 }
 
 /// Soon where a launcher ends them, and seldom where they go on for hours.
 void PeerJournals::wait() const {
     constexpr std::chrono::milliseconds longest(200);
-    for (std::chrono::milliseconds pause(2); !have_ended(); pause = std::min(2 * pause, longest))
+    for (std::chrono::milliseconds pause(2); !may_write(); pause = std::min(2 * pause, longest))
         std::this_thread::sleep_for(pause);
+}
+
+std::vector<MappedJournal> PeerJournals::take_ended() {
+    std::vector<MappedJournal> ended;
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+        if (has_ended(i)) ended.push_back(std::move(mapped_[i]));
+    }
+    mapped_.clear();
+    return ended;
 }
 
 void PeerJournals::lock() const {

@@ -1,5 +1,6 @@
-// What the ranks of a node have delayed may overlap. So their keepers wait until all of these ranks
-// have ended, and one keeper after the other writes what is left of all, in the order of the calls.
+// What the ranks of a node have delayed together may overlap. So their keepers wait until all of
+// these ranks have ended, or one of them goes on without those that have, and then one keeper after
+// the other writes what is left of all that have ended, in the order of the calls.
 #pragma once
 #include "storage/journal_peers.hpp"
 #include "tools/replay.hpp"
@@ -12,13 +13,15 @@ public:
     /// Opens those that are there. A keeper that has ended has left nothing to write.
     explicit PeerJournals(std::span<JournalKeeper const> keepers);
 
-    /// Whether each of the ranks, or its keeper, has ended.
-    [[nodiscard]] bool have_ended() const noexcept;
-    /// Until they have. Blocks.
+    /// Whether each of the ranks, or its keeper, has ended, or one goes on without the others: then
+    /// nobody completes what they had delayed together.
+    [[nodiscard]] bool may_write() const noexcept;
+    /// Until that is so. Blocks.
     void wait() const;
     /// Until no other keeper has this lock, which lasts as long as this. Blocks.
     void lock() const;
-    [[nodiscard]] std::span<MappedJournal const> mapped() const noexcept { return mapped_; }
+    /// The journals of the ranks that have ended, of which this has no more afterwards.
+    [[nodiscard]] std::vector<MappedJournal> take_ended();
 
 private:
     struct Peer {

@@ -12,6 +12,7 @@
 #include <map>
 #include <sys/stat.h>
 #include <tuple>
+#include <unistd.h>
 
 namespace sluice {
 namespace {
@@ -42,9 +43,15 @@ bool is_regular(int fd) noexcept {
 /// Where nobody else has the file open, an open by anybody waits until it is closed here, for 45 s
 /// at most: whoever starts anew where a rank was killed writes behind what the rank had left.
 void keep_others_out(int fd) noexcept {
+    constexpr int tries = 20;
+    constexpr unsigned pause_microseconds = 1000;
     std::signal(SIGIO, SIG_IGN);  // The system tells the holder of a lease that somebody waits.
-    (void)fcntl(fd, F_SETLEASE, F_WRLCK);
+    for (int i = 0; i < tries && fcntl(fd, F_SETLEASE, F_WRLCK) != 0 && errno == EAGAIN; ++i)
+        usleep(pause_microseconds);  // Keepers of other ranks have it still.
 }
+
+/// Its descriptor may be that of somebody who keeps it.
+void let_others_in(int fd) noexcept { (void)fcntl(fd, F_SETLEASE, F_UNLCK); }
 
 /// A file of some records.
 struct Target {
@@ -58,16 +65,22 @@ public:
     Replay(std::span<MappedJournal const> journals, ReplayRules const& rules)
         : journals_(journals),
           rules_(rules),
-          records_(merged_records(journals)) {}
+          records_(merged_records(journals)) {
+        if (rules.chooses)
+            std::erase_if(records_, [&](auto const& one) { return !rules.chooses(one.record); });
+    }
 
     ReplayOutcome run() {
         outcome_.journals = journals_.size();
         for (SourcedRecord const& one : records_) open(one);
-        for (auto const& [path, target] : targets_)  // A file may have several names.
+        for (auto const& [key, target] : targets_)  // A file may have several names.
             if (target.refusal.empty()) keep_others_out(target.descriptor.get());
         if (rules_.begins && !records_.empty()) rules_.begins();
         for (std::size_t i = 0; i < records_.size(); ++i) write_out(i);
-        for (auto& [path, target] : targets_) finish(target);
+        for (auto& [key, target] : targets_) {
+            finish(target);
+            if (target.refusal.empty()) let_others_in(target.descriptor.get());
+        }
         for (MappedJournal const& journal : journals_) {
             if (journal.header().durable) (void)journal.sync();
         }
@@ -75,10 +88,25 @@ public:
     }
 
 private:
+    /// A name may have led to one file after the other.
+    using Key = std::pair<std::string, FileIdentity>;
+    static Key key_of(JournalRecord const& record) { return {record.path, record.identity}; }
+
+    /// The file needs no look: it is the one that the rank had.
+    [[nodiscard]] Descriptor given(FileIdentity const& file) const {
+        int const fd = rules_.given ? rules_.given(file) : -1;
+        int const how = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+        bool const can_write = how >= 0 && (how & O_ACCMODE) != O_RDONLY;
+        if (!can_write || ((how & O_DIRECT) && fcntl(fd, F_SETFL, how & ~O_DIRECT) != 0)) return {};
+        return Descriptor(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    }
+
     void open(SourcedRecord const& one) {
-        auto const [found, is_new] = targets_.try_emplace(one.record.path);
+        auto const [found, is_new] = targets_.try_emplace(key_of(one.record));
         Target& target = found->second;
         if (!is_new) return;
+        target.descriptor = given(one.record.identity);
+        if (target.descriptor.get() >= 0) return;
         target.descriptor = open_at_once(one.record.path);
         int const fd = target.descriptor.get();
         if (fd < 0)
@@ -93,7 +121,7 @@ private:
 
     void write_out(std::size_t place) {
         SourcedRecord const& one = records_[place];
-        Target& target = targets_.at(one.record.path);
+        Target& target = targets_.at(key_of(one.record));
         if (!target.refusal.empty()) return refuse(one.record, target.refusal);
         UserTransfer transfer(one.record.request, one.record.data);
         transfer_all(transfer, [&](Direction, iovec const* vectors, int count, Offset offset) {
@@ -134,7 +162,7 @@ private:
     std::span<MappedJournal const> journals_;
     ReplayRules const& rules_;
     std::vector<SourcedRecord> records_;
-    std::map<std::string, Target> targets_;
+    std::map<Key, Target> targets_;
     ReplayOutcome outcome_;
 };
 

@@ -26,6 +26,11 @@ private:
 
 /// What a replay asks for and tells. A function that is not given does nothing.
 struct ReplayRules {
+    /// A descriptor of the file that the rank has left, which stays open, in place of its name; -1:
+    /// there is none.
+    std::function<int(FileIdentity const&)> given = {};
+    /// Which records are written; all of them without it.
+    std::function<bool(JournalRecord const&)> chooses = {};
     /// Why a file is left alone, before anything is written to it; empty: it is not. The default
     /// refuses another file than the one that was written to.
     std::function<std::string(JournalRecord const&, JournalHeader const&, int fd)> refusal = {};

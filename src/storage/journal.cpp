@@ -3,6 +3,7 @@
 #include "storage/journal.hpp"
 
 #include "storage/journal_claim.hpp"
+#include "storage/journal_peers.hpp"
 
 #include <algorithm>
 
@@ -257,6 +258,13 @@ Bytes Journal::used() const {
 void Journal::introduce(std::span<JournalKeeper const> peers) {
     std::lock_guard const lock(mutex_);
     store_journal_peers({front_.data(), static_cast<std::size_t>(journal_records)}, peers);
+}
+
+void Journal::await_keepers_of_the_dead() {
+    auto const peers = journal_peers({front_.data(), static_cast<std::size_t>(journal_records)});
+    if (peers.empty()) return;
+    std::atomic_ref(header().goes_on).store(1);
+    await_keepers(peers);
 }
 
 void Journal::note_active() noexcept { store_active(header(), effects_.clock()); }

@@ -108,6 +108,9 @@ public:
     [[nodiscard]] JournalKeeper keeper() const noexcept { return header().keeper; }
     /// From now on the keeper knows those of other ranks, whose records may overlap this one's.
     void introduce(std::span<JournalKeeper const> peers);
+    /// Of the ranks that introduce() named: those that have ended are done with when this returns,
+    /// and no keeper writes behind what this rank writes then. Blocks.
+    void await_keepers_of_the_dead();
     /// Gives up the claim of this process, if nothing is left in the journal.
     void release();
 

@@ -2,7 +2,6 @@
 #include "storage/journal_claim.hpp"
 
 #include "system/futex.hpp"
-#include "system/mapping.hpp"
 #include "system/peer_process.hpp"
 
 #include <algorithm>
@@ -20,12 +19,13 @@ namespace {
 struct Told {
     int fd = -1;
     unsigned long long device = 0, inode = 0, name = 0;
+    int line = -1;
+    unsigned long long line_inode = 0;
 };
 
 /// The number that a text begins with, which goes on behind it and a colon; false: there is none.
 template <class Number> bool read_number(std::string_view& text, Number& number, int base) {
-    auto const [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), number, base);
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
     if (error != std::errc()) return false;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     if (text.starts_with(':')) text.remove_prefix(1);
@@ -35,7 +35,8 @@ template <class Number> bool read_number(std::string_view& text, Number& number,
 std::optional<Told> read_told(std::string_view text) {
     Told told;
     bool const found = read_number(text, told.fd, 10) && read_number(text, told.device, 16) &&
-                       read_number(text, told.inode, 16) && read_number(text, told.name, 16);
+                       read_number(text, told.inode, 16) && read_number(text, told.name, 16) &&
+                       read_number(text, told.line, 10) && read_number(text, told.line_inode, 16);
     bool const whole = found && text.empty() && told.fd >= 0 && told.name != 0;
     return whole ? std::optional(told) : std::nullopt;
 }
@@ -43,6 +44,14 @@ std::optional<Told> read_told(std::string_view text) {
 bool is_meant(Told const& told) {
     auto const identity = identity_of(told.fd);
     return identity && identity->device == told.device && identity->inode == told.inode;
+}
+
+/// The keeper's line; -1: it was closed, or there was none.
+int line_of(Told const& told) noexcept {
+    struct stat about{};
+    bool const is_it = told.line >= 0 && fstat(told.line, &about) == 0 && S_ISSOCK(about.st_mode) &&
+                       about.st_ino == told.line_inode;
+    return is_it ? told.line : -1;
 }
 
 /// From 0 to this process.
@@ -69,44 +78,52 @@ bool is_unwritten(JournalHeader& header) noexcept {
     return is_left && !is_gone(header.keeper.process, header);
 }
 
+}  // namespace
+
+/// Only its front is backed by memory here.
+MappedHeader::MappedHeader(int fd) {
+    struct stat about{};
+    if (fstat(fd, &about) != 0 || about.st_size <= journal_records) return;
+    front_ = Mapping::of(fd, {0, about.st_size});
+    if (front_ && front_->open({0, journal_records}))
+        header_ = header_of({front_->data(), static_cast<std::size_t>(about.st_size)});
+}
+
+std::string told_journal(int fd, JournalHeader const& header, int line) {
+    auto const identity = identity_of(fd).value_or(FileIdentity{});
+    auto const of_line = identity_of(line).value_or(FileIdentity{});
+    char text[128];
+    std::snprintf(text, sizeof text, "%d:%llx:%llx:%llx:%d:%llx", fd,
+                  static_cast<unsigned long long>(identity.device),
+                  static_cast<unsigned long long>(identity.inode),
+                  static_cast<unsigned long long>(header.keeper.name), line,
+                  static_cast<unsigned long long>(of_line.inode));
+    return text;
+}
+
 void await_keeper(JournalHeader& header) noexcept {
     constexpr unsigned pause_microseconds = 2000;
     while (is_unwritten(header)) usleep(pause_microseconds);
-}
-
-}  // namespace
-
-std::string told_journal(int fd, JournalHeader const& header) {
-    auto const identity = identity_of(fd).value_or(FileIdentity{});
-    char text[128];
-    std::snprintf(text, sizeof text, "%d:%llx:%llx:%llx", fd,
-                  static_cast<unsigned long long>(identity.device),
-                  static_cast<unsigned long long>(identity.inode),
-                  static_cast<unsigned long long>(header.keeper.name));
-    return text;
 }
 
 ClaimedJournal claim_journal(char const* text) {
     auto const told = text ? read_told(text) : std::nullopt;
     if (!told) return {};
     if (!is_meant(*told))
-        return {-1, "its journal was closed on the way from `sluice run` to this process"};
-    struct stat about{};
-    if (fstat(told->fd, &about) != 0) return {-1, "its journal cannot be looked at"};
-    auto const front = Mapping::of(told->fd, {0, about.st_size});
-    if (!front || !front->open({0, std::min<Bytes>(journal_records, about.st_size)}))
-        return {-1, "its journal cannot be mapped"};
-    JournalHeader* const header =
-        header_of({front->data(), static_cast<std::size_t>(about.st_size)});
-    if (!header || header->keeper.name != told->name)
-        return {-1, "its journal is of another version of Sluice"};
+        return {.why = "its journal was closed on the way from `sluice run` to this process"};
+    MappedHeader const mapped(told->fd);
+    JournalHeader* const header = mapped.get();
+    if (!header) return {.why = "its journal is none of this version of Sluice"};
+    if (header->keeper.name != told->name)
+        return {.why = "its journal was closed on the way from `sluice run` to this process"};
     if (header->process_namespace != own_process().namespace_)
-        return {-1, "its keeper cannot see this process, which has process numbers of its own"};
+        return {.why = "its keeper cannot see this process, which has process numbers of its own"};
     await_keeper(*header);
     if (!take(*header))
-        return {-1, "another process of the same `sluice run` has the journal, or was killed while "
+        return {.why =
+                    "another process of the same `sluice run` has the journal, or was killed while "
                     "it had it: start each program by a `sluice run` of its own"};
-    return {told->fd, {}};
+    return {.fd = told->fd, .line = line_of(*told)};
 }
 
 void release_journal(JournalHeader& header) noexcept {

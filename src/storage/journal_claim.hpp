@@ -7,8 +7,10 @@
 // have closed the descriptor, and the program may have another file there.
 #pragma once
 #include "storage/journal_format.hpp"
+#include "system/mapping.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace sluice {
@@ -18,16 +20,28 @@ namespace sluice {
 constexpr std::uint32_t journal_is_over = ~std::uint32_t{0};
 constexpr std::uint32_t journal_is_written = journal_is_over - 1;
 
-/// For the environment: the journal behind a descriptor that the program inherits. Its header has a
-/// name.
-[[nodiscard]] std::string told_journal(int fd, JournalHeader const& header);
+/// The header of a journal of which this process needs no more.
+class MappedHeader {
+public:
+    explicit MappedHeader(int fd);
+    /// Null: the file is no journal, or cannot be mapped.
+    [[nodiscard]] JournalHeader* get() const noexcept { return header_; }
+
+private:
+    std::optional<Mapping> front_;
+    JournalHeader* header_ = nullptr;
+};
+
+/// For the environment: the journal behind a descriptor that the program inherits, whose header has
+/// a name, and the rank's end of the keeper's line (storage/keeper_line.hpp); -1: there is none.
+[[nodiscard]] std::string told_journal(int fd, JournalHeader const& header, int line = -1);
 
 /// The journal that was told, for this process. `why` says why there is none, though one was told.
 /// Where a process that had it was killed this blocks until its keeper has written what it left:
 /// what this process writes is newer.
 struct ClaimedJournal {
-    int fd = -1;
-    std::string why;
+    int fd = -1, line = -1;
+    std::string why = {};
 };
 [[nodiscard]] ClaimedJournal claim_journal(char const* told);
 
@@ -40,6 +54,9 @@ void release_journal(JournalHeader& header) noexcept;
 [[nodiscard]] bool end_claims(JournalHeader& header, std::uint32_t owner) noexcept;
 /// All of it is in the files: journal_is_written.
 void note_written(JournalHeader& header) noexcept;
+/// Where the process that had the journal has ended, blocks until its keeper has written what it
+/// left, or has ended, too.
+void await_keeper(JournalHeader& header) noexcept;
 /// Calls `changed` whenever another process has the journal, or none; never returns.
 [[noreturn]] void watch_claims(JournalHeader& header, std::function<void()> const& changed);
 

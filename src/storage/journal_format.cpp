@@ -170,7 +170,7 @@ void format_journal(std::span<std::byte> journal, JournalOrigin const& origin,
                                .rank_ended = 0,
                                .process_namespace = 0,
                                .owner = 0,
-                               .reserved = 0};
+                               .goes_on = 0};
     std::memcpy(journal.data(), &header, sizeof header);
 }
 

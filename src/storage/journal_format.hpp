@@ -51,7 +51,9 @@ struct JournalHeader {
     // Of a journal with a keeper; see storage/journal_claim.hpp:
     std::uint64_t process_namespace = 0;  ///< In which the keeper knows processes by number.
     std::uint32_t owner = 0;              ///< The process whose writes it holds; 0: none yet.
-    std::uint32_t reserved = 0;
+    /// The rank has noticed that another one has ended, and goes on without it: what the two had
+    /// delayed together will never be complete, and what the rank writes from now on is newer.
+    std::uint32_t goes_on = 0;
 };
 static_assert(sizeof(JournalHeader) <= 512);
 
@@ -64,7 +66,8 @@ struct JournalRecord {
     std::size_t slot = 0;
     std::uint64_t number = 0;  ///< Grows with each write of the process.
     /// Orders the ranks' records. In a durable journal it is the time, by the system's clock, when
-    /// the write was acknowledged; in memory the number of the collective call of its file handle.
+    /// the write was acknowledged; in memory the number of the collective call of its file handle,
+    /// or 0: no other rank has bytes there to write.
     std::int64_t stamp = 0;
 };
 

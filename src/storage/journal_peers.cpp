@@ -2,6 +2,8 @@
 // journal_peers.hpp.
 #include "storage/journal_peers.hpp"
 
+#include "storage/journal_claim.hpp"
+
 #include <fcntl.h>
 #include <string>
 #include <unistd.h>
@@ -18,6 +20,14 @@ Descriptor open_journal_of(JournalKeeper const& keeper) {
                        pread(journal.get(), &header, sizeof header, 0) == sizeof header &&
                        header.keeper.name == keeper.name;
     return is_it ? std::move(journal) : Descriptor();
+}
+
+void await_keepers(std::span<JournalKeeper const> keepers) {
+    for (JournalKeeper const& keeper : keepers) {
+        Descriptor const journal = open_journal_of(keeper);
+        MappedHeader const header(journal.get());
+        if (header.get()) await_keeper(*header.get());
+    }
 }
 
 }  // namespace sluice

@@ -8,5 +8,7 @@ namespace sluice {
 /// The journal of a keeper, for reading and writing, with a file description of its own; none where
 /// the keeper is gone, or belongs to somebody else.
 [[nodiscard]] Descriptor open_journal_of(JournalKeeper const& keeper);
+/// Until those whose ranks have ended have written what these had delayed. Blocks.
+void await_keepers(std::span<JournalKeeper const> keepers);
 
 }  // namespace sluice

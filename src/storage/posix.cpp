@@ -7,7 +7,6 @@
 
 #include <cerrno>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -16,11 +15,6 @@ namespace sluice {
 namespace {
 
 constexpr Bytes direct_read_bytes_in_memory = 8 * 1024;
-
-bool is_in_memory(int fd) noexcept {
-    struct statfs found{};
-    return fstatfs(fd, &found) == 0 && found.f_type == TMPFS_MAGIC;
-}
 
 /// The errno, or 0.
 int allocate(int fd, Bytes bytes) noexcept {

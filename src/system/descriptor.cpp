@@ -3,15 +3,19 @@
 
 #include "system/errno_status.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits>
+#include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace sluice {
@@ -26,11 +30,37 @@ int flags_of(AccessMode mode) noexcept {
     return way | O_CLOEXEC;
 }
 
+/// The limit that the program had. The first call raises it as far as the system lets it, and no
+/// farther than to twice as much: the numbers above are this library's.
+rlim_t limit_of_program() noexcept {
+    static rlim_t const limit = [] {
+        rlimit found{};
+        if (getrlimit(RLIMIT_NOFILE, &found) != 0) return RLIM_INFINITY;
+        rlimit raised = found;
+        raised.rlim_cur = std::min(found.rlim_max, 2 * std::min(found.rlim_cur, RLIM_INFINITY / 2));
+        (void)setrlimit(RLIMIT_NOFILE, &raised);
+        return found.rlim_cur;
+    }();
+    return limit;
+}
+
+/// A program may have as many descriptors as without this library, with the numbers that it would
+/// have. Where the limit cannot be raised half of them are its own.
+OpenedFile out_of_the_way(Descriptor opened) noexcept {
+    constexpr rlim_t most = std::numeric_limits<int>::max();
+    rlim_t const limit = limit_of_program();
+    if (limit > most) return {std::move(opened), {}};
+    int const moved = fcntl(opened.get(), F_DUPFD_CLOEXEC, static_cast<int>(limit));
+    if (moved >= 0) return {Descriptor(moved), {}};
+    if (static_cast<rlim_t>(opened.get()) < limit / 2) return {std::move(opened), {}};
+    return {Descriptor(), system_error("open beside the program's descriptors", EMFILE)};
+}
+
 OpenedFile open_by(char const* name, int flags) noexcept {
     int fd = open(name, flags);
     while (fd < 0 && errno == EINTR) fd = open(name, flags);
     if (fd < 0) return {Descriptor(), system_error("open", errno)};
-    return {Descriptor(fd), {}};
+    return out_of_the_way(Descriptor(fd));
 }
 
 /// Calls `visit` with each descriptor of the process, until it says true. Whether it did.
@@ -100,6 +130,11 @@ int sync_data(int fd) noexcept {
         if (errno != EINTR) return errno;
     }
     return 0;
+}
+
+bool is_in_memory(int fd) noexcept {
+    struct statfs found{};
+    return fstatfs(fd, &found) == 0 && found.f_type == TMPFS_MAGIC;
 }
 
 int set_length(int fd, Bytes bytes) noexcept {

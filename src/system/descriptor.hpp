@@ -56,6 +56,10 @@ struct OpenedFile {
 /// (`ulimit -f`), for which the system would end the process by a signal.
 [[nodiscard]] int set_length(int fd, Bytes bytes) noexcept;
 
+/// Whether the file is on a tmpfs: it has no device to wait for, and its times tell of no stores to
+/// a mapping of it.
+[[nodiscard]] bool is_in_memory(int fd) noexcept;
+
 /// A name of the file behind the descriptor, whatever became of its own; good while that is open,
 /// and where the system has /proc.
 [[nodiscard]] std::string name_of_descriptor(int fd);

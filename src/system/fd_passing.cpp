@@ -37,6 +37,39 @@ std::vector<int> descriptors_in(msghdr& message) {
 
 }  // namespace
 
+bool send_with_descriptors(int socket, msghdr& message, std::span<int const> descriptors,
+                           int flags) noexcept {
+    if (descriptors.size() > FdPassing::descriptors_max) return false;
+    Ancillary ancillary{};
+    if (!descriptors.empty()) {
+        message.msg_control = ancillary.bytes;
+        message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+        auto* const part = CMSG_FIRSTHDR(&message);
+        part->cmsg_level = SOL_SOCKET;
+        part->cmsg_type = SCM_RIGHTS;
+        part->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+        std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size_bytes());
+    }
+    return sendmsg(socket, &message, flags) >= 0;
+}
+
+long receive_with_descriptors(int socket, iovec content, std::vector<int>& descriptors) {
+    Ancillary ancillary{};
+    msghdr message{};
+    message.msg_iov = &content;
+    message.msg_iovlen = 1;
+    message.msg_control = ancillary.bytes;
+    message.msg_controllen = sizeof ancillary.bytes;
+    long const bytes = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (bytes < 0) return bytes;
+    auto const found = descriptors_in(message);
+    if (is_of_this_user(message))
+        descriptors = found;
+    else
+        for (int const fd : found) close(fd);
+    return bytes;
+}
+
 FdPassing::FdPassing() : fd_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     int const yes = 1;
     if (fd_ >= 0 && setsockopt(fd_, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0)
@@ -48,40 +81,23 @@ FdPassing::~FdPassing() {
 }
 
 bool FdPassing::send(AbstractName const& to, std::span<int const> descriptors) const {
-    if (fd_ < 0 || to == AbstractName{} || descriptors.size() > descriptors_max) return false;
+    if (fd_ < 0 || to == AbstractName{}) return false;
     AbstractAddress peer(to);
     char nothing = 0;
     iovec content{&nothing, 1};
-    Ancillary ancillary{};
     msghdr message{};
     message.msg_name = peer.get();
     message.msg_namelen = peer.length;
     message.msg_iov = &content;
     message.msg_iovlen = 1;
-    message.msg_control = ancillary.bytes;
-    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
-    auto* const part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-    std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size_bytes());
-    return sendmsg(fd_, &message, MSG_NOSIGNAL) == 1;
+    return send_with_descriptors(fd_, message, descriptors, MSG_NOSIGNAL);
 }
 
 std::vector<int> FdPassing::receive() const {
     char nothing = 0;
-    iovec content{&nothing, 1};
-    Ancillary ancillary{};
-    msghdr message{};
-    message.msg_iov = &content;
-    message.msg_iovlen = 1;
-    message.msg_control = ancillary.bytes;
-    message.msg_controllen = sizeof ancillary.bytes;
-    if (fd_ < 0 || recvmsg(fd_, &message, MSG_CMSG_CLOEXEC) < 0) return {};
-    auto found = descriptors_in(message);
-    if (is_of_this_user(message)) return found;
-    for (int const fd : found) close(fd);
-    return {};
+    std::vector<int> found;
+    if (fd_ >= 0) (void)receive_with_descriptors(fd_, {&nothing, 1}, found);
+    return found;
 }
 
 }  // namespace sluice

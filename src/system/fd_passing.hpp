@@ -5,9 +5,19 @@
 #include "system/abstract_name.hpp"
 
 #include <span>
+#include <sys/socket.h>
 #include <vector>
 
 namespace sluice {
+
+/// One message through a socket of this node with descriptors beside its bytes, at most
+/// FdPassing::descriptors_max of them. The system keeps them until somebody takes the message.
+[[nodiscard]] bool send_with_descriptors(int socket, msghdr& message,
+                                         std::span<int const> descriptors, int flags) noexcept;
+/// The other end: how many bytes came, less than 0 where there is no message, and descriptors that
+/// are the caller's; none from another user.
+[[nodiscard]] long receive_with_descriptors(int socket, iovec content,
+                                            std::vector<int>& descriptors);
 
 /// One process's end. Peers are of the same user and in the same network namespace.
 class FdPassing {

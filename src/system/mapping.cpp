@@ -2,6 +2,7 @@
 #include "system/mapping.hpp"
 
 #include <cerrno>
+#include <cstdint>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -94,5 +95,31 @@ bool Mapping::reserve(Span range) const noexcept {
         return !tells_of_room(errno) && back_pages(data_, range);
     }
 }
+
+#ifdef MADV_POPULATE_READ
+
+/// The system looks at each page as a read of it would.
+static bool populate(std::byte const* first, std::size_t bytes) noexcept {
+    auto const at = reinterpret_cast<std::uintptr_t>(first);
+    std::uintptr_t const begin =
+        at / static_cast<std::uintptr_t>(page_bytes()) * static_cast<std::uintptr_t>(page_bytes());
+    auto* const page = reinterpret_cast<void*>(begin);
+    int result = 0;
+    do result = madvise(page, at - begin + bytes, MADV_POPULATE_READ);
+    while (result != 0 && errno == EINTR);
+    return result == 0;
+}
+
+bool can_be_read(std::byte const* first, std::size_t bytes) noexcept {
+    static std::byte const known{};
+    static bool const is_told = populate(&known, 1);
+    return !is_told || populate(first, bytes);
+}
+
+#else
+
+bool can_be_read(std::byte const*, std::size_t) noexcept { return true; }
+
+#endif
 
 }  // namespace sluice

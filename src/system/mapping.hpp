@@ -39,4 +39,8 @@ private:
     std::size_t bytes_ = 0;
 };
 
+/// False where reading some of the bytes would end the process by a signal; true where the system
+/// cannot be asked (before Linux 5.14). It may read pages of files.
+[[nodiscard]] bool can_be_read(std::byte const* first, std::size_t bytes) noexcept;
+
 }  // namespace sluice

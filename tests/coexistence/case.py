@@ -7,7 +7,7 @@ BY_SLUICE, BY_MPI = "served by sluice", "served by the MPI"
 @dataclass
 class Case:
     """`preload` is what LD_PRELOAD holds, in order; "run" in it stands for `sluice run`, which
-    puts Sluice first. {path}, {program} and {sluice}, the command, are replaced in
+    puts Sluice first. {path}, {program}, {mpiexec} and {sluice}, the command, are replaced in
     `words`, {path} in `settings` as well."""
     name: str
     program: str

@@ -1,5 +1,7 @@
 """Cases of delayed writes: what other handles and threads see of them, and what `sluice run`
 promises where it starts a script that starts programs."""
+import itertools
+
 from case import Case
 
 ALWAYS = {"SLUICE_TEST": "behind=always"}
@@ -20,6 +22,8 @@ def scripts(behind):
         ("a script starts two programs at once",
          f"{run} '{{program}} end {{path}} 12 a & {{program}} end {{path}}2 12 b; wait'",
          12, "b", "2"),
+        ("a file has another name when its rank is killed",
+         f"{run} '{{program}} moved {{path}} 8 a'", 8, "a", "2"),
         ("a program has a file of its own where the journal was",
          f"{run} '{{program}} stale {{path}} 8 a'", 8, "a", ""),
     ]
@@ -37,8 +41,43 @@ def cases_of_handles(mpi):
                    settings={"SLUICE_TEST": "behind=always", name: "64M"})
 
 
+def cases_of_limits(mpi):
+    """What the MPI alone takes."""
+    settings = ({}, {**ALWAYS, "SLUICE_WRITE_BEHIND": "64M"},
+                {**ALWAYS, "SLUICE_WRITE_BEHIND": "64M", "SLUICE_READ_AHEAD": "64M",
+                 "SLUICE_PROGRESS": "calls"})
+    for what in ("descriptors", "communicators", "sync", "unreadable", "nothing", "locks"):
+        if what == "sync" and mpi != "mpich":
+            continue  # Open MPI waits for the others in MPI_File_sync; with Sluice it does not.
+        for how, of_case in zip(("", ", write-behind", ", both, in calls"), settings):
+            if what == "communicators" and "SLUICE_PROGRESS" in of_case:
+                continue  # A file that is left to the MPI has one, too, then.
+            yield Case(f"limits: {what}{how}", "limits.c", [f"^{what}: as with the MPI alone"],
+                       f"{{program}} {what} {{path}}", ranks=2, settings=of_case)
+
+
+def cases_of_survivors(mpi):
+    """With MPICH the survivor ends as well, as soon as it calls MPI."""
+    if mpi != "openmpi":
+        return
+    launch = "{mpiexec} --allow-run-as-root --enable-recovery --map-by :oversubscribe -n 2"
+    for calls, what in itertools.product(("alone", "together", "collective"), ("read", "write")):
+        for kind, behind in (("memory", ""), ("a folder", ",{path}.journals")):
+            program = f"{{program}} {calls} {what} {{path}}"
+            yield Case(f"a survivor {what}s what a killed rank wrote, {calls}, {kind}",
+                       "survivor.c",
+                       [r"^the survivor is done with 12 of 12 pieces",
+                        r"^12 of 12 pieces are right in the end"],
+                       f'sh -c "{ALONE}; mkdir -p {{path}}.journals; '
+                       f'{launch} {{sluice}} run --behind=64M{behind} {program}; '
+                       f'{{program}} check {what} {{path}}"',
+                       preload=("slow_writes.c",), ranks=1, settings=ALWAYS)
+
+
 def all_cases(mpi):
     yield from cases_of_handles(mpi)
+    yield from cases_of_limits(mpi)
+    yield from cases_of_survivors(mpi)
     for kind, behind in (("memory", ""), ("a folder", ",{path}.journals")):
         for what, script, pieces, letter, more in scripts(behind):
             check = f"{{program}} check {{path}}{more} {pieces} {letter}"

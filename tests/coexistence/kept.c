@@ -1,5 +1,6 @@
 /* What `sluice run --behind` promises where it starts a script. `kept HOW PATH PIECES LETTER`:
  *   end, kill   writes pieces of a letter through MPI, and ends well, or by a signal
+ *   moved       ends by a signal when the file has another name, and its own leads to a FIFO
  *   stale       the same, where the program has a file of its own in the place of the journal
  *   plain       writes them without MPI, as a script repairs a file
  *   check       waits until all of them are in the file, and tells the letters that are there */
@@ -8,11 +9,18 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LONG_PIECE = 1 << 20, OWN_BYTES = 8 << 20 };
 
 static char piece[LONG_PIECE];
+
+static void move_away(char const* path) {
+    char name[4096];
+    snprintf(name, sizeof name, "%s2", path);
+    require(rename(path, name) == 0 && mkfifo(path, 0600) == 0, "a FIFO in the place of the file");
+}
 
 static void write_by_mpi(char const* how, char const* path, int pieces) {
     MPI_Init(NULL, NULL);
@@ -26,7 +34,8 @@ static void write_by_mpi(char const* how, char const* path, int pieces) {
             MPI_File_write_at_all(file, at, piece, LONG_PIECE, MPI_BYTE, MPI_STATUS_IGNORE);
         require(code == MPI_SUCCESS, "MPI_File_write_at_all");
     }
-    if (strcmp(how, "kill") == 0) raise(SIGKILL);
+    if (strcmp(how, "moved") == 0) move_away(path);
+    if (strcmp(how, "end") != 0 && strcmp(how, "stale") != 0) raise(SIGKILL);
     MPI_File_close(&file);
     MPI_Finalize();
 }

@@ -46,6 +46,7 @@ def words_of(mpi, case, path):
     return [str(word) for word in (
         runner.BUILD / "env" / mpi / "bin" / "mpiexec", "-n", case.ranks, "env", *preload, *run,
         *split(case.words.format(program=program, path=path,
+                                 mpiexec=runner.BUILD / "env" / mpi / "bin" / "mpiexec",
                                  sluice=runner.BUILD / mpi / "bin" / "sluice")))]
 
 
@@ -112,7 +113,8 @@ def run_killed(mpi, case, folder):
         reasons.append(f"processes left: {left}")
     for place in (temporary, Path("/dev/shm")):
         files = [str(path) for path in place.rglob("*")
-                 if "sluice" in path.name.lower() and str(path) not in memory]
+                 if "sluice" in path.name.lower() and str(path) not in memory
+                 and not path.name.startswith("sluice-marks-")]  # Of all programs of the user.
         if files:
             reasons.append(f"files left: {files}")
     for name in unmapped_of_mpich(memory):

@@ -10,7 +10,7 @@ inline void JointFile::open(Handle& handle, int mode) {
     static constexpr int append = MPI_MODE_RDWR | MPI_MODE_APPEND;
     if (mode == 0) {
         mode = draw().one_of<int>({MPI_MODE_RDWR, MPI_MODE_RDWR, MPI_MODE_RDWR, MPI_MODE_RDWR,
-                              MPI_MODE_RDONLY, MPI_MODE_RDONLY, MPI_MODE_WRONLY, append});
+                                   MPI_MODE_RDONLY, MPI_MODE_RDONLY, MPI_MODE_WRONLY, append});
         if (mode == append && &handle != &with_pointer()) mode = MPI_MODE_RDWR;
     }
     if (mode & MPI_MODE_APPEND) look_at_end(everybody());

@@ -92,6 +92,11 @@ std::optional<Topology> divide(MPI_Comm communicator, MPI_Comm& node) {
     return divided;
 }
 
+/// An MPI has few communicators (MPICH 2,048), and takes one for each open file as ROMIO does: the
+/// program must be able to open as many as without this library, nearly.
+constexpr std::uint32_t teams_at_most = 96;
+std::atomic<std::uint32_t> teams{0};  ///< Of this process.
+
 }  // namespace
 
 void set_thread_multiple(bool multiple) noexcept { multiple_granted = multiple; }
@@ -106,7 +111,14 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
         return nullptr;
     }
     wait_for_unseen(communicator);
-    auto team = revive(communicator);
+    bool is_one_too_many = false;
+    auto team = revive(communicator, is_one_too_many);
+    if (is_one_too_many) {
+        warn("files of " + std::to_string(teams_at_most) +
+             " communicators are open: the MPI serves those of others itself, as each takes one of "
+             "the MPI's communicators more");
+        return nullptr;
+    }
     if (!team) {
         MPI_Comm const own = make_own(communicator);
         if (own == MPI_COMM_NULL) return nullptr;
@@ -120,12 +132,13 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
 
 /// A retired team of the same ranks in the same order, if all of them have the same one at hand and
 /// none has a file of it open: threads may free and open in another order on other ranks.
-std::shared_ptr<Team> Team::revive(MPI_Comm communicator) {
+std::shared_ptr<Team> Team::revive(MPI_Comm communicator, bool& is_one_too_many) {
     auto team = take_retired(communicator);
     std::uint64_t const mine = team ? team->name_ : 0;
-    std::uint64_t const names[2]{mine, ~mine};
-    std::uint64_t least[2]{};
-    PMPI_Allreduce(names, least, 2, MPI_UINT64_T, MPI_MIN, communicator);
+    std::uint64_t const names[3]{mine, ~mine, ~std::uint64_t{teams}};
+    std::uint64_t least[3]{};
+    PMPI_Allreduce(names, least, 3, MPI_UINT64_T, MPI_MIN, communicator);
+    is_one_too_many = mine == 0 && ~least[2] >= teams_at_most;
     if (!team || (least[0] == mine && least[1] == ~mine)) return team;
     retire(std::move(team));
     return nullptr;
@@ -138,7 +151,10 @@ void Team::forget_all() {
 
 void Team::poke() const { sluice::poke(communicator); }
 
+Team::Team(MPI_Comm own) : communicator(own) { ++teams; }
+
 Team::~Team() {
+    --teams;
     messages.reset();  // Before its memory.
     int finalized = 0;
     PMPI_Finalized(&finalized);

@@ -53,7 +53,7 @@ public:
     /// Calls MPI so that it can make progress on what the program gave it.
     void poke() const;
 
-    explicit Team(MPI_Comm own) : communicator(own) {}
+    explicit Team(MPI_Comm own);
     ~Team();
     Team(Team const&) = delete;
     Team& operator=(Team const&) = delete;
@@ -94,8 +94,12 @@ public:
     /// uses, also when the team is revived.
     std::unique_ptr<NodeNetwork> messages;
 
+    /// When a rank of any communicator turns out to be lost, and before its operations end: what is
+    /// done first, by the thread that noticed it.
+    static void before_going_on(void (*act)());
+
 private:
-    static std::shared_ptr<Team> revive(MPI_Comm communicator);
+    static std::shared_ptr<Team> revive(MPI_Comm communicator, bool& is_one_too_many);
     bool set_up();
     void agree_on_name_and_key();
     /// False where there is no network between the nodes.

@@ -7,7 +7,12 @@ namespace {
 
 constexpr double seconds_between_messages = 0.5;  ///< Looks for those that tell of a lost rank.
 
+/// What any communicator does first.
+std::atomic<void (*)()> goes_on_with{nullptr};
+
 }  // namespace
+
+void Team::before_going_on(void (*act)()) { goes_on_with = act; }
 
 Error Team::lost_rank(double now) {
     if (lost_) return lost_;
@@ -22,6 +27,7 @@ Error Team::lost_rank(double now) {
     } else if (hears_of_lost_peer(now)) {
         lost_ = {.status = Status::other, .what = "a process of another node is lost"};
     }
+    if (auto const act = goes_on_with.load(); lost_ && act) act();
     if (lost_ && network) network->give_up();
     return lost_;
 }

@@ -51,6 +51,12 @@ DelayRules delay_rules(FileHints const& hints, int amode, OwnFile const& own, Te
             {settings().always_behind, past_cache, spare_cores}};
 }
 
+/// A program that changes such a file by a mapping would not be seen.
+Bytes ahead_bytes(FileHints const& hints, OwnFile const& own) {
+    bool const in_memory = is_in_memory(own.fd) && !settings().always_behind;
+    return own.fd < 0 || in_memory ? 0 : hints.read_ahead;
+}
+
 /// A checkpoint may come after the file was closed: it has a descriptor of its own.
 JournaledFile journaled(OwnFile const& own) {
     if (!wants_durable_journal()) return {own.name, own.identity};
@@ -72,7 +78,7 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       ordered((hints.write_behind > 0 || hints.read_ahead > 0) && own.fd >= 0),
       behind(own.fd, own.number, journaled(own), team->topology->rank_count(),
              delay_rules(hints, amode, own, *team)),
-      ahead(own.fd, own.fd >= 0 ? hints.read_ahead : 0),
+      ahead(own.fd, ahead_bytes(hints, own)),
       storage(std::move(own.storage)),
       fd_(own.fd),
       place_(place) {
@@ -161,7 +167,7 @@ void File::settle() {
 void File::account_for_independent() {
     for (auto const& write : behind.take_ended()) {
         std::lock_guard const lock(mutex_);
-        late_alone_ = agreed(late_alone_, write->transfer.status());
+        late_ = agreed(late_, write->transfer.status());
     }
 }
 
@@ -191,20 +197,17 @@ void File::account() {
 Status File::late_error() {
     account();
     std::lock_guard const lock(mutex_);
-    return agreed(std::exchange(late_, Status::ok), std::exchange(late_alone_, Status::ok));
+    return std::exchange(late_, Status::ok);
+}
+
+Status File::late_error_of_journal() {
+    Status const late = late_error();
+    return ordered ? agreed(late, error_of_own_journal(identity).status) : late;
 }
 
 Status File::late_error_of_all() {
-    if (!ordered) return late_error();
-    account();
-    Status known = Status::ok, alone = Status::ok;
-    {
-        std::lock_guard const lock(mutex_);
-        known = std::exchange(late_, Status::ok);
-        alone = std::exchange(late_alone_, Status::ok);
-    }
-    alone = agreed(alone, error_of_own_journal(identity).status);
-    return agreed(known, agree(alone));
+    Status const mine = late_error_of_journal();
+    return ordered ? agree(mine) : mine;
 }
 
 Status File::agree(Status mine) {

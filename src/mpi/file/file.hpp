@@ -58,8 +58,10 @@ public:
     /// The error of an operation that ended after its blocking call had returned; each is returned
     /// once. Accounts for those that ended. Local.
     Status late_error();
-    /// The same, and what other ranks met in independent writes that their calls have delayed. As
-    /// long as a journal has to keep bytes, its error comes each time. Blocking. Collective.
+    /// The same, and each time why this rank's journal has to keep bytes. Blocks on devices. Local.
+    Status late_error_of_journal();
+    /// The same, and what other ranks met in independent writes that their calls have delayed.
+    /// Blocking. Collective.
     Status late_error_of_all();
     /// Until the operations of all blocking calls that have returned are complete and accounted
     /// for; their errors are kept. A call of this rank returned, so the other ranks come to it.
@@ -166,8 +168,7 @@ private:
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;
     std::vector<std::shared_ptr<Operation>> left_behind_;  ///< Their blocking calls have returned.
-    Status late_ = Status::ok;        ///< Of those that are accounted for: not raised yet.
-    Status late_alone_ = Status::ok;  ///< The same of independent writes, of this rank only.
+    Status late_ = Status::ok;  ///< Of those that are accounted for: not raised yet.
     FileStatistics statistics_;
     double busy_until_ = 0;  ///< Operations overlap: time is counted once.
 };

@@ -1,16 +1,19 @@
 // One journal for all files of the process. See rank_journal.hpp.
 #include "mpi/file/rank_journal.hpp"
 
+#include "mpi/communicator/team.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/progress/progress.hpp"
 #include "storage/checkpointer.hpp"
 #include "storage/journal_claim.hpp"
 #include "storage/journal_folder.hpp"
+#include "storage/keeper_line.hpp"
 #include "system/launcher.hpp"
 
 #include <algorithm>
 #include <fcntl.h>
+#include <map>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +25,9 @@ struct RankJournal {
     std::shared_ptr<Journal> journal;  ///< Null at the end of MPI.
     bool is_claimed = false;           ///< It has a keeper.
     bool is_refused = false;  ///< There would be a keeper, but this process has none of it.
+    KeeperLine line;
+    std::mutex handed_mutex;                     ///< Guards the field below.
+    std::map<FileIdentity, int> handed;          ///< How often each file is wanted by the keeper.
     std::unique_ptr<Checkpointer> checkpointer;  ///< Of a durable one.
 };
 
@@ -60,9 +66,19 @@ void claim_inherited(RankJournal& own) {
         auto effects = wants_durable_journal() ? device_effects(claimed.fd) : JournalEffects{};
         own.journal = Journal::create(claimed.fd, about.st_size, std::move(effects));
         own.is_claimed = own.journal != nullptr;
+        own.line = KeeperLine(claimed.line);
+        if (auto const& marks = marks_of_node()) (void)own.line.give_marks({}, marks->descriptor());
     }
     own.is_refused = !claimed.why.empty() && !wants_durable_journal();
     if (own.is_refused) warn("no write of this process is delayed: " + claimed.why, true);
+}
+
+/// Ranks of which nothing is known may be on other nodes.
+std::shared_ptr<MarkTable>& only_marks_of_node() {
+    bool const is_one_node = launched_ranks() > 0 && launched_ranks() == launched_ranks_of_node();
+    static auto* const only =
+        new std::shared_ptr<MarkTable>(is_one_node ? MarkTable::of_node() : nullptr);
+    return *only;
 }
 
 void make_own(RankJournal& own, Bytes bytes) {
@@ -90,6 +106,7 @@ RankJournal* make_rank_journal(Bytes node_bytes) {
         own->checkpointer = std::make_unique<Checkpointer>(
             own->journal, [own] { (void)checkpoint_of(*own->journal); });
     rank_journal_made = own;
+    Team::before_going_on(await_keepers_of_the_dead);
     return own;
 }
 
@@ -101,6 +118,28 @@ bool delays_without_journal() {
 }
 
 bool wants_durable_journal() { return !settings().journal_folder.empty(); }
+
+std::shared_ptr<MarkTable> const& marks_of_node() { return only_marks_of_node(); }
+
+std::shared_ptr<void> hand_over(FileIdentity const& file, int fd, int marks) {
+    RankJournal* const own = rank_journal_made;
+    if (!own || !own->is_claimed) return nullptr;
+    std::lock_guard const lock(own->handed_mutex);
+    if (own->handed[file] == 0 && !own->line.give_file(file, fd)) return nullptr;
+    if (marks >= 0) (void)own->line.give_marks(file, marks);
+    ++own->handed[file];
+    return {own, [file](RankJournal* journal) {
+                std::lock_guard const guard(journal->handed_mutex);
+                if (--journal->handed[file] > 0) return;
+                journal->handed.erase(file);
+                journal->line.take_back(file);
+            }};
+}
+
+void await_keepers_of_the_dead() {
+    RankJournal* const own = rank_journal_made;
+    if (own && own->journal) own->journal->await_keepers_of_the_dead();
+}
 
 std::shared_ptr<Journal> const& journal_of_rank(Bytes node_bytes) {
     static RankJournal const* const only = make_rank_journal(node_bytes);
@@ -153,6 +192,8 @@ void withdraw_overwritten(FileIdentity const& file, Span reach, std::uint64_t be
     auto* const own = durable();
     if (own && own->journal->has_given_up()) own->journal->withdraw(file, reach, below);
 }
+
+void end_marks_of_node() { only_marks_of_node().reset(); }
 
 /// A journal that the keeper has is the keeper's to remove.
 void end_rank_journal() {

@@ -3,8 +3,15 @@
 // user named; else there is none.
 #pragma once
 #include "storage/journal.hpp"
+#include "storage/unfinished_marks.hpp"
 
 namespace sluice {
+
+/// The marks of this process that its node sees; null: the launcher says that there are several
+/// nodes, or nothing, or the system refuses.
+[[nodiscard]] std::shared_ptr<MarkTable> const& marks_of_node();
+/// Before MPI ends, when nothing is delayed any more.
+void end_marks_of_node();
 
 /// Null where there is none. The first call decides, and says where a folder was named that cannot
 /// be used; `node_bytes` are of all ranks of the node.
@@ -14,6 +21,14 @@ namespace sluice {
 [[nodiscard]] bool delays_without_journal();
 /// Whether the user named a folder: what is delayed outlives the node, or nothing is delayed.
 [[nodiscard]] bool wants_durable_journal();
+
+/// The keeper has the file until the last of such pointers to it has gone, so that it can write to
+/// it whatever becomes of its name; and its marks, where they lie in the file, so that they stay
+/// until then; else `marks` is -1. Null where there is no keeper.
+[[nodiscard]] std::shared_ptr<void> hand_over(FileIdentity const& file, int fd, int marks);
+/// A rank of this node has ended, and this one goes on: blocks until the keepers of those that have
+/// ended have written what they had. Does nothing where keepers do not know of each other.
+void await_keepers_of_the_dead();
 
 // All of the rest does nothing where the journal is not durable.
 

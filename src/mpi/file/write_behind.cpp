@@ -9,6 +9,7 @@
 #include "mpi/file/storages.hpp"
 #include "mpi/progress/progress.hpp"
 #include "system/launcher.hpp"
+#include "system/mapping.hpp"
 
 #include <algorithm>
 
@@ -25,19 +26,23 @@ std::shared_ptr<BoundedMemory> const& memory_of_writes(Bytes node_bytes) {
 
 /// A mark that other ranks see, until the last who keeps it is gone. A checkpoint may outlive the
 /// file for a moment.
-std::shared_ptr<void> hold_mark(std::shared_ptr<UnfinishedMark> const& mark, Span range) {
-    return {mark.get(), [mark, range](UnfinishedMark* held) { held->release(range); }};
+std::shared_ptr<void> hold_mark(std::shared_ptr<UnfinishedMarks> const& marks, Span range) {
+    return {marks.get(), [marks, range](UnfinishedMarks* held) { held->release(range); }};
 }
 
-/// Behind offset_limit, where files have no bytes: one byte for each collective write, which is
-/// marked while a journal holds a part of it.
-constexpr Offset call_marks = Offset{1} << 62;
+/// Where a copy would end the process by a signal the call writes by itself, and the system gives
+/// the error. Of memory with holes it is not known which pages the program means.
+bool is_readable(Call const& call) noexcept {
+    Request const& request = call.request;
+    return request.bytes == 0 || !request.memory->is_contiguous() ||
+           can_be_read(call.user, static_cast<std::size_t>(request.bytes));
+}
 
 }  // namespace
 
 WriteBehind::WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks,
                          DelayRules const& rules)
-    : mark_(std::make_shared<UnfinishedMark>(fd)),
+    : fd_(fd),
       opening_(opening),
       file_(std::move(file)),
       ranks_(ranks),
@@ -61,11 +66,15 @@ bool WriteBehind::takes_disjoint() const {
            (journal_of_rank(node_bytes_) != nullptr || !all_take_part_);
 }
 
-std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& request) {
+std::int64_t WriteBehind::order_of(bool collective) const noexcept {
+    return collective && keeps_order_ ? static_cast<std::int64_t>(collective_calls_) + 1 : 0;
+}
+
+std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& request,
+                                                            bool collective) {
     if (auto const& journal = journal_of_rank(node_bytes_)) {
-        auto const order = static_cast<std::int64_t>(collective_calls_) + 1;
         std::shared_ptr<Journal::Entry> entry =
-            journal->take(request, file_, reach_of(request), order);
+            journal->take(request, file_, reach_of(request), order_of(collective));
         if (!entry) {
             ask_for_checkpoint();
             return std::nullopt;
@@ -78,7 +87,8 @@ std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& reque
 }
 
 /// Nothing where there will never be room.
-std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& request) {
+std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& request,
+                                                                bool collective) {
     auto const& journal = journal_of_rank(node_bytes_);
     auto const could = [&] {
         if (journal) return journal->could_take(request, file_);
@@ -86,12 +96,12 @@ std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& r
         return delays_without_journal() && memory && request.bytes <= memory->bytes();
     };
     if (!could()) return std::nullopt;
-    auto taken = take_memory(request);
+    auto taken = take_memory(request, collective);
     if (taken) return taken;
     SteadyClock clock;
     double const began = clock.now();
     auto const over = [&] {
-        return taken || (taken = take_memory(request)).has_value() ||
+        return taken || (taken = take_memory(request, collective)).has_value() ||
                (journal && journal->failure());
     };
     Progress::instance().drive({.done = over, .reason = TraceWait::memory});
@@ -114,24 +124,48 @@ Span WriteBehind::mark_of_call(std::uint64_t number) const noexcept {
     auto const part = [](std::uint64_t value, int bits) {
         return static_cast<Offset>(value & ((std::uint64_t{1} << bits) - 1));
     };
-    Offset const at =
-        call_marks + (part(opening_, opening_bits) << number_bits) + part(number, number_bits);
+    Offset const at = UnfinishedMarks::of_calls + (part(opening_, opening_bits) << number_bits) +
+                      part(number, number_bits);
     return {at, at + 1};
 }
 
+std::shared_ptr<UnfinishedMarks> const& WriteBehind::marks() {
+    std::call_once(marks_wanted_, [this] {
+        marks_ = std::make_shared<UnfinishedMarks>(marks_of_node(), fd_, file_.identity);
+    });
+    return marks_;
+}
+
 /// False where others cannot be told.
-bool WriteBehind::hold(Span range, std::shared_ptr<void>& mark) const {
+bool WriteBehind::hold(Span range, std::shared_ptr<void>& mark) {
     if (range.empty()) return true;
-    if (!mark_->hold(range)) return false;
-    mark = hold_mark(mark_, range);
+    if (!marks()->hold(range)) return false;
+    mark = hold_mark(marks(), range);
     return true;
 }
 
-/// Without it the write is the call's own.
-bool WriteBehind::commit(Memory const& memory) const {
-    Error const error = memory.entry->commit();
-    if (error) log_error(file_.path + ": delaying a write; none is delayed any more", error);
-    return !error;
+std::shared_ptr<void> WriteBehind::handed() {
+    int const in_file = marks()->descriptor_of_file();
+    std::lock_guard const lock(mutex_);
+    bool const has_all = in_file < 0 || marks_are_handed_;
+    if (handed_ && has_all) return handed_;
+    handed_ = hand_over(file_.identity, fd_, in_file);
+    marks_are_handed_ = handed_ && in_file >= 0;
+    return handed_;
+}
+
+/// The write may outlive this process. Without that it is the call's own.
+bool WriteBehind::secure(Memory const& memory, KeptWrite& kept) {
+    if (!memory.entry) return true;
+    auto keeper_has_file = handed();
+    if (Error const error = memory.entry->commit()) {
+        log_error(file_.path + ": delaying a write; none is delayed any more", error);
+        return false;
+    }
+    if (!memory.entry->is_durable()) return true;
+    memory.entry->keep(std::move(kept.mark));
+    memory.entry->keep(std::move(keeper_has_file));
+    return true;
 }
 
 /// Ranks that have no part in a collective write cannot know when a journal is done with it. A
@@ -146,10 +180,11 @@ bool WriteBehind::may_take(Call const& call, bool collective) const noexcept {
 
 std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bool collective) {
     Bytes const bytes = call.request.bytes;
-    if (!may_take(call, collective) || !has_room_in_file(storage, bytes) ||
+    if (bytes == 0 && !collective) return nullptr;  // Nothing of it could be waited for.
+    if (!may_take(call, collective) || !is_readable(call) || !has_room_in_file(storage, bytes) ||
         !Progress::instance().can_help())
         return nullptr;
-    auto memory = bytes > 0 ? wait_for_memory(call.request) : Memory();
+    auto memory = bytes > 0 ? wait_for_memory(call.request, collective) : Memory();
     if (!memory) return nullptr;
     auto kept = std::make_shared<KeptWrite>();
     kept->reach = reach_of(call.request);
@@ -159,8 +194,7 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bo
         copy(Cursor(*Layout::contiguous(), 0), memory->data, Cursor(*call.request.memory, 0),
              call.user, bytes);
     }
-    if (memory->entry && !commit(*memory)) return nullptr;
-    if (memory->entry && memory->entry->is_durable()) memory->entry->keep(std::move(kept->mark));
+    if (!secure(*memory, *kept)) return nullptr;
     kept->memory = std::move(memory->hold);
     kept->traced.begin(bytes);
     call.keeps = kept;
@@ -229,8 +263,8 @@ std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
 }
 
 void WriteBehind::wait_for_others(Span reach, std::function<void()> const& poke) {
-    if (reach.empty() || launched_ranks() == 1 || !mark_->is_held_by_others(reach)) return;
-    Progress::instance().drive({.mpi_done = [&] { return !mark_->is_held_by_others(reach); },
+    if (reach.empty() || launched_ranks() == 1 || !marks()->is_held_by_others(reach)) return;
+    Progress::instance().drive({.mpi_done = [&] { return !marks()->is_held_by_others(reach); },
                                 .mpi_often = true,
                                 .poke = poke,
                                 .reason = TraceWait::other_writer});
@@ -262,7 +296,7 @@ void WriteBehind::forget_void_calls() {
     std::lock_guard const lock(mutex_);
     for (int most = 2; most > 0 && !noted_.empty(); --most) {
         NotedCall const& first = noted_.front();
-        if (!first.operation->complete() || mark_->is_held_by_others(mark_of_call(first.number)))
+        if (!first.operation->complete() || marks()->is_held_by_others(mark_of_call(first.number)))
             return;
         noted_.pop_front();
     }

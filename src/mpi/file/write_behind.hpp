@@ -10,7 +10,7 @@
 #include "storage/journal.hpp"
 #include "storage/storage_speed.hpp"
 #include "storage/stored_file.hpp"
-#include "storage/unfinished_mark.hpp"
+#include "storage/unfinished_marks.hpp"
 #include "system/bounded_memory.hpp"
 
 #include <deque>
@@ -104,13 +104,17 @@ private:
         std::shared_ptr<void> hold;
         Journal::Entry* entry = nullptr;  ///< Null: there is no journal.
     };
-    [[nodiscard]] std::optional<Memory> take_memory(Request const& request);
-    [[nodiscard]] std::optional<Memory> wait_for_memory(Request const& request);
+    [[nodiscard]] std::optional<Memory> take_memory(Request const& request, bool collective);
+    [[nodiscard]] std::optional<Memory> wait_for_memory(Request const& request, bool collective);
+    /// The number of the next call, where keepers write what it leaves in the order of the calls.
+    [[nodiscard]] std::int64_t order_of(bool collective) const noexcept;
+    [[nodiscard]] std::shared_ptr<void> handed();
+    [[nodiscard]] bool secure(Memory const& memory, KeptWrite& kept);
     [[nodiscard]] bool may_take(Call const& call, bool collective) const noexcept;
     [[nodiscard]] Span mark_of(Request const& request, bool collective) const;
-    [[nodiscard]] bool hold(Span range, std::shared_ptr<void>& mark) const;
+    [[nodiscard]] std::shared_ptr<UnfinishedMarks> const& marks();
+    [[nodiscard]] bool hold(Span range, std::shared_ptr<void>& mark);
     [[nodiscard]] Span mark_of_call(std::uint64_t number) const noexcept;
-    [[nodiscard]] bool commit(Memory const& memory) const;
 
     /// A collective write, by its number among those of this handle.
     struct NotedCall {
@@ -120,7 +124,9 @@ private:
     };
     void forget_void_calls();
 
-    std::shared_ptr<UnfinishedMark> mark_;
+    int fd_;
+    std::once_flag marks_wanted_;
+    std::shared_ptr<UnfinishedMarks> marks_;  ///< Null until marks_wanted_.
     std::uint64_t opening_;
     JournaledFile file_;
     Rank ranks_;
@@ -132,6 +138,8 @@ private:
     mutable std::mutex mutex_;                        ///< Guards the fields below.
     Bytes room_ = 0;  ///< Half of what the file system had, less what was written since.
     BehindStatistics statistics_;
+    std::shared_ptr<void> handed_;   ///< The file, to the keeper; null: not yet, or there is none.
+    bool marks_are_handed_ = false;  ///< Those that lie in the file.
     std::vector<std::shared_ptr<IndependentWrite>> independent_;
     std::deque<NotedCall> noted_;
 };

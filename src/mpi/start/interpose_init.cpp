@@ -105,6 +105,7 @@ void finalizing() {
     if (!last) return;
     end_rank_journal();
     for (auto const& file : open_files()) file->storage->release();
+    end_marks_of_node();
     print_statistics();
     free_what_was_needed();
     Communicator::forget_all();
