@@ -1,5 +1,6 @@
 // `sluice recover`: writes what journals of dead ranks hold to the files where it belongs.
 #include "storage/journal_folder.hpp"
+#include "storage/unfinished_marks.hpp"
 #include "system/errno_status.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <fcntl.h>
 #include <map>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,8 +24,12 @@ constexpr std::int64_t slack_ns = 5 * second_ns;
 constexpr double mebibyte = 1 << 20;
 
 struct Options {
-    bool only_lists = false, forced = false;
+    bool only_lists = false, forced = false, waits = false;
+    std::vector<std::string> into;  ///< Files that the user knows to be those of the records.
     std::string folder;
+
+    /// Keepers may have all that is to be waited for in memory.
+    [[nodiscard]] bool is_complete() const { return waits || !folder.empty(); }
 };
 
 /// A journal of the folder that this call may work on.
@@ -41,12 +47,16 @@ std::optional<Options> parse(int argc, char** argv) {
             options.only_lists = true;
         else if (word == "--force")
             options.forced = true;
+        else if (word == "--wait")
+            options.waits = true;
+        else if (word == "--into" && i + 1 < argc)
+            options.into.emplace_back(argv[++i]);
         else if (!word.starts_with('-') && options.folder.empty())
             options.folder = word;
         else
             return std::nullopt;
     }
-    return options.folder.empty() ? std::nullopt : std::optional(options);
+    return options.is_complete() ? std::optional(options) : std::nullopt;
 }
 
 std::int64_t since_start_of_system_ns() noexcept {
@@ -96,23 +106,60 @@ private:
     std::int64_t last_ = 0;
 };
 
-/// A system that was started again may number its devices in another way.
-std::string refusal(JournalRecord const& record, JournalHeader const& header, int fd,
-                    Activity const& activity, bool forced) {
-    auto const found = identity_of(fd);
-    bool const same_device = found && found->device == record.identity.device;
-    if (!found || found->inode != record.identity.inode ||
-        (!same_device && is_of_start(header.origin.boot, activity.here())))
-        return "it is not the file any more that was written to";
-    struct stat about{};
-    if (forced || fstat(fd, &about) != 0) return {};
-    std::int64_t const changed =
-        std::int64_t{about.st_mtim.tv_sec} * second_ns + about.st_mtim.tv_nsec;
-    if (activity.covers(header, changed)) return {};
-    return "it was changed at " + time_in_words(changed) + ", and the ranks had ended by " +
-           time_in_words(activity.end_of_ranks(header)) +
-           "; if the bytes are to be written all the same, use --force";
+std::int64_t nanoseconds_of(timespec const& time) noexcept {
+    return std::int64_t{time.tv_sec} * second_ns + time.tv_nsec;
 }
+
+/// A time of change that somebody set (`cp -p`) is told by the time of that.
+std::int64_t last_change(int fd) noexcept {
+    struct stat about{};
+    if (fstat(fd, &about) != 0) return 0;
+    return std::max(nanoseconds_of(about.st_mtim), nanoseconds_of(about.st_ctim));
+}
+
+/// Why what is written may only go into files that are judged; what this call is asked to.
+class Judgement {
+public:
+    Judgement(Activity const& activity, Options const& options)
+        : activity_(activity),
+          options_(options) {}
+
+    /// Empty: the bytes may be written.
+    [[nodiscard]] std::string refusal(JournalRecord const& record, JournalHeader const& header,
+                                      int fd) const {
+        auto const is_same = birth_of(fd).is_same(record.birth);
+        if (!has_its_numbers(record, header, fd) || is_same == false)
+            return "it is not the file any more that was written to";
+        if (!is_same && !is_named(fd))
+            return "its file system does not tell whether it is the file that was written to, or a "
+                   "later one with its number; if it is, add --into " +
+                   record.path;
+        std::int64_t const changed = last_change(fd);
+        if (options_.forced || activity_.covers(header, changed)) return {};
+        return "it was changed at " + time_in_words(changed) + ", and the ranks had ended by " +
+               time_in_words(activity_.end_of_ranks(header)) +
+               "; if the bytes are to be written all the same, use --force";
+    }
+
+private:
+    /// A system that was started again may number its devices in another way.
+    [[nodiscard]] bool has_its_numbers(JournalRecord const& record, JournalHeader const& header,
+                                       int fd) const {
+        auto const found = identity_of(fd);
+        bool const same_device = found && found->device == record.identity.device;
+        return found && found->inode == record.identity.inode &&
+               (same_device || !is_of_start(header.origin.boot, activity_.here()));
+    }
+    [[nodiscard]] bool is_named(int fd) const {
+        return std::ranges::any_of(options_.into, [&](std::string const& name) {
+            Descriptor const named(::open(name.c_str(), O_PATH | O_CLOEXEC));
+            return named.get() >= 0 && identity_of(named.get()) == identity_of(fd);
+        });
+    }
+
+    Activity const& activity_;
+    Options const& options_;
+};
 
 /// Those that nobody holds and that are of this host. Says what becomes of the others.
 std::vector<Candidate> candidates(Options const& options, int& problems) {
@@ -211,12 +258,13 @@ void end_replay(std::span<MappedJournal const> journals) {
     }
 }
 
-ReplayOutcome complete(std::span<MappedJournal const> journals, Bytes all, bool forced) {
+ReplayOutcome complete(std::span<MappedJournal const> journals, Bytes all, Options const& options) {
     Activity const activity(journals);
+    Judgement const judgement(activity, options);
     ProgressLine line(all);
     ReplayRules rules;
     rules.refusal = [&](JournalRecord const& record, JournalHeader const& header, int fd) {
-        return refusal(record, header, fd, activity, forced);
+        return judgement.refusal(record, header, fd);
     };
     rules.begins = [&] { begin_replay(journals, activity.here()); };
     rules.writes = [&](Bytes bytes) {
@@ -234,7 +282,7 @@ int recover(std::vector<Candidate> chosen, Options const& options, int problems)
     if (options.only_lists || chosen.empty()) return problems > 0;
     std::vector<MappedJournal> journals;
     for (Candidate& one : chosen) journals.push_back(std::move(one.journal));
-    auto const outcome = complete(journals, all, options.forced);
+    auto const outcome = complete(journals, all, options);
     std::printf("%lld writes, %.1f MiB, are in their files\n",
                 static_cast<long long>(outcome.writes),
                 static_cast<double>(outcome.bytes) / mebibyte);
@@ -251,12 +299,25 @@ int recover(std::vector<Candidate> chosen, Options const& options, int problems)
 
 }  // namespace
 
+/// A launcher may have returned before them. A rank that has just ended has a keeper that has just
+/// noticed it.
+static void await_keepers_of_node() {
+    constexpr unsigned pause_microseconds = 100000;
+    auto const table = MarkTable::of_node();
+    do usleep(pause_microseconds);
+    while (table && table->is_held_by_others(UnfinishedMarks::of_keepers));
+}
+
 int command_recover(int argc, char** argv) {
     auto const options = parse(argc, argv);
     if (!options) {
-        return not_understood("recover", argc, argv,
-                              "usage: sluice recover [--dry-run] [--force] FOLDER\n");
+        return not_understood(
+            "recover", argc, argv,
+            "usage: sluice recover [--dry-run] [--force] [--into FILE] [--wait] FOLDER\n"
+            "       sluice recover --wait\n");
     }
+    if (options->waits) await_keepers_of_node();
+    if (options->folder.empty()) return 0;
     int problems = 0;
     auto chosen = candidates(*options, problems);
     if (chosen.empty() && problems == 0)

@@ -4,6 +4,7 @@
 #include "storage/journal_claim.hpp"
 #include "storage/journal_folder.hpp"
 #include "storage/keeper_line.hpp"
+#include "storage/unfinished_marks.hpp"
 #include "system/errno_status.hpp"
 #include "system/launcher.hpp"
 #include "system/peer_process.hpp"
@@ -99,6 +100,8 @@ void write_marked(Kept& kept) {
 /// A journal in a folder is removed when all of it is in the files for good.
 void write_out(Kept& kept) {
     if (!kept.mapped) return;
+    auto const table = MarkTable::of_node();
+    if (table) (void)table->hold(UnfinishedMarks::of_keepers);  // See `sluice recover --wait`.
     kept.handed.take();
     write_marked(kept);
     std::atomic_ref(kept.mapped->header().rank_ended)

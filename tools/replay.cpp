@@ -23,7 +23,8 @@ std::string cause_of(Error const& error) {
 }
 
 std::string not_the_same(JournalRecord const& record, int fd) {
-    if (identity_of(fd) == record.identity) return {};
+    bool const is_other = birth_of(fd).is_same(record.birth) == false;
+    if (identity_of(fd) == record.identity && !is_other) return {};
     return "it is not the file any more that was written to";
 }
 

@@ -60,10 +60,12 @@ constexpr Command commands[] = {
      "devices; "
      "see sluice device --help",
      sluice::command_device},
-    {"recover", "recover [--dry-run] [--force] FOLDER",
+    {"recover", "recover [--dry-run] [--force] [--into FILE] [--wait] FOLDER",
      "complete the files of ranks that ended without it: write what their journals in FOLDER hold "
      "(--behind=SIZE,FOLDER), make it durable, and remove them. A file that changed since is left "
-     "alone, but with --force; --dry-run only lists. It may be ended and run again at any time",
+     "alone, but with --force; --into names one that its file system cannot tell from a later one; "
+     "--dry-run only lists; --wait, also without a FOLDER, first waits for keepers that still "
+     "write. It may be ended and run again at any time",
      sluice::command_recover},
     {"merge-trace", "merge-trace FILE",
      "make FILE of the parts of a trace that lie in FILE.parts because the job was killed; sluice "

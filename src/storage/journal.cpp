@@ -88,7 +88,7 @@ std::unique_ptr<Journal::Entry> Journal::take(Request const& request, JournaledF
         free_slots_.pop_back();
         used_ += all;
     }
-    write_record_head(at, request, file.path, file.identity, number, order);
+    write_record_head(at, request, file, number, order);
     return std::make_unique<Entry>(shared_from_this(), number, at, all - request.bytes);
 }
 

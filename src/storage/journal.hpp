@@ -20,9 +20,7 @@
 namespace sluice {
 
 /// Where delayed bytes belong.
-struct JournaledFile {
-    std::string path;
-    FileIdentity identity;
+struct JournaledFile : RecordedFile {
     /// Makes what is in the file durable, whichever process of the node wrote it. Of a durable
     /// journal; called by the thread that makes a checkpoint.
     std::function<Error()> sync = {};

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t header_mark = 0x32306c6a63756c53;
 constexpr std::uint64_t record_mark = 0x32304a6563756c53;
-constexpr std::uint32_t format_version = 2;
+constexpr std::uint32_t format_version = 3;
 
 Bytes up(Bytes bytes) noexcept { return (bytes + journal_unit - 1) / journal_unit * journal_unit; }
 
@@ -84,6 +84,7 @@ JournalRecord record_at(std::byte* at, RecordHead const& head) {
     JournalRecord record;
     record.path.assign(reinterpret_cast<char const*>(path), head.path_bytes);
     record.identity = {head.device, head.inode};
+    record.birth = {head.birth_time, head.birth_generation};
     record.request.view.displacement = head.displacement;
     record.request.view.filetype = layout_of(path + head.path_bytes, head);
     record.request.position = head.position;
@@ -120,27 +121,28 @@ std::vector<Run> runs_of(Layout const& layout) {
 }
 
 /// What lies between the runs and the data is zeros, so that the checksum is of known bytes.
-void write_record_head(std::byte* at, Request const& request, std::string const& path,
-                       FileIdentity const& file, std::uint64_t number, std::int64_t stamp) {
+void write_record_head(std::byte* at, Request const& request, RecordedFile const& file,
+                       std::uint64_t number, std::int64_t stamp) {
     auto const runs = runs_of(*request.view.filetype);
     RecordHead const head{.mark = record_mark,
                           .number = number,
                           .stamp = stamp,
-                          .device = file.device,
-                          .inode = file.inode,
+                          .device = file.identity.device,
+                          .inode = file.identity.inode,
                           .displacement = request.view.displacement,
                           .tile_extent = request.view.filetype->tile_extent(),
                           .position = request.position,
                           .bytes = request.bytes,
-                          .path_bytes = path.size(),
+                          .path_bytes = file.path.size(),
                           .run_count = runs.size(),
-                          .checksum = 0,
-                          .reserved = 0};
+                          .birth_time = file.birth.time,
+                          .birth_generation = file.birth.generation,
+                          .checksum = 0};
     std::byte* const end = at + head_bytes(head);
     std::memcpy(at, &head, sizeof head);
     std::byte* next = at + sizeof head;
-    std::memcpy(next, path.data(), path.size());
-    next += path.size();
+    std::memcpy(next, file.path.data(), file.path.size());
+    next += file.path.size();
     if (!runs.empty()) std::memcpy(next, runs.data(), runs.size() * sizeof(Run));
     next += runs.size() * sizeof(Run);
     std::fill(next, end, std::byte{});

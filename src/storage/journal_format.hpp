@@ -57,10 +57,15 @@ struct JournalHeader {
 };
 static_assert(sizeof(JournalHeader) <= 512);
 
-/// One delayed write, as a journal tells of it.
-struct JournalRecord {
+/// Which file the bytes of a record are of.
+struct RecordedFile {
     std::string path;
     FileIdentity identity;
+    FileBirth birth = {};
+};
+
+/// One delayed write, as a journal tells of it.
+struct JournalRecord : RecordedFile {
     Request request;  ///< Its memory is contiguous.
     std::byte* data = nullptr;
     std::size_t slot = 0;
@@ -79,7 +84,8 @@ struct RecordHead {
     Offset displacement;
     Bytes tile_extent, position, bytes;
     std::uint64_t path_bytes, run_count;
-    std::uint32_t checksum, reserved;
+    std::int64_t birth_time;
+    std::uint32_t birth_generation, checksum;
 };
 
 constexpr std::size_t journal_slots = 4096;
@@ -95,8 +101,8 @@ constexpr Bytes journal_unit = 64;  ///< Records begin at multiples of it.
 [[nodiscard]] std::vector<Run> runs_of(Layout const& layout);
 
 /// Writes what lies before the data to `at`, with no checksum.
-void write_record_head(std::byte* at, Request const& request, std::string const& path,
-                       FileIdentity const& file, std::uint64_t number, std::int64_t stamp = 0);
+void write_record_head(std::byte* at, Request const& request, RecordedFile const& file,
+                       std::uint64_t number, std::int64_t stamp = 0);
 /// Gives a record, whose data are there, another stamp, and its checksum.
 void seal_record(std::byte* at, std::int64_t stamp) noexcept;
 

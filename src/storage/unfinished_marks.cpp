@@ -141,7 +141,7 @@ bool MarkTable::take_place(Offset place, FileIdentity const& file) {
 
 void MarkTable::end(int descriptor, bool of_node, std::string const& folder) noexcept {
     set(descriptor, {0, UnfinishedMarks::of_calls}, F_UNLCK);
-    set(descriptor, {UnfinishedMarks::of_calls, presence.begin}, F_UNLCK);
+    set(descriptor, {UnfinishedMarks::of_calls, UnfinishedMarks::of_keepers.begin}, F_UNLCK);
     if (of_node) remove_if_last(descriptor, path_in(folder));
 }
 

@@ -11,6 +11,7 @@
 #include "base/extent.hpp"
 #include "system/descriptor.hpp"
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -66,6 +67,10 @@ class UnfinishedMarks {
 public:
     /// In a table of the node, or, with none, in the file itself, behind `fd`.
     UnfinishedMarks(std::shared_ptr<MarkTable> node, int fd, FileIdentity const& file);
+
+    /// Of the node's table: held by keepers that write what ranks have left.
+    static constexpr Span of_keepers{std::numeric_limits<Offset>::max() - 2,
+                                     std::numeric_limits<Offset>::max() - 1};
 
     /// From here on, behind the end of all files, marks are of calls and not of bytes.
     static constexpr Offset of_calls = Offset{1} << 62;

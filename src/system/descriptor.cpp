@@ -11,7 +11,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits>
+#include <linux/fs.h>
 #include <linux/magic.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -102,6 +104,29 @@ std::optional<FileIdentity> identity_of(int fd) noexcept {
     struct stat about{};
     if (fstat(fd, &about) != 0) return std::nullopt;
     return FileIdentity{about.st_dev, about.st_ino};
+}
+
+std::optional<bool> FileBirth::is_same(FileBirth const& other) const noexcept {
+    bool const has_times = time != 0 && other.time != 0;
+    bool const has_generations = generation != 0 && other.generation != 0;
+    if (!has_times && !has_generations) return std::nullopt;
+    return (!has_times || time == other.time) &&
+           (!has_generations || generation == other.generation);
+}
+
+FileBirth birth_of(int fd) noexcept {
+    FileBirth birth;
+    int generation = 0;
+    if (ioctl(fd, FS_IOC_GETVERSION, &generation) == 0)
+        birth.generation = static_cast<std::uint32_t>(generation);
+#ifdef STATX_BTIME
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    struct statx told{};
+    bool const is_told =
+        statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &told) == 0 && (told.stx_mask & STATX_BTIME) != 0;
+    if (is_told) birth.time = told.stx_btime.tv_sec * second_ns + told.stx_btime.tv_nsec;
+#endif
+    return birth;
 }
 
 /// Descriptors that were opened one after the other have neighbouring numbers, mostly as far from

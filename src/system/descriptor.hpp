@@ -33,6 +33,16 @@ struct FileIdentity {
     auto operator<=>(FileIdentity const&) const = default;
 };
 
+/// What tells a file from an earlier one that had its number: file systems use numbers again.
+struct FileBirth {
+    std::int64_t time = 0;         ///< Nanoseconds of the system's clock; 0: not known.
+    std::uint32_t generation = 0;  ///< 0: not known.
+
+    /// Whether both are known to be of one file; nothing where neither can be compared.
+    [[nodiscard]] std::optional<bool> is_same(FileBirth const& other) const noexcept;
+};
+[[nodiscard]] FileBirth birth_of(int fd) noexcept;
+
 /// Nothing where there is no such descriptor. Asks no server where the system lets it choose.
 [[nodiscard]] std::optional<FileIdentity> identity_of(int fd) noexcept;
 

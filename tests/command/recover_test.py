@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What `sluice recover` writes, what it leaves alone, and what it says: on journals that are made
 up here, byte by byte."""
+import contextlib
 import fcntl
 import os
 import socket
@@ -15,7 +16,8 @@ SLUICE = os.environ["SLUICE"]
 SECOND = 10**9
 RECORDS = 4096 + 4096 * 8
 HEADER = "<QII64s40sqqqQqqq40s"
-HEAD = "<QQqQQqqqqQQII"
+HEAD = "<QQqQQqqqqQQqII"
+GET_GENERATION = 0x80087601  # ioctl(2), of file systems that have them
 
 
 def crc32c(data):
@@ -31,16 +33,28 @@ def boot_id():
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
-def record(number, path, offset, data, stamp=0, inode=None, device=None, torn=False):
+def birth_of(path):
+    """When a file was made, in nanoseconds, and its generation."""
+    told = subprocess.run(["stat", "--format=%.9W", path], capture_output=True, text=True,
+                          check=True).stdout
+    seconds, _, fraction = told.strip().partition(".")
+    generation = 0
+    with open(path, "rb") as file, contextlib.suppress(OSError):
+        generation, = struct.unpack("I", fcntl.ioctl(file, GET_GENERATION, bytes(8))[:4])
+    return int(seconds) * SECOND + int(fraction or 0), generation
+
+
+def record(number, path, offset, data, stamp=0, inode=None, device=None, torn=False, birth=None):
     """A contiguous write."""
     about = os.stat(path) if os.path.exists(path) else None
     name = str(path).encode()
+    born, generation = birth or (birth_of(path) if about else (0, 0))
 
     def head(checksum):
         return struct.pack(HEAD, 0x32304A6563756C53, number, stamp or number,
                            about.st_dev if device is None else device,
                            about.st_ino if inode is None else inode, offset, 0, 0, len(data),
-                           len(name), 0, checksum, 0)
+                           len(name), 0, born, generation, checksum)
 
     rest = name + bytes(-(struct.calcsize(HEAD) + len(name)) % 64) + data
     return head(crc32c(head(0) + rest) ^ torn) + rest
@@ -48,7 +62,7 @@ def record(number, path, offset, data, stamp=0, inode=None, device=None, torn=Fa
 
 def journal(records, boot=None, host=None, void_below=0, active=None, created=None):
     now = time.time_ns()
-    header = struct.pack(HEADER, 0x32306C6A63756C53, 2, 1, (host or socket.gethostname()).encode(),
+    header = struct.pack(HEADER, 0x32306C6A63756C53, 3, 1, (host or socket.gethostname()).encode(),
                          (boot or boot_id()).encode(), 3, 4711, created or now, void_below,
                          active or now, 0, 0, b"")
     slots, body = b"", b""
@@ -73,8 +87,8 @@ class Recover(unittest.TestCase):
         path.write_bytes(content)
         return path
 
-    def recover(self, *options, code=0):
-        result = subprocess.run([SLUICE, "recover", *options, self.journals], text=True,
+    def recover(self, *options, code=0, before=()):
+        result = subprocess.run([*before, SLUICE, "recover", *options, self.journals], text=True,
                                 capture_output=True, check=False, timeout=60)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result.stdout + result.stderr
@@ -112,24 +126,56 @@ class Recover(unittest.TestCase):
         self.assertEqual(self.file.read_bytes(), b"AAAA" + b"." * 16)
 
     def test_a_file_that_was_last_changed_by_the_ranks_is_written(self):
-        past = time.time_ns() - 60 * SECOND
-        os.utime(self.file, ns=(past, past - SECOND))
+        """They tell now and then that they are there."""
+        past = time.time_ns() - 3 * SECOND
         self.put("a", journal([record(1, self.file, 0, b"AAAA")], active=past))
         self.recover()
 
+    @unittest.skipIf(os.geteuid() != 0, "only root may tell a process another start of the system")
     def test_after_a_new_start_of_the_system_the_start_counts(self):
         start = time.time_ns() - time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         other = {"boot": "another", "active": start - 100 * SECOND}
         self.put("a", journal([record(1, self.file, 0, b"AAAA", device=1)], **other))
         self.assertIn("was changed", self.recover(code=1))
-        os.utime(self.file, ns=(start, start - SECOND))
-        self.recover()
+        time.sleep(1)  # A start is told in whole seconds.
+        just_started = f"-{int(time.clock_gettime(time.CLOCK_BOOTTIME))}"
+        self.recover(before=("unshare", "--time", "--boottime", just_started))
         self.assertEqual(self.file.read_bytes(), b"AAAA" + b"." * 16)
 
     def test_another_file_is_left_alone_always(self):
         self.put("a", journal([record(1, self.file, 0, b"AAAA", inode=1)]))
         self.assertIn("not the file", self.recover("--force", code=1))
         self.assertEqual(self.file.read_bytes(), b"." * 20)
+
+    def test_a_later_file_with_the_same_number_is_left_alone_always(self):
+        """As ext4 gives the number of a file that was removed to the next one."""
+        born, generation = birth_of(self.file)
+        for birth in ((born - 1, generation), (born + SECOND, 0)):
+            self.put("a", journal([record(1, self.file, 0, b"OLD!", birth=birth)]))
+            for options in ((), ("--force",), ("--force", "--into", self.file)):
+                said = self.recover(*options, code=1)
+                self.assertIn("not the file any more", said)
+                self.assertEqual(self.file.read_bytes(), b"." * 20)
+
+    def test_what_cannot_be_told_from_a_later_file_has_to_be_named(self):
+        self.put("a", journal([record(1, self.file, 0, b"mine", birth=(0, 0))]))
+        other = self.folder / "other"
+        other.write_bytes(b"")
+        for options in ((), ("--force",), ("--into", other)):
+            self.assertIn(f"add --into {self.file}", self.recover(*options, code=1))
+            self.assertEqual(self.file.read_bytes(), b"." * 20)
+        self.recover("--into", self.file)
+        self.assertEqual(self.file.read_bytes(), b"mine" + b"." * 16)
+
+    def test_a_backup_that_was_put_back_with_its_times_has_changed(self):
+        hour = 3600 * SECOND
+        self.put("a", journal([record(1, self.file, 0, b"OLD!")], active=time.time_ns() - hour))
+        backup = self.folder / "backup"
+        backup.write_bytes(b"of yesterday")
+        os.utime(backup, (time.time() - 86400,) * 2)
+        subprocess.run(["cp", "-p", backup, self.file], check=True)
+        self.assertIn("was changed at", self.recover(code=1))
+        self.assertEqual(self.file.read_bytes(), b"of yesterday")
 
     def test_one_file_that_is_gone_does_not_keep_others(self):
         gone = self.folder / "gone"
@@ -181,14 +227,27 @@ class Recover(unittest.TestCase):
         for runs, extent in (([(8, 2**62, 2**62, 4)], 2**62), ([(0, 0, 0, 1)], 0),
                              ([(-8, 1, -(2**63), 2)], 64), ([(0, 1, 2**40, 2**40)], -1)):
             body = struct.pack(HEAD, 0x32304A6563756C53, 1, 1, about.st_dev, about.st_ino, 8,
-                               extent, -1, 64, len(name), len(runs), 0, 0) + name
+                               extent, -1, 64, len(name), len(runs), 0, 0, 0) + name
             body += b"".join(struct.pack("<qqqq", *run) for run in runs)
             body += bytes(-len(body) % 64) + b"x" * 64
             checked = bytearray(body)
-            checked[88:92] = struct.pack("<I", crc32c(bytes(checked)))
+            at = struct.calcsize(HEAD) - 4
+            checked[at:at + 4] = struct.pack("<I", crc32c(bytes(checked)))
             self.put("a", journal([bytes(checked)]))
             self.assertIn("nothing is left to write", self.recover())
             self.assertEqual(self.file.read_bytes(), b"." * 20)
+
+    def test_waits_for_keepers_at_work(self):
+        """A keeper holds a lock of the last byte but one of the table of marks."""
+        path = Path(f"/dev/shm/sluice-marks-{os.geteuid()}")
+        with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as table:
+            lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 2**63 - 3, 1, 0)
+            fcntl.fcntl(table, fcntl.F_OFD_SETLK, lock)
+            with subprocess.Popen([SLUICE, "recover", "--wait"]) as waiting:
+                with self.assertRaises(subprocess.TimeoutExpired):
+                    waiting.wait(0.5)
+                table.close()
+                self.assertEqual(waiting.wait(30), 0)
 
     def test_usage(self):
         for words in ([], ["a", "b"], ["--fast", "a"]):

@@ -57,7 +57,9 @@ SANITIZERS = {
                              f"suppressions={HERE / 'races.txt'}:print_suppressions=0",
              # It stops where UCX copies between processes, and crashes where UCX watches memory,
              # in threads that end.
-             "UCX_TLS": "^cma", "UCX_MEM_EVENTS": "n"},
+             "UCX_TLS": "^cma", "UCX_MEM_EVENTS": "n",
+             # Open MPI's runtime wants memory at an address that the sanitizer has.
+             "PMIX_MCA_gds": "hash"},
 }
 for mpi in ("mpich", "openmpi"):
     for sanitizer, settings in SANITIZERS.items():

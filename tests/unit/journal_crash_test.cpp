@@ -177,7 +177,7 @@ private:
     void delay() {
         Pending write{drawn_request(random_), {}, ++value_, nullptr};
         write.places = places_of(write.request);
-        JournaledFile const file{"/f", {7, 9}, [this] { return sync(file_); }};
+        JournaledFile const file{{"/f", {7, 9}}, [this] { return sync(file_); }};
         write.entry = journal_->take(write.request, file, span_of(write.places));
         if (!write.entry) return (void)journal_->checkpoint();
         std::memset(write.entry->data(), std::to_integer<int>(write.value),
@@ -286,7 +286,7 @@ TEST(JournalCrash, AFileThatCannotBeSyncedKeepsItsRecords) {
         Journal::create(fd.get(), bytes, {[] { return Error{}; }, [] { return std::int64_t{1}; }});
     Request request;
     request.bytes = 100;
-    JournaledFile const file{"/f", {1, 2}, [] { return Error{.status = Status::io}; }};
+    JournaledFile const file{{"/f", {1, 2}}, [] { return Error{.status = Status::io}; }};
     auto entry = journal->take(request, file, {0, 100});
     ASSERT_FALSE(entry->commit());
     auto const mark = std::make_shared<int>(0);
@@ -312,7 +312,7 @@ TEST(JournalCrash, AJournalThatCannotBeSyncedTakesNothingMore) {
         {[] { return Error{.status = Status::no_space}; }, [] { return std::int64_t{1}; }});
     Request request;
     request.bytes = 100;
-    auto entry = journal->take(request, {"/f", {1, 2}, [] { return Error{}; }}, {0, 100});
+    auto entry = journal->take(request, {{"/f", {1, 2}}, [] { return Error{}; }}, {0, 100});
     EXPECT_TRUE(entry->commit());
     entry.reset();
     EXPECT_FALSE(journal->could_take(request, {"/f", {1, 2}}));

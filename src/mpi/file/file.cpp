@@ -58,11 +58,12 @@ Bytes ahead_bytes(FileHints const& hints, OwnFile const& own) {
 }
 
 /// A checkpoint may come after the file was closed: it has a descriptor of its own.
-JournaledFile journaled(OwnFile const& own) {
-    if (!wants_durable_journal()) return {own.name, own.identity};
+JournaledFile journaled(OwnFile const& own, FileHints const& hints) {
+    FileBirth const birth = hints.write_behind > 0 ? birth_of(own.fd) : FileBirth{};
+    RecordedFile const file{own.name, own.identity, birth};
+    if (!wants_durable_journal()) return {file};
     auto const fd = std::make_shared<Descriptor>(fcntl(own.fd, F_DUPFD_CLOEXEC, 0));
-    return {own.name, own.identity,
-            [fd] { return system_error("fdatasync", sync_data(fd->get())); }};
+    return {file, [fd] { return system_error("fdatasync", sync_data(fd->get())); }};
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       hints(std::move(its_hints)),
       identity(own.identity),
       ordered((hints.write_behind > 0 || hints.read_ahead > 0) && own.fd >= 0),
-      behind(own.fd, own.number, journaled(own), team->topology->rank_count(),
+      behind(own.fd, own.number, journaled(own, hints), team->topology->rank_count(),
              delay_rules(hints, amode, own, *team)),
       ahead(own.fd, ahead_bytes(hints, own)),
       storage(std::move(own.storage)),
