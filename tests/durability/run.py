@@ -104,21 +104,26 @@ class Notes:
                 self.actions[rank].append(what)
 
     def unflushed(self, flushing):
-        """For each step that flushes, the ranks that had not when it first returned anywhere."""
+        """For each step that flushes, the ranks that had not: of all when it first returned
+        anywhere, or those on which it returned, as `flushing` says."""
         dirty, seen = set(), set()
         for rank, event, what in self.lines:
             if (event, what) == ("action", "write"):
                 dirty.add(rank)
             elif (event, what) == ("action", "flush"):
                 dirty.discard(rank)
-            elif event == "done" and int(what) in flushing - seen:
-                seen.add(int(what))
-                if dirty:
-                    yield int(what), sorted(dirty)
+            elif event == "done" and int(what) in flushing and int(what) not in seen:
+                of_all = flushing[int(what)]
+                if of_all:
+                    seen.add(int(what))
+                if found := dirty if of_all else dirty & {rank}:
+                    yield int(what), sorted(found)
 
 
 def flushing_steps(scenario, steps):
-    return {number for number, step in enumerate(steps)
+    """{step: whether it waits for all ranks}. On one node MPI_File_sync does not: decision 0056."""
+    nodes = any("ranks_per_node" in value for _, value in scenario.settings)
+    return {number: nodes or step == "close" for number, step in enumerate(steps)
             if step == "sync" or (step == "close" and scenario.durable_close)}
 
 

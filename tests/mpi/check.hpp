@@ -17,6 +17,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace check {
 
@@ -41,9 +42,10 @@ struct State {
     int rank = 0;
     int size = 1;
     int provided = MPI_THREAD_SINGLE;
-    std::string test;  ///< Name of the running sub-test.
-    int failures = 0;  ///< On this rank, in the running sub-test.
-    std::mutex mutex;  ///< Checks may come from two threads.
+    std::string test;                 ///< Name of the running sub-test.
+    int failures = 0;                 ///< On this rank, in the running sub-test.
+    std::mutex mutex;                 ///< Checks may come from two threads.
+    std::vector<MPI_Datatype> types;  ///< See free_at_end().
 };
 
 inline State& state() {
@@ -51,6 +53,8 @@ inline State& state() {
     return the_state;
 }
 inline int rank() { return state().rank; }
+/// A datatype that several sub-tests use.
+inline void free_at_end(MPI_Datatype type) { state().types.push_back(type); }
 inline int size() { return state().size; }
 
 inline std::string path(std::string_view name) {

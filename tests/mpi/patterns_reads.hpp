@@ -64,6 +64,7 @@ inline Request twice_in_etypes(int rank, int) {
         MPI_Datatype made = MPI_DATATYPE_NULL;
         MPI_Type_create_hvector(2, 3, 2, MPI_BYTE, &made);
         MPI_Type_commit(&made);
+        check::free_at_end(made);
         return made;
     }();
     Layout const part = model::vector(element(MPI_BYTE), 2, 3, 2);

@@ -116,6 +116,7 @@ inline int run_suite(int argc, char** argv, std::string_view program,
                     program.data(), run, s.size, failed);
         std::fflush(stdout);
     }
+    for (MPI_Datatype& type : s.types) MPI_Type_free(&type);
     MPI_Finalize();
     return failed == 0 ? 0 : 1;
 }
