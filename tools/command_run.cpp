@@ -8,6 +8,8 @@
 #include "tools/keeper.hpp"
 #include "tools/mpi_parts.hpp"
 #include "tools/options.hpp"
+#include "tools/preload_path.hpp"
+#include "tools/voice.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -26,19 +28,30 @@ namespace {
 
 bool preload(std::string const& file) {
     if (access(file.c_str(), R_OK) != 0) {
-        std::fprintf(stderr, "sluice: %s is missing: build or install Sluice for your MPI first\n",
+        std::fprintf(voice_of_node(),
+                     "sluice: %s is missing: build or install Sluice for your MPI first\n",
+                     file.c_str());
+        return false;
+    }
+    std::string const name = name_for_preload(file);
+    if (name.empty()) {
+        std::fprintf(voice_of_node(),
+                     "sluice: %s cannot be preloaded: LD_PRELOAD ends a name at a blank or a "
+                     "colon, and no link to its folder can be made in /tmp. Install Sluice in a "
+                     "folder without them\n",
                      file.c_str());
         return false;
     }
     char const* const before = std::getenv("LD_PRELOAD");
-    std::string const all = before && *before ? file + ":" + before : file;
+    std::string const all = before && *before ? name + ":" + before : name;
     return setenv("LD_PRELOAD", all.c_str(), 1) == 0;
 }
 
 int become(char** argv) {
     execvp(argv[0], argv);
-    std::fprintf(stderr, "sluice: cannot run %s: %s\n", argv[0], std::strerror(errno));
-    return errno == ENOENT ? 127 : 126;
+    int const error = errno;
+    std::fprintf(voice_of_node(), "sluice: cannot run %s: %s\n", argv[0], std::strerror(error));
+    return error == ENOENT ? 127 : 126;
 }
 
 bool switched_off() {
@@ -67,8 +80,17 @@ std::string found(std::string const& program) {
 /// Two MPIs in one process end in undefined symbols or worse: this is said before they meet.
 bool fits(std::string const& program, std::string const& preloaded) {
     std::string const theirs = mpi_of(program), ours = mpi_of(preloaded);
-    if (theirs.empty() || ours.empty() || theirs == ours) return true;
-    std::fprintf(stderr,
+    if (theirs.empty() || ours.empty()) return true;
+    if (theirs == ours && is_debians_mpich(program) == is_debians_mpich(preloaded)) return true;
+    if (is_debians_mpich(program)) {
+        std::fprintf(voice_of_job(),
+                     "sluice: %s uses Debian's MPICH (libmpich.so.12), but %s was built for "
+                     "another one: use the sluice command of a build for it (make build "
+                     "MPI=debian-mpich)\n",
+                     program.c_str(), preloaded.c_str());
+        return false;
+    }
+    std::fprintf(voice_of_job(),
                  "sluice: %s uses %s, but %s was built for %s: use the sluice command of that "
                  "MPI's build\n",
                  program.c_str(), mpi_in_words(theirs).c_str(), preloaded.c_str(),
@@ -78,13 +100,12 @@ bool fits(std::string const& program, std::string const& preloaded) {
 
 /// The preload reaches only what the dynamic loader binds. Whoever waits for Sluice there is told.
 void tell_out_of_reach(std::string const& program) {
-    bool const silent = number_in_environment("SLUICE_LOG") == 0;
-    if (silent || launched_rank() > 0) return;
+    if (number_in_environment("SLUICE_LOG") == 0) return;
     char const* const kind = is_static(program)     ? "is linked statically"
                              : has_own_mpi(program) ? "has an MPI linked into it statically"
                                                     : nullptr;
     if (!kind) return;
-    std::fprintf(stderr,
+    std::fprintf(voice_of_job(),
                  "sluice: %s %s: its calls of MPI do not reach a library that is preloaded, so the "
                  "MPI serves everything. Link it to the MPI's shared library\n",
                  program.c_str(), kind);
@@ -128,7 +149,7 @@ bool takes_setting(std::string_view command, std::string_view text) {
             if (option.name == trace) value = std::filesystem::absolute(value, error);
             return setenv(option.variable, value.c_str(), 1) == 0;
         }
-        std::fprintf(stderr, "sluice run: '%s' is not %s\n", value.c_str(), option.wanted);
+        std::fprintf(voice_of_job(), "sluice run: '%s' is not %s\n", value.c_str(), option.wanted);
         return false;
     }
     no_such_option(command, text, command == "record" ? record_usage : run_usage);
@@ -147,8 +168,7 @@ void name_folder_for_good(BehindSetting& setting) {
 
 /// One rank of the node speaks for all.
 void say_of_node(std::string const& text) {
-    if (!text.empty() && launched_rank_of_node() <= 0)
-        std::fprintf(stderr, "sluice run: %s\n", text.c_str());
+    if (!text.empty()) std::fprintf(voice_of_node(), "sluice run: %s\n", text.c_str());
 }
 
 /// Keepers in memory end with what a resource manager kills as a whole, and nothing is left then.
@@ -194,9 +214,20 @@ std::optional<MpiPart> part_for_own(int argc, char** argv) {
     return is_help ? mpi_parts().front() : part_for("", false);
 }
 
+/// A build may have left them out.
+bool is_built(std::string const& program) {
+    if (access(program.c_str(), X_OK) == 0) return true;
+    std::fprintf(voice_of_node(),
+                 "sluice: %s was not built: `make build` makes it, and a cmake build of all "
+                 "targets, where CLI11 is there (libcli11-dev)\n",
+                 program.c_str());
+    return false;
+}
+
 /// Becomes one of Sluice's own programs, with the library for its MPI.
 int become_own(MpiPart const& part, char const* name, char** argv) {
     std::string program = part.folder + "/libexec/" + name;
+    if (!is_built(program)) return 1;
     if (!switched_off() && !preload(part.library(false))) return 1;
     argv[0] = program.data();
     return become(argv);
@@ -226,12 +257,12 @@ int run(std::string_view command, int argc, char** argv) {
         forced |= is_abi;
     }
     if (argc < 1) {
-        std::fputs(run_usage, stderr);
+        std::fputs(run_usage, voice_of_job());
         return bad_usage;
     }
     std::string const program = found(argv[0]);
     if (takes_as_value(last, argv[0]) && access(program.c_str(), X_OK) != 0) {
-        std::fprintf(stderr, "sluice %s: there is no program %s: did you mean %s=%s?\n",
+        std::fprintf(voice_of_job(), "sluice %s: there is no program %s: did you mean %s=%s?\n",
                      std::string(command).c_str(), argv[0], last.c_str(), argv[0]);
         return bad_usage;
     }
@@ -259,7 +290,7 @@ int command_record(int argc, char** argv) {
     int program = 0;
     while (program < argc && argv[program][0] == '-') ++program;
     if (program == argc) {
-        std::fputs(record_usage, stderr);
+        std::fputs(record_usage, voice_of_job());
         return bad_usage;
     }
     if (log.empty()) log = std::filesystem::path(argv[program]).filename().string() + ".record";
@@ -277,6 +308,7 @@ int command_bench(int argc, char** argv) {
     if (!part) return bad_usage;
     if (what == "storage") {  // The engines by themselves: nothing is preloaded.
         std::string engines = part->folder + "/libexec/sluice-storage";
+        if (!is_built(engines)) return 1;
         argv[0] = engines.data();
         return become(argv);
     }
@@ -299,14 +331,6 @@ int command_replay(int, char** argv) {
 int command_calibrate(int argc, char** argv) {
     auto const part = part_for_own(argc, argv);
     if (!part) return bad_usage;
-    std::string const program = part->folder + "/libexec/sluice-calibrate";
-    if (access(program.c_str(), X_OK) != 0) {
-        std::fprintf(stderr,
-                     "sluice calibrate: %s is missing: it was built without an MPI or CLI11 "
-                     "(libcli11-dev). Install them and build again\n",
-                     program.c_str());
-        return 1;
-    }
     setenv("SLUICE_PROFILE", "none", 1);
     // The name "calibrate" makes room for the program's.
     return become_own(*part, "sluice-calibrate", argv - 1);

@@ -3,6 +3,7 @@
 
 #include "tools/elf.hpp"
 #include "tools/installation.hpp"
+#include "tools/voice.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -66,7 +67,7 @@ std::optional<MpiPart> part_named(std::string const& name, std::vector<MpiPart> 
     auto const found = std::find_if(parts.begin(), parts.end(),
                                     [&](MpiPart const& part) { return part.name == name; });
     if (found != parts.end()) return *found;
-    std::fprintf(stderr, "sluice: SLUICE_MPI=%s: installed are %s\n", name.c_str(),
+    std::fprintf(voice_of_job(), "sluice: SLUICE_MPI=%s: installed are %s\n", name.c_str(),
                  names_of(parts).c_str());
     return std::nullopt;
 }
@@ -109,6 +110,8 @@ std::string mpi_of(std::string const& file) {
     return is_linked_to(file, debian_mpich) ? mpich : "";
 }
 
+bool is_debians_mpich(std::string const& file) { return is_linked_to(file, debian_mpich); }
+
 bool has_own_mpi(std::string const& program) {
     // A wrapper's definition of the function goes on to an MPI that the program needs.
     return mpi_of(program).empty() && defines(program, "MPI_Init") &&
@@ -140,7 +143,7 @@ std::optional<MpiPart> part_for(std::string const& program, bool abi) {
     if (parts.size() > 1 && !abi) parts = serving(mpi_among_needed(program), parts);
     if (parts.size() > 1) parts = serving(mpi_of_launcher(), parts);
     if (parts.size() == 1) return parts.front();
-    std::fprintf(stderr,
+    std::fprintf(voice_of_job(),
                  "sluice: which MPI is wanted? Installed are %s; %s nor an mpiexec around tells "
                  "it: set SLUICE_MPI to one of them\n",
                  names_of(parts).c_str(),

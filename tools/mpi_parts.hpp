@@ -23,6 +23,9 @@ std::vector<MpiPart> mpi_parts();
 /// versions of the same ABI: libmpi.so.12, libmpi.so.40 or libmpi_abi.so. Empty: none is known.
 std::string mpi_of(std::string const& file);
 
+/// Debian's MPICH has its own name (libmpich.so.12), so a process may get it beside another MPICH.
+bool is_debians_mpich(std::string const& file);
+
 /// Was an MPI linked into the program, whose calls then pass a preloaded library by? Found where
 /// the program was not stripped.
 bool has_own_mpi(std::string const& program);

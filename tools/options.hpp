@@ -2,6 +2,7 @@
 #pragma once
 #include "base/nearest.hpp"
 #include "tools/exit_codes.hpp"
+#include "tools/voice.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -44,7 +45,8 @@ inline int no_such_option(std::string_view command, std::string_view word, std::
     known.emplace_back("--help");
     auto const said = with_reference(no_option_in_words(word, known),
                                      "sluice " + std::string(command) + " --help");
-    std::fprintf(stderr, "sluice %.*s: %s\n", int(command.size()), command.data(), said.c_str());
+    std::fprintf(voice_of_job(), "sluice %.*s: %s\n", int(command.size()), command.data(),
+                 said.c_str());
     return bad_usage;
 }
 
@@ -56,7 +58,7 @@ inline int not_understood(std::string_view command, int argc, char** argv, std::
         bool const is_known = std::find(known.begin(), known.end(), word) != known.end();
         if (word.starts_with("--") && !is_known) return no_such_option(command, word, help);
     }
-    std::fprintf(stderr, "%.*s", int(help.size()), help.data());
+    std::fprintf(voice_of_job(), "%.*s", int(help.size()), help.data());
     return bad_usage;
 }
 

@@ -1,6 +1,7 @@
 // The `sluice` command: runs a program under the library, tells what is there. Needs no MPI itself.
 #include "base/nearest.hpp"
 #include "tools/command.hpp"
+#include "tools/wrap.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -76,18 +77,25 @@ constexpr Command commands[] = {
      sluice::command_info},
 };
 
+void describe(std::FILE* to, std::string const& usage, std::string_view meaning) {
+    constexpr std::size_t of_usage = 11, of_meaning = 6;
+    std::fprintf(to, "  %s\n      %s\n", sluice::wrapped("sluice " + usage, of_usage).c_str(),
+                 sluice::wrapped(meaning, of_meaning).c_str());
+}
+
 int help(std::FILE* to) {
     std::fprintf(to, "sluice %s: collective MPI file I/O in the background\n\nusage:\n",
                  SLUICE_VERSION);
-    for (Command const& c : commands) std::fprintf(to, "  sluice %-36s %s\n", c.usage, c.meaning);
+    for (Command const& c : commands) describe(to, c.usage, c.meaning);
     for (auto const& c : sluice::python_commands())
-        std::fprintf(to, "  sluice %-36s %s\n", (c.name + " " + c.arguments).c_str(),
-                     c.meaning.c_str());
+        describe(to, c.name + " " + c.arguments, c.meaning);
     return to == stdout ? 0 : bad_usage;
 }
 
 int help_of(Command const& command) {
-    std::printf("usage: sluice %s\n\n%s\n", command.usage, command.meaning);
+    std::printf("usage: %s\n\n%s\n",
+                sluice::wrapped(std::string("sluice ") + command.usage, 14).c_str(),
+                sluice::wrapped(command.meaning, 0).c_str());
     return 0;
 }
 

@@ -30,7 +30,12 @@ class Commands:
         if name in self.python:
             return self.python[name]
         usage, meaning = self.said("help", name).split("\n\n", 1)
-        return usage.removeprefix("usage: sluice "), meaning.strip()
+        return one_line(usage).removeprefix("usage: sluice "), one_line(meaning)
+
+
+def one_line(text):
+    """A terminal's lines are no matter of the page."""
+    return " ".join(text.split())
 
 
 def as_sentence(clause):

@@ -96,6 +96,50 @@ class Run(unittest.TestCase):
             self.assertEqual(result.returncode, 2)
             self.assertIn("is not the name of a file for the trace", result.stderr)
 
+    def test_a_folder_with_a_blank_or_a_colon(self):
+        """LD_PRELOAD ends a name there."""
+        for name in ("a b", "a:b", "a  b:c d"):
+            place = self.root / name
+            shutil.copytree(self.root / "bin", place / "bin")
+            shutil.copytree(self.root / "lib", place / "lib")
+            result = run_alone(place / "bin" / "sluice", "run", self.root / "programs/mpi")
+            preloaded = result.stdout.strip()
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertNotRegex(preloaded, "[ :]")
+            self.assertTrue(os.path.samefile(preloaded, place / "lib/libsluice.so"))
+            self.assertEqual(result.stderr, "")  # The loader has found it.
+
+    def test_debians_mpich_beside_another_one(self):
+        compile_c("-shared", "-Wl,-soname,libmpich.so.12", "-o", self.root / "mpi/libmpich.so.12")
+        compile_c("-shared", "-Wl,-soname,libmpi.so.12", "-o", self.root / "mpi/libmpi.so.12")
+        program, place = self.root / "programs/debian", self.root / "another"
+        linked = ("-Wl,--no-as-needed", f"-Wl,-rpath,{self.root}/mpi", "-x", "none")
+        compile_c("-o", program, *linked, self.root / "mpi/libmpich.so.12", source=PROGRAM)
+        shutil.copytree(self.root / "bin", place / "bin")
+        (place / "lib").mkdir()
+        compile_c("-shared", "-o", place / "lib/libsluice.so", *linked,
+                  self.root / "mpi/libmpi.so.12")
+        result = run_alone(place / "bin" / "sluice", "run", program)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("make build MPI=debian-mpich", result.stderr)
+
+    def test_one_rank_speaks_for_all(self):
+        for words, said in ((["--behnd", "true"], "did you mean --behind"), ([], "usage:"),
+                            (["--behind=lots", "true"], "is not a number of bytes"),
+                            (["./nothere"], "cannot run ./nothere")):
+            spoken = [self.run_command(*words, OMPI_COMM_WORLD_SIZE="4", OMPI_COMM_WORLD_RANK=rank,
+                                       OMPI_COMM_WORLD_LOCAL_SIZE="4",
+                                       OMPI_COMM_WORLD_LOCAL_RANK=rank) for rank in "0123"]
+            self.assertIn(said, spoken[0].stderr)
+            self.assertEqual("".join(one.stderr for one in spoken[1:]), "")
+            self.assertTrue(all(one.returncode != 0 for one in spoken))
+
+    def test_what_was_not_built(self):
+        for words in (["bench"], ["bench", "storage"], ["calibrate"], ["replay", "x.record"]):
+            result = run_alone(self.root / "bin" / "sluice", *words)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertRegex(result.stderr, r"^sluice: \S+/libexec/sluice-\w+ was not built: ")
+
     def test_damaged_programs_do_not_confuse(self):
         whole = (self.root / "programs/mpi_abi").read_bytes()
         damaged = self.root / "programs/damaged"

@@ -38,6 +38,13 @@ def sluice(*words):
 
 
 class Usage(unittest.TestCase):
+    def test_help_fits_a_terminal(self):
+        for words in (["help"], *([name, "--help"] for name in
+                                  ("run", "record", "info", "recover", "merge-trace"))):
+            lines = sluice(*words).stdout.splitlines()
+            self.assertGreater(len(lines), 3)
+            self.assertLessEqual(max(map(len, lines)), 80, words)
+
     def test_help_is_no_fault(self):
         for words in (["help"], ["--help"], ["-h"], ["--version"], ["help", "run"],
                       ["run", "--help"], ["run", "-h"], ["info", "--help"], ["info", "-h"],

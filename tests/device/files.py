@@ -324,7 +324,7 @@ class Words(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([check.command(), "device", "--mount", folder, *words], text=True,
                                   capture_output=True, check=False, timeout=20)
-        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertEqual(done.returncode, 2, done.stdout)
         return done.stderr
 
     def test_what_cannot_be(self):

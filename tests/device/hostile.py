@@ -216,9 +216,10 @@ class InMemory(Sizes):
 
     def test_trees_stay_trees(self):
         peer = self.peer()
-        peer.create("plain")
+        self.assertEqual(peer.create("plain")[0], 0)
         for word in ("one", "two"):
-            peer.ask(MKDIR, ROOT, struct.pack("<II", 0o755, 0) + name(word))
+            made = peer.ask(MKDIR, ROOT, struct.pack("<II", 0o755, 0) + name(word))
+            self.assertEqual(made[0], 0)
         (_, plain), (_, one) = peer.look("plain"), peer.look("one")
         self.assertEqual(peer.create("below", plain)[0], errno.ENOTDIR)
         self.assertEqual(peer.ask(RENAME, ROOT, struct.pack("<Q", one) + name("one", "in"))[0],
