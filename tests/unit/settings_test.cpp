@@ -290,6 +290,23 @@ TEST(Settings, HintsOfAllFilesComeFromTheEnvironment) {
     EXPECT_NE(complaints[1].text.find("nothing"), std::string::npos);
 }
 
+TEST(Settings, AMisspeltNameInAListIsToldWithTheNearest) {
+    auto const said = [](char const* variable, char const* text) {
+        ReadSettings const read(Table{{variable, text}});
+        return read.complaints.size() == 1 ? read.complaints[0].text : "not one complaint";
+    };
+    EXPECT_EQ(said("SLUICE_HINTS", "cb_nodes=2;sluice_storge=uring"),
+              "SLUICE_HINTS=sluice_storge=uring: sluice_storge is not known and does nothing; did "
+              "you mean sluice_storage?");
+    EXPECT_NE(said("SLUICE_TEST", "view_peices=7").find("did you mean view_pieces?"),
+              std::string::npos);
+    for (char const* const text : {"cb_nodes:2", "cb_nodes", "other=1"}) {
+        EXPECT_EQ(said("SLUICE_HINTS", text),
+                  std::string("SLUICE_HINTS=") + text +
+                      " is not name=value with a name that `sluice info` lists; it is ignored");
+    }
+}
+
 TEST(Names, TheNearestOneIsMeant) {
     std::vector<std::string_view> const names{"SLUICE_PROGRESS", "SLUICE_PROFILE", "SLUICE_LOG"};
     EXPECT_EQ(nearest("SLUICE_PROGESS", names), "SLUICE_PROGRESS");

@@ -131,11 +131,11 @@ std::span<Knob const> experiment_hint_knobs() noexcept {
 
 bool is_hint(std::string_view name) noexcept { return bit_of(name) != 0; }
 
+std::vector<std::string_view> hint_names() { return names_of(hints); }
+
 std::vector<Complaint> unknown_hints(std::vector<std::string> names) {
-    std::vector<std::string_view> known;
-    for (Knob const& knob : hints) known.emplace_back(knob.name);
     std::erase_if(names, [](std::string const& name) { return old_hint(name) != nullptr; });
-    return unknown_names(names, "sluice_", known);
+    return unknown_names(names, "sluice_", hint_names());
 }
 
 std::map<std::string, std::string> hints_in_lines(std::string_view text) {

@@ -112,10 +112,11 @@ bool is_of_tests(std::string_view name) {
 
 void read_test_settings(Lookup const& environment, Settings& s,
                         std::vector<Complaint>& complaints) {
-    Given const given = words_of("SLUICE_TEST", environment,
-                                 assignments(environment("SLUICE_TEST").value_or("none"),
-                                             "SLUICE_TEST", is_of_tests, complaints),
-                                 complaints);
+    Given const given =
+        words_of("SLUICE_TEST", environment,
+                 assignments(environment("SLUICE_TEST").value_or("none"), "SLUICE_TEST",
+                             is_of_tests, names_of(of_tests), complaints),
+                 complaints);
     Lookup const lookup = lookup_in(given);
     Reader reader(lookup, of_tests, complaints, "SLUICE_TEST: ");
     auto const number = [&](char const* name) {
@@ -136,7 +137,7 @@ void read_test_settings(Lookup const& environment, Settings& s,
 void read_hints_of_all(Lookup const& environment, Settings& s, std::vector<Complaint>& complaints) {
     Given const given = words_of("SLUICE_HINTS", environment,
                                  assignments(environment("SLUICE_HINTS").value_or("none"),
-                                             "SLUICE_HINTS", is_hint, complaints),
+                                             "SLUICE_HINTS", is_hint, hint_names(), complaints),
                                  complaints);
     s.hints = read_hints(lookup_in(given), s.hints, complaints);
 }
@@ -175,6 +176,26 @@ std::optional<NetworkSetting> parse_network(std::string const& text) {
     bool const names_one = text.starts_with("fabric:") && text.size() > fabric.size() + 1;
     if (!names_one) return std::nullopt;
     return NetworkSetting{Way::fabric, text.substr(fabric.size() + 1)};
+}
+
+std::vector<std::string_view> names_of(std::span<Knob const> knobs) {
+    std::vector<std::string_view> names;
+    for (Knob const& knob : knobs) names.emplace_back(knob.name);
+    return names;
+}
+
+Complaint no_assignment(char const* variable, std::string const& part,
+                        std::vector<std::string_view> const& known) {
+    auto const equals = part.find('=');
+    std::string const said = std::string(variable) + "=" + part;
+    std::string const name = part.substr(0, equals);
+    // Where no value is given, it is not the name that is wrong.
+    auto const meant = equals == std::string::npos ? std::nullopt : nearest(name, known);
+    if (!meant)
+        return {variable, said + " is not name=value with a name that `sluice info` lists; it is "
+                                 "ignored"};
+    return {variable, said + ": " + name + " is not known and does nothing; did you mean " +
+                          std::string(*meant) + "?"};
 }
 
 std::vector<Complaint> unknown_names(std::vector<std::string> const& names, std::string_view prefix,

@@ -89,12 +89,22 @@ private:
     std::string where_;
 };
 
+[[nodiscard]] std::vector<std::string_view> names_of(std::span<Knob const> knobs);
+/// Of all hints, without old ones.
+[[nodiscard]] std::vector<std::string_view> hint_names();
+
+/// The complaint about a part of the value of `variable` that is not name=value, or whose name is
+/// none; `known` are those that may be meant.
+[[nodiscard]] Complaint no_assignment(char const* variable, std::string const& part,
+                                      std::vector<std::string_view> const& known);
+
 /// What `name=value;name=value` sets, the value of the variable `variable`. A part that is none, or
-/// whose name `is_known` refuses, is complained about; "none" sets nothing.
+/// whose name `is_known` refuses, is complained about with the nearest of `known`; "none" sets
+/// nothing.
 template <typename IsKnown>
-std::map<std::string, std::string> assignments(std::string const& text, char const* variable,
-                                               IsKnown&& is_known,
-                                               std::vector<Complaint>& complaints) {
+std::map<std::string, std::string>
+assignments(std::string const& text, char const* variable, IsKnown&& is_known,
+            std::vector<std::string_view> const& known, std::vector<Complaint>& complaints) {
     std::map<std::string, std::string> given;
     if (text == "none") return given;
     for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
@@ -105,9 +115,7 @@ std::map<std::string, std::string> assignments(std::string const& text, char con
         if (is_known(name) && equals < part.size())
             given[name] = part.substr(equals + 1);
         else if (!part.empty() || text.empty())
-            complaints.push_back({variable, std::string(variable) + "=" + part +
-                                                " is not name=value with a name that `sluice "
-                                                "info` lists; it is ignored"});
+            complaints.push_back(no_assignment(variable, part, known));
     }
     return given;
 }
