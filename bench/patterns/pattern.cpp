@@ -36,10 +36,14 @@ Maker const* maker_of(std::string const& name) noexcept {
 
 std::string no_such_pattern(std::string const& name) {
     std::vector<std::string_view> names;
-    for (Maker const& maker : makers) names.emplace_back(maker.name);
+    std::string all;
+    for (Maker const& maker : makers) {
+        names.emplace_back(maker.name);
+        all += (all.empty() ? "" : ", ") + std::string(maker.name);
+    }
     auto const meant = nearest(name, names);
-    return "there is no pattern '" + name + "'" +
-           (meant ? "; did you mean " + std::string(*meant) + "?" : "");
+    return "there is no pattern '" + name + "'; " +
+           (meant ? "did you mean " + std::string(*meant) + "?" : "there are " + all);
 }
 
 }  // namespace

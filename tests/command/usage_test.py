@@ -93,6 +93,9 @@ class Usage(unittest.TestCase):
         result = sluice("explain", "--pattern", "e3ms", "--bytes", "1M")
         self.assertEqual(result.returncode, 2)
         self.assertIn("there is no pattern 'e3ms'; did you mean e3sm", result.stderr)
+        result = sluice("explain", "--pattern", "foo")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, "there is no pattern 'foo'; there are .*strided, ")
 
     def test_a_misspelt_key_of_a_description(self):
         result = sluice("simulate", "--set", "pattern.bytse=64K")

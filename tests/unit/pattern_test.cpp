@@ -304,7 +304,12 @@ TEST(patterns, tell_why_they_are_not_possible) {
               "the decomposition has a line that is not `number rank offset length`");
     spec.decomposition = {};
     EXPECT_EQ(why_not(spec, 5), "it needs a decomposition, and none is given");
-    EXPECT_EQ(why_not(spec_of("zigzag", 1000), 5), "there is no pattern 'zigzag'");
+    auto const unknown = why_not(spec_of("zigzag", 1000), 5);
+    EXPECT_EQ(unknown.find("there is no pattern 'zigzag'; there are "), 0u) << unknown;
+    for (std::string const& name : pattern_names())
+        EXPECT_NE(unknown.find(name), std::string::npos) << name;
+    EXPECT_EQ(why_not(spec_of("stirded", 1000), 5),
+              "there is no pattern 'stirded'; did you mean strided?");
     EXPECT_EQ(why_not(spec_of("strided", 1000), 0), "needs at least one rank");
     EXPECT_EQ(why_not(spec_of("strided", 0), 1), "needs at least one byte a rank and a piece");
 }
