@@ -226,14 +226,23 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def why_no_trace(error: Exception) -> str:
+    """In words for whoever gave another kind of file."""
+    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
+        return "it holds no JSON"
+    return str(error)
+
+
 def main(arguments: list[str]) -> int:
     """The command; returns its exit code."""
+    options = parser().parse_args(arguments)
     try:
-        return run(parser().parse_args(arguments))
+        return run(options)
     except BrokenPipeError:
         raise
     except (Refused, OSError, ImportError) as error:
         print(f"sluice trace: {error}", file=sys.stderr)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-        print(f"sluice trace: this is no trace that SLUICE_TRACE wrote: {error}", file=sys.stderr)
+        print(f"sluice trace: {options.file} is no trace that SLUICE_TRACE wrote: "
+              f"{why_no_trace(error)}", file=sys.stderr)
     return 1

@@ -84,7 +84,14 @@ class Reading(unittest.TestCase):
                 self.assertIn("0 ranks", said)
                 continue
             self.assertEqual((code, said.count("\n")), (1, 1), said)
-            self.assertIn("this is no trace that SLUICE_TRACE wrote", said)
+            self.assertIn(f"{self.path} is no trace that SLUICE_TRACE wrote", said)
+
+    def test_another_kind_of_file_is_told_in_words(self):
+        for data in (b"import sys\n", b"", b"\x7fELF\xff\xfe\n"):
+            self.path.write_bytes(data)
+            self.assertEqual(self.sluice(self.path), (
+                1, f"sluice trace: {self.path} is no trace that SLUICE_TRACE wrote: it holds no "
+                "JSON\n"))
 
     def test_whatever_is_in_it_is_read_or_refused(self):
         seed = random.SystemRandom().randrange(1, 2**31)
