@@ -1,6 +1,7 @@
 // What was installed for each MPI. See mpi_parts.hpp.
 #include "tools/mpi_parts.hpp"
 
+#include "system/launcher.hpp"
 #include "tools/elf.hpp"
 #include "tools/installation.hpp"
 #include "tools/voice.hpp"
@@ -72,6 +73,17 @@ std::optional<MpiPart> part_named(std::string const& name, std::vector<MpiPart> 
     return std::nullopt;
 }
 
+/// Said by the first rank. A build tree serves one MPI, whatever SLUICE_MPI asks for.
+void tell_of_one_mpi(MpiPart const& tree, std::string const& wanted) {
+    bool const is_it = std::filesystem::path(tree.folder).filename() == wanted;
+    bool const silent = number_in_environment("SLUICE_LOG") == 0 || launched_rank() > 0;
+    if (wanted.empty() || wanted == "auto" || is_it || silent) return;
+    std::fprintf(stderr,
+                 "sluice: SLUICE_MPI=%s has no effect: %s is a build for one MPI, and the variable "
+                 "chooses among those that are installed in one place\n",
+                 wanted.c_str(), tree.folder.c_str());
+}
+
 /// That of a folder itself, or of one that it lies in; empty where there is none.
 std::string mpiexec_above(std::string folder, char const* ending) {
     for (; !folder.empty(); folder = folder_of(folder)) {
@@ -136,8 +148,11 @@ std::string mpi_in_words(std::string const& mpi) {
 
 std::optional<MpiPart> part_for(std::string const& program, bool abi) {
     std::vector<MpiPart> parts = mpi_parts();
-    if (parts.front().name.empty()) return parts.front();  // A build tree.
     std::string const wanted = value_of("SLUICE_MPI");
+    if (parts.front().name.empty()) {  // A build tree.
+        tell_of_one_mpi(parts.front(), wanted);
+        return parts.front();
+    }
     if (!wanted.empty() && wanted != "auto") return part_named(wanted, parts);
     if (parts.size() > 1 && abi) parts = serving(standard, parts);
     if (parts.size() > 1 && !abi) parts = serving(mpi_among_needed(program), parts);

@@ -205,6 +205,18 @@ class Run(unittest.TestCase):
                 self.assertIn("mpich, openmpi", done.stderr)
                 self.assertIn(said, done.stderr)
 
+    def test_an_mpi_is_asked_for_where_there_is_one_alone(self):
+        """A folder of a build serves its MPI whatever SLUICE_MPI says; the first rank tells."""
+        def said(**settings):
+            done = run_alone(self.root / "bin/sluice", "run", "true", **settings)
+            self.assertEqual(done.returncode, 0)
+            return done.stderr
+        self.assertIn("SLUICE_MPI=foo has no effect", said(SLUICE_MPI="foo"))
+        for quiet in ({"SLUICE_MPI": self.root.name}, {"SLUICE_MPI": "auto"}, {"SLUICE_MPI": ""},
+                      {"SLUICE_MPI": "foo", "SLUICE_LOG": "0"},
+                      {"SLUICE_MPI": "foo", "PMI_RANK": "1", "PMI_SIZE": "2"}):
+            self.assertNotIn("SLUICE_MPI", said(**quiet))
+
     def test_what_no_preload_reaches(self):
         """Said by the first rank; the program runs all the same."""
         programs = self.root / "programs"
