@@ -73,12 +73,12 @@ std::optional<MpiPart> part_named(std::string const& name, std::vector<MpiPart> 
     return std::nullopt;
 }
 
-/// Said by the first rank. A build tree serves one MPI, whatever SLUICE_MPI asks for.
+/// A build tree serves one MPI, whatever SLUICE_MPI asks for.
 void tell_of_one_mpi(MpiPart const& tree, std::string const& wanted) {
     bool const is_it = std::filesystem::path(tree.folder).filename() == wanted;
-    bool const silent = number_in_environment("SLUICE_LOG") == 0 || launched_rank() > 0;
+    bool const silent = number_in_environment("SLUICE_LOG") == 0;
     if (wanted.empty() || wanted == "auto" || is_it || silent) return;
-    std::fprintf(stderr,
+    std::fprintf(voice_of_job(),
                  "sluice: SLUICE_MPI=%s has no effect: %s is a build for one MPI, and the variable "
                  "chooses among those that are installed in one place\n",
                  wanted.c_str(), tree.folder.c_str());
