@@ -35,10 +35,11 @@ def cases_of_handles(mpi):
                "{program} {path}", settings=slow, ranks=2)
     if mpi == "mpich":  # It hangs without Sluice as well.
         return
-    for name in ("SLUICE_WRITE_BEHIND", "SLUICE_READ_AHEAD"):
-        yield Case(f"two threads, two files of a communicator, {name}", "two_files.c",
-                   ["^0 rounds are wrong"], "{program} {path}", ranks=2,
-                   settings={"SLUICE_TEST": "behind=always", name: "64M"})
+    for name, nodes in itertools.product(("SLUICE_WRITE_BEHIND", "SLUICE_READ_AHEAD"), (1, 3)):
+        test = "behind=always" + (";ranks_per_node=1" if nodes > 1 else "")
+        yield Case(f"two threads, two files of a communicator, {name}, {nodes} nodes",
+                   "two_files.c", ["^0 rounds are wrong"], "{program} {path}", ranks=max(2, nodes),
+                   settings={"SLUICE_TEST": test, name: "64M"})
 
 
 def cases_of_limits(mpi):
@@ -54,6 +55,21 @@ def cases_of_limits(mpi):
                 continue  # A file that is left to the MPI has one, too, then.
             yield Case(f"limits: {what}{how}", "limits.c", [f"^{what}: as with the MPI alone"],
                        f"{{program}} {what} {{path}}", ranks=2, settings=of_case)
+
+
+def cases_of_promises():
+    behind = {**ALWAYS, "SLUICE_WRITE_BEHIND": "64M"}
+    folder = {**ALWAYS, "SLUICE_WRITE_BEHIND": "64M,{path}.journals"}
+    between = {**folder, "SLUICE_TEST": "behind=always;ranks_per_node=1"}
+    two_phase = {"SLUICE_HINTS": "romio_cb_write=enable"}
+    for what, how, settings in (
+            ("signals", "", {}), ("signals", ", write-behind", behind), ("dumps", "", two_phase),
+            ("durable", " between nodes", between), ("plain", " on one node", folder),
+            ("plain", ", no folder", {})):
+        run = f"exec {{sluice}} run {{program}} {what} {{path}}"
+        yield Case(f"promises: {what}{how}", "promises.c", [f"^{what}: as promised"],
+                   f'sh -c "mkdir -p {{path}}.journals; {run}"', preload=(), ranks=2,
+                   settings=settings)
 
 
 def cases_of_survivors(mpi):
@@ -77,6 +93,7 @@ def cases_of_survivors(mpi):
 def all_cases(mpi):
     yield from cases_of_handles(mpi)
     yield from cases_of_limits(mpi)
+    yield from cases_of_promises()
     yield from cases_of_survivors(mpi)
     for kind, behind in (("memory", ""), ("a folder", ",{path}.journals")):
         for what, script, pieces, letter, more in scripts(behind):

@@ -287,25 +287,6 @@ bool Team::share_memory(MPI_Comm node) {
     return true;
 }
 
-/// Those of this rank alone where a rank of the node has ended.
-NodeReduction::Words Team::largest(NodeReduction::Words const& mine) {
-    NodeReduction::Words all{};
-    if (!reduction) {
-        PMPI_Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T,
-                       MPI_MAX, communicator);
-        return all;
-    }
-    return largest(mine, *reduction);
-}
-
-NodeReduction::Words Team::largest(NodeReduction::Words const& mine, NodeReduction& of_file) {
-    of_file.begin(mine);
-    Progress::instance().drive(
-        {.done = [&] { return of_file.finished() || lost_rank(clock_.now()); },
-         .poke = [&] { poke(); }});
-    return lost_ ? mine : of_file.largest();
-}
-
 std::span<std::byte> Team::back_messages() {
     std::size_t const bytes = NodeNetwork::bytes_needed(shape_.local_count);
     std::size_t const at = tail_at_ + page_bytes(NodeReduction::bytes_needed(shape_.local_count));

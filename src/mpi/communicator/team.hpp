@@ -68,10 +68,9 @@ public:
     /// Of each word all ranks learn the largest: over memory on one node, by the MPI between
     /// several. Blocking. Collective.
     [[nodiscard]] NodeReduction::Words largest(NodeReduction::Words const& mine);
-    /// The same over memory, by a reduction of its own: files that several threads use have one
-    /// each.
+    /// The same for one file: threads that use other files of the communicator do not disturb it.
     [[nodiscard]] NodeReduction::Words largest(NodeReduction::Words const& mine,
-                                               NodeReduction& of_file);
+                                               QueuePlace const& of_file);
     /// Memory for a NodeNetwork between the node's ranks, backed; empty where there is none.
     [[nodiscard]] std::span<std::byte> back_messages();
     /// Between nodes, for a communicator of these ranks that `name` names on all of them. Null
@@ -117,6 +116,9 @@ private:
     /// An error once a rank of the node has ended, or one of another node cannot be reached or has
     /// given up; gives up messages the first time, so that all ranks hear of it.
     Error lost_rank(double now);
+    /// Over memory of the node.
+    [[nodiscard]] NodeReduction::Words largest(NodeReduction::Words const& mine,
+                                               NodeReduction& meeting);
     [[nodiscard]] bool hears_of_lost_peer(double now);
     void place_aggregators(QueuePlace& place, std::vector<Rank> const& aggregators) const;
     Staging reserve(QueuePlace& place, StagingWish const& wish);

@@ -226,10 +226,8 @@ Status File::agree_beside(Status mine) {
     return static_cast<Status>(largest(words)[0]);
 }
 
-/// Other threads may do the same with other files of the communicator. Between nodes they must not.
 NodeReduction::Words File::largest(NodeReduction::Words const& mine) const {
-    auto* const pointer = shared_pointer();
-    return pointer ? team->largest(mine, pointer->meeting) : team->largest(mine);
+    return team->largest(mine, place_);
 }
 
 Status File::agree(char const* operation, Error const& mine) {
