@@ -167,6 +167,19 @@ function(sluice_command_tests)
     endforeach()
 endfunction()
 
+# `sluice recover` believes nothing that it reads: each run draws other journals.
+function(sluice_recover_tests)
+    set(fuzz python3 ${tests}/command/recover_fuzz.py --seconds)
+    set(of_fuzz REACH tests/command src/storage src/system src/base tools tests/lot.py
+        TARGETS sluice_command ENVIRONMENT SLUICE=${PROJECT_BINARY_DIR}/bin/sluice)
+    if(NOT SLUICE_SANITIZE)
+        sluice_test("recover, damaged journals, short," SHORT BESIDE ${of_fuzz} COMMAND ${fuzz} 5)
+    endif()
+    sluice_test("recover, damaged journals," PART ${variant} ${of_fuzz} COMMAND ${fuzz} 30)
+    sluice_test("recover, damaged journals, long," PART ${variant}-long SECONDS 1700 ${of_fuzz}
+                COMMAND ${fuzz} 600)
+endfunction()
+
 # What belongs to no MPI and to no build: other projects' systems, packages.
 function(sluice_system_tests)
     foreach(check IN ITEMS hostile files check)
