@@ -289,6 +289,7 @@ void Access::finish() {
         file->log(std::string("independent ") + describe(direction), independent_->transfer.error);
     }
     if (operation_) file->note_in_trace(*operation_, moved());
+    if (!operation_ && status() == Status::ok) file->completed_alone(direction, moved());
     if (operation_ && !left_behind_) file->completed(*operation_);
 }
 

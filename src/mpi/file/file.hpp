@@ -21,6 +21,12 @@ struct Foretold {
     void add(double estimate, double took) noexcept;
 };
 
+/// Independent calls that were served and did not fail.
+struct AloneStatistics {
+    std::int64_t writes = 0, reads = 0;
+    Bytes bytes = 0;
+};
+
 /// Sums of one file, of one rank. Seconds are of the wall clock.
 struct FileStatistics {
     std::int64_t operations = 0, writes = 0, reads = 0;
@@ -31,6 +37,7 @@ struct FileStatistics {
     double busy_seconds = 0;     ///< At least one operation was under way.
     Tally tally;                 ///< Of all operations.
     Foretold priced;
+    AloneStatistics alone;
     BehindStatistics behind;
     AheadStatistics ahead;
     Plan last_plan;  ///< Of the operation that was completed last.
@@ -126,6 +133,8 @@ public:
 
     /// Accounting: the program is done with an operation, and was blocked in a call.
     void completed(Operation const& operation);
+    /// The same of an independent call, which moved so many bytes.
+    void completed_alone(Direction way, Bytes bytes);
     void blocked(double seconds);
     void drained(double seconds);
     /// A call on the file was handed on to the MPI.

@@ -60,6 +60,13 @@ void File::completed(Operation const& operation) {
     }
 }
 
+void File::completed_alone(Direction way, Bytes bytes) {
+    std::lock_guard const lock(mutex_);
+    AloneStatistics& s = statistics_.alone;
+    (way == Direction::write ? s.writes : s.reads) += 1;
+    s.bytes += bytes;
+}
+
 /// Notes how far the cost model was off.
 void File::foretell(Operation const& operation) {
     Estimate const& estimate = operation.decision().estimate;

@@ -22,7 +22,7 @@ struct Most {
 };
 struct Total {
     double bytes, helper, storage, messages, message_bytes, placed_bytes, passed, delayed,
-        delayed_bytes, hits, misses;
+        delayed_bytes, hits, misses, alone_writes, alone_reads, alone_bytes;
 };
 
 /// Of the rank that needed longest for each part.
@@ -44,6 +44,15 @@ std::string parts(Most const& most, Total const& total) {
         all += text;
     }
     return all;
+}
+
+/// A file that is used by independent calls alone has no operation, and is served all the same.
+std::string alone(Total const& total) {
+    if (total.alone_writes + total.alone_reads == 0) return "";
+    char text[256];
+    std::snprintf(text, sizeof text, "  independent: %.0f writes, %.0f reads, %.1f MiB\n",
+                  total.alone_writes, total.alone_reads, total.alone_bytes / (1 << 20));
+    return text;
 }
 
 /// Calls that the MPI served on a file that this library serves otherwise.
@@ -105,12 +114,13 @@ std::string formatted(FileStatistics const& s, Most const& most, Total const& to
     double const hidden = most.busy > 0 ? std::max(0.0, 1 - most.blocked / most.busy) : 0;
     char text[512];
     std::snprintf(text, sizeof text,
-                  "  %lld operations (%lld writes, %lld reads), %.1f MiB\n"
+                  "  %lld operations (%lld writes, %lld reads), %.1f MiB\n%s"
                   "  blocked %.3f s, under way %.3f s, hidden %.0f %%\n%s"
                   "  processor time so far: helper %.3f s, storage threads %.3f s\n",
                   static_cast<long long>(s.operations), static_cast<long long>(s.writes),
-                  static_cast<long long>(s.reads), total.bytes / (1 << 20), most.blocked, most.busy,
-                  100 * hidden, drained(most).c_str(), total.helper, total.storage);
+                  static_cast<long long>(s.reads), total.bytes / (1 << 20), alone(total).c_str(),
+                  most.blocked, most.busy, 100 * hidden, drained(most).c_str(), total.helper,
+                  total.storage);
     std::string plan = s.operations == 0 ? "none" : describe(s.last_plan);
     for (auto at = plan.find('\n'); at != std::string::npos; at = plan.find('\n', at + 3)) {
         plan.replace(at, 1, "\n  ");
@@ -139,7 +149,10 @@ void collect_statistics(File const& file) {
                      static_cast<double>(s.behind.writes),
                      static_cast<double>(s.behind.bytes),
                      static_cast<double>(s.ahead.hits),
-                     static_cast<double>(s.ahead.misses)};
+                     static_cast<double>(s.ahead.misses),
+                     static_cast<double>(s.alone.writes),
+                     static_cast<double>(s.alone.reads),
+                     static_cast<double>(s.alone.bytes)};
     Most most{};
     Total total{};
     MPI_Comm const communicator = file.team->communicator;
