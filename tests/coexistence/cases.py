@@ -215,7 +215,8 @@ def cases_of_statistics():
     calls are counted, also those that return before their bytes are in the file."""
     independent = "^  independent: 3 writes, 0 reads, 0.1 MiB$"
     yield Case("statistics of each kind of call", "finalize.c",
-               ["2 operations .2 writes, 0 reads", independent],
+               ["2 operations .2 writes, 0 reads", independent,
+                "^  stages, added up over operations that overlap, of the slowest rank: exchange"],
                "{program} deleted {path}", settings={"SLUICE_STATS": "1"})
     slow = {"SLUICE_STATS": "1", "SLUICE_WRITE_BEHIND": "16M",
             "SLUICE_TEST": "behind=always;device=ssd"}

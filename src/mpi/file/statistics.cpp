@@ -25,15 +25,16 @@ struct Total {
         delayed_bytes, hits, misses, alone_writes, alone_reads, alone_bytes;
 };
 
-/// Of the rank that needed longest for each part.
+/// Of the rank that needed longest for each part. Up to eight operations are under way at once, so
+/// that a stage can add up to more than the run took: the line says why.
 std::string parts(Most const& most, Total const& total) {
     char text[512];
-    std::snprintf(
-        text, sizeof text,
-        "  stages: exchange of summaries %.3f s, claims %.3f s, exchange %.3f s, agreement %.3f s\n"
-        "  in these: copies %.3f s, file %.3f s, messages %.3f s\n",
-        most.summary_exchange, most.claims, most.exchange, most.agreement, most.copies,
-        most.transfers, most.messages);
+    std::snprintf(text, sizeof text,
+                  "  stages, added up over operations that overlap, of the slowest rank: "
+                  "exchange of summaries %.3f s, claims %.3f s, exchange %.3f s, agreement %.3f s\n"
+                  "  in these: copies %.3f s, file %.3f s, messages %.3f s\n",
+                  most.summary_exchange, most.claims, most.exchange, most.agreement, most.copies,
+                  most.transfers, most.messages);
     std::string all = text;
     if (total.messages > 0) {
         std::snprintf(text, sizeof text,
