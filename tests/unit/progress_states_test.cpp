@@ -2,6 +2,8 @@
 // left to a helper that sleeps, in every order in which the helper and a caller can meet.
 #include "mpi/progress/progress_states.hpp"
 
+#include "mpi/progress/stall_texts.hpp"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <set>
@@ -241,6 +243,16 @@ TEST(HelperState, NoWorkIsLeftToAHelperThatSleeps) {
         walk(called(start), 16, ends);
         EXPECT_GT(ends, 100);
     }
+}
+
+TEST(StallTexts, AStallIsToldOnceAndAgainWhenItChanges) {
+    using Texts = std::vector<std::string>;
+    StallTexts stalls;
+    EXPECT_EQ(stalls.unknown({"a waits for 1 and 2"}), Texts{"a waits for 1 and 2"});
+    EXPECT_EQ(stalls.unknown({"a waits for 1 and 2"}), Texts{});
+    EXPECT_EQ(stalls.unknown({"b", "a waits for 1 and 2"}), Texts{"b"});
+    EXPECT_EQ(stalls.unknown({"a waits for 2", "b"}), Texts{"a waits for 2"});
+    EXPECT_EQ(stalls.unknown({"a waits for 2", "b"}), Texts{});
 }
 
 }  // namespace

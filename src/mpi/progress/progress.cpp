@@ -354,9 +354,11 @@ void Progress::watch(double now) {
     double const limit = settings().stall_seconds;
     if (limit <= 0 || now - moved_at_ < limit) return;
     moved_at_ = now;
-    for (ProgressHook const* const hook : hooks_) {
+    std::vector<std::string> stalled;
+    for (ProgressHook const* const hook : hooks_) stalled.push_back(hook->describe());
+    for (auto const& text : stalls_.unknown(std::move(stalled))) {
         warn("rank " + std::to_string(world_rank()) + " made no progress for " +
-                 std::to_string(static_cast<int>(limit)) + " s: " + hook->describe(),
+                 std::to_string(static_cast<int>(limit)) + " s: " + text,
              true);
     }
 }

@@ -5,6 +5,7 @@
 #pragma once
 #include "mpi/environment.hpp"
 #include "mpi/progress/progress_states.hpp"
+#include "mpi/progress/stall_texts.hpp"
 #include "schedule/progress_hook.hpp"
 #include "system/clock.hpp"
 #include "system/wake_socket.hpp"
@@ -181,6 +182,7 @@ private:
     std::mutex helper_mutex_;  ///< Guards start and stop.
     SteadyClock clock_;
     double moved_at_ = 0;  ///< For the stall watchdog; guarded by mutex_.
+    StallTexts stalls_;    ///< The same.
 };
 
 /// Whether the calling thread is the helper: no call of the program's is then on its stack.
