@@ -197,7 +197,7 @@ void World::add_rank(Rank r) {
     for (std::int32_t s = 0; s < shape_.queue_count; ++s) {
         auto execution_context = std::make_unique<ExecutionContext>();
         execution_context->topology = &topology_, execution_context->self = r,
-        execution_context->queue = s;
+        execution_context->rank_in_job = r, execution_context->queue = s;
         execution_context->window = region(s, node);
         execution_context->doorbells = &rank->doorbells,
         execution_context->network = &rank->network, execution_context->clock = &time_;

@@ -225,6 +225,17 @@ def cases_of_statistics():
                "{program} deleted {path}", settings=slow)
 
 
+def cases_of_stalls():
+    """Each rank that waits says whom for: once, though it waits for three times SLUICE_STALL."""
+    elsewhere = "one or more of the 2 ranks of other nodes; none of this node is missing"
+    for per_node, who in ((3, "rank 2, which has not called it"), (1, elsewhere)):
+        said = (r"rank 0 made no progress for 1 s: MPI_File_write_at_all on \S+/file waits for "
+                rf"{who} \[operation 0 ")
+        yield Case(f"a rank comes late, {per_node} ranks per node", "stalled.c",
+                   [BY_SLUICE, once(said)], "{program} 3 {path}",
+                   settings={"SLUICE_STALL": "1", "SLUICE_TEST": f"ranks_per_node={per_node}"})
+
+
 def cases_of_refused_collectives():
     yield Case("a gather that is refused on one rank, which alone calls it", "alone.c",
                ["gather: refused"], "{program} gather", settings={"SLUICE_COLLECTIVES": "1"})
@@ -335,5 +346,5 @@ def all_cases(mpi):
             *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
             *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
             *cases_of_shared_memory(), *cases_of_atomic_mode(), *cases_of_the_end(),
-            *cases_of_statistics(), *cases_of_refused_collectives(), *cases_of_threads(),
-            *cases_of_flushes(), *cases_of_versions(mpi)]
+            *cases_of_statistics(), *cases_of_stalls(), *cases_of_refused_collectives(),
+            *cases_of_threads(), *cases_of_flushes(), *cases_of_versions(mpi)]

@@ -28,6 +28,7 @@ struct Staging {
 struct ExecutionContext {
     Topology const* topology = nullptr;
     Rank self = 0;
+    std::int32_t rank_in_job = 0;  ///< The same rank, for people.
     std::int32_t queue =
         0;  ///< Number of the operation queue in its communicator: part of the tag.
     SharedRegion window;

@@ -6,6 +6,7 @@
 #include "file/plan/round_input.hpp"
 #include "file/run/answers.hpp"
 #include "file/run/executor.hpp"
+#include "file/run/stall.hpp"
 
 #include <functional>
 
@@ -32,6 +33,8 @@ class Operation;
 
 /// What a rank brings to a collective call.
 struct Call {
+    char const* function = nullptr;  ///< Of MPI, for people; null: no single one.
+    char const* file = "";           ///< Its name, for people; outlives the operation.
     Request request;
     std::byte* user = nullptr;  ///< Must live until the operation is complete.
     Hints hints;
@@ -166,7 +169,7 @@ public:
     [[nodiscard]] Error const& error() const noexcept { return state_.error; }
     /// Its number and what was called, for messages.
     [[nodiscard]] std::string title() const;
-    /// One line for the stall watchdog.
+    /// One line for the stall watchdog: for people first, then what it stands at, in brackets.
     [[nodiscard]] std::string describe() const;
     /// What it waits for, for a trace.
     void describe(TraceEvent& wait) const;
@@ -184,6 +187,9 @@ private:
         std::int64_t taken = 0;  ///< Messages that were asked for.
     };
 
+    [[nodiscard]] Stall stall() const;
+    void find_missing(Stall& stall) const;
+    [[nodiscard]] TraceWait reason() const;
     [[nodiscard]] bool wants_independent() const;
     [[nodiscard]] Summary own_summary() const;
     void take_memory(std::shared_ptr<Layout const> memory);

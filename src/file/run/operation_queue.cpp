@@ -5,13 +5,29 @@
 namespace sluice {
 
 OperationQueue::OperationQueue(ExecutionContext& execution_context)
-    : execution_context_(execution_context) {}
+    : execution_context_(execution_context) {
+    caller().rank_in_job.store(execution_context.rank_in_job + 1, std::memory_order_relaxed);
+}
 
 std::shared_ptr<Operation> OperationQueue::make(Call call) {
     auto made =
         std::make_shared<Operation>(execution_context_, state_, std::move(call), next_number_);
     ++next_number_;  // Where there was no memory for it, the next one has the number.
+    tell_calls();
     return made;
+}
+
+void OperationQueue::unmake() noexcept {
+    --next_number_;
+    tell_calls();
+}
+
+Caller& OperationQueue::caller() const noexcept {
+    return execution_context_.window.caller(execution_context_.local());
+}
+
+void OperationQueue::tell_calls() const noexcept {
+    caller().calls.store(next_number_, std::memory_order_relaxed);
 }
 
 void OperationQueue::append(std::shared_ptr<Operation> operation) {

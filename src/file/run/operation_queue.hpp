@@ -19,7 +19,7 @@ public:
     [[nodiscard]] std::shared_ptr<Operation> make(Call call);
 
     /// The last one that make() made will not be appended: the next one has its number.
-    void unmake() noexcept { --next_number_; }
+    void unmake() noexcept;
     /// Appends what make() made, in that order; at most operations_under_way are under way at once.
     void append(std::shared_ptr<Operation> operation);
 
@@ -40,6 +40,8 @@ public:
     void describe(TraceEvent& wait) const override;
 
 private:
+    [[nodiscard]] Caller& caller() const noexcept;
+    void tell_calls() const noexcept;
     void begin_at_front();
     bool abandon_if_lost();
 

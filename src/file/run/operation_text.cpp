@@ -1,6 +1,8 @@
 // Operations as text: for the stall watchdog, for errors and for traces.
 #include "file/run/operation.hpp"
 
+#include <algorithm>
+
 namespace sluice {
 
 char const* describe(Stage stage) noexcept {
@@ -59,6 +61,39 @@ void Operation::describe(TraceEvent& wait) const {
         wait.detail = static_cast<std::uint8_t>(TraceWait::earlier);
 }
 
+TraceWait Operation::reason() const {
+    Op const* const op = executor_.waiting_op();
+    TraceWait const reason = op ? trace_wait_of(*op) : TraceWait::unknown;
+    bool const nothing = reason == TraceWait::unknown;
+    return nothing && stage_ == Stage::overlap ? TraceWait::earlier : reason;
+}
+
+/// The ranks of this node that have not made the call.
+void Operation::find_missing(Stall& stall) const {
+    bool all_known = true;
+    for (Rank local = 0; local < stall.here; ++local) {
+        Caller const& caller = execution_context_.window.caller(local);
+        if (caller.calls.load(std::memory_order_relaxed) > number()) continue;
+        stall.missing += 1;
+        auto const rank = caller.rank_in_job.load(std::memory_order_relaxed) - 1;
+        all_known &= rank >= 0;
+        stall.ranks.push_back(rank);
+    }
+    if (!all_known) stall.ranks.clear();
+    std::ranges::sort(stall.ranks);
+}
+
+Stall Operation::stall() const {
+    Stall stall{.function = call_.function,
+                .file = call_.file,
+                .awaits_calls = !all_have_called(),
+                .here = execution_context_.local_count(),
+                .all = execution_context_.topology->rank_count(),
+                .reason = reason()};
+    if (stall.awaits_calls) find_missing(stall);
+    return stall;
+}
+
 std::string Operation::title() const {
     return "operation " + std::to_string(state_.operation) + " (collective " +
            sluice::describe(state_.request.direction) + " of " +
@@ -66,13 +101,14 @@ std::string Operation::title() const {
 }
 
 std::string Operation::describe() const {
-    std::string text = title() + ", stage " + sluice::describe(stage_);
+    std::string text =
+        sluice::describe(stall()) + " [" + title() + ", stage " + sluice::describe(stage_);
     for (std::size_t a = 0; a < cursors_.size(); ++a) {
         text += ", aggregator " + std::to_string(a) + ": round " +
                 std::to_string(cursors_[a].next) + " of " + std::to_string(cursors_[a].end);
     }
     std::string const waits = executor_.waits_for();
-    return waits.empty() ? text : text + ", " + waits;
+    return text + (waits.empty() ? "" : ", " + waits) + "]";
 }
 
 }  // namespace sluice

@@ -37,14 +37,14 @@ TraceWait wait_for_counter(Op const& op) noexcept {
     return TraceWait::unknown;
 }
 
-TraceWait wait_for(Op const& op) noexcept {
+}  // namespace
+
+TraceWait trace_wait_of(Op const& op) noexcept {
     if (op.kind == OpKind::await) return wait_for_counter(op);
     if (op.kind == OpKind::send || op.kind == OpKind::recv) return TraceWait::message;
     if (op.kind == OpKind::write || op.kind == OpKind::read) return TraceWait::file;
     return TraceWait::unknown;
 }
-
-}  // namespace
 
 TraceEvent OperationTrace::event(TraceKind kind, double began, double ended) const noexcept {
     return {.begin = nanoseconds(began),
@@ -108,7 +108,7 @@ void OperationTrace::wait(Op const* op, TraceEvent& event) const noexcept {
     event.file = to_->file;
     event.operation = operation_;
     if (!op) return;
-    event.detail = static_cast<std::uint8_t>(wait_for(*op));
+    event.detail = static_cast<std::uint8_t>(trace_wait_of(*op));
     set_round(*op, event);
     if (op->kind != OpKind::await && op->peer >= 0) event.peer = to_->world_rank(op->peer);
 }

@@ -7,6 +7,9 @@
 
 namespace sluice {
 
+/// What a rank waits for that finds this op not complete.
+[[nodiscard]] TraceWait trace_wait_of(Op const& op) noexcept;
+
 class OperationTrace {
 public:
     OperationTrace() = default;

@@ -60,8 +60,8 @@ struct SharedRegion::RoundPlace {
 /// What grows with the aggregators that there can be comes behind the rest: it has memory as far as
 /// it is used.
 struct SharedRegion::Places {
-    std::size_t board_bytes, weights_at, overlaps_at, overlap_bytes, pool_at, beside_at, rounds_at,
-        claims_at, claims_bytes, data_at, end;
+    std::size_t board_bytes, weights_at, overlaps_at, overlap_bytes, pool_at, callers_at, beside_at,
+        rounds_at, claims_at, claims_bytes, data_at, end;
 };
 
 SharedRegion::Places SharedRegion::places(RegionShape const& shape) noexcept {
@@ -74,7 +74,8 @@ SharedRegion::Places SharedRegion::places(RegionShape const& shape) noexcept {
     p.overlaps_at = p.weights_at + static_cast<std::size_t>(board_count) * sizeof(WeightsBoard);
     p.overlap_bytes = up(sizeof(OverlapBoard) + locals * sizeof(Overlap), 64);
     p.pool_at = p.overlaps_at + static_cast<std::size_t>(board_count) * p.overlap_bytes;
-    p.beside_at = up(p.pool_at + sizeof(CbBufferPool), 64);
+    p.callers_at = up(p.pool_at + sizeof(CbBufferPool), alignof(Caller));
+    p.beside_at = p.callers_at + locals * sizeof(Caller);
     p.rounds_at = up(p.beside_at + shape.beside_bytes, 64);
     p.claims_at = p.rounds_at + rounds * sizeof(RoundPlace);
     p.claims_bytes = up(claims_board_bytes(shape, shape.aggregator_count), 64);
@@ -95,6 +96,7 @@ SharedRegion::SharedRegion(std::byte* memory, RegionShape shape) noexcept
     claims_bytes_ = p.claims_bytes;
     rounds_at_ = p.rounds_at;
     pool_at_ = p.pool_at;
+    callers_at_ = p.callers_at;
     beside_at_ = p.beside_at;
     data_at_ = p.data_at;
 }

@@ -38,6 +38,13 @@ inline void mark_waiter(std::atomic<std::uint64_t>& waiters, Rank local) {
         waiters.fetch_or(own, std::memory_order_seq_cst);
 }
 
+/// How far a rank of the node is in its calls, which others ask when they wait for it too long. The
+/// rank writes at each call, so nobody else writes to its cache line.
+struct alignas(64) Caller {
+    std::atomic<std::int64_t> calls;        ///< Made on the operation queue.
+    std::atomic<std::int32_t> rank_in_job;  ///< Counted from 1; 0: it has not told yet.
+};
+
 struct RegionShape {
     Rank local_count = 1;
     std::int32_t aggregator_count = 1;
@@ -94,6 +101,9 @@ public:
     [[nodiscard]] Overlap& overlap(std::int64_t operation, Rank local) const noexcept;
     [[nodiscard]] Overlap& announced_overlap(std::int64_t operation) const noexcept;
     [[nodiscard]] Claim& claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept;
+    [[nodiscard]] Caller& caller(Rank local) const noexcept {
+        return at<Caller>(callers_at_)[local];
+    }
     [[nodiscard]] CbBufferPool& pool() const noexcept { return *at<CbBufferPool>(pool_at_); }
     /// Which collective buffer the round has, counted from 1; 0: none.
     [[nodiscard]] std::atomic<std::int32_t>& cb_buffer_of(std::int32_t aggregator,
@@ -121,8 +131,8 @@ private:
     std::byte* memory_ = nullptr;
     RegionShape shape_;
     std::size_t board_bytes_ = 0, weights_at_ = 0, overlaps_at_ = 0, overlap_bytes_ = 0,
-                claims_at_ = 0, claims_bytes_ = 0, rounds_at_ = 0, pool_at_ = 0, beside_at_ = 0,
-                data_at_ = 0;
+                claims_at_ = 0, claims_bytes_ = 0, rounds_at_ = 0, pool_at_ = 0, callers_at_ = 0,
+                beside_at_ = 0, data_at_ = 0;
 };
 
 }  // namespace sluice

@@ -349,6 +349,7 @@ void Team::add_queue(Mapping memory) {
     ExecutionContext& execution_context = place->execution_context;
     execution_context.topology = topology.get();
     execution_context.self = self;
+    execution_context.rank_in_job = world_rank();
     execution_context.queue = static_cast<std::int32_t>(index);
     execution_context.window = SharedRegion(place->memory.data(), shape_);
     execution_context.doorbells = doorbells_.get();

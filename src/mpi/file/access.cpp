@@ -96,6 +96,7 @@ Status prepare_memory(File const& file, FileView const& view, AccessArguments co
 Call make_call(File const& file, FileView const& view, AccessArguments const& a, bool may_block,
                std::unique_ptr<ConversionBuffer>& conversion_buffer) {
     Call call;
+    call.function = a.function;
     call.may_block = may_block;
     call.request.direction = a.direction;
     call.request.view = view;

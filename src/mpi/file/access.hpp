@@ -25,6 +25,7 @@ struct AccessArguments {
     void* buffer;
     MPI_Count count;
     MPI_Datatype type;
+    char const* function = nullptr;  ///< Its name, where all ranks call it; for people.
 };
 
 /// A collective access with all that it needs captured, to be begun any number of times.

@@ -91,6 +91,7 @@ File::~File() = default;
 /// All or nothing: an operation with a number that never comes would stop those after it.
 std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.storage = storage.get();
+    call.file = name.c_str();
     call.hints = hints.plan;
     call.ordered = ordered;
     call.reads_beyond_end = ordered && is_beyond_end(call.request);

@@ -70,42 +70,42 @@ int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
 #define SLUICE_BLOCKING(NAME, WAY, BUFFER, COUNT)                                                  \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
         SLUICE_TRACED(NAME);                                                                       \
-        return blocking({fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type}, status,  \
-                        [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, status); });          \
+        return blocking({fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type, #NAME},   \
+                        status, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, status); });  \
     }
 #define SLUICE_BLOCKING_AT(NAME, WAY, BUFFER, COUNT)                                               \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
              MPI_Status* status) {                                                                 \
         SLUICE_TRACED(NAME);                                                                       \
-        return blocking({fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type},      \
-                        status,                                                                    \
-                        [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, status); });  \
+        return blocking(                                                                           \
+            {fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type, #NAME}, status,   \
+            [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, status); });              \
     }
 #define SLUICE_NONBLOCKING(NAME, WAY, BUFFER, COUNT)                                               \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Request* request) {      \
         SLUICE_TRACED(NAME);                                                                       \
-        return nonblocking({fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type},       \
-                           request,                                                                \
-                           [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, request); });      \
+        return nonblocking(                                                                        \
+            {fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type, #NAME}, request,      \
+            [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, request); });                     \
     }
 #define SLUICE_NONBLOCKING_AT(NAME, WAY, BUFFER, COUNT)                                            \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
              MPI_Request* request) {                                                               \
         SLUICE_TRACED(NAME);                                                                       \
         return nonblocking(                                                                        \
-            {fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type}, request,         \
+            {fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type, #NAME}, request,  \
             [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, request); });             \
     }
 #define SLUICE_BEGIN(NAME, WAY, BUFFER, COUNT)                                                     \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
         SLUICE_TRACED(NAME);                                                                       \
-        return begin({fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type},             \
+        return begin({fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type, #NAME},      \
                      [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type); });                     \
     }
 #define SLUICE_BEGIN_AT(NAME, WAY, BUFFER, COUNT)                                                  \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type) {         \
         SLUICE_TRACED(NAME);                                                                       \
-        return begin({fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type},         \
+        return begin({fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type, #NAME},  \
                      [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type); });             \
     }
 #define SLUICE_END(NAME, WAY, BUFFER)                                                              \

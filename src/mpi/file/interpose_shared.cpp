@@ -124,14 +124,16 @@ int seek(sluice::File const& file, MPI_Offset offset, int whence) {
 #define SLUICE_ORDERED(NAME, WAY, BUFFER, COUNT)                                                   \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
         SLUICE_TRACED(NAME);                                                                       \
-        return ordered({fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), count, type},   \
-                       status, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, status); });   \
+        return ordered(                                                                            \
+            {fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), count, type, #NAME},       \
+            status, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, status); });              \
     }
 #define SLUICE_ORDERED_BEGIN(NAME, WAY, BUFFER, COUNT)                                             \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
         SLUICE_TRACED(NAME);                                                                       \
-        return begin({fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), count, type},     \
-                     [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type); });                     \
+        return begin(                                                                              \
+            {fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), count, type, #NAME},       \
+            [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type); });                              \
     }
 #define SLUICE_ORDERED_END(NAME, WAY, BUFFER)                                                      \
     int NAME(MPI_File fh, BUFFER buf, MPI_Status* status) {                                        \
