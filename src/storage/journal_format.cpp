@@ -71,12 +71,13 @@ std::shared_ptr<Layout const> layout_of(std::byte const* runs, RecordHead const&
     return std::make_shared<Layout const>(all, head.tile_extent);
 }
 
-/// Whether its bytes have places that a file can have.
+/// Whether its bytes have places that a file can have. Where there is no byte, its begin has one.
 bool is_sane(Request const& request) {
     View const& view = request.view;
+    Bytes const bytes = std::max<Bytes>(request.bytes, 1);
     return view.filetype && view.displacement >= 0 && view.displacement < offset_limit &&
            request.position >= 0 && request.position < offset_limit &&
-           is_in_range(*view.filetype, view.displacement, request.position, request.bytes, 0);
+           is_in_range(*view.filetype, view.displacement, request.position, bytes, 0);
 }
 
 JournalRecord record_at(std::byte* at, RecordHead const& head) {

@@ -224,12 +224,14 @@ class Recover(unittest.TestCase):
     def test_numbers_that_cannot_be_are_no_records(self):
         about = self.file.stat()
         name = str(self.file).encode()
-        for runs, extent in (([(8, 2**62, 2**62, 4)], 2**62), ([(0, 0, 0, 1)], 0),
-                             ([(-8, 1, -(2**63), 2)], 64), ([(0, 1, 2**40, 2**40)], -1)):
+        for runs, extent, position, size in (
+                ([(8, 2**62, 2**62, 4)], 2**62, -1, 64), ([(0, 0, 0, 1)], 0, -1, 64),
+                ([(-8, 1, -(2**63), 2)], 64, -1, 64), ([(0, 1, 2**40, 2**40)], -1, -1, 64),
+                ([(0, 1, 2**40, 2**20)], 2**60, 2**60, 0)):
             body = struct.pack(HEAD, 0x32304A6563756C53, 1, 1, about.st_dev, about.st_ino, 8,
-                               extent, -1, 64, len(name), len(runs), 0, 0, 0) + name
+                               extent, position, size, len(name), len(runs), 0, 0, 0) + name
             body += b"".join(struct.pack("<qqqq", *run) for run in runs)
-            body += bytes(-len(body) % 64) + b"x" * 64
+            body += bytes(-len(body) % 64) + b"x" * size
             checked = bytearray(body)
             at = struct.calcsize(HEAD) - 4
             checked[at:at + 4] = struct.pack("<I", crc32c(bytes(checked)))
