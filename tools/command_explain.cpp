@@ -30,6 +30,8 @@ constexpr Option options[] = {
     {"--ranks", "explain.ranks", "how many, on all nodes"},
     {"--ranks-per-node", "machine.ranks_per_node", "how many on each node"},
     {"--machine", "explain.machine", "file of a machine's profile: see sluice calibrate"},
+    {"--cores", "explain.cores",
+     "of each rank; else those of the log, or one for each rank of a node"},
     {"--blocking", "explain.blocking", "whether callers wait for the call: true or false"},
     {"--memory", "explain.memory", "staging memory of a node (256M): SLUICE_MEMORY"},
     {"--access", "run.access", "of a log: which one of its list, or all; else what took longest"},
@@ -123,13 +125,15 @@ tools::Question take_question(Description& description, tools::RecordedAccess co
     question.machine = take_machine(description);
     std::int32_t ranks = 0;
     description.take("explain.ranks", ranks);
-    if (access) question.blocking = access->blocking;
+    if (access) question.blocking = access->blocking, question.cores = access->cores;
+    description.take("explain.cores", question.cores);
     description.take("explain.blocking", question.blocking);
     question.scenario =
         access ? tools::scenario_of(*access, description) : tools::take_scenario(description);
     if (ranks != 0) set_ranks(description, ranks, question.scenario.machine);
     if (question.rank >= question.scenario.machine.ranks())
         description.fail("there is no rank " + std::to_string(question.rank));
+    if (question.cores < 0) description.fail("--cores: expected at least 1");
     if (question.lines < 1) description.fail("--lines: expected at least 1");
     return question;
 }

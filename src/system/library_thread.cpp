@@ -1,6 +1,7 @@
 // How signals are blocked, and names and cores are set. See library_thread.hpp.
 #include "system/library_thread.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <ctime>
 #include <fstream>
@@ -120,6 +121,7 @@ double processor_seconds(std::thread& thread) noexcept {
 
 Cores process_cores() noexcept { return cores_of(getpid()); }
 Cores thread_cores() noexcept { return cores_of(0); }
+int thread_core_count() noexcept { return std::max(1, thread_cores().count()); }
 
 Cores online_cores() {
     std::string line;

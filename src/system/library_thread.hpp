@@ -27,6 +27,8 @@ void set_quiet_cores(Cores const& cores);
 [[nodiscard]] Cores process_cores() noexcept;
 /// Those that the calling thread may run on; empty where the system does not say.
 [[nodiscard]] Cores thread_cores() noexcept;
+/// How many these are; 1 where the system does not say.
+[[nodiscard]] int thread_core_count() noexcept;
 /// Those of the machine that are there; empty where the system does not say.
 [[nodiscard]] Cores online_cores();
 

@@ -56,6 +56,51 @@ class Reader(unittest.TestCase):
                 record.parse(text)
 
 
+# Four ranks whose parts interleave in the file.
+STRIDED = """sluice-record 1
+rank {rank} ranks=4 start=5 node=n program=a{cores} sluice=0
+group 0 ranks=0,1,2,3
+type 0 size=1 extent=1 pieces=1 maker=element element=1
+type 1 size=1048576 extent=4194304 pieces=1024 maker=vector ints=1024,1024,4096 parts=0
+open 0 10 5 group=0 name=/f mode=create
+set_view 0 20 5 at={at} etype=0 filetype=1 rep=native
+write_all 0 30 50000 n=1048576 t=0
+end 90000
+"""
+
+
+class Plan(unittest.TestCase):
+    """What the library decides depends on the cores of a rank, which logs have."""
+
+    def told(self, command, cores, *more):
+        text = "".join(STRIDED.format(rank=rank, at=1024 * rank, cores=of_rank)
+                       for rank, of_rank in enumerate(cores))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "a.record"
+            path.write_text(text)
+            said = subprocess.run([os.environ["SLUICE"], command, path, *more], text=True,
+                                  env=os.environ | {"SLUICE_PYTHON": sys.executable},
+                                  capture_output=True, timeout=60, check=False)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        return " ".join(said.stdout.split())
+
+    def test_aggregators_are_those_of_the_rank_with_fewest_cores(self):
+        for command, more in (("explain", ()), ("report", ("--text",))):
+            said = self.told(command, [" cores=3", " cores=2", " cores=16", " cores=3"], *more)
+            self.assertIn("only 2 aggregators write the file; the other ranks", said)
+            self.assertIn("Each rank has 2 cores", said)
+            said = self.told(command, [" cores=1"] * 4, *more)
+            self.assertIn("only 1 aggregator writes the file", said)
+
+    def test_a_log_without_cores_is_read_and_the_lack_is_said(self):
+        for command, more in (("explain", ()), ("report", ("--text",))):
+            for cores in ([""] * 4, [" cores=2", "", " cores=2", " cores=2"], [" cores=-7"] * 4):
+                said = self.told(command, cores, *more)
+                self.assertIn("The log does not say how many cores a rank had", said)
+                self.assertIn("each rank writes a part of the file as an aggregator", said)
+        self.assertIn("only 2 aggregators", self.told("explain", [""] * 4, "--cores", "2"))
+
+
 class MadeUp(tune.Tuner):
     """Each replay takes a second, and each candidate what is said of it."""
 

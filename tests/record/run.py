@@ -5,6 +5,7 @@ cannot be written end no job. Exit code 1 if a case failed.
 """
 import argparse
 import json
+import os
 import random
 import re
 import subprocess
@@ -86,6 +87,8 @@ def same_calls(place):
             expect(without_times(with_it) == without_times(without), f"{name}: logs differ")
             expect(with_it.types == without.types, f"{name}: types differ")
             expect(without.head["sluice"] == "off" != with_it.head["sluice"], "heads")
+            expect(with_it.head["cores"] == without.head["cores"], "cores of a rank")
+            expect(1 <= int(with_it.head["cores"]) <= os.cpu_count(), with_it.head["cores"])
 
 
 def replayed(place, log, file):

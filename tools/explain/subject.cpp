@@ -30,8 +30,8 @@ Subject::Subject(Question question)
       topology_(node_names(question_.scenario.machine)),
       node_(question_.rank < 0 ? 0 : topology_.node_of(question_.rank)) {
     auto const& machine = question_.scenario.machine;
-    limits_ = {aggregators_usual(topology_, machine.ranks_per_node), simulated::costs_of(machine),
-               machine.ranks_per_node, question_.machine, FingerprintKey::of_seed(1)};
+    limits_ = {aggregators_usual(topology_, cores()), simulated::costs_of(machine), cores(),
+               question_.machine, FingerprintKey::of_seed(1)};
     summary_exchange_all();
     weigh_all();
     Decision const decision = decide(summary_exchange_, topology_, limits_, &weights_);
@@ -42,6 +42,10 @@ Subject::Subject(Question question)
                          decision.way.aggregators, limits_.key.get());
     }
     if (plan_.strategy == Strategy::two_phase) claim_all();
+}
+
+std::int32_t Subject::cores() const noexcept {
+    return question_.cores > 0 ? question_.cores : question_.scenario.machine.ranks_per_node;
 }
 
 void Subject::weigh_all() {
@@ -86,8 +90,7 @@ Summary Subject::summary_of(Request const& request, Rank rank) {
 
 void Subject::summary_exchange_all() {
     Hints const& hints = question_.scenario.hints;
-    std::int32_t const usual =
-        aggregators_usual(topology_, question_.scenario.machine.ranks_per_node);
+    std::int32_t const usual = aggregators_usual(topology_, cores());
     std::int32_t const most = std::min(hints.aggregator_count > 0 ? hints.aggregator_count : usual,
                                        topology_.aggregator_count_max());
     bool const whole =

@@ -13,6 +13,7 @@ struct Question {
     std::int64_t rounds = 1;                        ///< Of each of them.
     std::int32_t lines = 16;                        ///< Of a list, at most.
     bool blocking = true;                           ///< Callers wait for the call.
+    std::int32_t cores = 0;                         ///< Of a rank; 0: as many as a node's ranks.
     std::shared_ptr<MachineProfile const> machine;  ///< Null: as where nobody measured.
 };
 
@@ -65,6 +66,7 @@ public:
 
 private:
     [[nodiscard]] Request request_of(Rank rank) const;
+    [[nodiscard]] std::int32_t cores() const noexcept;
     [[nodiscard]] bool goes_independently(Request const& request) const;
     [[nodiscard]] Request exchanged(Rank rank) const;
     void summary_exchange_all();

@@ -9,6 +9,7 @@
 #include "tools/explain/steps.hpp"
 #include "tools/simulate/report.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace sluice::tools {
@@ -59,6 +60,20 @@ std::string holes_text(Subject const& subject) {
     return text;
 }
 
+/// Where no hint says how many aggregators a node has, the cores of a rank do: for a job they have
+/// to be those that it had.
+std::string cores_text(Subject const& subject) {
+    std::int32_t const told = subject.question().cores;
+    if (told > 0)
+        return say("  Each rank has %s: without a hint a node has at most %s.",
+                   counted(told, "core").c_str(),
+                   counted(std::min(told, aggregators_a_node), "aggregator").c_str());
+    if (!subject.question().scenario.recorded) return {};
+    return say("  The log does not say how many cores a rank had. The number of aggregators is "
+               "that of %s a rank; --cores says another.",
+               counted(subject.limits().cores_a_node, "core").c_str());
+}
+
 std::string pattern_text(Subject const& subject) {
     auto const& scenario = subject.question().scenario;
     auto const& machine = scenario.machine;
@@ -66,6 +81,7 @@ std::string pattern_text(Subject const& subject) {
     text += say("  %s, a %s by %s on %s, %d on each.", scenario.pattern.name.c_str(),
                 describe(scenario.direction), counted(machine.ranks(), "rank").c_str(),
                 counted(machine.nodes, "node").c_str(), machine.ranks_per_node);
+    text += cores_text(subject);
     Bytes const average = subject.all_pieces() > 0 ? subject.all_bytes() / subject.all_pieces() : 0;
     text += say("  Each rank has %s, %s in all, in %s of %s on average.",
                 sizes(subject.bytes()).c_str(), size(subject.all_bytes()).c_str(),
@@ -182,6 +198,17 @@ std::string groups_text(Subject const& subject) {
                       counted(plan.groups.aggregators_each, "aggregator").c_str());
 }
 
+std::string aggregators_text(Subject const& subject) {
+    Plan const& plan = subject.plan();
+    std::int32_t const count = plan.aggregator_count();
+    std::string const way = plan.direction == Direction::write ? "write" : "read";
+    if (count == subject.topology().rank_count())
+        return "each rank " + way + "s a part of the file as an aggregator, and the ranks " +
+               "exchange bytes";
+    return "only " + counted(count, "aggregator") + " " + way + (count == 1 ? "s" : "") +
+           " the file; the other ranks exchange bytes with " + (count == 1 ? "it" : "them");
+}
+
 std::string decision_text(Subject const& subject) {
     Plan const& plan = subject.plan();
     char const* const way = plan.direction == Direction::write ? "write" : "read";
@@ -190,9 +217,7 @@ std::string decision_text(Subject const& subject) {
         return text + say("  Independent, because %s: each rank %ss its own bytes, and the ranks "
                           "only agree on the outcome.",
                           plan.reason, way);
-    text += say("  Two-phase, because %s: only %s %s the file; the other ranks exchange bytes "
-                "with them.",
-                plan.reason, counted(plan.aggregator_count(), "aggregator").c_str(), way);
+    text += say("  Two-phase, because %s: %s.", plan.reason, aggregators_text(subject).c_str());
     text += say("  Their domains are %s. A domain is gone through window by window, each at most "
                 "%s: a round. %d rounds of an aggregator may be under way at once.",
                 division_text(plan).c_str(), size(plan.window_bytes).c_str(), plan.cb_buffer_count);

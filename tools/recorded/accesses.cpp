@@ -182,6 +182,17 @@ std::int32_t ranks_per_node(record::Log const& log, std::vector<std::int64_t> co
     return each * names.size() == nodes.size() ? static_cast<std::int32_t>(each) : 0;
 }
 
+/// Cores of a rank, as MPI_File_open takes them: the fewest that one has; 0: not known of each.
+std::int32_t cores_of(record::Log const& log, std::vector<std::int64_t> const& group) {
+    constexpr std::int64_t most = 1 << 20;  // A larger number is damage.
+    std::int64_t fewest = most;
+    for (auto const rank : group) {
+        auto const* const one = log.of_rank(rank);
+        fewest = std::min(fewest, one ? one->head.number("cores", 0) : 0);
+    }
+    return fewest > 0 && fewest < most ? static_cast<std::int32_t>(fewest) : 0;
+}
+
 /// The same call by all ranks of the group; nothing where one has not made it, or nobody has bytes.
 std::optional<RecordedAccess> together(std::map<std::int64_t, Part> const& parts,
                                        std::vector<std::int64_t> const& group) {
@@ -222,6 +233,7 @@ RecordedAccesses accesses_of(record::Log const& log) {
                 access->file = name;
                 access->hints = of_file.hints;
                 access->ranks_per_node = ranks_per_node(log, group);
+                access->cores = cores_of(log, group);
                 found.all.push_back(*std::move(access));
             } else {
                 ++found.all[place->second].calls;

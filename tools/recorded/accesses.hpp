@@ -17,6 +17,7 @@ struct RecordedAccess {
     bool blocking = true;
     std::vector<Request> requests;    ///< Of each rank of the file.
     std::int32_t ranks_per_node = 1;  ///< 0: nodes have different numbers of them.
+    std::int32_t cores = 0;           ///< Of the rank with fewest; 0: the log does not say.
     Bytes bytes = 0;                  ///< Of all ranks, in one call.
     std::int64_t calls = 0;           ///< Calls that are alike, but for their places.
     double seconds = 0;  ///< In all these calls and their waits, of the slowest rank of each.

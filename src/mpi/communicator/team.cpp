@@ -8,6 +8,7 @@
 #include "mpi/communicator/retired_teams.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/ranks.hpp"
+#include "system/library_thread.hpp"
 #include "system/random.hpp"
 #include "transport/mpi.hpp"
 
@@ -23,11 +24,6 @@ constexpr std::size_t queues_at_most = 128;  ///< Files of a communicator open a
 std::atomic<bool> multiple_granted{false};
 
 Attribute<Team> attribute(retire);
-
-int cores_available() {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 /// Of the node's ranks together: each may be bound to a part of them.
 int cores_of_all(MPI_Comm node) {
@@ -198,7 +194,7 @@ bool Team::set_up() {
     PMPI_Comm_free(&node);
     if (divided && divided->node_count() == topology->node_count()) *topology = std::move(*divided);
 
-    int const mine = cores_available();
+    int const mine = thread_core_count();
     int least = 0;
     PMPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, communicator);
     Node const own_node = topology->node_of(self);

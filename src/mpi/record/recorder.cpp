@@ -7,6 +7,7 @@
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/environment.hpp"
 #include "system/launcher.hpp"
+#include "system/library_thread.hpp"
 
 #include <array>
 #include <cstdio>
@@ -148,6 +149,7 @@ void Recorder::write_head(int rank, int ranks) {
     line.name(signature).number(version).end();
     line.name("rank").number(rank).field("ranks", ranks).field("start", wall_clock());
     line.field("node", host()).field("mpi", library_of_mpi()).field("program", program());
+    line.field("cores", thread_core_count());
     line.field("sluice", settings().enabled ? SLUICE_VERSION : "off");
     for (char const* const name : {"SLUICE_HINTS", "ROMIO_HINTS", "SLUICE_WRITE_BEHIND",
                                    "SLUICE_READ_AHEAD", "SLUICE_PROGRESS"}) {
