@@ -17,8 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 sys.dont_write_bytecode = True
 
-from sluice import record  # noqa: E402
-from sluice.report import advice, figures, job as jobs, pictures  # noqa: E402
+from sluice import record, timeline  # noqa: E402
+from sluice.report import advice, figures, job as jobs, parts, pictures  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden" / "trace.json"
 MS = 1_000_000
@@ -63,8 +63,14 @@ class Figures(unittest.TestCase):
         self.assertNotIn("wait", found)
 
     def test_pieces_are_those_of_the_view(self):
-        found = {one.name: one.piece for one in figures.by_size(self.job)}
-        self.assertEqual(found["to 1 MiB"], 512)
+        found = {one.most: one.piece for one in figures.by_size(self.job)}
+        self.assertEqual(found[1 << 20], 512)
+
+    def test_sizes_are_those_that_the_job_has(self):
+        self.assertEqual([row[0] for row in parts.sizes(self.job).rows], ["100 B", "1 MiB"])
+        other = log_text().replace("n=100 t=0 at=3\n", "n=2048 t=0 at=3\n")
+        two = jobs.from_log(record.parse(other), "log")
+        self.assertEqual(parts.sizes(two).rows[0][0], "100 B to 2 KiB")
 
     def test_heat_adds_up_to_the_seconds_in_calls(self):
         cells = figures.heat(self.job, columns=70, rows_most=2)
@@ -76,10 +82,25 @@ class Figures(unittest.TestCase):
     def test_advice_is_no_more_than_the_room_beside_a_call(self):
         found = {one.title: one.seconds for one in advice.advice(self.job)}
         # The write of 100 ms has 60 ms behind it, each small one 3 ms for its 1 ms.
-        behind = found["Delay blocking writes: sluice run --behind"]
+        behind = found["Delay blocking writes with sluice run --behind"]
         self.assertAlmostEqual(behind, 0.060 + 40 * 0.001, places=3)
         self.assertNotIn("Keep files open", found)
         self.assertIn("Use collective functions for small accesses", found)
+
+    def test_the_rank_that_comes_last_has_a_name(self):
+        """One that is last to half of the calls only has none."""
+        first, second = log_text((0,)), log_text((1,))
+        second = second.replace(f"write_all 0 {20 * MS}", f"write_all 0 {25 * MS}")
+        for begin, said in ((181, "Rank 1 came last to 2 of 2 of them"),
+                            (179, "not always the same one that came last")):
+            moved = second.replace(f"iwrite_all 0 {180 * MS}", f"iwrite_all 0 {begin * MS}")
+            job = jobs.from_log(record.parse(first + moved), "log")
+            job.trace = timeline.Timeline(rows={(0, 1): "program"}, slices=[timeline.Slice(
+                0, 1, "wait", "waits for other ranks' calls", 0, 100 * MS, {})])
+            text, = (one.text for one in advice.advice(job)
+                     if one.title == "Let ranks come to their calls together")
+            self.assertIn(said, text)
+            self.assertEqual(parts.waits(job).rows[0][0], "waits until other ranks make the call")
 
     def test_a_job_that_waits_for_nothing_gets_none(self):
         text = log_text().replace(str(100 * MS), "10").replace(str(50 * MS), "10")
@@ -96,10 +117,18 @@ class Words(unittest.TestCase):
         self.assertEqual(pictures.seconds_text(1.4e-17), "0 s")
         self.assertEqual(pictures.seconds_text(-1.4e-17), "0 s")
 
-    def test_each_moment_below_a_picture_is_another_one(self):
-        for begin, end in ((0, 2.09), (1.712, 1.7361), (984.0, 984.00001)):
+    def test_each_moment_below_a_picture_is_another_one_and_round(self):
+        for begin, end, second, last in ((0, 2.09, "0.5 s", "2 s"), (0, 4.69, "1 s", "4 s"),
+                                         (1.712, 1.7361, "5 ms", "20 ms"),
+                                         (0, 0.8, "100 ms", "800 ms"),
+                                         (984.0, 984.00001, "2 us", "10 us"),
+                                         (5, 5, "0 us", "0 us")):
             ticks = re.findall(r"(?<=>)[\d.]+ [mu]?s(?=<)", "".join(pictures._axis(begin, end, 0)))
-            self.assertEqual((len(set(ticks)), ticks[0]), (pictures.TICKS + 1, "0 s"))
+            self.assertEqual(len(set(ticks)), len(ticks))
+            self.assertLessEqual(len(ticks), pictures.TICKS_MOST + 1)
+            self.assertEqual(ticks[0].split()[0], "0")
+            self.assertIn(second, ticks)
+            self.assertEqual(ticks[-1], last)
 
 
 class Page(unittest.TestCase):
@@ -126,6 +155,9 @@ class Page(unittest.TestCase):
         for title in ("Waited and hidden, by file", "By call", "Ranks against time", "Sizes",
                       "The slowest access", "Advice"):
             self.assertIn(f"<h2>{title}</h2>", page)
+        self.assertIn("<b>Delay blocking writes with sluice run --behind (at most 100 ms)</b>",
+                      page)
+        self.assertEqual(page.count("scroll it"), 3)  # Each picture, on a narrow screen.
 
     def test_of_a_folder_the_trace_gives_the_inside(self):
         shutil.copy(GOLDEN, self.folder / "t.json")

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from sluice.report import figures
 from sluice.report.job import ALL_FILES, Access, Job
 
 WORTH = 0.02  # of the job's time, or it is not told
@@ -57,7 +58,7 @@ def _behind(job: Job) -> Advice:
     saved = _saved(job, lambda one: one.writes and one.blocking,
                    lambda calls, one: _after(calls, one.returned, job.seconds),
                    lambda one: one.blocked)
-    return Advice(saved, "Delay blocking writes: sluice run --behind",
+    return Advice(saved, "Delay blocking writes with sluice run --behind",
                   "Blocking writes waited for their bytes, and computation came behind them. With "
                   "write-behind a call returns when its bytes are copied, and they reach the file "
                   "during that computation.")
@@ -66,7 +67,7 @@ def _behind(job: Job) -> Advice:
 def _ahead(job: Job) -> Advice:
     saved = _saved(job, lambda one: not one.writes and one.blocking and one.collective,
                    lambda calls, one: _before(calls, one.begin), lambda one: one.blocked)
-    return Advice(saved, "Read ahead: sluice run --ahead",
+    return Advice(saved, "Read ahead with sluice run --ahead",
                   "Blocking collective reads came with computation before them. Where each step "
                   "reads the next part of a file, read-ahead fetches it during that computation.")
 
@@ -120,14 +121,19 @@ def _uneven(job: Job) -> Advice | None:
     """Ranks that come to a call before others: no setting helps."""
     if job.trace is None:
         return None
+    last = figures.comes_last(job)
+    who = "Ranks waited inside collective calls for others that computed longer."
+    if last and 2 * last[1] > last[2]:
+        who += f" Rank {last[0]} came last to {last[1]} of {last[2]} of them."
+    elif last:
+        who += " It was not always the same one that came last."
     waited: dict[int, float] = defaultdict(float)
     for one in job.trace.by_category("wait"):
         program = job.trace.rows.get((one.rank, one.row)) == "program"
         if program and one.name == "waits for other ranks' calls":
             waited[one.rank] += one.seconds
     return Advice(max(waited.values(), default=0.0), "Let ranks come to their calls together",
-                  "Ranks waited inside collective calls for others that computed longer. A more "
-                  "even division of the work, or nonblocking calls, would save it.")
+                  f"{who} A more even division of the work, or nonblocking calls, would save it.")
 
 
 def advice(job: Job) -> list[Advice]:

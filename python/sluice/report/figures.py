@@ -110,14 +110,14 @@ def heat(job: Job, columns: int, rows_most: int) -> list[list[float]]:
             for row, count in zip(cells, members)]
 
 
-SIZES = [("below 4 KiB", 4 << 10), ("to 64 KiB", 64 << 10), ("to 1 MiB", 1 << 20),
-         ("to 16 MiB", 16 << 20), ("more", None)]
+SIZES = [4 << 10, 64 << 10, 1 << 20, 16 << 20]  # Bytes up to which accesses are taken together.
 
 
 @dataclass
 class SizeFigures:
-    """Accesses of one size."""
-    name: str
+    """Accesses of about one size."""
+    least: int
+    most: int
     writes: int = 0
     reads: int = 0
     bytes: int = 0
@@ -131,15 +131,17 @@ class SizeFigures:
 
 def by_size(job: Job) -> list[SizeFigures]:
     """What one call of one rank asks for."""
-    limits = [limit for _, limit in SIZES if limit is not None]
-    found = [SizeFigures(name) for name, _ in SIZES]
+    found: dict[int, SizeFigures] = {}
     for one in job.accesses:
-        figures = found[bisect.bisect_left(limits, one.bytes)]
+        figures = found.setdefault(bisect.bisect_left(SIZES, one.bytes),
+                                   SizeFigures(one.bytes, one.bytes))
+        figures.least = min(figures.least, one.bytes)
+        figures.most = max(figures.most, one.bytes)
         figures.writes += one.writes
         figures.reads += not one.writes
         figures.bytes += one.bytes
         figures.pieces += one.pieces
-    return [figures for figures in found if figures.writes + figures.reads]
+    return [figures for _, figures in sorted(found.items())]
 
 
 def slowest(job: Job) -> Access | None:
@@ -158,3 +160,20 @@ def together(job: Job, access: Access) -> list[Access]:
     number = next(i for i, one in enumerate(places(access.rank)) if one is access)
     found = [places(rank)[number:number + 1] for rank in sorted({a.rank for a in job.accesses})]
     return [one for here in found for one in here]
+
+
+def comes_last(job: Job) -> tuple[int, int, int] | None:
+    """The rank that comes last to most collective accesses of several ranks: to how many of how
+    many. None: there are none."""
+    begins: dict[tuple[str, int], list[tuple[float, int]]] = defaultdict(list)
+    before: dict[tuple[str, int], int] = defaultdict(int)
+    for one in sorted(job.accesses, key=lambda access: access.begin):
+        if one.collective:
+            place = before[one.file, one.rank]
+            before[one.file, one.rank] += 1
+            begins[one.file, place].append((one.begin, one.rank))
+    last = [max(calls)[1] for calls in begins.values() if len(calls) > 1]
+    if not last:
+        return None
+    rank = max(sorted(set(last)), key=last.count)
+    return rank, last.count(rank), len(last)

@@ -18,6 +18,11 @@ th,td{text-align:right;padding:.25rem .6rem;border-bottom:1px solid #ddd;white-s
 th:first-child,td:first-child{text-align:left;white-space:normal;overflow-wrap:anywhere;
 min-width:9rem}
 .scroll{overflow-x:auto}.scroll svg{min-width:40rem}
+.more{display:none}
+@media(max-width:43rem){body{padding:1rem .8rem}dl{grid-template-columns:1fr}
+dt{margin-top:.3rem}th,td{white-space:normal;padding:.2rem .25rem;font-size:.78rem}
+th:first-child,td:first-child{min-width:4.5rem}
+.picture{border-right:3px dotted #0072B2}.more{display:block;color:#0072B2;font-size:.85rem}}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;margin:0}
 dt{color:#555}dd{margin:0;overflow-wrap:anywhere}
 svg{width:100%;height:auto;display:block}svg text{font-size:13px;fill:#333}
@@ -37,15 +42,22 @@ def _table(table: parts.Table) -> str:
             f"<tbody>{rows}</tbody></table></div>")
 
 
+def _picture(svg: str) -> str:
+    """Too wide for a telephone: there words say that it goes on."""
+    return ('<p class="more">The picture goes on to the right: scroll it.</p>'
+            f'<div class="scroll picture">{svg}</div>')
+
+
 def _section(title: str, words: str, body: str) -> str:
-    wide = f'<div class="scroll">{body}</div>' if body.startswith("<svg") else body
-    return f"<h2>{escape(title)}</h2><p>{words}</p>{wide}" if body else ""
+    shown = _picture(body) if body.startswith("<svg") else body
+    return f"<h2>{escape(title)}</h2><p>{words}</p>{shown}" if body else ""
 
 
 def _advice(job: Job) -> str:
     found = "".join(
-        f'<div class="advice"><b>{escape(one.title)}: at most {seconds_text(one.seconds or 0.0)}'
-        f"</b>{escape(one.text)}</div>" for one in parts.advised(job))
+        f'<div class="advice"><b>{escape(one.title)} '
+        f"(at most {seconds_text(one.seconds or 0.0)})</b>{escape(one.text)}</div>"
+        for one in parts.advised(job))
     return found or "<p>Nothing here would save 2 % of the run.</p>"
 
 

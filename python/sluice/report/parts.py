@@ -61,11 +61,18 @@ def calls(job: Job) -> Table:
     return table
 
 
+def _range_text(least: int, most: int) -> str:
+    """One size where all are alike."""
+    first, last = size_text(least), size_text(most)
+    return first if first == last else f"{first} to {last}"
+
+
 def sizes(job: Job) -> Table:
     """How large accesses are, and their pieces in the file where they are known."""
     table = Table(["bytes of one access", "writes", "reads", "bytes", "a piece of the file"])
     for one in figures.by_size(job):
-        table.rows.append([one.name, str(one.writes), str(one.reads), size_text(one.bytes),
+        table.rows.append([_range_text(one.least, one.most), str(one.writes),
+                           str(one.reads), size_text(one.bytes),
                            "" if one.piece is None else size_text(one.piece)])
     return table
 
@@ -73,6 +80,12 @@ def sizes(job: Job) -> Table:
 def advised(job: Job) -> list[Advice]:
     """What would save time."""
     return advice(job)
+
+
+# In a trace names are short, and a trace may be an old one.
+WAITS = {"waits for other ranks' calls": "waits until other ranks make the call",
+         "waits for other ranks' ends": "waits until other ranks have done their part",
+         "waits for other ranks' claims": "waits until other ranks say which bytes they have"}
 
 
 def waits(job: Job) -> Table:
@@ -87,7 +100,7 @@ def waits(job: Job) -> Table:
             of_rank[one.rank] = of_rank.get(one.rank, 0.0) + one.seconds
     for name, of_rank in sorted(found.items(), key=lambda row: -max(row[1].values())):
         rank = max(of_rank, key=lambda one: of_rank[one])
-        table.rows.append([name, seconds_text(of_rank[rank]), str(rank)])
+        table.rows.append([WAITS.get(name, name), seconds_text(of_rank[rank]), str(rank)])
     return table
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import struct
 import zlib
 from html import escape
@@ -13,7 +14,7 @@ from sluice.report.job import Access, Job
 COLOURS = {"blue": "#0072B2", "orange": "#E69F00", "green": "#009E73", "red": "#D55E00",
            "purple": "#CC79A7", "sky": "#56B4E9", "grey": "#9a9a9a"}
 WIDTH, LEFT, RIGHT = 900, 150, 40
-TICKS = 5
+TICKS_MOST = 8
 
 
 def _png(cells: list[list[float]]) -> bytes:
@@ -55,15 +56,27 @@ def seconds_text(value: float) -> str:
     return f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} us"
 
 
+def _ticks(length: float) -> tuple[list[float], str]:
+    """Round moments from 0 on, at most TICKS_MOST + 1 of them, and their unit."""
+    unit, scale = next(((name, size) for name, size in (("s", 1.0), ("ms", 1e-3))
+                        if length >= size), ("us", 1e-6))
+    wanted = max(length, 1e-9) / scale / TICKS_MOST
+    power = 10.0 ** math.floor(math.log10(wanted))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= wanted * 0.999999)
+    return [step * scale * i for i in range(int(length / scale / step * 1.000001) + 1)], unit
+
+
 def _axis(begin: float, end: float, y: float) -> list[str]:
     """Times below a picture that goes from one moment to another; they count from its begin."""
     whence = "the job's begin" if begin == 0 else f"{begin:.3f} s after the job's begin"
     parts = []
-    for tick in range(TICKS + 1):
-        x = LEFT + (WIDTH - LEFT - RIGHT) * tick / TICKS
+    ticks, unit = _ticks(end - begin)
+    scale = {"s": 1.0, "ms": 1e3, "us": 1e6}[unit]
+    for tick in ticks:
+        x = LEFT + (WIDTH - LEFT - RIGHT) * tick / max(end - begin, 1e-9)
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{y:.1f}" y2="{y + 5:.1f}" '
                      'class="axis"/>')
-        parts.append(_text(x, y + 18, seconds_text((end - begin) * tick / TICKS), "middle"))
+        parts.append(_text(x, y + 18, f"{tick * scale:.6g} {unit}", "middle"))
     parts.append(_text(LEFT + (WIDTH - LEFT - RIGHT) / 2, y + 36, f"time from {whence}",
                        "middle"))
     return parts
