@@ -45,6 +45,13 @@ def log_text(ranks=(0, 1)):
     return "".join(RANK.format(rank=rank, small=small, **numbers) for rank in ranks)
 
 
+def delayed_job(setting):
+    """The same job with write-behind, which waits 90 ms in the close."""
+    text = log_text().replace("sluice=0", f"sluice=0 {setting}")
+    text = text.replace(f"close 0 {600 * MS} 1000", f"close 0 {600 * MS} {90 * MS}")
+    return jobs.from_log(record.parse(text), "log")
+
+
 class Figures(unittest.TestCase):
     def setUp(self):
         self.job = jobs.from_log(record.parse(log_text()), "log")
@@ -72,6 +79,12 @@ class Figures(unittest.TestCase):
         two = jobs.from_log(record.parse(other), "log")
         self.assertEqual(parts.sizes(two).rows[0][0], "100 B to 2 KiB")
 
+    def test_the_rate_is_that_of_all_ranks_while_bytes_were_on_their_way(self):
+        moved = 2 * (2 * 1048576 + 40 * 100)
+        self.assertAlmostEqual(figures.by_file(self.job)[0].rate, moved / 0.390, delta=100)
+        self.assertIn("10.3 MiB/s", dict(parts.head(self.job))["moved"])
+        self.assertEqual(parts.files(self.job).rows[0][4], "10.3")
+
     def test_heat_adds_up_to_the_seconds_in_calls(self):
         cells = figures.heat(self.job, columns=70, rows_most=2)
         for row, rank in zip(cells, (0, 1)):
@@ -86,6 +99,36 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(behind, 0.060 + 40 * 0.001, places=3)
         self.assertNotIn("Keep files open", found)
         self.assertIn("Use collective functions for small accesses", found)
+
+    def test_delayed_writes_are_not_advised_again_and_the_close_is(self):
+        for setting in ("env.SLUICE_WRITE_BEHIND=256M", "env.SLUICE_WRITE_BEHIND=4G,/dev/shm",
+                        "env.SLUICE_HINTS=cb_nodes%3d2;sluice_write_behind%3d1048576"):
+            job = delayed_job(setting)
+            found = {one.title: one for one in advice.advice(job)}
+            self.assertNotIn("Delay blocking writes with sluice run --behind", found)
+            close = found["Write earlier, or less, before the close"]
+            self.assertAlmostEqual(close.seconds, 0.090, places=4)
+            # 4.008 MiB from the first write at 20 ms to the end of the close at 690 ms.
+            self.assertIn("at least 5.98 MiB/s", close.text)
+            row, = parts.files(job).rows
+            self.assertEqual(row[5:], ["190 ms", "90 ms", "-", "-"])
+            self.assertIn("write-behind", parts.delayed_note(job))
+
+    def test_writes_are_delayed_only_where_the_library_did_so(self):
+        for setting in ("env.SLUICE_WRITE_BEHIND=0", "env.SLUICE_HINTS=sluice_write_behind%3d0"):
+            self.assertEqual(delayed_job(setting).behind, set())
+        off = log_text().replace("sluice=0", "sluice=off env.SLUICE_WRITE_BEHIND=256M")
+        self.assertEqual(jobs.from_log(record.parse(off), "log").behind, set())
+        hint = log_text().replace("mode=create", "mode=create hint.sluice_write_behind=1048576")
+        self.assertEqual(jobs.from_log(record.parse(hint), "log").behind, {"/f"})
+
+    def test_reading_ahead_is_not_advised_again(self):
+        read = log_text().replace("write_all", "read_all")
+        read = read.replace(f"read_all 0 {20 * MS}", f"read_all 0 {60 * MS}")
+        title = "Read ahead with sluice run --ahead"
+        for head, advised in (("sluice=0", True), ("sluice=0 env.SLUICE_READ_AHEAD=256M", False)):
+            job = jobs.from_log(record.parse(read.replace("sluice=0", head)), "log")
+            self.assertEqual(title in {one.title for one in advice.advice(job)}, advised)
 
     def test_the_rank_that_comes_last_has_a_name(self):
         """One that is last to half of the calls only has none."""
@@ -164,6 +207,14 @@ class Page(unittest.TestCase):
         code, said = self.sluice(self.folder)
         self.assertEqual(code, 0, said)
         self.assertIn("waits for a message", (self.folder / "report.html").read_text())
+
+    def test_a_trace_says_which_writes_were_delayed(self):
+        """By a copy in a call; it has no file of its own."""
+        slices = [timeline.Slice(0, 1, "copy", "copy to write behind", 11 * MS, 12 * MS, {})]
+        slices += [timeline.Slice(0, 1, "call", "MPI_File_write_at_all", begin * MS,
+                                  (begin + 5) * MS, {"file": file, "bytes": 1})
+                   for begin, file in ((0, "/e"), (10, "/f"), (20, "/g"))]
+        self.assertEqual(jobs.from_trace(timeline.Timeline(slices=slices), "t").behind, {"/f"})
 
     def test_a_trace_alone(self):
         code, said = self.sluice(GOLDEN, "--text")

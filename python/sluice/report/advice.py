@@ -55,7 +55,7 @@ def _saved(job: Job, wanted: Callable[[Access], bool],
 
 
 def _behind(job: Job) -> Advice:
-    saved = _saved(job, lambda one: one.writes and one.blocking,
+    saved = _saved(job, lambda one: one.writes and one.blocking and one.file not in job.behind,
                    lambda calls, one: _after(calls, one.returned, job.seconds),
                    lambda one: one.blocked)
     return Advice(saved, "Delay blocking writes with sluice run --behind",
@@ -65,11 +65,30 @@ def _behind(job: Job) -> Advice:
 
 
 def _ahead(job: Job) -> Advice:
-    saved = _saved(job, lambda one: not one.writes and one.blocking and one.collective,
+    saved = _saved(job, lambda one: (not one.writes and one.blocking and one.collective
+                                     and one.file not in job.ahead),
                    lambda calls, one: _before(calls, one.begin), lambda one: one.blocked)
     return Advice(saved, "Read ahead with sluice run --ahead",
                   "Blocking collective reads came with computation before them. Where each step "
                   "reads the next part of a file, read-ahead fetches it during that computation.")
+
+
+def _close(job: Job) -> Advice:
+    """Delayed writes for which the close waited. What all ranks of a file waited is meant: the
+    rest is waiting for a rank that comes late."""
+    closing = figures.closing_by_file(job)
+    seconds: dict[int, float] = defaultdict(float)
+    for name in job.behind & closing.keys():
+        for rank in closing[name]:
+            seconds[rank] += min(closing[name].values())
+    delayed = [one for one in figures.by_file(job) if one.name in closing and one.delayed]
+    rates = [one.rate for one in delayed if one.rate]
+    rate = f" This file took at least {figures.rate_text(rates[0])}." if len(rates) == 1 else (
+        f" These files took at least {figures.rate_text(min(rates))} each." if rates else "")
+    return Advice(max(seconds.values(), default=0.0), "Write earlier, or less, before the close",
+                  "Writes are delayed already, and MPI_File_close waits until they are in the "
+                  f"file: no computation follows the last ones that could hide them.{rate} Write "
+                  "them earlier, write less at the end, or close the file after more computation.")
 
 
 def _wait_later(job: Job) -> Advice:
@@ -138,8 +157,8 @@ def _uneven(job: Job) -> Advice | None:
 
 def advice(job: Job) -> list[Advice]:
     """Worth telling, the most useful first."""
-    found: Iterable[Advice | None] = (_behind(job), _ahead(job), _wait_later(job), _small(job),
-                                      _open_once(job), _uneven(job))
+    found: Iterable[Advice | None] = (_behind(job), _close(job), _ahead(job), _wait_later(job),
+                                      _small(job), _open_once(job), _uneven(job))
     worth = [one for one in found if one and one.seconds is not None
              and one.seconds >= max(WORTH * job.seconds, 1e-3)]
     return sorted(worth, key=lambda one: -(one.seconds or 0.0))

@@ -18,11 +18,21 @@ class FileFigures:
     bytes_read: int
     blocked: float
     under_way: float
+    closing: float = 0.0
+    delayed: bool = False  # A log does not say when delayed writes reached the file.
+    moving: float = 0.0  # Seconds in which its bytes were on their way, of all ranks.
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes of all ranks in a second while any were on their way; None: none were."""
+        moved = self.bytes_written + self.bytes_read
+        return moved / self.moving if moved and self.moving > 0 else None
 
     @property
     def hidden(self) -> float | None:
-        """The part of the time under way in which no call waited; None: nothing was under way."""
-        if self.under_way <= 0:
+        """The part of the time under way in which no call waited; None: nothing was under way,
+        or it is not known."""
+        if self.under_way <= 0 or self.delayed:
             return None
         return max(0.0, 1 - self.blocked / self.under_way)
 
@@ -41,12 +51,56 @@ def _most(by_rank: dict[int, float]) -> float:
     return max(by_rank.values(), default=0.0)
 
 
+def rate_text(rate: float) -> str:
+    """In the unit that MPI programs are compared in."""
+    value = rate / (1 << 20)
+    return f"{value:.0f} MiB/s" if value >= 99.95 else f"{value:.3g} MiB/s"
+
+
+def closing_by_file(job: Job) -> dict[str, dict[int, float]]:
+    """Seconds in MPI_File_close, by file and rank."""
+    found: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for other in job.others:
+        if other.function == "close":
+            found[other.file][other.rank] += other.seconds
+    return found
+
+
+def _on_their_way(job: Job) -> dict[str, list[timeline.Interval]]:
+    """When bytes of each file were on their way. Delayed ones were at most until the rank's next
+    sync or close of the file returned."""
+    until: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for other in sorted(job.others, key=lambda one: one.end):
+        if other.function in ("close", "sync"):
+            until[other.file, other.rank].append(other.end)
+    found: dict[str, list[timeline.Interval]] = defaultdict(list)
+    for one in job.accesses:
+        end = one.completed
+        if one.writes and one.blocking and one.file in job.behind:
+            ends = until[one.file, one.rank]
+            place = bisect.bisect_left(ends, end)
+            end = ends[place] if place < len(ends) else end
+        found[one.file].append((int(one.begin * 1e9), int(end * 1e9)))
+    return found
+
+
+def moving(job: Job) -> float:
+    """Seconds in which bytes of any file were on their way."""
+    spans = [span for of_file in _on_their_way(job).values() for span in of_file]
+    return timeline.seconds(timeline.union(spans))
+
+
 def by_file(job: Job) -> list[FileFigures]:
     """Those in which the program waited longest come first."""
     blocked: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     spans: dict[str, dict[int, list[timeline.Interval]]] = defaultdict(lambda: defaultdict(list))
     found: dict[str, FileFigures] = {}
+    delayed: set[str] = set()
+    on_their_way = _on_their_way(job)
+    closing = closing_by_file(job)
     for one in job.accesses:
+        if one.writes and one.blocking and one.file in job.behind:
+            delayed.add(one.file)
         figures = found.setdefault(one.file, FileFigures(one.file, 0, 0, 0, 0.0, 0.0))
         figures.calls += 1
         if one.writes:
@@ -57,9 +111,12 @@ def by_file(job: Job) -> list[FileFigures]:
         spans[one.file][one.rank].append((int(one.begin * 1e9), int(one.completed * 1e9)))
     for name, figures in found.items():
         figures.blocked = _most(blocked[name])
+        figures.closing = _most(closing.get(name, {}))
+        figures.delayed = name in delayed
+        figures.moving = timeline.seconds(timeline.union(on_their_way[name]))
         figures.under_way = _most({rank: timeline.seconds(timeline.union(all_spans))
                                    for rank, all_spans in spans[name].items()})
-    return sorted(found.values(), key=lambda one: -one.blocked)
+    return sorted(found.values(), key=lambda one: -one.blocked - one.closing)
 
 
 def by_call(job: Job) -> list[CallFigures]:

@@ -2,6 +2,8 @@
 or from a trace of SLUICE_TRACE, in one form."""
 from __future__ import annotations
 
+import bisect
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -66,6 +68,8 @@ class Job:
     others: list[OtherCall] = field(default_factory=list)
     missing: str = ""  # what the log or the trace lacks, in words
     trace: timeline.Timeline | None = None
+    behind: set[str] = field(default_factory=set)  # Files whose blocking writes are delayed.
+    ahead: set[str] = field(default_factory=set)  # Those whose blocking reads are made ahead.
 
     def calls(self) -> Iterable[tuple[int, float, float]]:
         """Rank, begin and end of every call that the program spent time in."""
@@ -126,6 +130,27 @@ def _access(rank: record.Rank, call: record.Call, start: int, end: record.Call |
                   _pieces(rank.bytes_of(call), filetype), call.writes, call.collective, blocking)
 
 
+def _is_on(value: str) -> bool:
+    """Of write-behind and read-ahead: a size other than 0."""
+    size = re.match(r"\s*(\d+)", value)
+    return size is not None and int(size.group(1)) > 0
+
+
+def _files_with(rank: record.Rank, setting: str) -> set[str]:
+    """Where the library delayed writes, or read ahead: a hint of the open goes before those of the
+    job, and these before the variable."""
+    if rank.head.get("sluice") == "off":
+        return set()
+    hint, found = f"sluice_{setting}", set()
+    of_job = dict(one.partition("=")[::2]
+                  for one in rank.head.get("env.SLUICE_HINTS", "").split(";"))
+    usual = of_job.get(hint, rank.head.get(f"env.SLUICE_{setting.upper()}", "0"))
+    for call in rank.calls:
+        if call.name == "open" and _is_on(call.hints().get(hint, usual)):
+            found.add(rank.file_name(call))
+    return found
+
+
 def from_log(log: record.Log, source: str) -> Job:
     """A log of `sluice record`."""
     first = min((rank.start for rank in log.ranks), default=0)
@@ -135,6 +160,8 @@ def from_log(log: record.Log, source: str) -> Job:
               missing=log.missing())
     for rank in log.ranks:
         start = rank.start - first
+        job.behind |= _files_with(rank, "write_behind")
+        job.ahead |= _files_with(rank, "read_ahead")
         completions, ends = _completions(rank), _ends(rank)
         shared: set[int] = set()  # Calls that completed several: their time counts once.
         views: dict[int, record.DataType | None] = {}
@@ -166,6 +193,20 @@ def _begins_later(name: str) -> bool:
     return name.startswith("i") or name.endswith("_begin")
 
 
+def _copied_behind(trace: timeline.Timeline) -> set[str]:
+    """The files whose writes were delayed: a copy names none, but the call that it lies in does."""
+    calls: dict[int, list[timeline.Slice]] = trace.by_rank("call")
+    found = set()
+    for of_rank in calls.values():
+        of_rank.sort(key=lambda call: call.begin)
+    for copy in trace.by_category("copy"):
+        of_rank = calls[copy.rank]
+        place = bisect.bisect_right(of_rank, copy.begin, key=lambda call: call.begin) - 1
+        if copy.name == "copy to write behind" and place >= 0:
+            found.add(of_rank[place].arguments.get("file", ALL_FILES))
+    return found
+
+
 def from_trace(trace: timeline.Timeline, source: str) -> Job:
     """A trace of SLUICE_TRACE. It knows no sizes of what the MPI served."""
     parts = trace.parts
@@ -173,6 +214,7 @@ def from_trace(trace: timeline.Timeline, source: str) -> Job:
               sorted({part["host"] for part in parts}),
               max((part.get("ranks", 0) for part in parts), default=len(trace.ranks)),
               max((one.end for one in trace.slices), default=0) * 1e-9, trace=trace)
+    job.behind = _copied_behind(trace)
     if trace.cut_off:
         job.missing = "the end of the trace is missing"
     ends = {(one.rank, one.operation): one for one in trace.slices

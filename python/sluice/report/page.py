@@ -94,8 +94,9 @@ def page(job: Job, plan: list[str], version: str) -> str:
         _section("Waited and hidden, by file", "Of the rank with most. <i>Waited</i> is the time "
                  "in calls for accesses to the file, <i>under way</i> from the call that begins "
                  "an access to its completion; what is under way and not waited for is hidden "
-                 "behind computation.",
-                 pictures.blocked_bars(parts.bars(job)) + _table(parts.files(job))),
+                 "behind computation. <i>MiB/s</i> are the bytes of all ranks by the time in which "
+                 "any were on their way. " + escape(parts.delayed_note(job)),
+                 _picture(pictures.blocked_bars(parts.bars(job))) + _table(parts.files(job))),
         _section("By call", "Opens, views and closes included. The wait for a nonblocking access "
                  "counts as its.", _table(parts.calls(job))),
         _section("Ranks against time", "How much of each moment a rank, or a group of "

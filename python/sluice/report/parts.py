@@ -27,6 +27,17 @@ def size_text(size: float) -> str:
     return f"{size:.0f} {unit}" if unit == "B" else f"{size:.4g} {unit}"
 
 
+def _moved(job: Job) -> str:
+    """Bytes of all ranks, and how fast they were; empty: none were."""
+    by_file = figures.by_file(job)
+    moved = sum(one.bytes_written + one.bytes_read for one in by_file)
+    seconds = figures.moving(job)
+    if moved == 0 or seconds <= 0:
+        return ""
+    rate = figures.rate_text(moved / seconds)
+    return f"{size_text(moved)} by all ranks, {rate} while any were on their way"
+
+
 def head(job: Job) -> list[tuple[str, str]]:
     """Name and value of what is known of the job."""
     waited = max(figures.blocked_by_rank(job).values(), default=0.0)
@@ -36,6 +47,7 @@ def head(job: Job) -> list[tuple[str, str]]:
     found = [("program", job.program), ("MPI", job.mpi),
              ("ranks", f"{job.ranks} on {hosts} ({shown})"),
              ("run", seconds_text(job.seconds)),
+             ("moved", _moved(job)),
              ("in calls on files", f"{seconds_text(waited)}{share}, on the rank with most"),
              ("read from", job.source), ("missing", job.missing)]
     return [(name, value) for name, value in found if value]
@@ -43,13 +55,30 @@ def head(job: Job) -> list[tuple[str, str]]:
 
 def files(job: Job) -> Table:
     """Waited and hidden, by file."""
-    table = Table(["file", "calls", "written", "read", "waited", "under way", "hidden"])
+    table = Table(["file", "calls", "written", "read", "MiB/s", "waited", "in close", "under way",
+                   "hidden"])
     for one in figures.by_file(job)[:FILES_MOST]:
         hidden = "" if one.hidden is None else f"{100 * one.hidden:.0f} %"
         table.rows.append([one.name, str(one.calls), size_text(one.bytes_written),
-                           size_text(one.bytes_read), seconds_text(one.blocked),
-                           seconds_text(one.under_way), hidden])
+                           size_text(one.bytes_read), _rate(one.rate), seconds_text(one.blocked),
+                           seconds_text(one.closing),
+                           "-" if one.delayed else seconds_text(one.under_way),
+                           "-" if one.delayed else hidden])
     return table
+
+
+def _rate(rate: float | None) -> str:
+    """Below a head that has the unit."""
+    return "" if rate is None else figures.rate_text(rate).removesuffix(" MiB/s")
+
+
+def delayed_note(job: Job) -> str:
+    """Why a table lacks figures; empty: it lacks none."""
+    if not any(one.delayed for one in figures.by_file(job)):
+        return ""
+    return ("Blocking writes were delayed (write-behind), and a log does not say when delayed "
+            "bytes reached the file: MiB/s count until the close, and what was hidden is in the "
+            "summary of SLUICE_STATS=1.")
 
 
 def calls(job: Job) -> Table:
@@ -85,7 +114,7 @@ def advised(job: Job) -> list[Advice]:
 # In a trace names are short, and a trace may be an old one.
 WAITS = {"waits for other ranks' calls": "waits until other ranks make the call",
          "waits for other ranks' ends": "waits until other ranks have done their part",
-         "waits for other ranks' claims": "waits until other ranks say which bytes they have"}
+         "waits for other ranks' claims": "waits to hear which bytes other ranks have"}
 
 
 def waits(job: Job) -> Table:
@@ -104,7 +133,9 @@ def waits(job: Job) -> Table:
     return table
 
 
-def bars(job: Job) -> list[tuple[str, float, float]]:
-    """For the picture: file, seconds waited, seconds hidden."""
-    return [("independent calls" if one.name == ALL_FILES else one.name, one.blocked,
-             max(0.0, one.under_way - one.blocked)) for one in figures.by_file(job)[:8]]
+def bars(job: Job) -> list[tuple[str, float, float | None]]:
+    """For the picture: file, seconds waited, seconds hidden; None: not known."""
+    return [("independent calls" if one.name == ALL_FILES else one.name,
+             one.blocked + one.closing,
+             None if one.delayed else max(0.0, one.under_way - one.blocked))
+            for one in figures.by_file(job)[:8]]

@@ -105,9 +105,9 @@ def heat_map(cells: list[list[float]], job: Job) -> str:
     return _svg(y + 20, "Time in calls on files, by rank and moment", parts)
 
 
-def blocked_bars(rows: list[tuple[str, float, float]]) -> str:
-    """For each file: seconds in calls, and seconds under way that no call waited for."""
-    most = max((blocked + hidden for _, blocked, hidden in rows), default=0.0) or 1.0
+def blocked_bars(rows: list[tuple[str, float, float | None]]) -> str:
+    """For each file: seconds in calls, and seconds under way that no call waited for, if known."""
+    most = max((blocked + (hidden or 0.0) for _, blocked, hidden in rows), default=0.0) or 1.0
     parts, y, room = [], 30.0, WIDTH - LEFT - RIGHT - 190
     for place, (colour, name) in enumerate((("red", "the program waits in a call"),
                                             ("green", "under way while it computes"))):
@@ -115,7 +115,7 @@ def blocked_bars(rows: list[tuple[str, float, float]]) -> str:
                      f'fill="{COLOURS[colour]}"/>')
         parts.append(_text(LEFT + 230 * place + 18, 14, name))
     for name, blocked, hidden in rows:
-        a, b = room * blocked / most, room * hidden / most
+        a, b = room * blocked / most, room * (hidden or 0.0) / most
         shown = name if len(name) <= 18 else "..." + name[-15:]
         parts.append(_text(LEFT - 8, y + 13, shown, "end"))
         parts.append(f'<rect x="{LEFT}" y="{y}" width="{a:.1f}" height="18" '
@@ -123,7 +123,8 @@ def blocked_bars(rows: list[tuple[str, float, float]]) -> str:
         parts.append(f'<rect x="{LEFT + a:.1f}" y="{y}" width="{b:.1f}" height="18" '
                      f'fill="{COLOURS["green"]}"/>')
         parts.append(_text(LEFT + a + b + 8, y + 13,
-                           f"{seconds_text(blocked)} + {seconds_text(hidden)}"))
+                           seconds_text(blocked) + ("" if hidden is None
+                                                    else f" + {seconds_text(hidden)}")))
         y += 26
     return _svg(y + 6, "Seconds waited and seconds hidden, by file", parts)
 

@@ -27,6 +27,9 @@ def text(job: Job, plan: list[str]) -> str:
                          ("Sizes", parts.sizes(job)), ("Waits", parts.waits(job))):
         if table.rows:
             lines += ["", title, *_table(table)]
+        if title == "Files" and parts.delayed_note(job):
+            lines += textwrap.wrap(parts.delayed_note(job), 94, initial_indent="  ",
+                                   subsequent_indent="  ")
     if plan:
         lines += ["", "What the library decides for the access that took longest",
                   *(f"  {line}" for line in plan)]
