@@ -72,15 +72,18 @@ end 90000
 class Plan(unittest.TestCase):
     """What the library decides depends on the cores of a rank, which logs have."""
 
-    def told(self, command, cores, *more):
-        text = "".join(STRIDED.format(rank=rank, at=1024 * rank, cores=of_rank)
-                       for rank, of_rank in enumerate(cores))
+    def run_on(self, text, command, *more):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "a.record"
             path.write_text(text)
-            said = subprocess.run([os.environ["SLUICE"], command, path, *more], text=True,
+            return subprocess.run([os.environ["SLUICE"], command, path, *more], text=True,
                                   env=os.environ | {"SLUICE_PYTHON": sys.executable},
                                   capture_output=True, timeout=60, check=False)
+
+    def told(self, command, cores, *more):
+        text = "".join(STRIDED.format(rank=rank, at=1024 * rank, cores=of_rank)
+                       for rank, of_rank in enumerate(cores))
+        said = self.run_on(text, command, *more)
         self.assertEqual(said.returncode, 0, said.stderr)
         return " ".join(said.stdout.split())
 
@@ -99,6 +102,17 @@ class Plan(unittest.TestCase):
                 self.assertIn("The log does not say how many cores a rank had", said)
                 self.assertIn("each rank writes a part of the file as an aggregator", said)
         self.assertIn("only 2 aggregators", self.told("explain", [""] * 4, "--cores", "2"))
+
+
+    def test_a_datatype_that_lost_its_bytes_is_no_division_by_zero(self):
+        text = "".join(STRIDED.format(rank=rank, at=0, cores="") for rank in range(4))
+        for ints in ("0,1024,4096", f"{2**64},1024,4096", "1024,0,4096"):
+            filetype = text.replace("ints=1024,1024,4096", f"ints={ints}")
+            memory = (filetype.replace("filetype=1", "filetype=0")
+                      .replace("n=1048576 t=0", "n=1 t=1"))
+            for damaged in (filetype, memory):
+                said = self.run_on(damaged, "explain")
+                self.assertIn(said.returncode, (0, 1, 2), said.stderr)
 
 
 class MadeUp(tune.Tuner):

@@ -48,6 +48,11 @@ bool is_access(std::string_view name) {
     return name.starts_with("write") || name.starts_with("read");
 }
 
+/// Of a datatype without bytes no pieces can be counted; a damaged log may have accesses by one.
+bool has_room(std::shared_ptr<Layout const> const& layout) noexcept {
+    return layout && layout->tile_bytes() > 0;
+}
+
 /// Walks over one rank's lines.
 class Walk {
 public:
@@ -89,7 +94,7 @@ private:
         file.etype = entry.number("etype", -1), file.filetype = entry.number("filetype", -1);
         auto const* const etype = types_.find(file.etype);
         auto const layout = types_.layout(file.filetype);
-        file.known = etype && layout && entry.find("rep") != "external32";
+        file.known = etype && has_room(layout) && entry.find("rep") != "external32";
         if (file.known)
             file.view = {entry.number("at", 0), layout, std::max<Bytes>(etype->size, 1)};
         file.pointer = 0;
@@ -136,7 +141,7 @@ private:
         request.position = place * file.view.etype_bytes;
         request.bytes = file.known ? bytes : 0;
         auto const memory = types_.layout(entry.number("t", -1));
-        if (memory) request.memory = memory;
+        if (has_room(memory)) request.memory = memory;
         separate_tiles(request);
         part.shape = {file.etype, file.filetype, entry.number("n", 0), entry.number("t", -1)};
         return &part;
