@@ -51,7 +51,7 @@ class InPython(unittest.TestCase):
 
     def test_help_lists_it(self):
         for words in (["help"], ["--help"]):
-            self.assertRegex(self.sluice(*words).stdout, r"sluice sample FILE +what a sample does")
+            self.assertRegex(self.sluice(*words).stdout, r"sluice sample FILE\s+what a sample does")
         self.assertIn("--help", self.sluice("help", "sample").stdout)
         self.assertIn("did you mean sample?", self.sluice("sampl").stderr)
 

@@ -179,7 +179,8 @@ class Tests:
                                           SECONDS * self.args.patience, mark)
             left = runner.leftover_processes(mark)
             runner.end_processes(mark)
-            story = Story(scenario.ranks, scenario.steps, (folder / "notes").read_text(), output)
+            story = Story(scenario.ranks, scenario.steps, (folder / "notes").read_text(), output,
+                          "ranks_per_node" in scenario.test)
             reasons = ["out of time"] if code is None else [f"exit code {code}"] if code else []
             reasons += [f"processes left: {left}"] if left else []
             reasons += [f"left: {name}" for name in jobs.names_left(folder) - names]
