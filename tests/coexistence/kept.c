@@ -4,6 +4,7 @@
  *   stale       the same, where the program has a file of its own in the place of the journal
  *   plain       writes them without MPI, as a script repairs a file
  *   check       waits until all of them are in the file, and tells the letters that are there */
+#include "letters.h"
 #include "pieces.h"
 
 #include <fcntl.h>
@@ -12,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LONG_PIECE = 1 << 20, OWN_BYTES = 8 << 20 };
+enum { OWN_BYTES = 8 << 20 };
 
-static char piece[LONG_PIECE];
+static char piece[LETTERS_BYTES];
 
 static void move_away(char const* path) {
     char name[4096];
@@ -29,9 +30,9 @@ static void write_by_mpi(char const* how, char const* path, int pieces) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_File file = open_pieces(MPI_COMM_WORLD, path, MPI_INFO_NULL);
     for (int i = 0; i < pieces; ++i) {
-        MPI_Offset const at = (MPI_Offset)(i * ranks + rank) * LONG_PIECE;
+        MPI_Offset const at = (MPI_Offset)(i * ranks + rank) * LETTERS_BYTES;
         int const code =
-            MPI_File_write_at_all(file, at, piece, LONG_PIECE, MPI_BYTE, MPI_STATUS_IGNORE);
+            MPI_File_write_at_all(file, at, piece, LETTERS_BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
         require(code == MPI_SUCCESS, "MPI_File_write_at_all");
     }
     if (strcmp(how, "moved") == 0) move_away(path);
@@ -59,19 +60,9 @@ static void check_own(int own) {
 static void write_plainly(char const* path, int pieces) {
     int const file = open(path, O_WRONLY | O_CREAT, 0600);
     for (int i = 0; i < pieces; ++i)
-        require(pwrite(file, piece, LONG_PIECE, (off_t)i * LONG_PIECE) == LONG_PIECE, "pwrite");
+        require(pwrite(file, piece, LETTERS_BYTES, (off_t)i * LETTERS_BYTES) == LETTERS_BYTES,
+                "pwrite");
     close(file);
-}
-
-static int count(char const* path, int pieces, char letter) {
-    int found = 0;
-    FILE* const file = fopen(path, "rb");
-    for (int i = 0; file && i < pieces; ++i) {
-        fseek(file, (long)i * LONG_PIECE + 4711, SEEK_SET);
-        found += fgetc(file) == letter;
-    }
-    if (file) fclose(file);
-    return found;
 }
 
 int main(int argc, char** argv) {
@@ -82,9 +73,10 @@ int main(int argc, char** argv) {
     if (strcmp(how, "plain") == 0) {
         write_plainly(path, pieces);
     } else if (strcmp(how, "check") == 0) {
-        for (int i = 0; i < 100 && count(path, pieces, argv[4][0]) < pieces; ++i) usleep(50000);
+        for (int i = 0; i < 100 && count_letters(path, pieces, argv[4][0]) < pieces; ++i)
+            usleep(50000);
         usleep(500000); /* A keeper that writes late does it now. */
-        printf("%d of %d pieces of %s\n", count(path, pieces, argv[4][0]), pieces, argv[4]);
+        printf("%d of %d pieces of %s\n", count_letters(path, pieces, argv[4][0]), pieces, argv[4]);
     } else {
         int const own = strcmp(how, "stale") == 0 ? take_place_of_journal(path) : -1;
         write_by_mpi(how, path, pieces);

@@ -3,53 +3,43 @@
  * (independent calls by a handle of both), collective (both ranks, each its own bytes); it tells
  * rank 0, and is killed. Rank 0 then reads those bytes, or writes `new` over them. `survivor check
  * WHAT PATH` says what is in the file when both and their keepers have ended. */
+#include "letters.h"
 #include "pieces.h"
 
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 1 << 20, WRITTEN = 12, SECONDS = 60 };
+enum { WRITTEN = 12, SECONDS = 60 };
 
-static char piece[PIECE];
+static char piece[LETTERS_BYTES];
 
 static void write_old(MPI_File file, int is_collective, int rank) {
     memset(piece, 'o', sizeof piece);
     for (int i = 0; i < WRITTEN; ++i) {
-        MPI_Offset const at = (MPI_Offset)(rank == 1 ? i : i + WRITTEN) * PIECE;
+        MPI_Offset const at = (MPI_Offset)(rank == 1 ? i : i + WRITTEN) * LETTERS_BYTES;
         int const code =
             is_collective
-                ? MPI_File_write_at_all(file, at, piece, PIECE, MPI_BYTE, MPI_STATUS_IGNORE)
-                : MPI_File_write_at(file, at, piece, PIECE, MPI_BYTE, MPI_STATUS_IGNORE);
+                ? MPI_File_write_at_all(file, at, piece, LETTERS_BYTES, MPI_BYTE, MPI_STATUS_IGNORE)
+                : MPI_File_write_at(file, at, piece, LETTERS_BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
         require(code == MPI_SUCCESS, "a write of the old bytes");
     }
 }
 
-static int count_of(char const* path, char letter) {
-    int found = 0;
-    FILE* const file = fopen(path, "rb");
-    for (int i = 0; file && i < WRITTEN; ++i) {
-        fseek(file, (long)i * PIECE + 4711, SEEK_SET);
-        found += fgetc(file) == letter;
-    }
-    if (file) fclose(file);
-    return found;
-}
-
 static int access_piece(MPI_File file, MPI_Offset at, int writes) {
-    return writes ? MPI_File_write_at(file, at, piece, PIECE, MPI_BYTE, MPI_STATUS_IGNORE)
-                  : MPI_File_read_at(file, at, piece, PIECE, MPI_BYTE, MPI_STATUS_IGNORE);
+    return writes ? MPI_File_write_at(file, at, piece, LETTERS_BYTES, MPI_BYTE, MPI_STATUS_IGNORE)
+                  : MPI_File_read_at(file, at, piece, LETTERS_BYTES, MPI_BYTE, MPI_STATUS_IGNORE);
 }
 
 static void live_on(MPI_File file, int writes) {
     int right = 0;
     for (int i = 0; i < WRITTEN; ++i) {
-        MPI_Offset const at = (MPI_Offset)i * PIECE;
+        MPI_Offset const at = (MPI_Offset)i * LETTERS_BYTES;
         memset(piece, writes ? 'n' : 0, sizeof piece);
         int code = access_piece(file, at, writes);
         if (code != MPI_SUCCESS) code = access_piece(file, at, writes);
         require(code == MPI_SUCCESS, "an access behind the one that tells of the lost rank");
-        right += writes || (piece[0] == 'o' && piece[PIECE - 1] == 'o');
+        right += writes || (piece[0] == 'o' && piece[LETTERS_BYTES - 1] == 'o');
     }
     printf("the survivor is done with %d of %d pieces\n", right, WRITTEN);
     fflush(stdout);
@@ -61,9 +51,11 @@ int main(int argc, char** argv) {
     int const writes = strcmp(argv[2], "write") == 0;
     if (strcmp(calls, "check") == 0) {
         char const letter = writes ? 'n' : 'o';
-        for (int i = 0; i < 100 && count_of(path, letter) < WRITTEN; ++i) usleep(50000);
+        for (int i = 0; i < 100 && count_letters(path, WRITTEN, letter) < WRITTEN; ++i)
+            usleep(50000);
         usleep(500000); /* A keeper that writes late does it now. */
-        printf("%d of %d pieces are right in the end\n", count_of(path, letter), WRITTEN);
+        printf("%d of %d pieces are right in the end\n", count_letters(path, WRITTEN, letter),
+               WRITTEN);
         return 0;
     }
     alarm(SECONDS);
