@@ -14,7 +14,8 @@ def scripts(behind):
     run = f"{{sluice}} run --behind=64M{behind} sh -c"
     return [
         ("a script repairs what a killed rank has written",
-         f"{run} '{{program}} kill {{path}} 12 a; {{program}} plain {{path}} 12 b'", 12, "b", ""),
+         f"{run} '{{program}} kill {{path}} 12 a; LD_PRELOAD= {{program}} plain {{path}} 12 b'", 12,
+         "b", ""),
         ("a script starts a program behind another one",
          f"{run} '{{program}} end {{path}} 4 a; {{program}} kill {{path}} 8 b'", 8, "b", ""),
         ("a script starts a killed program again",
@@ -100,4 +101,4 @@ def all_cases(mpi):
             check = f"{{program}} check {{path}}{more} {pieces} {letter}"
             yield Case(f"{what}, {kind}", "kept.c", [f"^{pieces} of {pieces} pieces of {letter}"],
                        f'sh -c "{ALONE}; mkdir -p {{path}}.journals; {script}; {check}"',
-                       preload=(), settings=ALWAYS, ranks=1)
+                       preload=("slow_writes.c",), settings=ALWAYS, ranks=1)

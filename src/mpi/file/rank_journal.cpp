@@ -73,11 +73,17 @@ void claim_inherited(RankJournal& own) {
     if (own.is_refused) warn("no write of this process is delayed: " + claimed.why, true);
 }
 
-/// Ranks of which nothing is known may be on other nodes.
+/// Ranks of which nothing is known may be on other nodes. A process without a launcher is alone.
+bool is_one_node() {
+    int has_world = 0, ranks = 0;
+    if (launched_ranks() > 0) return launched_ranks() == launched_ranks_of_node();
+    PMPI_Initialized(&has_world);
+    return has_world && PMPI_Comm_size(MPI_COMM_WORLD, &ranks) == MPI_SUCCESS && ranks == 1;
+}
+
 std::shared_ptr<MarkTable>& only_marks_of_node() {
-    bool const is_one_node = launched_ranks() > 0 && launched_ranks() == launched_ranks_of_node();
     static auto* const only =
-        new std::shared_ptr<MarkTable>(is_one_node ? MarkTable::of_node() : nullptr);
+        new std::shared_ptr<MarkTable>(is_one_node() ? MarkTable::of_node() : nullptr);
     return *only;
 }
 
