@@ -77,8 +77,8 @@ ReplayOutcome replay_with_peers(Kept& kept, std::span<JournalKeeper const> keepe
     PeerJournals peers(keepers);
     if (!peers.may_write()) {
         let_go_of_output();
-        kept.handed
-            .close_files();  // Who writes takes a lease, for which nobody else may have them.
+        // Who writes takes a lease of the files, for which nobody else may have them.
+        kept.handed.close_files();
         peers.wait();
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
@@ -104,8 +104,8 @@ void write_out(Kept& kept) {
     if (table) (void)table->hold(UnfinishedMarks::of_keepers);  // See `sluice recover --wait`.
     kept.handed.take();
     write_marked(kept);
-    std::atomic_ref(kept.mapped->header().rank_ended)
-        .store(1);  // Other keepers may write the rest.
+    // Other keepers may write the rest.
+    std::atomic_ref(kept.mapped->header().rank_ended).store(1);
     auto const keepers = journal_peers(kept.mapped->bytes());
     if (!keepers.empty()) tell(replay_with_peers(kept, keepers), kept);
     bool const is_empty = records_of(kept.mapped->bytes()).empty();

@@ -54,9 +54,10 @@ void HandedOver::take() {
         if (message.what == Handed::back) {
             files_.erase(message.file);
             marks_.erase(message.file);
+        } else if (given.get() >= 0 && message.what == Handed::marks) {
+            marks_.emplace(message.file, std::move(given));
         } else if (given.get() >= 0) {
-            auto& all = message.what == Handed::marks ? marks_ : files_;
-            all.insert_or_assign(message.file, std::move(given));
+            files_.insert_or_assign(message.file, std::move(given));
         }
     }
 }

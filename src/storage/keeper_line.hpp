@@ -46,7 +46,8 @@ public:
 
 private:
     Descriptor socket_;
-    std::map<FileIdentity, Descriptor> files_, marks_;
+    std::map<FileIdentity, Descriptor> files_;
+    std::multimap<FileIdentity, Descriptor> marks_;  ///< Each handle of a file has its own.
 };
 
 /// The keeper's end and the rank's end; none where the system refuses.

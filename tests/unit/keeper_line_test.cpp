@@ -60,6 +60,20 @@ TEST_F(KeeperLines, KeepMarksUntilTheyAreEnded) {
     EXPECT_FALSE(other.is_held_by_others({0, 10}));
 }
 
+TEST_F(KeeperLines, KeepTheMarksOfEachHandleOfAFile) {
+    UnfinishedMarks other(nullptr, file.get(), identity);
+    for (Offset at : {0, 100}) {
+        UnfinishedMarks marks(nullptr, file.get(), identity);
+        ASSERT_TRUE(marks.hold({at, at + 10}));
+        ASSERT_TRUE(line.give_marks(identity, marks.descriptor_of_file()));
+    }
+    kept.take();
+    EXPECT_TRUE(other.is_held_by_others({0, 10}));
+    EXPECT_TRUE(other.is_held_by_others({100, 110}));
+    kept.end_marks();
+    EXPECT_FALSE(other.is_held_by_others({0, 110}));
+}
+
 /// A keeper that takes nothing for a while.
 TEST_F(KeeperLines, DoNotWaitForTheKeeper) {
     int given = 0;
