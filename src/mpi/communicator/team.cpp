@@ -134,9 +134,9 @@ std::shared_ptr<Team> Team::revive(MPI_Comm communicator, bool& is_one_too_many)
     std::uint64_t const names[3]{mine, ~mine, ~std::uint64_t{teams}};
     std::uint64_t least[3]{};
     PMPI_Allreduce(names, least, 3, MPI_UINT64_T, MPI_MIN, communicator);
-    is_one_too_many = mine == 0 && ~least[2] >= teams_at_most;
-    if (!team || (least[0] == mine && least[1] == ~mine)) return team;
-    retire(std::move(team));
+    if (team && least[0] == mine && least[1] == ~mine) return team;
+    is_one_too_many = ~least[2] >= teams_at_most;
+    if (team) retire(std::move(team));
     return nullptr;
 }
 
