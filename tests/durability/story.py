@@ -11,6 +11,7 @@ from jobs import FILL, SIZE, cells, wrong_bytes
 
 CLASSES = {"EIO": "io", "ENOSPC": "no_space"}
 WRITES = ("write", "split", "alone")
+CHECKPOINT = "a checkpoint of the delayed writes"  # Of a journal in a folder; the log tells it.
 ENDS = ("sync", "close")  # No error of an earlier write comes after the next of these.
 LOGGED = re.compile(r"sluice: rank (\d+) on \S+: (.*)")
 # Made by functions of the MPIs: MPICH's return no error that the program's handler was given, and
@@ -202,7 +203,7 @@ class Story:
     @property
     def gave_up(self):
         """Whether a checkpoint failed to make the file durable."""
-        return "a checkpoint of the delayed writes" in self.output
+        return CHECKPOINT in self.output
 
     def flush_faults(self, error):
         """A sync that fails is told by itself; where a checkpoint failed, all later ones tell."""
@@ -218,15 +219,19 @@ class Story:
     def steps_of_flush(self, rank):
         """Where a rank is told of flushes that failed: of all ranks' in a close, and in a sync
         between nodes; in a sync of one node of its own (decision 0056)."""
-        own = [one for one in self.failures if one.rank == rank]
-        if self.gave_up:
-            first = self.window(self.failures[0].step)[-1]
-            steps = [n for n in range(first, len(self.steps)) if self.step(n) in ENDS]
-        else:
-            steps = sorted(self.failed_steps())
-        if self.between_nodes or (self.gave_up and own):
+        steps = self.steps_that_tell(self.failures, self.gave_up)
+        if self.between_nodes:
             return steps
-        return [n for n in steps if self.step(n) == "close" or n in {one.step for one in own}]
+        gave_up = any(CHECKPOINT in line for line in self.log[rank])
+        own = self.steps_that_tell([one for one in self.failures if one.rank == rank], gave_up)
+        return [n for n in steps if self.step(n) == "close" or n in own]
+
+    def steps_that_tell(self, failures, gave_up):
+        """A journal that gave up tells each time, any other flush once."""
+        if not gave_up or not failures:
+            return sorted({one.step for one in failures})
+        first = self.window(failures[0].step)[-1]
+        return [n for n in range(first, len(self.steps)) if self.step(n) in ENDS]
 
     def journal_faults(self, error):
         """The program gets all that it asked for."""
