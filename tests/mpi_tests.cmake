@@ -2,8 +2,8 @@
 
 # What all programs under Sluice run through: the library, and `sluice run` with its keeper.
 set(library_reach src/base src/trace src/schedule src/file src/system src/transport src/storage
-    src/record src/mpi include device/model tools/command_run.cpp tools/keeper.cpp tools/sluice.cpp
-    tests/mpi tests/lot.py)
+    src/behind src/record src/mpi include device/model tools/command_run.cpp tools/keeper.cpp
+    tools/sluice.cpp tests/mpi tests/lot.py)
 
 # sluice_mpi_program(<program> <mpi> PART <part> LEVEL <level> [SHARES <number>] [SHORT | ENGINE])
 # All its runs of the level, see tests/mpi; in shares where they take longer than a part may.

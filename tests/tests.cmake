@@ -144,7 +144,7 @@ set(reach_papers_page_test results docs)
 set(reach_pictures_test results docs)
 set(reach_python_test python bench setup)
 set(reach_recorded_jobs_test src/record results)
-set(reach_recover_test src/storage src/system)
+set(reach_recover_test src/behind src/storage src/system)
 set(reach_report_test results)
 set(reach_results_test results)
 set(reach_run_test setup)
@@ -170,7 +170,7 @@ endfunction()
 # `sluice recover` believes nothing that it reads: each run draws other journals.
 function(sluice_recover_tests)
     set(fuzz python3 ${tests}/command/recover_fuzz.py --seconds)
-    set(of_fuzz REACH tests/command src/storage src/system src/base tools tests/lot.py
+    set(of_fuzz REACH tests/command src/behind src/storage src/system src/base tools tests/lot.py
         TARGETS sluice_command ENVIRONMENT SLUICE=${PROJECT_BINARY_DIR}/bin/sluice)
     if(NOT SLUICE_SANITIZE)
         sluice_test("recover, damaged journals, short," SHORT BESIDE ${of_fuzz} COMMAND ${fuzz} 5)

@@ -31,6 +31,7 @@ REACH = {
     "src/system": _SYSTEM,
     "src/transport": (*_SYSTEM, "transport/"),
     "src/storage": _STORAGE,
+    "src/behind": (*_STORAGE, "behind/"),
     "src/file/plan": (*_SCHEDULE, "file/plan/"),
     "src/file/run": _FILE,
     "src/collective": (*_SCHEDULE, "collective/"),
@@ -38,7 +39,7 @@ REACH = {
     "src/simulate/proof": (*_SCHEDULE, "collective/", "simulate/proof/"),
     "src/simulate": (*_STORAGE, "file/", "collective/", "device/model/", "simulate/"),
     "src/mpi": (*_STORAGE, "file/", "collective/", "transport/", "device/model/", "record/",
-                "mpi/", "sluice/"),
+                "behind/", "mpi/", "sluice/"),
     "device/model": (*_STORAGE, "device/model/"),
     "bench/patterns": (*_BASE, "bench/patterns/"),
 }

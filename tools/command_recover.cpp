@@ -1,6 +1,6 @@
 // `sluice recover`: writes what journals of dead ranks hold to the files where it belongs.
-#include "storage/journal_folder.hpp"
-#include "storage/unfinished_marks.hpp"
+#include "behind/journal_folder.hpp"
+#include "behind/unfinished_marks.hpp"
 #include "system/errno_status.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"

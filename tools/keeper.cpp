@@ -1,10 +1,10 @@
 // The keeper has the rank's journal, and a descriptor of its process to wait for. See keeper.hpp.
 #include "tools/keeper.hpp"
 
-#include "storage/journal_claim.hpp"
-#include "storage/journal_folder.hpp"
-#include "storage/keeper_line.hpp"
-#include "storage/unfinished_marks.hpp"
+#include "behind/journal_claim.hpp"
+#include "behind/journal_folder.hpp"
+#include "behind/keeper_line.hpp"
+#include "behind/unfinished_marks.hpp"
 #include "system/errno_status.hpp"
 #include "system/launcher.hpp"
 #include "system/peer_process.hpp"

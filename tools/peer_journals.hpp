@@ -2,7 +2,7 @@
 // these ranks have ended, or one of them goes on without those that have, and then one keeper after
 // the other writes what is left of all that have ended, in the order of the calls.
 #pragma once
-#include "storage/journal_peers.hpp"
+#include "behind/journal_peers.hpp"
 #include "tools/replay.hpp"
 
 namespace sluice {

@@ -1,6 +1,6 @@
 // Writes what journals hold to the files where it belongs: for a keeper, and for `sluice recover`.
 #pragma once
-#include "storage/journal_format.hpp"
+#include "behind/journal_format.hpp"
 #include "system/mapping.hpp"
 
 #include <functional>

@@ -1,8 +1,8 @@
 // Who has a journal that several processes inherit: one at a time, the one that was meant, and
 // after a process that was killed nobody before its keeper has written what it left.
-#include "storage/journal_claim.hpp"
+#include "behind/journal_claim.hpp"
 
-#include "storage/journal.hpp"
+#include "behind/journal.hpp"
 #include "system/peer_process.hpp"
 
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include "request_places.hpp"
 
 #include "base/layout.hpp"
-#include "storage/journal.hpp"
+#include "behind/journal.hpp"
 
 #include <gtest/gtest.h>
 

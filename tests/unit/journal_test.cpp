@@ -2,8 +2,8 @@
 // no record is none.
 #include "request_places.hpp"
 
-#include "storage/journal.hpp"
-#include "storage/journal_peers.hpp"
+#include "behind/journal.hpp"
+#include "behind/journal_peers.hpp"
 
 #include "base/layout.hpp"
 

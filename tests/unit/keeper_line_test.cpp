@@ -1,7 +1,7 @@
 // What a rank hands to its keeper: files by their identity, and descriptions that hold marks.
-#include "storage/keeper_line.hpp"
+#include "behind/keeper_line.hpp"
 
-#include "storage/unfinished_marks.hpp"
+#include "behind/unfinished_marks.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // When it pays to delay a write: what the file system tells first, and the last write then.
-#include "storage/storage_speed.hpp"
+#include "behind/storage_speed.hpp"
 
 #include "base/affinity.hpp"
 #include "system/descriptor.hpp"

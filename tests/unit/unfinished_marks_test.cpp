@@ -1,6 +1,6 @@
 // Marks of bytes that are still to be written: seen by others, not by who holds them, and gone when
 // they are released or their holder is.
-#include "storage/unfinished_marks.hpp"
+#include "behind/unfinished_marks.hpp"
 
 #include <gtest/gtest.h>
 

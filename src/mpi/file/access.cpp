@@ -4,9 +4,9 @@
 
 #include "file/plan/overlap.hpp"
 #include "file/run/sieved_read.hpp"
+#include "mpi/behind/rank_journal.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/position.hpp"
-#include "mpi/file/rank_journal.hpp"
 #include "mpi/progress/requests.hpp"
 
 namespace sluice {

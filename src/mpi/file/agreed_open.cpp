@@ -1,10 +1,10 @@
 // One reduction compares the files and spreads the hints. See agreed_open.hpp.
 #include "mpi/file/agreed_open.hpp"
 
+#include "mpi/behind/rank_journal.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/agreed_hints.hpp"
-#include "mpi/file/rank_journal.hpp"
 #include "mpi/file/system_hints.hpp"
 #include "storage/file_striping.hpp"
 #include "storage/profile_path.hpp"

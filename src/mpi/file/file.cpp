@@ -2,14 +2,14 @@
 // file.hpp.
 #include "mpi/file/file.hpp"
 
+#include "mpi/behind/keepers.hpp"
+#include "mpi/behind/rank_journal.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/access.hpp"
 #include "mpi/file/agreed_hints.hpp"
 #include "mpi/file/agreed_open.hpp"
-#include "mpi/file/keepers.hpp"
 #include "mpi/file/position.hpp"
-#include "mpi/file/rank_journal.hpp"
 #include "mpi/file/statistics.hpp"
 #include "system/errno_status.hpp"
 #include "system/launcher.hpp"

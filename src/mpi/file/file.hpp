@@ -2,10 +2,10 @@
 // The MPI keeps a handle of its own and the individual file pointer, and where the ranks are on
 // several nodes the shared one as well. Open files are found by their handle.
 #pragma once
+#include "mpi/behind/write_behind.hpp"
 #include "mpi/file/read_ahead.hpp"
 #include "mpi/file/storages.hpp"
 #include "mpi/file/view.hpp"
-#include "mpi/file/write_behind.hpp"
 
 #include <memory>
 #include <mpi.h>

@@ -1,13 +1,13 @@
 // The library's MPI_Init, MPI_Init_thread, MPI_Finalize and session functions. At the start they
 // only raise the thread level where several nodes need it. At the end, when no function of the
 // program will run any more, they wait for requests, print statistics and end the helper thread.
+#include "mpi/behind/rank_journal.hpp"
 #include "mpi/collective/communicator.hpp"
 #include "mpi/collective/communicator_collectives.hpp"
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/communicator/job_fabric.hpp"
 #include "mpi/communicator/peers.hpp"
 #include "mpi/environment.hpp"
-#include "mpi/file/rank_journal.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"

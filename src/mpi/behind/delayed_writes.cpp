@@ -1,7 +1,7 @@
 // What a call must wait for that earlier calls have delayed. See File::wait_for_delayed().
 #include "file/plan/overlap.hpp"
+#include "mpi/behind/rank_journal.hpp"
 #include "mpi/file/file.hpp"
-#include "mpi/file/rank_journal.hpp"
 
 #include <sys/stat.h>
 

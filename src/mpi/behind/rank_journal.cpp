@@ -1,14 +1,14 @@
 // One journal for all files of the process. See rank_journal.hpp.
-#include "mpi/file/rank_journal.hpp"
+#include "mpi/behind/rank_journal.hpp"
 
+#include "behind/checkpointer.hpp"
+#include "behind/journal_claim.hpp"
+#include "behind/journal_folder.hpp"
+#include "behind/keeper_line.hpp"
 #include "mpi/communicator/team.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/progress/progress.hpp"
-#include "storage/checkpointer.hpp"
-#include "storage/journal_claim.hpp"
-#include "storage/journal_folder.hpp"
-#include "storage/keeper_line.hpp"
 #include "system/launcher.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // A Journal keeps the bytes of delayed writes in a file, which outlives the process: in memory, for
 // the rank's keeper, or in a folder, for a later start of the system, too. Each record says which
-// file, which bytes of it, and what is to be there (storage/journal_format.hpp).
+// file, which bytes of it, and what is to be there (behind/journal_format.hpp).
 //
 // In memory a record counts until its bytes are in the file. A durable journal keeps it until they
 // are on the file's device: checkpoint() makes the files durable first, and voids records then. It
@@ -8,7 +8,7 @@
 // the earlier one counts, which would bring old bytes back.
 #pragma once
 #include "base/error.hpp"
-#include "storage/journal_format.hpp"
+#include "behind/journal_format.hpp"
 #include "system/bounded_memory.hpp"
 
 #include <functional>

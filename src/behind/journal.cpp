@@ -1,9 +1,9 @@
 // Each step that a crash may end leaves a journal that says no more and no less than what was
 // acknowledged and is not yet safe elsewhere. See journal.hpp.
-#include "storage/journal.hpp"
+#include "behind/journal.hpp"
 
-#include "storage/journal_claim.hpp"
-#include "storage/journal_peers.hpp"
+#include "behind/journal_claim.hpp"
+#include "behind/journal_peers.hpp"
 
 #include <algorithm>
 

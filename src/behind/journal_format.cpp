@@ -1,6 +1,6 @@
 // Nothing that is read is believed: a journal may be any file, and a record may be torn. See
 // journal_format.hpp.
-#include "storage/journal_format.hpp"
+#include "behind/journal_format.hpp"
 
 #include "base/crc32c.hpp"
 

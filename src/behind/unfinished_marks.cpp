@@ -1,5 +1,5 @@
 // Marks are read locks of open file descriptions. See unfinished_marks.hpp.
-#include "storage/unfinished_marks.hpp"
+#include "behind/unfinished_marks.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,8 +1,8 @@
 // One exchange when a file is opened. See keepers.hpp.
-#include "mpi/file/keepers.hpp"
+#include "mpi/behind/keepers.hpp"
 
-#include "mpi/file/rank_journal.hpp"
-#include "storage/journal_peers.hpp"
+#include "behind/journal_peers.hpp"
+#include "mpi/behind/rank_journal.hpp"
 #include "system/launcher.hpp"
 
 #include <algorithm>

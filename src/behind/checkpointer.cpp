@@ -1,5 +1,5 @@
 // The thread sleeps without an end while the journal is empty. See checkpointer.hpp.
-#include "storage/checkpointer.hpp"
+#include "behind/checkpointer.hpp"
 
 #include "system/library_thread.hpp"
 

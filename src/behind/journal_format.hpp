@@ -48,7 +48,7 @@ struct JournalHeader {
     JournalKeeper keeper;
     std::uint64_t peer_count = 0;  ///< See journal_peers(). 0: nobody's order matters.
     std::uint64_t rank_ended = 0;  ///< Set by the keeper: the rank takes no writes any more.
-    // Of a journal with a keeper; see storage/journal_claim.hpp:
+    // Of a journal with a keeper; see behind/journal_claim.hpp:
     std::uint64_t process_namespace = 0;  ///< In which the keeper knows processes by number.
     std::uint32_t owner = 0;              ///< The process whose writes it holds; 0: none yet.
     /// The rank has noticed that another one has ended, and goes on without it: what the two had

@@ -1,7 +1,7 @@
 // Where the records of several ranks may overlap, their keepers must know of each other: they write
 // what is left in the order of the calls, which needs the journals of all these ranks.
 #pragma once
-#include "storage/journal_format.hpp"
+#include "behind/journal_format.hpp"
 
 namespace sluice {
 

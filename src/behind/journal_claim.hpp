@@ -6,7 +6,7 @@
 // The environment tells where the journal is and how to know it: whoever started the program may
 // have closed the descriptor, and the program may have another file there.
 #pragma once
-#include "storage/journal_format.hpp"
+#include "behind/journal_format.hpp"
 #include "system/mapping.hpp"
 
 #include <functional>
@@ -33,7 +33,7 @@ private:
 };
 
 /// For the environment: the journal behind a descriptor that the program inherits, whose header has
-/// a name, and the rank's end of the keeper's line (storage/keeper_line.hpp); -1: there is none.
+/// a name, and the rank's end of the keeper's line (behind/keeper_line.hpp); -1: there is none.
 [[nodiscard]] std::string told_journal(int fd, JournalHeader const& header, int line = -1);
 
 /// The journal that was told, for this process. `why` says why there is none, though one was told.

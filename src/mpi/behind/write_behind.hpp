@@ -4,13 +4,13 @@
 // see that bytes are still to come. A collective write that is delayed is an operation of the
 // file's queue, like a nonblocking one.
 #pragma once
+#include "behind/journal.hpp"
+#include "behind/storage_speed.hpp"
+#include "behind/unfinished_marks.hpp"
 #include "file/run/operation.hpp"
 #include "file/run/transfers.hpp"
 #include "mpi/trace/traced_behind.hpp"
-#include "storage/journal.hpp"
-#include "storage/storage_speed.hpp"
 #include "storage/stored_file.hpp"
-#include "storage/unfinished_marks.hpp"
 #include "system/bounded_memory.hpp"
 
 #include <deque>

@@ -1,6 +1,6 @@
 // A new file gets its final name when it is locked, so that whoever looks into the folder never
 // takes it for one that was left behind. See journal_folder.hpp.
-#include "storage/journal_folder.hpp"
+#include "behind/journal_folder.hpp"
 
 #include "system/errno_status.hpp"
 #include "system/mapping.hpp"

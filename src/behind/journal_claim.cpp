@@ -1,5 +1,5 @@
 // How a journal is found, known and claimed. See journal_claim.hpp.
-#include "storage/journal_claim.hpp"
+#include "behind/journal_claim.hpp"
 
 #include "system/futex.hpp"
 #include "system/peer_process.hpp"

@@ -1,8 +1,8 @@
 // Journals in memory have no names; /proc leads to those that a process has open. See
 // journal_peers.hpp.
-#include "storage/journal_peers.hpp"
+#include "behind/journal_peers.hpp"
 
-#include "storage/journal_claim.hpp"
+#include "behind/journal_claim.hpp"
 
 #include <fcntl.h>
 #include <string>

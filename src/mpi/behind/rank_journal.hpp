@@ -2,8 +2,8 @@
 // It is the keeper's memory where `sluice run` has started one, or a file in the folder that the
 // user named; else there is none.
 #pragma once
-#include "storage/journal.hpp"
-#include "storage/unfinished_marks.hpp"
+#include "behind/journal.hpp"
+#include "behind/unfinished_marks.hpp"
 
 namespace sluice {
 

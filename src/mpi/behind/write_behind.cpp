@@ -1,11 +1,11 @@
 // When a write may be delayed, and how independent ones are. See write_behind.hpp.
-#include "mpi/file/write_behind.hpp"
+#include "mpi/behind/write_behind.hpp"
 
 #include "base/copy.hpp"
 #include "file/plan/overlap.hpp"
+#include "mpi/behind/rank_journal.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
-#include "mpi/file/rank_journal.hpp"
 #include "mpi/file/storages.hpp"
 #include "mpi/progress/progress.hpp"
 #include "system/launcher.hpp"

@@ -1,7 +1,7 @@
 // Journals in a folder: a file for each rank, whose name is used once. Whoever may still need the
 // file, the rank or its keeper, holds its lock, which the system gives back when they end.
 #pragma once
-#include "storage/journal.hpp"
+#include "behind/journal.hpp"
 
 #include <string>
 #include <vector>

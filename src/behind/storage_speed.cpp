@@ -1,6 +1,6 @@
 // The last write tells of the next one, and the kind of file system of the first. See
 // storage_speed.hpp.
-#include "storage/storage_speed.hpp"
+#include "behind/storage_speed.hpp"
 
 #include <algorithm>
 #include <linux/magic.h>

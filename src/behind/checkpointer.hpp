@@ -2,7 +2,7 @@
 // reached their file, at once where somebody waits or the journal is half full. While the journal
 // holds records, it also notes that the rank may change files.
 #pragma once
-#include "storage/journal.hpp"
+#include "behind/journal.hpp"
 
 #include <condition_variable>
 #include <mutex>

@@ -1,7 +1,7 @@
 // One message for each descriptor. See keeper_line.hpp.
-#include "storage/keeper_line.hpp"
+#include "behind/keeper_line.hpp"
 
-#include "storage/unfinished_marks.hpp"
+#include "behind/unfinished_marks.hpp"
 #include "system/fd_passing.hpp"
 
 #include <span>
