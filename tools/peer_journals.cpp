@@ -58,10 +58,19 @@ void PeerJournals::wait() const {
         std::this_thread::sleep_for(pause);
 }
 
+/// Those that go on may write at any time, but for what they know to be complete only when they
+/// have noted that: see Journal::note_complete().
 std::vector<MappedJournal> PeerJournals::take_ended() {
+    std::vector<std::span<std::byte>> all;
+    for (MappedJournal const& peer : mapped_) {
+        std::atomic_ref(peer.header().peers_written).fetch_add(1);
+        all.push_back(peer.bytes());
+    }
     std::vector<MappedJournal> ended;
     for (std::size_t i = 0; i < peers_.size(); ++i) {
-        if (has_ended(i)) ended.push_back(std::move(mapped_[i]));
+        if (!has_ended(i)) continue;
+        drop_complete(mapped_[i].bytes(), all);
+        ended.push_back(std::move(mapped_[i]));
     }
     mapped_.clear();
     return ended;

@@ -74,7 +74,7 @@ bool Journal::could_take(Request const& request, JournaledFile const& file) cons
 }
 
 std::unique_ptr<Journal::Entry> Journal::take(Request const& request, JournaledFile const& file,
-                                              Span reach, std::int64_t order) {
+                                              Span reach, NumberedCall const& call) {
     Bytes const all = bytes_of(request, file, count_of_runs(request));
     auto part = memory_->take(all);
     if (!part) return nullptr;
@@ -88,7 +88,7 @@ std::unique_ptr<Journal::Entry> Journal::take(Request const& request, JournaledF
         free_slots_.pop_back();
         used_ += all;
     }
-    write_record_head(at, request, file, number, order);
+    write_record_head(at, request, file, number, call);
     return std::make_unique<Entry>(shared_from_this(), number, at, all - request.bytes);
 }
 
@@ -265,6 +265,26 @@ void Journal::await_keepers_of_the_dead() {
     if (peers.empty()) return;
     std::atomic_ref(header().goes_on).store(1);
     await_keepers(peers);
+}
+
+std::optional<std::size_t> Journal::begin_calls(std::uint64_t opening) {
+    return completed().begin(opening);
+}
+
+void Journal::end_calls(std::size_t place) { completed().end(place); }
+
+/// The keeper of a rank that has ended counts up before it looks which calls are complete, and here
+/// it is the other way round: either it sees this call, or it is seen here.
+void Journal::note_complete(std::size_t place, std::int64_t call) {
+    completed().note(place, call);
+    std::uint32_t const written = std::atomic_ref(header().peers_written).load();
+    if (written == peers_written_) return;
+    await_keepers_of_the_dead();
+    peers_written_ = written;
+}
+
+CompletedCalls Journal::completed() const noexcept {
+    return completed_calls({front_.data(), static_cast<std::size_t>(journal_records)});
 }
 
 void Journal::note_active() noexcept { store_active(header(), effects_.clock()); }

@@ -65,9 +65,10 @@ public:
     static std::shared_ptr<Journal> create(int fd, Bytes bytes, JournalEffects effects = {});
 
     /// Null where there is no room now. `reach`: from the first to the last byte of the file.
-    /// `order`: of several ranks' records in memory that overlap the larger one is the later one.
+    /// `call`: of several ranks' records in memory that overlap the one of the later call is the
+    /// later one.
     [[nodiscard]] std::unique_ptr<Entry> take(Request const& request, JournaledFile const& file,
-                                              Span reach = {}, std::int64_t order = 0);
+                                              Span reach = {}, NumberedCall const& call = {});
     /// Whether take() can ever succeed; false also where the description would be too long.
     [[nodiscard]] bool could_take(Request const& request, JournaledFile const& file) const;
 
@@ -109,6 +110,13 @@ public:
     /// Of the ranks that introduce() named: those that have ended are done with when this returns,
     /// and no keeper writes behind what this rank writes then. Blocks.
     void await_keepers_of_the_dead();
+    /// A place for the calls of a file's handle, for note_complete(); none: too many are open.
+    [[nodiscard]] std::optional<std::size_t> begin_calls(std::uint64_t opening);
+    void end_calls(std::size_t place);
+    /// All bytes of a collective write are in the file. To be called before this process writes
+    /// over any of them. Blocks if the keeper of a rank that has ended may still take them for
+    /// missing, until it has written them.
+    void note_complete(std::size_t place, std::int64_t call);
     /// Gives up the claim of this process, if nothing is left in the journal.
     void release();
 
@@ -132,6 +140,7 @@ private:
     Journal(Mapping front, std::shared_ptr<BoundedMemory> memory, JournalEffects effects);
     [[nodiscard]] std::atomic<std::uint64_t>& slot(std::size_t number) const noexcept;
     [[nodiscard]] JournalHeader& header() const noexcept;
+    [[nodiscard]] CompletedCalls completed() const noexcept;
     [[nodiscard]] Error commit(std::uint64_t number);
     void end(std::uint64_t number);
     [[nodiscard]] std::uint64_t first_under_way() const;
@@ -145,8 +154,9 @@ private:
     Mapping front_;  ///< Header and slots.
     std::shared_ptr<BoundedMemory> memory_;
     JournalEffects effects_;
-    std::mutex checkpoint_mutex_;  ///< Held by whoever makes one.
-    mutable std::mutex mutex_;     ///< Guards the fields below.
+    std::mutex checkpoint_mutex_;                  ///< Held by whoever makes one.
+    std::atomic<std::uint32_t> peers_written_{0};  ///< JournalHeader::peers_written, as awaited.
+    mutable std::mutex mutex_;                     ///< Guards the fields below.
     std::vector<std::size_t> free_slots_;
     Items items_;  ///< By number.
     std::uint64_t next_number_ = 1;

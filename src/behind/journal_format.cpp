@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t header_mark = 0x32306c6a63756c53;
 constexpr std::uint64_t record_mark = 0x32304a6563756c53;
-constexpr std::uint32_t format_version = 3;
+constexpr std::uint32_t format_version = 4;
 
 Bytes up(Bytes bytes) noexcept { return (bytes + journal_unit - 1) / journal_unit * journal_unit; }
 
@@ -93,6 +93,7 @@ JournalRecord record_at(std::byte* at, RecordHead const& head) {
     record.data = at + head_bytes(head);
     record.number = head.number;
     record.stamp = head.stamp;
+    record.opening = head.opening;
     return record;
 }
 
@@ -123,11 +124,12 @@ std::vector<Run> runs_of(Layout const& layout) {
 
 /// What lies between the runs and the data is zeros, so that the checksum is of known bytes.
 void write_record_head(std::byte* at, Request const& request, RecordedFile const& file,
-                       std::uint64_t number, std::int64_t stamp) {
+                       std::uint64_t number, NumberedCall const& call) {
     auto const runs = runs_of(*request.view.filetype);
     RecordHead const head{.mark = record_mark,
                           .number = number,
-                          .stamp = stamp,
+                          .stamp = call.number,
+                          .opening = call.opening,
                           .device = file.identity.device,
                           .inode = file.identity.inode,
                           .displacement = request.view.displacement,
@@ -173,7 +175,8 @@ void format_journal(std::span<std::byte> journal, JournalOrigin const& origin,
                                .rank_ended = 0,
                                .process_namespace = 0,
                                .owner = 0,
-                               .goes_on = 0};
+                               .goes_on = 0,
+                               .peers_written = 0};
     std::memcpy(journal.data(), &header, sizeof header);
 }
 
@@ -189,6 +192,10 @@ JournalHeader* header_of(std::span<std::byte> journal) noexcept {
 
 std::atomic<std::uint64_t>& journal_slot(std::byte* journal, std::size_t slot) noexcept {
     return reinterpret_cast<std::atomic<std::uint64_t>*>(journal + journal_page)[slot];
+}
+
+CompletedCalls completed_calls(std::span<std::byte> journal) noexcept {
+    return CompletedCalls(journal.data() + journal_completed);
 }
 
 std::vector<JournalRecord> records_of(std::span<std::byte> journal) {

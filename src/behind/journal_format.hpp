@@ -1,12 +1,14 @@
 // How a journal lies in its file, for all who read or write one: the rank whose writes it holds,
 // its keeper, and `sluice recover`. A header page; a table of slots, each the place of a record or
-// 0; and the records: a head, the path, the runs of the file's layout, and the data.
+// 0; a page of completed calls (behind/completed_calls.hpp); and the records: a head, the path, the
+// runs of the file's layout, and the data.
 //
 // A record counts if a slot names it and its number is not below the header's `void_below`. In a
 // durable journal its checksum must be right as well: a crash of the node leaves any part of what
 // was not synced.
 #pragma once
 #include "base/request.hpp"
+#include "behind/completed_calls.hpp"
 #include "system/descriptor.hpp"
 
 #include <atomic>
@@ -54,6 +56,9 @@ struct JournalHeader {
     /// The rank has noticed that another one has ended, and goes on without it: what the two had
     /// delayed together will never be complete, and what the rank writes from now on is newer.
     std::uint32_t goes_on = 0;
+    /// Of journal_peers(), how often a keeper has begun to write what its rank had left: such a
+    /// keeper has read which calls this rank knows to be complete.
+    std::uint32_t peers_written = 0;
 };
 static_assert(sizeof(JournalHeader) <= 512);
 
@@ -74,12 +79,14 @@ struct JournalRecord : RecordedFile {
     /// the write was acknowledged; in memory the number of the collective call of its file handle,
     /// or 0: no other rank has bytes there to write.
     std::int64_t stamp = 0;
+    std::uint64_t opening = 0;  ///< Of that handle.
 };
 
 /// What lies before a record's data.
 struct RecordHead {
     std::uint64_t mark, number;
     std::int64_t stamp;
+    std::uint64_t opening;
     std::uint64_t device, inode;
     Offset displacement;
     Bytes tile_extent, position, bytes;
@@ -91,7 +98,8 @@ struct RecordHead {
 constexpr std::size_t journal_slots = 4096;
 constexpr Bytes journal_page = 4096;
 /// Where records begin.
-constexpr Bytes journal_records = journal_page + Bytes{journal_slots * sizeof(std::uint64_t)};
+constexpr Bytes journal_completed = journal_page + Bytes{journal_slots * sizeof(std::uint64_t)};
+constexpr Bytes journal_records = journal_completed + Bytes{CompletedCalls::bytes};
 constexpr Bytes journal_unit = 64;  ///< Records begin at multiples of it.
 
 /// Of a file for a journal with `bytes` for records.
@@ -102,7 +110,7 @@ constexpr Bytes journal_unit = 64;  ///< Records begin at multiples of it.
 
 /// Writes what lies before the data to `at`, with no checksum.
 void write_record_head(std::byte* at, Request const& request, RecordedFile const& file,
-                       std::uint64_t number, std::int64_t stamp = 0);
+                       std::uint64_t number, NumberedCall const& call = {});
 /// Gives a record, whose data are there, another stamp, and its checksum.
 void seal_record(std::byte* at, std::int64_t stamp) noexcept;
 
@@ -113,6 +121,9 @@ void format_journal(std::span<std::byte> journal, JournalOrigin const& origin,
 [[nodiscard]] JournalHeader* header_of(std::span<std::byte> journal) noexcept;
 [[nodiscard]] std::atomic<std::uint64_t>& journal_slot(std::byte* journal,
                                                        std::size_t slot) noexcept;
+
+/// Those of the rank that has the journal.
+[[nodiscard]] CompletedCalls completed_calls(std::span<std::byte> journal) noexcept;
 
 /// What a journal's bytes say, in the order of the writes. Nothing of what cannot be true.
 [[nodiscard]] std::vector<JournalRecord> records_of(std::span<std::byte> journal);

@@ -4,6 +4,7 @@
 
 #include "behind/journal_claim.hpp"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <string>
 #include <unistd.h>
@@ -27,6 +28,15 @@ void await_keepers(std::span<JournalKeeper const> keepers) {
         Descriptor const journal = open_journal_of(keeper);
         MappedHeader const header(journal.get());
         if (header.get()) await_keeper(*header.get());
+    }
+}
+
+void drop_complete(std::span<std::byte> journal, std::span<std::span<std::byte> const> peers) {
+    for (JournalRecord const& record : records_of(journal)) {
+        NumberedCall const call{record.opening, record.stamp};
+        bool const is_complete = std::ranges::any_of(
+            peers, [&](std::span<std::byte> peer) { return completed_calls(peer).has(call); });
+        if (is_complete) clear(journal, record.slot);
     }
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 #include "behind/journal_format.hpp"
 
+#include <span>
+
 namespace sluice {
 
 /// The journal of a keeper, for reading and writing, with a file description of its own; none where
@@ -10,5 +12,10 @@ namespace sluice {
 [[nodiscard]] Descriptor open_journal_of(JournalKeeper const& keeper);
 /// Until those whose ranks have ended have written what these had delayed. Blocks.
 void await_keepers(std::span<JournalKeeper const> keepers);
+
+/// Takes the records out of a journal of a rank that has ended whose calls one of the ranks of
+/// `peers` knows to be complete: their bytes are in the file, or newer ones are. These ranks must
+/// have been told before: see JournalHeader::peers_written.
+void drop_complete(std::span<std::byte> journal, std::span<std::span<std::byte> const> peers);
 
 }  // namespace sluice

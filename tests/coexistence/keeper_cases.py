@@ -80,8 +80,6 @@ def cases_of_survivors(mpi):
     launch = "{mpiexec} --allow-run-as-root --enable-recovery --map-by :oversubscribe -n 2"
     for calls, what in itertools.product(("alone", "together", "collective"), ("read", "write")):
         for kind, behind in (("memory", ""), ("a folder", ",{path}.journals")):
-            if (calls, what, kind) == ("collective", "write", "memory"):
-                continue  # A known defect: see "What is not there yet" in docs/behind.md.
             program = f"{{program}} {calls} {what} {{path}}"
             yield Case(f"a survivor {what}s what a killed rank wrote, {calls}, {kind}",
                        "survivor.c",

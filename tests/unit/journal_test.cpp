@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -121,7 +122,7 @@ TEST(Journal, ARecordInMemoryTellsTheOrderOfItsCall) {
     request.bytes = 10;
     std::vector<std::unique_ptr<Journal::Entry>> entries;
     for (std::int64_t const order : {3, 1, 2}) {
-        entries.push_back(mapped.journal->take(request, {"/f", {}}, {}, order));
+        entries.push_back(mapped.journal->take(request, {"/f", {}}, {}, {7, order}));
         ASSERT_FALSE(entries.back()->commit());
     }
     std::vector<std::int64_t> stamps;
@@ -156,6 +157,27 @@ TEST(Journal, AnotherProcessFindsItByItsKeeper) {
     keeper.descriptor = 1'000'000;
     EXPECT_LT(open_journal_of(keeper).get(), 0) << "there is no such descriptor";
     EXPECT_LT(open_journal_of({}).get(), 0);
+}
+
+/// Of each handle: what one of the others knows to be complete is not written again.
+TEST(Journal, RecordsOfCallsThatAPeerKnowsToBeCompleteAreDropped) {
+    MappedJournal mine(1 << 16), other(1 << 16), third(1 << 16);
+    auto const place = other.journal->begin_calls(7);
+    ASSERT_TRUE(place);
+    other.journal->note_complete(*place, 2);
+    Request request;
+    request.bytes = 10;
+    std::vector<std::unique_ptr<Journal::Entry>> entries;
+    for (NumberedCall const call : {NumberedCall{7, 1}, {7, 2}, {8, 2}, {}}) {
+        entries.push_back(mine.journal->take(request, {"/f", {}}, {}, call));
+        ASSERT_FALSE(entries.back()->commit());
+    }
+    std::array const peers{third.bytes(), other.bytes(), mine.bytes()};
+    drop_complete(mine.bytes(), peers);
+    std::vector<std::pair<std::uint64_t, std::int64_t>> left;
+    for (JournalRecord const& record : records_of(mine.bytes()))
+        left.emplace_back(record.opening, record.stamp);
+    EXPECT_EQ(left, (std::vector<std::pair<std::uint64_t, std::int64_t>>{{7, 1}, {8, 2}, {0, 0}}));
 }
 
 /// A list of single bytes would be longer than what it describes.

@@ -22,6 +22,7 @@ void Operation::finish() {
 
 void Operation::end(Status result) {
     result_ = result;
+    if (result == Status::ok && call_.all_written) call_.all_written();
     queue_.order.remove(number());
     enter(Stage::complete);
     ended_ = entered_;
@@ -44,6 +45,7 @@ void Operation::abandon(Error const& why) {
 void Operation::wind_up(Status result) {
     is_ending_ = true;
     result_ = result;
+    if (result == Status::ok && call_.all_written) call_.all_written();
 }
 
 /// Of two writes of a byte the later one must win.

@@ -33,16 +33,40 @@ bool introduce(Journal* journal, std::vector<JournalKeeper> const& keepers) {
 
 }  // namespace
 
-bool introduce_keepers(Team& team, Bytes node_bytes) {
+std::shared_ptr<OrderedCalls> OrderedCalls::create(std::shared_ptr<Journal> journal,
+                                                   std::uint64_t opening) {
+    auto const place = journal ? journal->begin_calls(opening) : 0;
+    if (!place) return nullptr;
+    return std::shared_ptr<OrderedCalls>(new OrderedCalls(std::move(journal), *place, opening));
+}
+
+OrderedCalls::OrderedCalls(std::shared_ptr<Journal> journal, std::size_t place,
+                           std::uint64_t opening)
+    : journal_(std::move(journal)),
+      place_(place),
+      opening_(opening) {}
+
+OrderedCalls::~OrderedCalls() {
+    if (journal_) journal_->end_calls(place_);
+}
+
+void OrderedCalls::note_complete(std::int64_t number) {
+    if (journal_) journal_->note_complete(place_, number);
+}
+
+std::shared_ptr<OrderedCalls> introduce_keepers(Team& team, Bytes node_bytes,
+                                                std::uint64_t opening) {
     Topology const& topology = *team.topology;
     if (node_bytes <= 0 || wants_durable_journal() || topology.node_count() > 1 ||
         topology.rank_count() != launched_ranks())
-        return false;
+        return nullptr;
     auto const& journal = journal_of_rank(node_bytes);
     auto const keepers = keepers_of(team, journal ? journal->keeper() : JournalKeeper{});
     NodeReduction::Words failed{};
-    failed[0] = !introduce(journal.get(), keepers);
-    return team.largest(failed)[0] == 0;
+    auto calls =
+        introduce(journal.get(), keepers) ? OrderedCalls::create(journal, opening) : nullptr;
+    failed[0] = !calls;
+    return team.largest(failed)[0] == 0 ? std::move(calls) : nullptr;
 }
 
 }  // namespace sluice

@@ -1,15 +1,41 @@
 // Writes that are delayed at the same time may overlap where the keepers of all ranks know of each
 // other: then these write what is left in the order of the calls.
 #pragma once
+#include "behind/journal.hpp"
 #include "mpi/communicator/team.hpp"
 
 namespace sluice {
 
-/// Tells the keeper of each rank of those of the others. False, on all ranks, where these are not
+/// The collective calls of a file's handle, whose order all keepers know.
+class OrderedCalls {
+public:
+    /// Without a journal nothing outlives its rank. Null where the journal has no place.
+    static std::shared_ptr<OrderedCalls> create(std::shared_ptr<Journal> journal,
+                                                std::uint64_t opening);
+    ~OrderedCalls();
+    OrderedCalls(OrderedCalls const&) = delete;
+    OrderedCalls& operator=(OrderedCalls const&) = delete;
+
+    [[nodiscard]] NumberedCall call(std::int64_t number) const noexcept {
+        return {opening_, number};
+    }
+    /// See Journal::note_complete().
+    void note_complete(std::int64_t number);
+
+private:
+    OrderedCalls(std::shared_ptr<Journal> journal, std::size_t place, std::uint64_t opening);
+
+    std::shared_ptr<Journal> journal_;
+    std::size_t place_;
+    std::uint64_t opening_;
+};
+
+/// Tells the keeper of each rank of those of the others. Null, on all ranks, where these are not
 /// all ranks of the program, are on several nodes, or some of them cannot reach the journals of
 /// others; also where some have no journal in memory, unless none has: then nothing outlives its
-/// rank, and no order is lost. `node_bytes`: of write-behind, the same on all ranks. Collective
-/// over the team's communicator; blocks.
-[[nodiscard]] bool introduce_keepers(Team& team, Bytes node_bytes);
+/// rank, and no order is lost. `node_bytes`: of write-behind, the same on all ranks; `opening`: see
+/// AgreedOpen::number. Collective over the team's communicator; blocks.
+[[nodiscard]] std::shared_ptr<OrderedCalls> introduce_keepers(Team& team, Bytes node_bytes,
+                                                              std::uint64_t opening);
 
 }  // namespace sluice

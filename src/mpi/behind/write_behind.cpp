@@ -3,6 +3,7 @@
 
 #include "base/copy.hpp"
 #include "file/plan/overlap.hpp"
+#include "mpi/behind/keepers.hpp"
 #include "mpi/behind/rank_journal.hpp"
 #include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
@@ -40,48 +41,51 @@ bool is_readable(Call const& call) noexcept {
 
 }  // namespace
 
-WriteBehind::WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks,
-                         DelayRules const& rules)
-    : fd_(fd),
-      opening_(opening),
-      file_(std::move(file)),
-      ranks_(ranks),
-      all_take_part_(ranks == launched_ranks()),
-      node_bytes_(rules.node_bytes),
-      keeps_order_(rules.keeps_order),
-      speed_(fd, rules.speed) {}
+WriteBehind::WriteBehind(DelayedFile const& file)
+    : file_(file),
+      ranks_(file.team->topology->rank_count()),
+      all_take_part_(ranks_ == launched_ranks()),
+      speed_(file.fd, file.rules.speed) {}
 
 /// The file system is asked again when half of what it had is used.
-bool WriteBehind::has_room_in_file(StoredFile const& storage, Bytes bytes) {
+bool WriteBehind::has_room_in_file(Bytes bytes) {
     std::lock_guard const lock(mutex_);
     Bytes const of_all = bytes > endless / ranks_ ? endless : bytes * ranks_;
-    if (room_ < of_all) room_ = storage.room() / 2;
+    if (room_ < of_all) room_ = file_.storage->room() / 2;
     if (room_ < of_all) return false;
     room_ -= of_all;
     return true;
 }
 
 bool WriteBehind::takes_disjoint() const {
-    return node_bytes_ > 0 && !keeps_order_ &&
-           (journal_of_rank(node_bytes_) != nullptr || !all_take_part_);
+    return file_.rules.node_bytes > 0 && !file_.rules.order &&
+           (journal_of_rank(file_.rules.node_bytes) != nullptr || !all_take_part_);
 }
 
-std::int64_t WriteBehind::order_of(bool collective) const noexcept {
-    return collective && keeps_order_ ? static_cast<std::int64_t>(collective_calls_) + 1 : 0;
+NumberedCall WriteBehind::call_of(bool collective) const noexcept {
+    if (!collective || !file_.rules.order) return {};
+    return file_.rules.order->call(static_cast<std::int64_t>(collective_calls_) + 1);
+}
+
+void WriteBehind::number(Call& call) const {
+    if (!file_.rules.order) return;
+    call.all_written = [order = file_.rules.order, number = call_of(true).number] {
+        order->note_complete(number);
+    };
 }
 
 std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& request,
                                                             bool collective) {
-    if (auto const& journal = journal_of_rank(node_bytes_)) {
+    if (auto const& journal = journal_of_rank(file_.rules.node_bytes)) {
         std::shared_ptr<Journal::Entry> entry =
-            journal->take(request, file_, reach_of(request), order_of(collective));
+            journal->take(request, file_.journaled, reach_of(request), call_of(collective));
         if (!entry) {
             ask_for_checkpoint();
             return std::nullopt;
         }
         return Memory{entry->data(), entry, entry.get()};
     }
-    auto part = memory_of_writes(node_bytes_)->take(request.bytes);
+    auto part = memory_of_writes(file_.rules.node_bytes)->take(request.bytes);
     if (!part) return std::nullopt;
     return Memory{part->data, std::move(part->hold)};
 }
@@ -89,10 +93,10 @@ std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& reque
 /// Nothing where there will never be room.
 std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& request,
                                                                 bool collective) {
-    auto const& journal = journal_of_rank(node_bytes_);
+    auto const& journal = journal_of_rank(file_.rules.node_bytes);
     auto const could = [&] {
-        if (journal) return journal->could_take(request, file_);
-        auto const& memory = memory_of_writes(node_bytes_);
+        if (journal) return journal->could_take(request, file_.journaled);
+        auto const& memory = memory_of_writes(file_.rules.node_bytes);
         return delays_without_journal() && memory && request.bytes <= memory->bytes();
     };
     if (!could()) return std::nullopt;
@@ -124,14 +128,16 @@ Span WriteBehind::mark_of_call(std::uint64_t number) const noexcept {
     auto const part = [](std::uint64_t value, int bits) {
         return static_cast<Offset>(value & ((std::uint64_t{1} << bits) - 1));
     };
-    Offset const at = UnfinishedMarks::of_calls + (part(opening_, opening_bits) << number_bits) +
+    Offset const at = UnfinishedMarks::of_calls +
+                      (part(file_.opening, opening_bits) << number_bits) +
                       part(number, number_bits);
     return {at, at + 1};
 }
 
 std::shared_ptr<UnfinishedMarks> const& WriteBehind::marks() {
     std::call_once(marks_wanted_, [this] {
-        marks_ = std::make_shared<UnfinishedMarks>(marks_of_node(), fd_, file_.identity);
+        marks_ =
+            std::make_shared<UnfinishedMarks>(marks_of_node(), file_.fd, file_.journaled.identity);
     });
     return marks_;
 }
@@ -149,7 +155,7 @@ std::shared_ptr<void> WriteBehind::handed() {
     std::lock_guard const lock(mutex_);
     bool const has_all = in_file < 0 || marks_are_handed_;
     if (handed_ && has_all) return handed_;
-    handed_ = hand_over(file_.identity, fd_, in_file);
+    handed_ = hand_over(file_.journaled.identity, file_.fd, in_file);
     marks_are_handed_ = handed_ && in_file >= 0;
     return handed_;
 }
@@ -159,7 +165,7 @@ bool WriteBehind::secure(Memory const& memory, KeptWrite& kept) {
     if (!memory.entry) return true;
     auto keeper_has_file = handed();
     if (Error const error = memory.entry->commit()) {
-        log_error(file_.path + ": delaying a write; none is delayed any more", error);
+        log_error(file_.journaled.path + ": delaying a write; none is delayed any more", error);
         return false;
     }
     if (!memory.entry->is_durable()) return true;
@@ -174,14 +180,14 @@ bool WriteBehind::may_take(Call const& call, bool collective) const noexcept {
     bool const durable = wants_durable_journal();
     bool const told = !collective || ranks_ == 1 || all_take_part_ || !durable;
     Bytes const of_all = collective ? call.request.bytes * ranks_ : call.request.bytes;
-    return node_bytes_ > 0 && told && call.status == Status::ok && !call.request.atomic &&
-           (durable || speed_.pays_to_delay(of_all));
+    return file_.rules.node_bytes > 0 && told && call.status == Status::ok &&
+           !call.request.atomic && (durable || speed_.pays_to_delay(of_all));
 }
 
-std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bool collective) {
+std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, bool collective) {
     Bytes const bytes = call.request.bytes;
     if (bytes == 0 && !collective) return nullptr;  // Nothing of it could be waited for.
-    if (!may_take(call, collective) || !is_readable(call) || !has_room_in_file(storage, bytes) ||
+    if (!may_take(call, collective) || !is_readable(call) || !has_room_in_file(bytes) ||
         !Progress::instance().can_help())
         return nullptr;
     auto memory = bytes > 0 ? wait_for_memory(call.request, collective) : Memory();
@@ -208,30 +214,29 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, StoredFile& storage, bo
     return kept;
 }
 
-bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept,
-                              std::function<void()> const& poke) {
+bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept) {
     if (all_take_part_ || ranks_ == 1) return true;
     bool complete = false;
     auto const told = [&] {
         complete = operation.complete();
         return complete || operation.all_have_called();
     };
-    Progress::instance().drive({.done = told, .poke = poke});
+    Progress::instance().drive({.done = told, .poke = [&] { file_.team->poke(); }});
     return complete || hold(kept.reach, kept.mark);
 }
 
 /// A storage thread gives back memory and mark as soon as the bytes are in the file, and logs an
 /// error as soon as it is met: other processes may wait for the one, somebody who reads the log for
 /// the other, and this rank's next call may be far off.
-void WriteBehind::start(std::shared_ptr<IndependentWrite> const& write, StoredFile& storage) {
+void WriteBehind::start(std::shared_ptr<IndependentWrite> const& write) {
     {
         std::lock_guard const lock(mutex_);
         independent_.push_back(write);
     }
-    storage_threads().submit([this, write, &storage] {
-        storage.run(write->transfer);
+    storage_threads().submit([this, write] {
+        file_.storage->run(write->transfer);
         if (write->transfer.error)
-            log_error(file_.path + ": independent write", write->transfer.error);
+            log_error(file_.journaled.path + ": independent write", write->transfer.error);
         write->call.keeps.reset();
         write->done.store(true, std::memory_order_release);
         Progress::instance().ring();
@@ -262,17 +267,16 @@ std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
     return ended;
 }
 
-void WriteBehind::wait_for_others(Span reach, std::function<void()> const& poke) {
+void WriteBehind::wait_for_others(Span reach) {
     if (reach.empty() || launched_ranks() == 1 || !marks()->is_held_by_others(reach)) return;
     Progress::instance().drive({.mpi_done = [&] { return !marks()->is_held_by_others(reach); },
                                 .mpi_often = true,
-                                .poke = poke,
+                                .poke = [&] { file_.team->poke(); },
                                 .reason = TraceWait::other_writer});
 }
 
-void WriteBehind::note_collective(std::shared_ptr<Operation> const& operation, Direction direction,
+void WriteBehind::note_collective(std::shared_ptr<Operation> const& operation,
                                   std::uint64_t record) {
-    if (direction != Direction::write) return;
     std::uint64_t const number = collective_calls_++;
     if (!wants_durable_journal()) return;
     withdraw_overwritten();
@@ -286,8 +290,8 @@ void WriteBehind::withdraw_overwritten() const {
     std::lock_guard const lock(mutex_);
     for (auto const& [number, operation, record] : noted_) {
         if (operation->complete())
-            sluice::withdraw_overwritten(file_.identity, operation->summary_exchange().reach,
-                                         record);
+            sluice::withdraw_overwritten(file_.journaled.identity,
+                                         operation->summary_exchange().reach, record);
     }
 }
 
@@ -304,7 +308,7 @@ void WriteBehind::forget_void_calls() {
 
 /// A rank marks its part before it takes part. So where the operation is complete, all marks are
 /// there that will be.
-void WriteBehind::wait_until_void_on_others(Span reach, std::function<void()> const& poke) {
+void WriteBehind::wait_until_void_on_others(Span reach) {
     std::deque<NotedCall> calls;
     {
         std::lock_guard const lock(mutex_);
@@ -312,11 +316,11 @@ void WriteBehind::wait_until_void_on_others(Span reach, std::function<void()> co
     }
     for (NotedCall const& call : calls) {
         auto const& operation = call.operation;
-        Progress::instance().drive(
-            {.done = [&] { return !operation->may_touch(reach); }, .poke = poke});
+        Progress::instance().drive({.done = [&] { return !operation->may_touch(reach); },
+                                    .poke = [&] { file_.team->poke(); }});
         bool const touches =
             operation->complete() && !clip(operation->summary_exchange().reach, reach).empty();
-        if (touches) wait_for_others(mark_of_call(call.number), poke);
+        if (touches) wait_for_others(mark_of_call(call.number));
     }
 }
 

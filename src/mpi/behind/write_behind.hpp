@@ -1,31 +1,18 @@
 // Write-behind: a blocking write returns when its bytes have been copied, and reaches the file
-// while the program computes. A WriteBehind is what one open file needs for it: how fast its
-// storage is, the independent writes whose calls have returned, and marks by which other processes
-// see that bytes are still to come. A collective write that is delayed is an operation of the
-// file's queue, like a nonblocking one.
+// while the program computes. A WriteBehind is what a Delayed needs for it: how fast the storage
+// is, the independent writes whose calls have returned, and marks by which other processes see that
+// bytes are still to come. A collective write that is delayed is an operation of the file's queue,
+// like a nonblocking one.
 #pragma once
-#include "behind/journal.hpp"
-#include "behind/storage_speed.hpp"
 #include "behind/unfinished_marks.hpp"
-#include "file/run/operation.hpp"
 #include "file/run/transfers.hpp"
+#include "mpi/behind/delayed.hpp"
 #include "mpi/trace/traced_behind.hpp"
-#include "storage/stored_file.hpp"
 #include "system/bounded_memory.hpp"
 
 #include <deque>
-#include <memory>
-#include <mutex>
-#include <vector>
 
 namespace sluice {
-
-/// What went on after its call; of one rank.
-struct BehindStatistics {
-    std::int64_t writes = 0;
-    Bytes bytes = 0;
-    double blocked_for_memory = 0;  ///< Seconds that calls waited for room.
-};
 
 /// An independent write whose call has returned.
 struct IndependentWrite {
@@ -44,52 +31,43 @@ struct KeptWrite {
     TracedBehind traced;
 };
 
-/// What the writes of a file may be delayed by.
-struct DelayRules {
-    Bytes node_bytes = 0;  ///< Of memory, for all files and ranks of a node; 0: none is delayed.
-    bool keeps_order = false;  ///< See introduce_keepers().
-    SpeedRules speed;
-};
-
 class WriteBehind {
 public:
-    /// `fd` is of the file, `opening` its AgreedOpen::number; `ranks` are those of its
-    /// communicator.
-    WriteBehind(int fd, std::uint64_t opening, JournaledFile file, Rank ranks,
-                DelayRules const& rules);
+    /// `file` must live as long as this.
+    explicit WriteBehind(DelayedFile const& file);
 
     /// Copies the bytes of a blocking write, which are then the library's, and turns the call into
     /// one for which nobody waits; null where the call has to write them itself: they are too many,
     /// the storage is fast or nearly full, or other processes could not be told. Waits for earlier
     /// writes where there is no room for them. Local.
-    [[nodiscard]] std::shared_ptr<KeptWrite> take(Call& call, StoredFile& storage, bool collective);
+    [[nodiscard]] std::shared_ptr<KeptWrite> take(Call& call, bool collective);
     /// Tells ranks that have no part in a collective write of what it has taken; false where they
     /// cannot be told, and the call has to wait for it. They wait for what they are told of, so
     /// that must need nobody's call any more: blocks until all ranks of the communicator have made
     /// theirs. Returns at once where all ranks of the program have a part. Collective in effect.
-    [[nodiscard]] bool tell_others(Operation const& operation, KeptWrite& kept,
-                                   std::function<void()> const& poke);
+    [[nodiscard]] bool tell_others(Operation const& operation, KeptWrite& kept);
     /// Whether what was taken at any time must not overlap: marks know no order, nor do keepers
     /// that do not know of each other.
     [[nodiscard]] bool takes_disjoint() const;
+    /// The next collective write notes by itself when it is complete.
+    void number(Call& call) const;
     /// Begins an independent write that was taken.
-    void start(std::shared_ptr<IndependentWrite> const& write, StoredFile& storage);
+    void start(std::shared_ptr<IndependentWrite> const& write);
 
     /// Until no independent write that touches `reach` is under way.
     void wait_for_independent(Span reach);
     /// Those that ended, each once.
     [[nodiscard]] std::vector<std::shared_ptr<IndependentWrite>> take_ended();
     /// Until no other process, and no other handle of this one, has bytes of `reach` to write.
-    void wait_for_others(Span reach, std::function<void()> const& poke);
+    void wait_for_others(Span reach);
     /// The operation of a blocking or split collective call, of which all ranks make the same ones
-    /// in the same order. `record`: next_record() before the call.
-    void note_collective(std::shared_ptr<Operation> const& operation, Direction direction,
-                         std::uint64_t record);
+    /// in the same order: a write. `record`: next_record() before the call.
+    void note_collective(std::shared_ptr<Operation> const& operation, std::uint64_t record);
     /// Where this rank's journal has to keep bytes for ever: those go that ranks have written anew
     /// in operations that are complete. Blocks on the journal's device.
     void withdraw_overwritten() const;
     /// Until no journal of another rank holds bytes of `reach` that one of these has written.
-    void wait_until_void_on_others(Span reach, std::function<void()> const& poke);
+    void wait_until_void_on_others(Span reach);
 
     /// What a write took: it tells whether the storage is faster than a copy is worth.
     void note_speed(Bytes bytes, double seconds) noexcept;
@@ -97,7 +75,7 @@ public:
     [[nodiscard]] BehindStatistics statistics() const;
 
 private:
-    [[nodiscard]] bool has_room_in_file(StoredFile const& storage, Bytes bytes);
+    [[nodiscard]] bool has_room_in_file(Bytes bytes);
     /// Memory for the bytes of a write.
     struct Memory {
         std::byte* data = nullptr;
@@ -106,8 +84,8 @@ private:
     };
     [[nodiscard]] std::optional<Memory> take_memory(Request const& request, bool collective);
     [[nodiscard]] std::optional<Memory> wait_for_memory(Request const& request, bool collective);
-    /// The number of the next call, where keepers write what it leaves in the order of the calls.
-    [[nodiscard]] std::int64_t order_of(bool collective) const noexcept;
+    /// The next call, where keepers write what it leaves in the order of the calls.
+    [[nodiscard]] NumberedCall call_of(bool collective) const noexcept;
     [[nodiscard]] std::shared_ptr<void> handed();
     [[nodiscard]] bool secure(Memory const& memory, KeptWrite& kept);
     [[nodiscard]] bool may_take(Call const& call, bool collective) const noexcept;
@@ -124,15 +102,11 @@ private:
     };
     void forget_void_calls();
 
-    int fd_;
+    DelayedFile const& file_;
     std::once_flag marks_wanted_;
     std::shared_ptr<UnfinishedMarks> marks_;  ///< Null until marks_wanted_.
-    std::uint64_t opening_;
-    JournaledFile file_;
-    Rank ranks_;
-    bool all_take_part_;  ///< All ranks of the program, in collective calls.
-    Bytes node_bytes_;
-    bool keeps_order_;
+    Rank ranks_;                              ///< Of the communicator.
+    bool all_take_part_;                      ///< All ranks of the program, in collective calls.
     StorageSpeed speed_;
     std::atomic<std::uint64_t> collective_calls_{0};  ///< Writes.
     mutable std::mutex mutex_;                        ///< Guards the fields below.

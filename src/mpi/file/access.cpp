@@ -4,7 +4,6 @@
 
 #include "file/plan/overlap.hpp"
 #include "file/run/sieved_read.hpp"
-#include "mpi/behind/rank_journal.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/progress/requests.hpp"
@@ -124,19 +123,11 @@ Bytes gap_bytes(File const& file) {
 
 /// What earlier calls have delayed comes first, and what was read ahead is not for ever.
 void prepare_for(File& file, Request const& request, bool collective) {
-    if (!file.minds_others()) return;
+    if (!file.delayed->minds_others()) return;
+    bool const writes = request.direction == Direction::write;
     Span const reach = reach_of(request, file.is_beyond_end(request));
-    bool const is_queued = collective && !file.behind.takes_disjoint();
-    file.wait_for_delayed(reach, is_queued);
-    if (request.direction != Direction::write) return;
-    file.clear_journals(reach);
-    file.drop_read_ahead(reach);
-}
-
-/// Takes the bytes of a write whose call may return before they are in the file; null: it may not.
-std::shared_ptr<KeptWrite> take_behind(File& file, Call& call, bool converts, bool collective) {
-    bool const fits = !converts && call.request.direction == Direction::write;
-    return fits ? file.behind.take(call, *file.storage, collective) : nullptr;
+    file.delayed->wait_for(reach, writes ? Before::write : Before::read, collective);
+    if (writes) file.drop_read_ahead(reach);
 }
 
 }  // namespace
@@ -147,7 +138,7 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
     access.file = file;
     access.direction = arguments.direction;
     bool const waits = form == Form::blocking;
-    bool const may_delay = file->ordered && form != Form::nonblocking;
+    bool const may_delay = file->delayed->ordered() && form != Form::nonblocking;
     Call call =
         make_call(*file, file->view, arguments, waits || may_delay, access.conversion_buffer_);
     prepare_for(*file, call.request, true);
@@ -163,13 +154,12 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
             return access;
         }
     }
-    std::uint64_t const record = may_delay ? next_record() : 0;
-    auto const kept = may_delay ? take_behind(*file, call, converts, true) : nullptr;
-    if (kept) access.taken_ = call.request.bytes;
-    call.may_block = waits && !kept;
-    access.operation_ = file->start(std::move(call), !waits || kept);
-    access.left_behind_ = kept && file->leave_behind(access.operation_, *kept);
-    if (may_delay) file->behind.note_collective(access.operation_, arguments.direction, record);
+    TakenWrite taken;
+    if (may_delay) taken = file->delayed->take_collective(call, !converts);
+    if (taken.kept) access.taken_ = call.request.bytes;
+    call.may_block = waits && !taken.kept;
+    access.operation_ = file->start(std::move(call), !waits || taken.kept);
+    access.left_behind_ = may_delay && file->delayed->leave(access.operation_, taken);
     return access;
 }
 
@@ -208,11 +198,11 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
     access.direction = arguments.direction;
     Call call = make_call(*file, file->view, arguments, true, access.conversion_buffer_);
     prepare_for(*file, call.request, false);
-    bool const converts = access.conversion_buffer_ != nullptr;
-    if (waits && file->ordered && take_behind(*file, call, converts, false)) {
-        access.taken_ = call.request.bytes;
-        access.left_behind_ = true;
-        file->behind.start(std::make_shared<IndependentWrite>(std::move(call)), *file->storage);
+    bool const may_delay = waits && file->delayed->ordered() && !access.conversion_buffer_;
+    Bytes const bytes = call.request.bytes;
+    access.left_behind_ = may_delay && file->delayed->take_independent(call);
+    if (access.left_behind_) {
+        access.taken_ = bytes;
         return access;
     }
     access.independent_ = std::make_unique<Independent>(std::move(call), gap_bytes(*file));
@@ -248,10 +238,10 @@ void Access::begin_independent(bool waits) {
     independent_->moves = moves;
     if (moves && !waits) return independent_->start(*file->storage);
     SteadyClock clock;
-    double const began = file->ordered ? clock.now() : 0;
+    double const began = file->delayed->ordered() ? clock.now() : 0;
     if (moves) independent_->run(*file->storage);
-    bool const measures = file->ordered && moves && direction == Direction::write;
-    if (measures) file->behind.note_speed(transfer.bytes, clock.now() - began);
+    bool const measures = file->delayed->ordered() && moves && direction == Direction::write;
+    if (measures) file->delayed->note_speed(transfer.bytes, clock.now() - began);
     transfer.done = true;
 }
 
@@ -326,7 +316,7 @@ Status check_type(Team const& team, MPI_Datatype type) {
 int finish_access(Access& access, MPI_Status* status) {
     access.finish();
     set_status(status, access.bytes());
-    return raise(access.file->handle, agreed(access.status(), access.file->late_error()));
+    return raise(access.file->handle, agreed(access.status(), access.file->delayed->late_error()));
 }
 
 void set_status(MPI_Status* status, Bytes bytes) {

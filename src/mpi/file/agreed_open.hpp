@@ -6,6 +6,8 @@
 
 namespace sluice {
 
+class OrderedCalls;
+
 /// A file as this rank holds it.
 struct OwnFile {
     OwnFile(FileNames const& names, int amode, FileHints const& hints, Team const& team);
@@ -19,7 +21,7 @@ struct OwnFile {
     FileIdentity identity;     ///< Where there is a descriptor.
     bool held_by_mpi = false;  ///< The process has the same file by another descriptor, too.
     std::uint64_t number = 0;  ///< As all ranks agreed.
-    bool keeps_order = false;  ///< See introduce_keepers().
+    std::shared_ptr<OrderedCalls> order;  ///< See introduce_keepers().
 };
 
 struct AgreedOpen {

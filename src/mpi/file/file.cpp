@@ -2,6 +2,7 @@
 // file.hpp.
 #include "mpi/file/file.hpp"
 
+#include "file/plan/overlap.hpp"
 #include "mpi/behind/keepers.hpp"
 #include "mpi/behind/rank_journal.hpp"
 #include "mpi/environment.hpp"
@@ -16,6 +17,7 @@
 #include "system/openmp.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -47,8 +49,13 @@ DelayRules delay_rules(FileHints const& hints, int amode, OwnFile const& own, Te
     bool const past_cache = own.by_mpi || hints.page_cache == PageCache::direct_io;
     bool const spare_cores = has_spare_cores(team.cores_a_node(), ranks, openmp_threads());
     return {delay_bytes(hints, amode, own, team),
-            own.keeps_order,
+            own.order,
             {settings().always_behind, past_cache, spare_cores}};
+}
+
+/// Writes of it may be delayed, or reads be made ahead.
+bool keeps_order(FileHints const& hints, OwnFile const& own) {
+    return (hints.write_behind > 0 || hints.read_ahead > 0) && own.fd >= 0;
 }
 
 /// A program that changes such a file by a mapping would not be seen.
@@ -76,15 +83,13 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       amode(its_amode),
       hints(std::move(its_hints)),
       identity(own.identity),
-      ordered((hints.write_behind > 0 || hints.read_ahead > 0) && own.fd >= 0),
-      behind(own.fd, own.number, journaled(own, hints), team->topology->rank_count(),
-             delay_rules(hints, amode, own, *team)),
-      ahead(own.fd, ahead_bytes(hints, own)),
       storage(std::move(own.storage)),
+      delayed(Delayed::create({team, storage, own.fd, own.number, journaled(own, hints),
+                               keeps_order(hints, own), delay_rules(hints, amode, own, *team)},
+                              [this](Operation const& operation) { completed(operation); })),
+      ahead(own.fd, ahead_bytes(hints, own)),
       fd_(own.fd),
-      place_(place) {
-    note_ordered();
-}
+      place_(place) {}
 
 File::~File() = default;
 
@@ -93,8 +98,8 @@ std::shared_ptr<Operation> File::start(Call call, bool background) {
     call.storage = storage.get();
     call.file = name.c_str();
     call.hints = hints.plan;
-    call.ordered = ordered;
-    call.reads_beyond_end = ordered && is_beyond_end(call.request);
+    call.ordered = delayed->ordered();
+    call.reads_beyond_end = delayed->ordered() && is_beyond_end(call.request);
     call.report_error = [this](Operation const& failed) { log(failed.title(), failed.error()); };
     Bytes const bytes = call.request.bytes;
     auto operation = place_.queue->make(std::move(call));
@@ -119,7 +124,7 @@ void File::hand_over(std::shared_ptr<Operation> const& operation, bool backgroun
         alone = pending_.empty();
         pending_.push_back(operation);
     }
-    if (alone || !ordered) operation->run_early();
+    if (alone || !delayed->ordered()) operation->run_early();
     OperationQueue& queue = *place_.queue;
     Progress::instance().submit(
         queue, [&queue, operation] { queue.append(operation); }, background);
@@ -150,66 +155,8 @@ bool File::wait_for_own_part(std::shared_ptr<Operation> const& operation) {
                     .released = leave,
                     .polls_long = true});
     if (!released) return true;
-    std::lock_guard const lock(mutex_);
-    left_behind_.push_back(operation);
+    delayed->leave(operation);
     return false;
-}
-
-void File::settle() {
-    std::vector<std::shared_ptr<Operation>> all;
-    {
-        std::lock_guard const lock(mutex_);
-        all = left_behind_;
-    }
-    for (auto const& operation : all) wait(*operation);
-    account();
-}
-
-/// Of independent writes whose calls had returned.
-void File::account_for_independent() {
-    for (auto const& write : behind.take_ended()) {
-        std::lock_guard const lock(mutex_);
-        late_ = agreed(late_, write->transfer.status());
-    }
-}
-
-void File::account() {
-    std::vector<std::shared_ptr<Operation>> ended;
-    {
-        std::lock_guard const lock(mutex_);
-        std::erase_if(left_behind_, [&](auto const& operation) {
-            return operation->complete() && (ended.push_back(operation), true);
-        });
-    }
-    if (ordered) account_for_independent();
-    if (ordered) behind.withdraw_overwritten();
-    for (auto const& operation : ended) {
-        completed(*operation);
-        if (operation->status() == Status::ok) continue;
-        if (!operation->error()) {
-            log(operation->title(),
-                {.status = operation->status(),
-                 .what = "another rank met an error after the call had returned here"});
-        }
-        std::lock_guard const lock(mutex_);
-        late_ = agreed(late_, operation->status());
-    }
-}
-
-Status File::late_error() {
-    account();
-    std::lock_guard const lock(mutex_);
-    return std::exchange(late_, Status::ok);
-}
-
-Status File::late_error_of_journal() {
-    Status const late = late_error();
-    return ordered ? agreed(late, error_of_own_journal(identity).status) : late;
-}
-
-Status File::late_error_of_all() {
-    Status const mine = late_error_of_journal();
-    return ordered ? agree(mine) : mine;
 }
 
 Status File::agree(Status mine) {
@@ -221,7 +168,7 @@ Status File::agree(Status mine) {
 }
 
 Status File::agree_beside(Status mine) {
-    if (!ordered) return agree(mine);
+    if (!delayed->ordered()) return agree(mine);
     NodeReduction::Words words{};
     words[0] = static_cast<std::uint64_t>(mine);
     return static_cast<Status>(largest(words)[0]);
@@ -251,8 +198,7 @@ void File::drain() {
     for (auto const& weak : pending) {
         if (auto const operation = weak.lock()) wait(*operation);
     }
-    behind.wait_for_independent({0, endless});
-    (void)wait_for_own_journal(identity, {0, endless});  // See late_error_of_all().
+    delayed->drain();
     drained(clock.now() - began);
 }
 
@@ -269,6 +215,19 @@ void File::set_hints(FileHints next) {
 
 std::vector<std::pair<std::string, std::string>> File::hints_in_force() const {
     return sluice::hints_in_force(hints, place_.execution_context.limits);
+}
+
+bool File::is_beyond_end(Request const& request) const noexcept {
+    struct stat about{};
+    return request.direction == Direction::read && request.bytes > 0 && fstat(fd_, &about) == 0 &&
+           reach_of(request).end > about.st_size;
+}
+
+void File::drop_read_ahead(Span changed) {
+    if (!delayed->minds_others() || changed.empty()) return;
+    for (auto const& other : open_files()) {
+        if (other->identity == identity) other->ahead.drop(changed);
+    }
 }
 
 std::shared_ptr<File> find_file(MPI_File handle) {
@@ -330,7 +289,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
     }
     place->set_machine(agreed.machine);
     own.number = agreed.number;
-    own.keeps_order = introduce_keepers(*team, hints.write_behind);
+    own.order = introduce_keepers(*team, hints.write_behind, own.number);
     auto const file = std::make_shared<File>(handle, team, *place, std::move(own), amode, hints);
     file->begin_trace(agreed.number);
     add_file(file);

@@ -2,7 +2,7 @@
 // The MPI keeps a handle of its own and the individual file pointer, and where the ranks are on
 // several nodes the shared one as well. Open files are found by their handle.
 #pragma once
-#include "mpi/behind/write_behind.hpp"
+#include "mpi/behind/delayed.hpp"
 #include "mpi/file/read_ahead.hpp"
 #include "mpi/file/storages.hpp"
 #include "mpi/file/view.hpp"
@@ -60,19 +60,8 @@ public:
     /// Until the operation is complete; the calling thread moves it on.
     void wait(Operation& operation);
     /// The same for a blocking call, which may return earlier: false where the operation goes on
-    /// behind it, without this rank's memory. An error of it comes with a later call: late_error().
+    /// behind it, without this rank's memory. An error of it comes with a later call.
     bool wait_for_own_part(std::shared_ptr<Operation> const& operation);
-    /// The error of an operation that ended after its blocking call had returned; each is returned
-    /// once. Accounts for those that ended. Local.
-    Status late_error();
-    /// The same, and each time why this rank's journal has to keep bytes. Blocks on devices. Local.
-    Status late_error_of_journal();
-    /// The same, and what other ranks met in independent writes that their calls have delayed.
-    /// Blocking. Collective.
-    Status late_error_of_all();
-    /// Until the operations of all blocking calls that have returned are complete and accounted
-    /// for; their errors are kept. A call of this rank returned, so the other ranks come to it.
-    void settle();
     /// Blocking; returns the status that all ranks agreed on, when all operations before it have
     /// begun: it takes a place among those that may be under way. Collective.
     Status agree(Status mine);
@@ -87,21 +76,6 @@ public:
     /// Until all operations of this rank on the file are complete. Collective in effect.
     void drain();
 
-    /// A collective write whose call returns before it is complete; false where it may not: see
-    /// WriteBehind::tell_others().
-    bool leave_behind(std::shared_ptr<Operation> const& operation, KeptWrite& kept);
-    /// Whether calls have to look for what others have delayed: any file of this process may delay.
-    [[nodiscard]] bool minds_others() const noexcept;
-    /// Before a call touches bytes of `reach`: until what calls that have returned still have to
-    /// write there is in the file, whichever handle of it, and whichever process, they used.
-    /// `in_queue`: the operation queue of this handle sees to its own. Local, blocks.
-    void wait_for_delayed(Span reach, bool in_queue);
-    /// Until no journal of any rank holds bytes of `reach`, but for those of a file that could not
-    /// be made durable, which stay. Local, blocks on devices.
-    void wait_until_void(Span reach);
-    /// The same before a call changes bytes of `reach`, or lets the MPI do so. Here none stay: they
-    /// would bring back, after a crash of the node, what was there before.
-    void clear_journals(Span reach);
     /// Whether a read reaches behind the end of the file as it is now. Local.
     [[nodiscard]] bool is_beyond_end(Request const& request) const noexcept;
     /// Before a call changes bytes of `changed`, by any handle of this process: what was read ahead
@@ -149,26 +123,18 @@ public:
     FileView view;
     bool atomic = false;
     FileIdentity const identity;
-    /// Writes may be delayed, on this handle or on others, or reads be made ahead: operations keep
-    /// the order of the calls.
-    bool const ordered;
-    WriteBehind behind;
+    std::shared_ptr<StoredFile> const storage;
+    std::shared_ptr<Delayed> const delayed;
     ReadAhead ahead;
     bool exact = false;             ///< The MPI has taken its ExactHints.
     std::unique_ptr<Access> split;  ///< The split collective that was begun.
-    std::unique_ptr<StoredFile> const storage;
     /// See PointerLock. Recursive: an error handler of the program may seek.
     mutable std::recursive_mutex pointer_mutex;
 
 private:
-    void note_ordered() noexcept;
     void end_trace();
     void hand_over(std::shared_ptr<Operation> const& operation, bool background);
     void foretell(Operation const& operation);
-    void wait_for_own_delayed(Span reach);
-    /// Accounts for operations that ended behind their blocking calls, and keeps their errors.
-    void account();
-    void account_for_independent();
 
     int const fd_;  ///< Of the storage.
     QueuePlace& place_;
@@ -176,8 +142,6 @@ private:
     std::atomic<std::int64_t> passed_{0};
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;
-    std::vector<std::shared_ptr<Operation>> left_behind_;  ///< Their blocking calls have returned.
-    Status late_ = Status::ok;  ///< Of those that are accounted for: not raised yet.
     FileStatistics statistics_;
     double busy_until_ = 0;  ///< Operations overlap: time is counted once.
 };
@@ -199,8 +163,6 @@ private:
 void add_file(std::shared_ptr<File> file);
 void remove_file(MPI_File handle);
 [[nodiscard]] std::vector<std::shared_ptr<File>> open_files();
-/// Before the MPI serves a call: until all that calls of this process have delayed is in the files.
-void wait_for_all_delayed();
 /// The MPI serves the file, though all ranks that opened it run this library: they may agree on
 /// hints for it.
 [[nodiscard]] bool is_left_by_all(MPI_File handle);

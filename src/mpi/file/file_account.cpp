@@ -36,7 +36,7 @@ FileStatistics File::statistics() const {
     std::lock_guard const lock(mutex_);
     FileStatistics all = statistics_;
     all.passed = passed_.load(std::memory_order_relaxed);
-    all.behind = behind.statistics();
+    all.behind = delayed->statistics();
     all.ahead = ahead.statistics();
     return all;
 }
@@ -51,7 +51,7 @@ void File::completed(Operation const& operation) {
     s.busy_seconds += std::max(0.0, operation.ended() - std::max(operation.started(), busy_until_));
     busy_until_ = std::max(busy_until_, operation.ended());
     s.tally += operation.tally();
-    if (plan.direction == Direction::write && ordered) behind.note_speed(operation);
+    if (plan.direction == Direction::write && delayed->ordered()) delayed->note_speed(operation);
     if (operation.decision().priced) foretell(operation);
     if (settings().log > 1 && !(plan == s.last_plan)) note(name + ": " + describe(plan));
     s.last_plan = plan;

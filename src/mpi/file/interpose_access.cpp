@@ -22,7 +22,7 @@ int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) 
     AccessCall const recorded(arguments, Who::all);
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
-        sluice::wait_for_all_delayed();
+        sluice::Delayed::wait_for_all();
         sluice::progress_barrier(arguments.handle);
         return pass();
     }
@@ -35,7 +35,7 @@ int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& p
     AccessCall const recorded(arguments, Who::all, request);
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
-        sluice::wait_for_all_delayed();
+        sluice::Delayed::wait_for_all();
         return pass();
     }
     return sluice::guarded(arguments.handle,
@@ -46,7 +46,7 @@ template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
     AccessCall const recorded(arguments, Who::all, AccessCall::Begins{});
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
-        sluice::wait_for_all_delayed();
+        sluice::Delayed::wait_for_all();
         sluice::progress_barrier(arguments.handle);
         return pass();
     }

@@ -33,12 +33,19 @@ bool may_serve() {
     return false;
 }
 
+/// What calls met after they had returned, and what other ranks met in independent writes that
+/// their calls have delayed. Blocking. Collective.
+Status late_error_of_all(File& file) {
+    Status const mine = file.delayed->late_error_of_journal();
+    return file.delayed->ordered() ? file.agree(mine) : mine;
+}
+
 /// The bytes of one rank may have been written by another: all must have flushed theirs.
 Status flush(File& file) {
     file.drain();
     file.drop_read_ahead({0, endless});
     Status const all = file.agree("making bytes durable", file.storage->sync());
-    return agreed(all, file.late_error_of_all());
+    return agreed(all, late_error_of_all(file));
 }
 
 /// Before a collective call of the MPI that must see what was written, and changes bytes of
@@ -46,14 +53,13 @@ Status flush(File& file) {
 void drain_and_barrier(File& file, Span changed = {}) {
     file.drain();
     file.drop_read_ahead({0, endless});
-    file.wait_for_delayed({0, endless}, false);
-    file.wait_until_void({0, endless});
-    file.clear_journals(changed);
+    file.delayed->wait_for({0, endless}, Before::sync);
+    file.delayed->wait_for(changed, Before::write);
     progress_barrier(file.team->communicator);
 }
 void drain_and_barrier(MPI_File handle) {
     if (auto const file = find_file(handle)) return drain_and_barrier(*file);
-    wait_for_all_delayed();
+    Delayed::wait_for_all();
     progress_barrier(handle);
 }
 
@@ -77,7 +83,7 @@ Status sync_alone(File& file) {
     file.drop_read_ahead({0, endless});
     Error const flushed = file.storage->sync();
     file.log("making bytes durable", flushed);
-    return agreed(flushed.status, file.late_error_of_journal());
+    return agreed(flushed.status, file.delayed->late_error_of_journal());
 }
 
 Status make_durable(File& file) {
@@ -92,7 +98,7 @@ Status make_durable(File& file) {
 int close(File& file, MPI_File* handle) {
     Status flushed = file.hints.durable ? make_durable(file) : Status::ok;
     drain_and_barrier(file);
-    flushed = agreed(flushed, file.late_error_of_all());
+    flushed = agreed(flushed, late_error_of_all(file));
     file.split.reset();
     reap(false);
     collect_statistics(file);
@@ -136,8 +142,7 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
 /// that the next file trips over.
 Status preallocate(File& file, MPI_Offset size) {
     file.drain();
-    file.wait_for_delayed({0, endless}, false);
-    file.wait_until_void({0, endless});
+    file.delayed->wait_for({0, endless}, Before::sync);
     if (file.amode & MPI_MODE_RDONLY)
         return file.agree("MPI_File_preallocate", {.status = Status::read_only});
     if (size < 0)

@@ -38,7 +38,7 @@ int sluice_file_statistics(MPI_File handle, sluice_statistics* to) {
     }
     auto const file = sluice::find_file(handle);
     if (!file) return MPI_ERR_FILE;
-    file->settle();
+    file->delayed->settle();
     auto const from = file->statistics();
     to->operations = from.operations;
     to->writes = from.writes;
@@ -61,7 +61,7 @@ int sluice_file_plan(MPI_File handle, char* text, size_t text_bytes) {
     if (!text || text_bytes == 0) return MPI_ERR_ARG;
     auto const file = sluice::find_file(handle);
     if (!file) return MPI_ERR_FILE;
-    file->settle();
+    file->delayed->settle();
     auto const statistics = file->statistics();
     std::string const plan = statistics.operations > 0 ? describe(statistics.last_plan) : "";
     std::snprintf(text, text_bytes, "%s", plan.c_str());

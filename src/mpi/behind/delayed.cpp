@@ -1,0 +1,222 @@
+// What a call must wait for that earlier calls have left behind. See delayed.hpp.
+#include "mpi/behind/delayed.hpp"
+
+#include "mpi/behind/rank_journal.hpp"
+#include "mpi/behind/write_behind.hpp"
+#include "mpi/errors.hpp"
+#include "mpi/progress/progress.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace sluice {
+namespace {
+
+/// Set by the first file that may delay or read ahead, and never taken back: what it delayed may be
+/// under way for long after its close has begun.
+std::atomic<bool> any_is_ordered{false};
+
+/// Of all files that this process has open. A file may have several handles.
+class Handles {
+public:
+    void add(FileIdentity const& file, std::shared_ptr<Delayed> const& handle) {
+        std::lock_guard const lock(mutex_);
+        all_.emplace(file, handle);
+    }
+    void remove_ended(FileIdentity const& file) {
+        std::lock_guard const lock(mutex_);
+        auto const [first, last] = all_.equal_range(file);
+        for (auto one = first; one != last;)
+            one = one->second.expired() ? all_.erase(one) : std::next(one);
+    }
+    [[nodiscard]] std::vector<std::shared_ptr<Delayed>> of(FileIdentity const& file) const {
+        std::lock_guard const lock(mutex_);
+        auto const [first, last] = all_.equal_range(file);
+        return open(first, last);
+    }
+    [[nodiscard]] std::vector<std::shared_ptr<Delayed>> all() const {
+        std::lock_guard const lock(mutex_);
+        return open(all_.begin(), all_.end());
+    }
+
+private:
+    using Map = std::multimap<FileIdentity, std::weak_ptr<Delayed>>;
+    static std::vector<std::shared_ptr<Delayed>> open(Map::const_iterator first,
+                                                      Map::const_iterator last) {
+        std::vector<std::shared_ptr<Delayed>> found;
+        for (; first != last; ++first) {
+            if (auto handle = first->second.lock()) found.push_back(std::move(handle));
+        }
+        return found;
+    }
+
+    mutable std::mutex mutex_;
+    Map all_;
+};
+Handles& handles() {
+    static auto* const only = new Handles;
+    return *only;
+}
+
+}  // namespace
+
+std::shared_ptr<Delayed> Delayed::create(DelayedFile file,
+                                         std::function<void(Operation const&)> ended) {
+    std::shared_ptr<Delayed> const made(new Delayed(std::move(file), std::move(ended)));
+    if (made->file_.fd >= 0) handles().add(made->file_.journaled.identity, made);
+    if (made->ordered()) any_is_ordered = true;
+    return made;
+}
+
+Delayed::Delayed(DelayedFile file, std::function<void(Operation const&)> ended)
+    : file_(std::move(file)),
+      ended_(std::move(ended)),
+      writes_(std::make_unique<WriteBehind>(file_)) {}
+
+Delayed::~Delayed() { handles().remove_ended(file_.journaled.identity); }
+
+bool Delayed::minds_others() const noexcept {
+    return ordered() || (file_.fd >= 0 && any_is_ordered.load(std::memory_order_relaxed));
+}
+
+TakenWrite Delayed::take_collective(Call& call, bool may) {
+    TakenWrite taken{nullptr, call.request.direction, next_record()};
+    if (taken.direction != Direction::write) return taken;
+    writes_->number(call);
+    if (may) taken.kept = writes_->take(call, true);
+    return taken;
+}
+
+bool Delayed::leave(std::shared_ptr<Operation> const& operation, TakenWrite const& taken) {
+    bool const left = taken.kept && left_untold(operation, *taken.kept);
+    if (taken.direction == Direction::write) writes_->note_collective(operation, taken.record);
+    return left;
+}
+
+/// Other ranks are told last: a call of theirs may then wait for this operation.
+bool Delayed::left_untold(std::shared_ptr<Operation> const& operation, KeptWrite& kept) {
+    leave(operation);
+    if (writes_->tell_others(*operation, kept)) return true;
+    std::lock_guard const lock(mutex_);
+    std::erase(left_, operation);
+    return false;
+}
+
+void Delayed::leave(std::shared_ptr<Operation> const& operation) {
+    std::lock_guard const lock(mutex_);
+    left_.push_back(operation);
+}
+
+bool Delayed::take_independent(Call& call) {
+    if (call.request.direction != Direction::write || !writes_->take(call, false)) return false;
+    writes_->start(std::make_shared<IndependentWrite>(std::move(call)));
+    return true;
+}
+
+std::vector<std::shared_ptr<Operation>> Delayed::left() const {
+    std::lock_guard const lock(mutex_);
+    return left_;
+}
+
+/// An operation of which this rank does not know yet what all ranks touch is asked again.
+void Delayed::wait_for_own(Span reach) {
+    for (auto const& operation : left()) {
+        Progress::instance().drive({.done = [&] { return !operation->may_touch(reach); },
+                                    .poke = [&] { file_.team->poke(); }});
+    }
+    writes_->wait_for_independent(reach);
+}
+
+/// The queue knows of all bytes of its operations; where journals have bytes of two writes, their
+/// order is not known when the ranks have ended, so these are never under way together.
+void Delayed::wait_for(Span reach, Before what, bool in_queue) {
+    if (!minds_others() || reach.empty()) return;
+    bool const queued = in_queue && !(what == Before::write && writes_->takes_disjoint());
+    for (auto const& handle : handles().of(file_.journaled.identity)) {
+        if (handle.get() == this && queued)
+            writes_->wait_for_independent(reach);
+        else
+            handle->wait_for_own(reach);
+    }
+    writes_->wait_for_others(reach);
+    if (what == Before::read || !wants_durable_journal()) return;
+    wait_until_void(reach);
+    if (what == Before::write) clear_own_journal(file_.journaled.identity, reach);
+}
+
+/// But for records of a file that could not be made durable: late_error_of_journal() tells of them.
+void Delayed::wait_until_void(Span reach) {
+    (void)wait_for_own_journal(file_.journaled.identity, reach);
+    for (auto const& handle : handles().of(file_.journaled.identity))
+        handle->writes_->wait_until_void_on_others(reach);
+}
+
+void Delayed::wait_for_all() {
+    for (auto const& handle : handles().all()) {
+        if (handle->ordered()) handle->wait_for({0, endless}, Before::write);
+    }
+}
+
+void Delayed::drain() {
+    writes_->wait_for_independent({0, endless});
+    (void)wait_for_own_journal(file_.journaled.identity, {0, endless});
+}
+
+void Delayed::settle() {
+    for (auto const& operation : left()) {
+        Progress::instance().drive(
+            {.done = [&] { return operation->complete(); }, .poke = [&] { file_.team->poke(); }});
+    }
+    account();
+}
+
+void Delayed::account_for_independent() {
+    for (auto const& write : writes_->take_ended()) {
+        std::lock_guard const lock(mutex_);
+        late_ = agreed(late_, write->transfer.status());
+    }
+}
+
+void Delayed::account() {
+    std::vector<std::shared_ptr<Operation>> ended;
+    {
+        std::lock_guard const lock(mutex_);
+        std::erase_if(left_, [&](auto const& operation) {
+            return operation->complete() && (ended.push_back(operation), true);
+        });
+    }
+    if (ordered()) account_for_independent();
+    if (ordered()) writes_->withdraw_overwritten();
+    for (auto const& operation : ended) {
+        ended_(*operation);
+        if (operation->status() == Status::ok) continue;
+        if (!operation->error()) {
+            log_error(file_.journaled.path + ": " + operation->title(),
+                      {.status = operation->status(),
+                       .what = "another rank met an error after the call had returned here"});
+        }
+        std::lock_guard const lock(mutex_);
+        late_ = agreed(late_, operation->status());
+    }
+}
+
+Status Delayed::late_error() {
+    account();
+    std::lock_guard const lock(mutex_);
+    return std::exchange(late_, Status::ok);
+}
+
+Status Delayed::late_error_of_journal() {
+    Status const late = late_error();
+    return ordered() ? agreed(late, error_of_own_journal(file_.journaled.identity).status) : late;
+}
+
+void Delayed::note_speed(Bytes bytes, double seconds) noexcept {
+    writes_->note_speed(bytes, seconds);
+}
+
+void Delayed::note_speed(Operation const& operation) noexcept { writes_->note_speed(operation); }
+
+BehindStatistics Delayed::statistics() const { return writes_->statistics(); }
+
+}  // namespace sluice
