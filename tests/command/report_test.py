@@ -82,8 +82,25 @@ class Figures(unittest.TestCase):
     def test_the_rate_is_that_of_all_ranks_while_bytes_were_on_their_way(self):
         moved = 2 * (2 * 1048576 + 40 * 100)
         self.assertAlmostEqual(figures.by_file(self.job)[0].rate, moved / 0.390, delta=100)
-        self.assertIn("10.3 MiB/s", dict(parts.head(self.job))["moved"])
+        # A nonblocking write is complete when the program hears of it, or long before.
+        self.assertIn("at least 10.3 MiB/s", dict(parts.head(self.job))["moved"])
+        self.assertIn("the least that it can have been", parts.notes(self.job))
+        blocking = re.sub(r"(iwrite_all|wait) .*\n", "", log_text())
+        job = jobs.from_log(record.parse(blocking), "log")
+        self.assertNotIn("at least", dict(parts.head(job))["moved"])
+        self.assertEqual(parts.notes(job), "")
         self.assertEqual(parts.files(self.job).rows[0][4], "10.3")
+
+    def test_a_bar_is_of_one_rank(self):
+        """Not the wait of one behind the hidden seconds of another, longer than the run."""
+        late = log_text((1,)).replace(f"wait -1 {380 * MS} {50 * MS}", f"wait -1 {420 * MS} 0")
+        late = late.replace(f"close 0 {600 * MS} 1000", f"close 0 {600 * MS} {90 * MS}")
+        (name, in_calls, hidden), = parts.bars(jobs.from_log(
+            record.parse(log_text((0,)) + late), "log"))
+        self.assertEqual(name, "/f")
+        # Rank 1: 100 ms, 40 of 1 ms and the close of 90 ms; its nonblocking write takes 240 ms.
+        self.assertAlmostEqual(in_calls, 0.100 + 40 * 0.001 + 0.090, places=4)
+        self.assertAlmostEqual(hidden, 0.240, places=4)
 
     def test_heat_adds_up_to_the_seconds_in_calls(self):
         cells = figures.heat(self.job, columns=70, rows_most=2)
@@ -149,6 +166,16 @@ class Figures(unittest.TestCase):
         text = log_text().replace(str(100 * MS), "10").replace(str(50 * MS), "10")
         idle = jobs.from_log(record.parse(re.sub(r"write_at .*\n", "", text)), "log")
         self.assertEqual(advice.advice(idle), [])
+        self.assertIn("this report looks for", parts.no_advice(idle))
+
+    def test_what_only_a_trace_can_tell_is_said_where_calls_took_long(self):
+        closing = re.sub(r"(write_a|iwrite_a|wait).*\n", "", log_text())
+        closing = closing.replace(f"close 0 {600 * MS} 1000", f"close 0 {600 * MS} {90 * MS}")
+        job = jobs.from_log(record.parse(closing), "log")
+        self.assertEqual(advice.advice(job), [])
+        self.assertIn("sluice run --trace", parts.no_advice(job))
+        job.trace = timeline.Timeline()
+        self.assertNotIn("sluice run --trace", parts.no_advice(job))
 
     def test_what_is_missing_is_said(self):
         half = jobs.from_log(record.parse(log_text((0,))), "log")

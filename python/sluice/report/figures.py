@@ -19,6 +19,9 @@ class FileFigures:
     blocked: float
     under_way: float
     closing: float = 0.0
+    in_calls: float = 0.0  # Blocked and closing, of the one rank for which that is most.
+    unwaited: float = 0.0  # Of that rank: under way while no call waited.
+    completed_later: bool = False  # By another call, at which bytes may have long been there.
     delayed: bool = False  # A log does not say when delayed writes reached the file.
     moving: float = 0.0  # Seconds in which its bytes were on their way, of all ranks.
 
@@ -27,6 +30,11 @@ class FileFigures:
         """Bytes of all ranks in a second while any were on their way; None: none were."""
         moved = self.bytes_written + self.bytes_read
         return moved / self.moving if moved and self.moving > 0 else None
+
+    @property
+    def rate_is_least(self) -> bool:
+        """Bytes may have been in the file before the program heard of it."""
+        return self.delayed or self.completed_later
 
     @property
     def hidden(self) -> float | None:
@@ -103,6 +111,7 @@ def by_file(job: Job) -> list[FileFigures]:
             delayed.add(one.file)
         figures = found.setdefault(one.file, FileFigures(one.file, 0, 0, 0, 0.0, 0.0))
         figures.calls += 1
+        figures.completed_later |= not one.blocking
         if one.writes:
             figures.bytes_written += one.bytes
         else:
@@ -114,9 +123,15 @@ def by_file(job: Job) -> list[FileFigures]:
         figures.closing = _most(closing.get(name, {}))
         figures.delayed = name in delayed
         figures.moving = timeline.seconds(timeline.union(on_their_way[name]))
-        figures.under_way = _most({rank: timeline.seconds(timeline.union(all_spans))
-                                   for rank, all_spans in spans[name].items()})
-    return sorted(found.values(), key=lambda one: -one.blocked - one.closing)
+        under_way = {rank: timeline.seconds(timeline.union(all_spans))
+                     for rank, all_spans in spans[name].items()}
+        figures.under_way = _most(under_way)
+        in_calls = {rank: seconds + closing.get(name, {}).get(rank, 0.0)
+                    for rank, seconds in blocked[name].items()}
+        worst = max(in_calls, key=lambda rank: in_calls[rank])
+        figures.in_calls = in_calls[worst]
+        figures.unwaited = max(0.0, under_way[worst] - blocked[name][worst])
+    return sorted(found.values(), key=lambda one: -one.in_calls)
 
 
 def by_call(job: Job) -> list[CallFigures]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sluice.report import figures
-from sluice.report.advice import Advice, advice
+from sluice.report.advice import WORTH, Advice, advice
 from sluice.report.job import ALL_FILES, Job
 from sluice.report.pictures import seconds_text
 
@@ -34,7 +34,8 @@ def _moved(job: Job) -> str:
     seconds = figures.moving(job)
     if moved == 0 or seconds <= 0:
         return ""
-    rate = figures.rate_text(moved / seconds)
+    least = "at least " if any(one.rate_is_least for one in by_file) else ""
+    rate = least + figures.rate_text(moved / seconds)
     return f"{size_text(moved)} by all ranks, {rate} while any were on their way"
 
 
@@ -81,6 +82,15 @@ def delayed_note(job: Job) -> str:
             "summary of SLUICE_STATS=1.")
 
 
+def notes(job: Job) -> str:
+    """What a table of files cannot say in its figures; empty: nothing."""
+    later = any(one.completed_later for one in figures.by_file(job))
+    return " ".join(note for note in (
+        "Nonblocking accesses count until the call that completes them, and their bytes may have "
+        "been in the file long before: then MiB/s are the least that it can have been."
+        if later else "", delayed_note(job)) if note)
+
+
 def calls(job: Job) -> Table:
     """Waited, by function."""
     table = Table(["function", "calls", "bytes", "waited", "longest call"])
@@ -98,7 +108,7 @@ def _range_text(least: int, most: int) -> str:
 
 def sizes(job: Job) -> Table:
     """How large accesses are, and their pieces in the file where they are known."""
-    table = Table(["bytes of one access", "writes", "reads", "bytes", "a piece of the file"])
+    table = Table(["one access", "writes", "reads", "all bytes", "contiguous piece"])
     for one in figures.by_size(job):
         table.rows.append([_range_text(one.least, one.most), str(one.writes),
                            str(one.reads), size_text(one.bytes),
@@ -111,6 +121,15 @@ def advised(job: Job) -> list[Advice]:
     return advice(job)
 
 
+def no_advice(job: Job) -> str:
+    """What stands in the place of advice where there is none."""
+    waited = max(figures.blocked_by_rank(job).values(), default=0.0)
+    if job.trace is not None or waited < WORTH * job.seconds:
+        return "Nothing that this report looks for would save 2 % of the run."
+    return ("Nothing that a log alone can tell would save 2 % of the run. What the calls waited "
+            "for, such as ranks that came late, is in a trace: sluice run --trace.")
+
+
 # In a trace names are short, and a trace may be an old one.
 WAITS = {"waits for other ranks' calls": "waits until other ranks make the call",
          "waits for other ranks' ends": "waits until other ranks have done their part",
@@ -119,7 +138,7 @@ WAITS = {"waits for other ranks' calls": "waits until other ranks make the call"
 
 def waits(job: Job) -> Table:
     """What the program's threads waited for, where a trace says so."""
-    table = Table(["in calls the program", "seconds", "of rank"])
+    table = Table(["in calls the program", "waited", "of rank"])
     if job.trace is None:
         return table
     found: dict[str, dict[int, float]] = {}
@@ -136,6 +155,5 @@ def waits(job: Job) -> Table:
 def bars(job: Job) -> list[tuple[str, float, float | None]]:
     """For the picture: file, seconds waited, seconds hidden; None: not known."""
     return [("independent calls" if one.name == ALL_FILES else one.name,
-             one.blocked + one.closing,
-             None if one.delayed else max(0.0, one.under_way - one.blocked))
+             one.in_calls, None if one.delayed else one.unwaited)
             for one in figures.by_file(job)[:8]]

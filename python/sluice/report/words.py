@@ -27,8 +27,8 @@ def text(job: Job, plan: list[str]) -> str:
                          ("Sizes", parts.sizes(job)), ("Waits", parts.waits(job))):
         if table.rows:
             lines += ["", title, *_table(table)]
-        if title == "Files" and parts.delayed_note(job):
-            lines += textwrap.wrap(parts.delayed_note(job), 94, initial_indent="  ",
+        if title == "Files" and parts.notes(job):
+            lines += textwrap.wrap(parts.notes(job), 94, initial_indent="  ",
                                    subsequent_indent="  ")
     if plan:
         lines += ["", "What the library decides for the access that took longest",
@@ -36,7 +36,8 @@ def text(job: Job, plan: list[str]) -> str:
     lines += ["", "Advice"]
     advised = parts.advised(job)
     if not advised:
-        lines.append("  Nothing here would save 2 % of the run.")
+        lines += textwrap.wrap(parts.no_advice(job), 94, initial_indent="  ",
+                               subsequent_indent="  ")
     for one in advised:
         lines.append(f"  at most {seconds_text(one.seconds or 0.0)}: {one.title}")
         lines += textwrap.wrap(one.text, 90, initial_indent="      ", subsequent_indent="      ")
