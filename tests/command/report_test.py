@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from html import escape
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 sys.dont_write_bytecode = True
 
 from sluice import record, timeline  # noqa: E402
-from sluice.report import advice, figures, job as jobs, parts, pictures  # noqa: E402
+from sluice.report import advice, figures, job as jobs, page, parts, pictures  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden" / "trace.json"
 MS = 1_000_000
@@ -37,6 +38,22 @@ wait -1 {ms380} {ms50} r=0
 {small}close 0 {ms600} 1000
 end {ms700}
 """
+
+
+# What a browser finds in frames with the page: pictures that are shown, and what is too wide.
+WIDTHS = (320, 390, 700, 820, 1280)
+LOOK = """<script>onload = () => { for (const frame of document.querySelectorAll("iframe")) {
+  const page = frame.contentDocument, all = [...page.querySelectorAll("*")];
+  const pictures = all.filter(one => one.localName == "svg" && one.getBoundingClientRect().width);
+  const letters = pictures.flatMap(one => [...one.querySelectorAll("text")]);
+  const boxes = all.filter(one => one.clientWidth && !one.ownerSVGElement);
+  const cut = boxes.filter(one => one.scrollWidth > one.clientWidth + 1).concat(
+    letters.filter(one => {
+      const [of, in_] = [one, one.ownerSVGElement].map(box => box.getBoundingClientRect());
+      return of.left < in_.left - 1 || of.right > in_.right + 1 || of.height < 10; }));
+  document.title += `${frame.clientWidth}: ${pictures.length} pictures`
+    + cut.map(one => `, ${one.localName} '${one.textContent.slice(0, 40)}'`).join("") + ";";
+} }</script>"""
 
 
 def log_text(ranks=(0, 1)):
@@ -101,6 +118,7 @@ class Figures(unittest.TestCase):
         # Rank 1: 100 ms, 40 of 1 ms and the close of 90 ms; its nonblocking write takes 240 ms.
         self.assertAlmostEqual(in_calls, 0.100 + 40 * 0.001 + 0.090, places=4)
         self.assertAlmostEqual(hidden, 0.240, places=4)
+        self.assertNotIn(" + 0 s", pictures.blocked_bars([("/f", 0.1, 4e-9), ("/g", 0.1, 0.0)]))
 
     def test_heat_adds_up_to_the_seconds_in_calls(self):
         cells = figures.heat(self.job, columns=70, rows_most=2)
@@ -193,9 +211,11 @@ class Words(unittest.TestCase):
                                          (0, 0.8, "100 ms", "800 ms"),
                                          (984.0, 984.00001, "2 us", "10 us"),
                                          (5, 5, "0 us", "0 us")):
-            ticks = re.findall(r"(?<=>)[\d.]+ [mu]?s(?=<)", "".join(pictures._axis(begin, end, 0)))
-            self.assertEqual(len(set(ticks)), len(ticks))
-            self.assertLessEqual(len(ticks), pictures.TICKS_MOST + 1)
+            for canvas in (pictures.NARROW, pictures.WIDE):
+                axis = "".join(pictures._axis(begin, end, 0, canvas))
+                ticks = re.findall(r"(?<=>)[\d.]+ [mu]?s(?=<)", axis)
+                self.assertEqual(len(set(ticks)), len(ticks))
+                self.assertLessEqual(len(ticks), canvas.ticks_most + 1)
             self.assertEqual(ticks[0].split()[0], "0")
             self.assertIn(second, ticks)
             self.assertEqual(ticks[-1], last)
@@ -218,16 +238,25 @@ class Page(unittest.TestCase):
         code, said = self.sluice(self.folder / "app.record")
         self.assertEqual(code, 0, said)
         self.assertIn("at most 100 ms: Delay blocking writes", said)
-        page = (self.folder / "app.record.html").read_text()
-        self.assertLess(len(page), 2_000_000)
-        self.assertEqual(re.findall(r"(?:src|href)=\"(?!data:)[^\"]*", page), [])
-        self.assertNotIn("<script", page)
+        text = (self.folder / "app.record.html").read_text()
+        self.assertLess(len(text), 2_000_000)
+        self.assertEqual(re.findall(r"(?:src|href)=\"(?!data:)[^\"]*", text), [])
+        self.assertNotIn("<script", text)
         for title in ("Waited and hidden, by file", "By call", "Ranks against time", "Sizes",
                       "The slowest access", "Advice"):
-            self.assertIn(f"<h2>{title}</h2>", page)
+            self.assertIn(f"<h2>{title}</h2>", text)
         self.assertIn("<b>Delay blocking writes with sluice run --behind (at most 100 ms)</b>",
-                      page)
-        self.assertEqual(page.count("scroll it"), 3)  # Each picture, on a narrow screen.
+                      text)
+        # Each picture is there for a wide screen and for a narrow one.
+        self.assertEqual([text.count(f'<div class="{kind}"><svg') for kind in ("wide", "narrow")],
+                         [3, 3])
+
+    def test_what_the_library_decides_is_a_list_of_statements(self):
+        """The command breaks its lines, and they would break once more on a narrow screen."""
+        listed = page._plan(["Two-phase: 2", "aggregators write. A <round>", "is 1 MiB.", "So."])
+        self.assertEqual(re.findall("<li>(.*?)</li>", listed),
+                         ["Two-phase: 2 aggregators write. A &lt;round&gt; is 1 MiB.", "So."])
+        self.assertEqual(page._plan([]), "")
 
     def test_of_a_folder_the_trace_gives_the_inside(self):
         shutil.copy(GOLDEN, self.folder / "t.json")
@@ -263,8 +292,25 @@ class Page(unittest.TestCase):
         shown = subprocess.run(words, capture_output=True, text=True, timeout=60,
                                check=False).stdout
         self.assertIn("File I/O of a job", shown)
-        self.assertEqual(shown.count("<svg"), 3)
+        self.assertEqual(shown.count("<svg"), 6)
         self.assertIn("host0, host1", shown)
+
+    @unittest.skipUnless(shutil.which("chromium"), "no chromium: apt-get install chromium")
+    def test_nothing_is_cut_off_on_a_narrow_screen(self):
+        """In frames as wide as telephones and a tablet, as Chromium has no window so narrow."""
+        name = "/scratch/" + "a-long-name-of-a-file" * 5
+        (self.folder / "app.record").write_text(log_text().replace("name=/f", f"name={name}"))
+        self.sluice(self.folder / "app.record")
+        shown = escape((self.folder / "app.record.html").read_text())
+        (self.folder / "frames.html").write_text("".join(
+            f'<iframe style="border:0;width:{width}px" srcdoc="{shown}"></iframe>'
+            for width in WIDTHS) + LOOK)
+        words = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+                 f"--user-data-dir={self.folder}/browser", f"file://{self.folder}/frames.html"]
+        dom = subprocess.run(words, capture_output=True, text=True, timeout=60,
+                             check=False).stdout
+        found = re.search("<title>(.*)</title>", dom).group(1)
+        self.assertEqual(found, "".join(f"{width}: 3 pictures;" for width in WIDTHS))
 
 
 if __name__ == "__main__":
