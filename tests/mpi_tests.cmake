@@ -183,6 +183,10 @@ function(sluice_runners)
         SHORT --seconds 12
         QUICK --level quick
         LONG --level long --seconds 1200)
+    sluice_runner("killed control groups," durability/group_kills.py NAPS LONG_PART kills
+        SHORT --seconds 5
+        QUICK --level quick
+        LONG --level long)
     sluice_runner("failing calls" durability/failures.py NAPS LONG_PART failures
         SHORT --seconds 12
         QUICK --level quick

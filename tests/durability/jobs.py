@@ -20,7 +20,7 @@ FILL = 255  # What the file holds at the start; no value is that.
 SIZE = 9500000
 OWN = "SLUICE_TEST_OWN_PLACES"
 # When a rank is killed; the last one is Sluice's own, where its keeper was killed, too.
-MPI_LEAVES = r"mpich_sh(m|ar)_|hydra_|(ompi|prte|pmix)|sluice-marks-"
+MPI_LEAVES = r"mpich_sh(m|ar)_|hydra_|(ompi|prte|pmix)|sm_segment\.|sluice-marks-"
 
 
 def parse_arguments(description):

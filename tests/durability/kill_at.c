@@ -7,6 +7,7 @@
  *   SLUICE_TEST_KILL_MOMENT  before, after, or middle: half of the bytes are written. Only
  *                            writes have a middle, so then only they are counted.
  *   SLUICE_TEST_KEEPER_ACTION  the same for each keeper, which is then ended, too
+ *   SLUICE_TEST_SLOW         microseconds that each write takes longer
  *
  * A flush of a journal in a folder is an action as well. */
 #include "interposed.h"
@@ -46,6 +47,7 @@ static void write_half(int fd, struct iovec const* vector, int count, off_t offs
 }
 
 static long act(struct action const* action) {
+    if (action->number == SYS_pwritev) usleep((useconds_t)atoi(setting("SLUICE_TEST_SLOW")));
     int const middle = moment_is("middle");
     int const ends = (!middle || action->number == SYS_pwritev) && chosen();
     if (ends && middle)

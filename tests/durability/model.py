@@ -36,6 +36,7 @@ class Scenario:
     delayed: bool = False  # A write that returned says something of its own rank only.
     independent: bool = False
     journals: str = ""  # In a folder: "kept" by keepers, or "alone".
+    forgets: bool = False  # What is delayed ends with the job, keepers and all.
 
     @property
     def has_keepers(self):
@@ -91,17 +92,18 @@ def goes_straight(scenario, step):
 def completed(scenario, steps, notes):
     """The writes, by step and rank, whose bytes must be there: what completes them returned on some
     rank. The return of a write that is delayed or goes straight completes what its own rank
-    brought."""
+    brought; where delayed writes are forgotten, only a sync or the close does."""
     for number, step in enumerate(steps):
         if not step.startswith(WRITES):
             continue
         after = range(number, len(steps))
         own = scenario.delayed or goes_straight(scenario, step)
-        enders = [n for n in after if steps[n] in ("wait", "sync", "close")
-                  or not (step.startswith("iwrite") or own)]
+        is_lost = scenario.forgets and not step.startswith("iwrite")
+        waits = ("sync", "close") if is_lost else ("wait", "sync", "close")
+        enders = [n for n in after if steps[n] in waits or not (step.startswith("iwrite") or own)]
         everywhere = any(n in notes.done for n in enders)
         for rank in range(scenario.ranks):
-            here = own and not step.startswith("iwrite")
+            here = own and not (step.startswith("iwrite") or is_lost)
             if everywhere or (here and (number, rank) in notes.done_by):
                 yield number, rank
 
