@@ -3,20 +3,13 @@
 
 #include "system/library_thread.hpp"
 
-#include <chrono>
-
 namespace sluice {
-namespace {
 
-/// How long other ranks may have to wait for bytes that are in the file, and how many writes share
-/// one flush of the file.
-constexpr auto interval = std::chrono::milliseconds(100);
-
-}  // namespace
-
-Checkpointer::Checkpointer(std::shared_ptr<Journal> journal, std::function<void()> checkpoint)
+Checkpointer::Checkpointer(std::shared_ptr<Journal> journal, std::function<void()> checkpoint,
+                           std::chrono::milliseconds interval)
     : journal_(std::move(journal)),
-      checkpoint_(std::move(checkpoint)) {}
+      checkpoint_(std::move(checkpoint)),
+      interval_(interval) {}
 
 Checkpointer::~Checkpointer() {
     {
@@ -53,7 +46,7 @@ void Checkpointer::work() {
         if (rests)
             wake_.wait(lock);
         else
-            wake_.wait_for(lock, interval, has_work);
+            wake_.wait_for(lock, interval_, has_work);
         asked_ = false;
         if (stopping_) break;
         lock.unlock();

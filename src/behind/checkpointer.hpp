@@ -4,6 +4,7 @@
 #pragma once
 #include "behind/journal.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -12,8 +13,11 @@ namespace sluice {
 
 class Checkpointer {
 public:
-    /// `checkpoint` makes one; called by the thread. It starts with the first wake().
-    Checkpointer(std::shared_ptr<Journal> journal, std::function<void()> checkpoint);
+    /// `checkpoint` makes one; called by the thread. It starts with the first wake(). `interval`:
+    /// how long other ranks may have to wait for bytes that are in the file, and how many writes
+    /// share one flush of the file.
+    Checkpointer(std::shared_ptr<Journal> journal, std::function<void()> checkpoint,
+                 std::chrono::milliseconds interval = std::chrono::milliseconds(100));
     ~Checkpointer();
     Checkpointer(Checkpointer const&) = delete;
     Checkpointer& operator=(Checkpointer const&) = delete;
@@ -29,6 +33,7 @@ private:
 
     std::shared_ptr<Journal> const journal_;
     std::function<void()> const checkpoint_;
+    std::chrono::milliseconds const interval_;
     std::mutex mutex_;  ///< Guards the fields below.
     std::condition_variable wake_;
     bool asked_ = false, stopping_ = false;

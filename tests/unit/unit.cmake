@@ -93,7 +93,7 @@ function(sluice_unit_tests)
         set_target_properties(${test} PROPERTIES EXCLUDE_FROM_ALL ON)
         set(has_threads FALSE)
         if((text MATCHES "std::j?thread|worker_pool" AND NOT test MATCHES "^fabric_messages") OR
-           test MATCHES "^(conformance|sieve|storage|fabric_endpoint)_test$")
+           test MATCHES "^(checkpointer|conformance|sieve|storage|fabric_endpoint)_test$")
             set(has_threads TRUE)
         endif()
         sluice_unit_test(${test} ${program} ${has_threads})
