@@ -1,5 +1,13 @@
 """Cases of run.py in which messages go over libfabric, or ranks are lost."""
+import fcntl
+import re
+import socket
+import struct
+
 from case import BY_SLUICE, Case, once
+
+SIOCGIFFLAGS, SIOCGIFADDR = 0x8913, 0x8915
+IFF_UP = 1
 
 
 def cases_of_networks(mpi):
@@ -17,6 +25,41 @@ def cases_of_networks(mpi):
     yield Case("an unknown provider of libfabric", "files.c",
                [BY_SLUICE, once("no provider none of libfabric can be used")],
                settings={**single, "SLUICE_NETWORK": "fabric:none"})
+
+
+def addresses_of_machine():
+    """[(network interface that is up, its address of IPv4)], but for the loopback."""
+    found = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        for _, name in socket.if_nameindex():
+            named = struct.pack("256s", name.encode())
+            try:
+                flags, = struct.unpack_from("H", fcntl.ioctl(asked, SIOCGIFFLAGS, named), 16)
+                address = socket.inet_ntoa(fcntl.ioctl(asked, SIOCGIFADDR, named)[20:24])
+            except OSError:  # It has none.
+                continue
+            if flags & IFF_UP and not address.startswith("127."):
+                found.append((name, address))
+    return found
+
+
+def cases_of_interfaces():
+    """The provider's own variables hold: which network interface, and which ports. Where the user
+    says nothing, it is one that may lead to other hosts."""
+    others = addresses_of_machine()
+    ports = {"FI_TCP_PORT_LOW_RANGE": "23400", "FI_TCP_PORT_HIGH_RANGE": "23499"}
+    for provider in ("tcp", "tcp;ofi_rxm"):
+        settings = {"SLUICE_TEST": "ranks_per_node=1", "SLUICE_NETWORK": f"fabric:{provider}",
+                    "SLUICE_LOG": "2"}
+        listens = f"messages between nodes go over libfabric: {provider}, "
+        for name, address in [("lo", "127.0.0.1"), *others[:1]]:
+            yield Case(f"ports that the user names, on {name}, {provider}", "files.c",
+                       [BY_SLUICE, once(rf"{listens}{name}, {re.escape(address)}, port 234\d\d\n")],
+                       settings={**settings, **ports, "FI_TCP_IFACE": name})
+        if others:
+            yield Case(f"the user names no network interface, {provider}", "files.c",
+                       [BY_SLUICE, once(rf"{listens}(?!lo,)\S+ \S+, port (?!234\d\d\n)\d+\n")],
+                       settings=settings)
 
 
 def lost_rank(how, mpi, others, said, ranks=3, **settings):
@@ -41,4 +84,4 @@ def cases_of_killed_ranks(mpi):
 
 
 def all_cases(mpi):
-    return [*cases_of_networks(mpi), *cases_of_killed_ranks(mpi)]
+    return [*cases_of_networks(mpi), *cases_of_interfaces(), *cases_of_killed_ranks(mpi)]

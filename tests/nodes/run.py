@@ -25,6 +25,7 @@ import launch  # It puts tests/mpi in front of the modules' path.
 import run as runner
 import lot
 from levels import DEVICE
+from small_programs import compiled
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -85,6 +86,8 @@ def tests_of(mpi, hosts, per_host):
     yield Test("collectives", ["mpi/collectives_test", "--seed", seed, "--cases", 20,
                                "--no-messages"],
                settings={"SLUICE_COLLECTIVES": "1"})
+    yield Unreached("a network interface that leads to no other host", [],
+                    settings={"SLUICE_NETWORK": "fabric:tcp", "FI_TCP_IFACE": "lo"})
     yield from tests_of_networks(mpi, few, seed)
     yield from tests_of_faults(mpi, few, several, seed)
     if hosts > 2 and per_host > 1:
@@ -180,6 +183,23 @@ class Refused(Faulty):
         most = 4 * per_host * len(hosts.hosts)
         return (super().faults(hosts, per_host, output) or
                 ("" if 0 < told <= most else f"the cause is told {told} times"))
+
+
+class Unreached(Test):
+    """The network interface is the user's choice: each rank says that it leads nowhere, and the MPI
+    serves the file."""
+
+    def words_for(self, mpi):
+        program = compiled(mpi, HERE.parent / "coexistence" / "files.c", options=("-rdynamic",))
+        return [BUILD / mpi / "bin" / "sluice", "run", program, "{files}/unreached",
+                "{files}/unreached"]
+
+    def faults(self, hosts, per_host, output):
+        told = set(re.findall(r"rank (\d+) on \S+ \(lo, 127\.0\.0\.1, port \d+\) gets no message "
+                              "to or from another node over the fabric; FI_TCP_IFACE", output))
+        if len(told) < per_host * len(hosts.hosts):
+            return f"only ranks {sorted(told)} say that they are not reached"
+        return "" if "served by the MPI" in output else "who serves is not said"
 
 
 class Traced(Test):
