@@ -1,7 +1,7 @@
 // When the thread of a durable journal makes a checkpoint: at once where somebody asks, or where
 // more than half of the journal is used and a checkpoint makes room; else when its time has come.
 // Only how long nothing may happen is a matter of the clock, and no slow machine makes a test fail.
-#include "storage/checkpointer.hpp"
+#include "behind/checkpointer.hpp"
 #include "system/descriptor.hpp"
 
 #include <gtest/gtest.h>
