@@ -23,7 +23,7 @@ bool writes_to_memory(int fd) noexcept {
     constexpr long cached[] = {TMPFS_MAGIC,       RAMFS_MAGIC,      EXT4_SUPER_MAGIC,     xfs,
                                BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC};
     struct statfs found{};
-    return fstatfs(fd, &found) == 0 &&
+    return fd >= 0 && fstatfs(fd, &found) == 0 &&
            std::ranges::find(cached, static_cast<long>(found.f_type)) != std::end(cached);
 }
 

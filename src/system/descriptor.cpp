@@ -32,16 +32,22 @@ int flags_of(AccessMode mode) noexcept {
     return way | O_CLOEXEC;
 }
 
-/// The limit that the program had. The first call raises it as far as the system lets it, and no
-/// farther than to twice as much: the numbers above are this library's.
-rlim_t limit_of_program() noexcept {
-    static rlim_t const limit = [] {
+/// The limit that the program had, and whether numbers above it are this library's.
+struct ProgramLimit {
+    rlim_t most = RLIM_INFINITY;
+    bool is_raised = false;
+};
+
+/// The first call raises it as far as the system lets it, and no farther than to twice as much.
+ProgramLimit limit_of_program() noexcept {
+    static ProgramLimit const limit = []() -> ProgramLimit {
         rlimit found{};
-        if (getrlimit(RLIMIT_NOFILE, &found) != 0) return RLIM_INFINITY;
+        if (getrlimit(RLIMIT_NOFILE, &found) != 0) return {};
         rlimit raised = found;
         raised.rlim_cur = std::min(found.rlim_max, 2 * std::min(found.rlim_cur, RLIM_INFINITY / 2));
-        (void)setrlimit(RLIMIT_NOFILE, &raised);
-        return found.rlim_cur;
+        bool const is_raised =
+            raised.rlim_cur > found.rlim_cur && setrlimit(RLIMIT_NOFILE, &raised) == 0;
+        return {found.rlim_cur, is_raised};
     }();
     return limit;
 }
@@ -50,9 +56,10 @@ rlim_t limit_of_program() noexcept {
 /// have. Where the limit cannot be raised half of them are its own.
 OpenedFile out_of_the_way(Descriptor opened) noexcept {
     constexpr rlim_t most = std::numeric_limits<int>::max();
-    rlim_t const limit = limit_of_program();
+    auto const [limit, is_raised] = limit_of_program();
     if (limit > most) return {std::move(opened), {}};
-    int const moved = fcntl(opened.get(), F_DUPFD_CLOEXEC, static_cast<int>(limit));
+    int const moved =
+        is_raised ? fcntl(opened.get(), F_DUPFD_CLOEXEC, static_cast<int>(limit)) : -1;
     if (moved >= 0) return {Descriptor(moved), {}};
     if (static_cast<rlim_t>(opened.get()) < limit / 2) return {std::move(opened), {}};
     return {Descriptor(), system_error("open beside the program's descriptors", EMFILE)};

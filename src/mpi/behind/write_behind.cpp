@@ -45,7 +45,7 @@ WriteBehind::WriteBehind(DelayedFile const& file)
     : file_(file),
       ranks_(file.team->topology->rank_count()),
       all_take_part_(ranks_ == launched_ranks()),
-      speed_(file.fd, file.rules.speed) {}
+      speed_(file.rules.node_bytes > 0 ? file.fd : -1, file.rules.speed) {}
 
 /// The file system is asked again when half of what it had is used.
 bool WriteBehind::has_room_in_file(Bytes bytes) {

@@ -3,6 +3,7 @@
 // attribute of the program's communicator. When that is freed, the team serves the next
 // communicator of the same ranks.
 #pragma once
+#include "base/mixed.hpp"
 #include "file/run/operation_queue.hpp"
 #include "mpi/communicator/job_fabric.hpp"
 #include "mpi/communicator/node_memory.hpp"
@@ -49,6 +50,10 @@ public:
 
     /// Before MPI goes away: teams of a later session have another key.
     static void forget_all();
+
+    /// A number for the opening of a file, which other openings do not have. Local: another rank
+    /// may get another one.
+    [[nodiscard]] std::uint64_t new_opening() noexcept { return mixed(name_, ++openings_); }
 
     /// Calls MPI so that it can make progress on what the program gave it.
     void poke() const;
@@ -135,6 +140,7 @@ private:
 
     std::optional<FabricRanks> fabric_;
     std::uint64_t name_ = 0;  ///< The same on all ranks, and of no other team. Never 0.
+    std::atomic<std::uint64_t> openings_{0};
     SharedMemory memory_;
     std::size_t queues_ = 0;  ///< That there is memory for.
     std::size_t tail_at_ =

@@ -8,7 +8,6 @@
 #include "mpi/file/system_hints.hpp"
 #include "storage/file_striping.hpp"
 #include "storage/profile_path.hpp"
-#include "system/random.hpp"
 
 #include <array>
 
@@ -49,10 +48,9 @@ bool knows_stripes(Hints const& hints) noexcept {
     return hints.stripe_bytes > 0 || hints.stripe_count > 0;
 }
 
-void tell_hints(Words& words, FileHints const& hints, OwnFile const& file) {
+void tell_hints(Words& words, FileHints const& hints, OwnFile const& file, std::uint64_t opening) {
     words[flags] = (hints.disabled ? disabled : none) | (hints.durable ? durable : none) |
-                   (hints.placement.empty() ? none : placed) |
-                   (SystemRandom()().value_or(file.identity.inode) << flag_bits);
+                   (hints.placement.empty() ? none : placed) | (opening << flag_bits);
     if (hints.disabled) return;
     words[write_behind] = static_cast<std::uint64_t>(hints.write_behind);
     words[read_ahead] = static_cast<std::uint64_t>(hints.read_ahead);
@@ -162,7 +160,7 @@ AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
     std::string const of_system = team.self == 0 ? system_hints() : std::string();
     if (team.self == 0) {
         hear_system_hints(hints, of_system);
-        tell_hints(mine, hints, file);
+        tell_hints(mine, hints, file, team.new_opening());
         mine[system_hint_bytes] = of_system.size();
     }
     Words const words = team.largest(mine);

@@ -60,8 +60,9 @@ bool keeps_order(FileHints const& hints, OwnFile const& own) {
 
 /// A program that changes such a file by a mapping would not be seen.
 Bytes ahead_bytes(FileHints const& hints, OwnFile const& own) {
+    if (hints.read_ahead <= 0 || own.fd < 0) return 0;
     bool const in_memory = is_in_memory(own.fd) && !settings().always_behind;
-    return own.fd < 0 || in_memory ? 0 : hints.read_ahead;
+    return in_memory ? 0 : hints.read_ahead;
 }
 
 /// A checkpoint may come after the file was closed: it has a descriptor of its own.
