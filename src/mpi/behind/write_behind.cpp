@@ -45,6 +45,7 @@ WriteBehind::WriteBehind(DelayedFile const& file)
     : file_(file),
       ranks_(file.team->topology->rank_count()),
       all_take_part_(ranks_ == launched_ranks()),
+      is_alone_(launched_ranks() == 1),
       speed_(file.rules.node_bytes > 0 ? file.fd : -1, file.rules.speed) {}
 
 /// The file system is asked again when half of what it had is used.
@@ -69,7 +70,8 @@ NumberedCall WriteBehind::call_of(bool collective) const noexcept {
 
 void WriteBehind::number(Call& call) const {
     if (!file_.rules.order) return;
-    call.all_written = [order = file_.rules.order, number = call_of(true).number] {
+    // A pointer: so the function has no memory of its own. The file outlives its operations.
+    call.all_written = [order = file_.rules.order.get(), number = call_of(true).number] {
         order->note_complete(number);
     };
 }
@@ -117,7 +119,7 @@ std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& r
 /// All ranks that take part in a collective write know of it; the others are told when all of these
 /// have called. Nobody can know when a journal is done with it.
 Span WriteBehind::mark_of(Request const& request, bool collective) const {
-    if (launched_ranks() == 1) return {};
+    if (is_alone_) return {};
     if (!collective || ranks_ == 1) return reach_of(request);
     bool const marks = wants_durable_journal() && request.bytes > 0;
     return marks ? mark_of_call(collective_calls_) : Span{};
@@ -227,14 +229,18 @@ bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept) {
 
 /// A storage thread gives back memory and mark as soon as the bytes are in the file, and logs an
 /// error as soon as it is met: other processes may wait for the one, somebody who reads the log for
-/// the other, and this rank's next call may be far off.
+/// the other, and this rank's next call may be far off. How long it took is noted, or one slow write
+/// would have all later ones delayed, however fast the storage is again.
 void WriteBehind::start(std::shared_ptr<IndependentWrite> const& write) {
     {
         std::lock_guard const lock(mutex_);
         independent_.push_back(write);
     }
     storage_threads().submit([this, write] {
+        SteadyClock clock;
+        double const began = clock.now();
         file_.storage->run(write->transfer);
+        if (!write->transfer.error) note_speed(write->transfer.bytes, clock.now() - began);
         if (write->transfer.error)
             log_error(file_.journaled.path + ": independent write", write->transfer.error);
         write->call.keeps.reset();
@@ -268,7 +274,7 @@ std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
 }
 
 void WriteBehind::wait_for_others(Span reach) {
-    if (reach.empty() || launched_ranks() == 1 || !marks()->is_held_by_others(reach)) return;
+    if (reach.empty() || is_alone_ || !marks()->is_held_by_others(reach)) return;
     Progress::instance().drive({.mpi_done = [&] { return !marks()->is_held_by_others(reach); },
                                 .mpi_often = true,
                                 .poke = [&] { file_.team->poke(); },

@@ -107,6 +107,7 @@ private:
     std::shared_ptr<UnfinishedMarks> marks_;  ///< Null until marks_wanted_.
     Rank ranks_;                              ///< Of the communicator.
     bool all_take_part_;                      ///< All ranks of the program, in collective calls.
+    bool is_alone_;                           ///< The program has one rank.
     StorageSpeed speed_;
     std::atomic<std::uint64_t> collective_calls_{0};  ///< Writes.
     mutable std::mutex mutex_;                        ///< Guards the fields below.
