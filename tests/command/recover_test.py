@@ -14,9 +14,9 @@ from pathlib import Path
 
 SLUICE = os.environ["SLUICE"]
 SECOND = 10**9
-RECORDS = 4096 + 4096 * 8
+RECORDS = 4096 + 4096 * 8 + 4096
 HEADER = "<QII64s40sqqqQqqq40s"
-HEAD = "<QQqQQqqqqQQqII"
+HEAD = "<QQq8xQQqqqqQQqII"
 GET_GENERATION = 0x80087601  # ioctl(2), of file systems that have them
 
 
@@ -62,14 +62,15 @@ def record(number, path, offset, data, stamp=0, inode=None, device=None, torn=Fa
 
 def journal(records, boot=None, host=None, void_below=0, active=None, created=None):
     now = time.time_ns()
-    header = struct.pack(HEADER, 0x32306C6A63756C53, 3, 1, (host or socket.gethostname()).encode(),
+    header = struct.pack(HEADER, 0x32306C6A63756C53, 4, 1, (host or socket.gethostname()).encode(),
                          (boot or boot_id()).encode(), 3, 4711, created or now, void_below,
                          active or now, 0, 0, b"")
     slots, body = b"", b""
     for one in records:
         slots += struct.pack("<Q", RECORDS + len(body))
         body += one + bytes(-len(one) % 64)
-    return (header.ljust(4096, b"\0") + slots.ljust(4096 * 8, b"\0") + body).ljust(1 << 17, b"\0")
+    front = header.ljust(4096, b"\0") + slots.ljust(RECORDS - 4096, b"\0")
+    return (front + body).ljust(1 << 17, b"\0")
 
 
 class Recover(unittest.TestCase):
