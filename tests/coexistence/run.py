@@ -41,11 +41,12 @@ def words_of(mpi, case, path):
     libraries = [library(mpi, name) for name in case.preload if name != "run"]
     program = compiled(mpi, HERE / case.program, options=("-rdynamic", *case.defines),
                        name=case.called or "".join([Path(case.program).stem, *case.defines]))
+    loaded = case.library and library(mpi, case.library)
     run = [runner.BUILD / mpi / "bin" / "sluice", "run"] if "run" in case.preload else []
     preload = [f"LD_PRELOAD={':'.join(map(str, libraries))}"] if libraries else []
     return [str(word) for word in (
         runner.BUILD / "env" / mpi / "bin" / "mpiexec", "-n", case.ranks, "env", *preload, *run,
-        *split(case.words.format(program=program, path=path,
+        *split(case.words.format(program=program, path=path, library=loaded,
                                  mpiexec=runner.BUILD / "env" / mpi / "bin" / "mpiexec",
                                  sluice=runner.BUILD / mpi / "bin" / "sluice")))]
 

@@ -229,8 +229,8 @@ bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept) {
 
 /// A storage thread gives back memory and mark as soon as the bytes are in the file, and logs an
 /// error as soon as it is met: other processes may wait for the one, somebody who reads the log for
-/// the other, and this rank's next call may be far off. How long it took is noted, or one slow write
-/// would have all later ones delayed, however fast the storage is again.
+/// the other, and this rank's next call may be far off. How long it took is noted, or one slow
+/// write would have all later ones delayed, however fast the storage is again.
 void WriteBehind::start(std::shared_ptr<IndependentWrite> const& write) {
     {
         std::lock_guard const lock(mutex_);

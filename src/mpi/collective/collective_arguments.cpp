@@ -5,6 +5,7 @@
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/named_types.hpp"
 #include "mpi/file/access.hpp"
+#include "system/device_memory.hpp"
 
 #include <numeric>
 #include <optional>
@@ -334,7 +335,10 @@ private:
 Captured capture(CollectiveArguments const& arguments, Communicator const& communicator,
                  Team const& team, Rank self, Rank ranks, CollectiveCall& call,
                  CollectiveBuffers& buffers) {
-    return Capture(arguments, communicator, team, self, ranks, call, buffers).run();
+    Captured captured = Capture(arguments, communicator, team, self, ranks, call, buffers).run();
+    captured.is_left_to_mpi |=
+        is_device_memory(arguments.send.memory) || is_device_memory(arguments.receive.memory);
+    return captured;
 }
 
 }  // namespace sluice

@@ -7,11 +7,20 @@
 #include "mpi/errors.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/progress/requests.hpp"
+#include "system/device_memory.hpp"
 
 namespace sluice {
 namespace {
 
 Error refusal(Status status, char const* why) noexcept { return {.status = status, .what = why}; }
+
+/// Of MPI_BOTTOM the datatype has the address.
+bool lies_on_device(AccessArguments const& a) {
+    if (a.buffer || a.type == MPI_DATATYPE_NULL) return is_device_memory(a.buffer);
+    MPI_Count begin = 0, extent = 0;
+    PMPI_Type_get_true_extent_x(a.type, &begin, &extent);
+    return begin != 0 && is_device_memory(reinterpret_cast<void const*>(begin));
+}
 
 Error check(File const& file, FileView const& view, AccessArguments const& a) {
     if (a.count < 0) return refusal(Status::count, "the count is negative");
@@ -37,11 +46,15 @@ Error check(File const& file, FileView const& view, AccessArguments const& a) {
         return refusal(Status::argument, "the bytes are not a multiple of the view's etype");
     if (bytes > 0 && view.filetype->tile_bytes() == 0)
         return refusal(Status::argument, "the view's filetype has no bytes");
+    if (bytes > 0 && lies_on_device(a) && !mpi_copies_device_memory())
+        return refusal(Status::buffer,
+                       "the buffer lies on a GPU, and this MPI copies nothing from there: copy it "
+                       "to memory of the host first");
     return {};
 }
 
 bool needs_conversion(FileView const& view, AccessArguments const& a) {
-    return view.representation != Representation::native || is_device_memory(a.buffer);
+    return view.representation != Representation::native || lies_on_device(a);
 }
 
 /// The call as it is without bytes: the rank takes part, and tells why it brings nothing.

@@ -10,19 +10,9 @@ namespace {
 
 constexpr Bytes bytes_converted_at_once = Bytes{1} << 30;
 
-/// cuPointerGetAttribute and its like in HIP: an int, zero for success.
-using AskPointer = int (*)(void*, int, unsigned long long);
-constexpr int memory_type_attribute = 2;
-constexpr unsigned memory_type_device = 2;
-
-bool device_says(AskPointer ask, void const* memory) noexcept {
-    unsigned type = 0;
-    auto const address = reinterpret_cast<unsigned long long>(memory);
-    return ask && ask(&type, memory_type_attribute, address) == 0 && type == memory_type_device;
-}
-
-AskPointer find_runtime(char const* name) noexcept {
-    return reinterpret_cast<AskPointer>(dlsym(RTLD_DEFAULT, name));
+/// A function that only some MPIs have.
+template <class Function> Function* find_extension(char const* name) noexcept {
+    return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
 /// Calls `convert(done, some, bytes)` for parts of `count` instances that an int can count.
@@ -42,11 +32,16 @@ template <class Convert> Status in_parts(MPI_Count count, Bytes instance_bytes, 
 
 }  // namespace
 
-bool is_device_memory(void const* memory) noexcept {
-    if (memory == nullptr) return false;
-    static AskPointer const cuda = find_runtime("cuPointerGetAttribute");
-    static AskPointer const hip = find_runtime("hipPointerGetAttribute");
-    return device_says(cuda, memory) || device_says(hip, memory);
+bool mpi_copies_device_memory() noexcept {
+    constexpr int kinds = 3;  // MPIX_GPU_SUPPORT_CUDA, _ZE and _HIP.
+    auto* const of_mpich = find_extension<int(int, int*)>("MPIX_GPU_query_support");
+    for (int kind = 0; of_mpich && kind < kinds; ++kind) {
+        int is_supported = 0;
+        if (of_mpich(kind, &is_supported) == MPI_SUCCESS && is_supported) return true;
+    }
+    auto* const cuda = find_extension<int()>("MPIX_Query_cuda_support");
+    auto* const rocm = find_extension<int()>("MPIX_Query_rocm_support");
+    return (cuda && cuda() == 1) || (rocm && rocm() == 1);
 }
 
 ConversionBuffer::ConversionBuffer(ConversionSource const& source)

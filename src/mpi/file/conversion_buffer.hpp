@@ -50,7 +50,7 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-/// Whether the memory is a device's. Asks the device's runtime, if the program has loaded one.
-[[nodiscard]] bool is_device_memory(void const* memory) noexcept;
+/// Whether the MPI says that its MPI_Pack reads memory of devices. Local.
+[[nodiscard]] bool mpi_copies_device_memory() noexcept;
 
 }  // namespace sluice
