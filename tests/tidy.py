@@ -31,7 +31,7 @@ REACH = {
     "src/system": _SYSTEM,
     "src/transport": (*_SYSTEM, "transport/"),
     "src/storage": _STORAGE,
-    "src/behind": (*_STORAGE, "behind/"),
+    "src/behind": (*_SYSTEM, "behind/"),
     "src/file/plan": (*_SCHEDULE, "file/plan/"),
     "src/file/run": _FILE,
     "src/collective": (*_SCHEDULE, "collective/"),
