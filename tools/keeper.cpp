@@ -73,8 +73,8 @@ ReplayRules rules_of(Kept const& kept, std::function<bool(JournalRecord const&)>
 /// What the rank had delayed together with others, whose records may overlap with its own. The
 /// keeper of the rank that ends last writes those of all of them, since it has its output still;
 /// another one if that keeper was killed.
-ReplayOutcome replay_with_peers(Kept& kept, std::span<JournalKeeper const> keepers) {
-    PeerJournals peers(keepers);
+ReplayOutcome replay_with_peers(Kept& kept, std::span<JournalPeer const> ranks) {
+    PeerJournals peers(ranks);
     if (!peers.may_write()) {
         let_go_of_output();
         // Who writes takes a lease of the files, for which nobody else may have them.
@@ -106,8 +106,8 @@ void write_out(Kept& kept) {
     write_marked(kept);
     // Other keepers may write the rest.
     std::atomic_ref(kept.mapped->header().rank_ended).store(1);
-    auto const keepers = journal_peers(kept.mapped->bytes());
-    if (!keepers.empty()) tell(replay_with_peers(kept, keepers), kept);
+    auto const peers = journal_peers(kept.mapped->bytes());
+    if (!peers.empty()) tell(replay_with_peers(kept, peers), kept);
     bool const is_empty = records_of(kept.mapped->bytes()).empty();
     if (!kept.path.empty() && is_empty) unlink(kept.path.c_str());
 }

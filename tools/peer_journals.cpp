@@ -22,12 +22,18 @@ void lock_file(int fd) noexcept {
     }
 }
 
+bool has_process_ended(Descriptor const& process) noexcept {
+    pollfd watched{process.get(), POLLIN, 0};
+    return watched.fd < 0 || poll(&watched, 1, 0) > 0;
+}
+
 }  // namespace
 
-/// The process is watched before its journal is opened: then both are of the same one.
-PeerJournals::PeerJournals(std::span<JournalKeeper const> keepers) {
-    for (JournalKeeper const& keeper : keepers) {
-        Peer peer{watch_process(keeper.process), open_journal_of(keeper)};
+/// The processes are watched before the journal is opened: then all are of the same rank.
+PeerJournals::PeerJournals(std::span<JournalPeer const> peers) {
+    for (JournalPeer const& one : peers) {
+        Peer peer{watch_process(one.keeper.process), watch_process(one.rank_process),
+                  open_journal_of(one)};
         auto mapped = MappedJournal::of(peer.journal.get());
         if (!mapped) continue;
         peers_.push_back(std::move(peer));
@@ -35,10 +41,11 @@ PeerJournals::PeerJournals(std::span<JournalKeeper const> keepers) {
     }
 }
 
+/// A keeper says so when it has written what only its rank had bytes of. A rank that lives on needs
+/// none.
 bool PeerJournals::has_ended(std::size_t peer) const noexcept {
     if (std::atomic_ref(mapped_[peer].header().rank_ended).load() != 0) return true;
-    pollfd process{peers_[peer].process.get(), POLLIN, 0};
-    return process.fd < 0 || poll(&process, 1, 0) > 0;
+    return has_process_ended(peers_[peer].keeper) && has_process_ended(peers_[peer].rank);
 }
 
 bool PeerJournals::may_write() const noexcept {

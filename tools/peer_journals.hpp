@@ -7,11 +7,11 @@
 
 namespace sluice {
 
-/// The journals of some keepers, as long as this lives.
+/// The journals of some ranks, as long as this lives.
 class PeerJournals {
 public:
-    /// Opens those that are there. A keeper that has ended has left nothing to write.
-    explicit PeerJournals(std::span<JournalKeeper const> keepers);
+    /// Opens those that are there: where both have ended, rank and keeper, there is none.
+    explicit PeerJournals(std::span<JournalPeer const> peers);
 
     /// Whether each of the ranks, or its keeper, has ended, or one goes on without the others: then
     /// nobody completes what they had delayed together.
@@ -25,7 +25,7 @@ public:
 
 private:
     struct Peer {
-        Descriptor process, journal;
+        Descriptor keeper, rank, journal;
     };
     [[nodiscard]] bool has_ended(std::size_t peer) const noexcept;
 

@@ -6,6 +6,7 @@
 #include "behind/journal_peers.hpp"
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace sluice {
 namespace {
@@ -48,15 +49,19 @@ std::shared_ptr<Journal> Journal::create(int fd, Bytes bytes, JournalEffects eff
     auto memory = BoundedMemory::create(fd, {journal_records, bytes});
     if (!memory) return nullptr;
     return std::shared_ptr<Journal>(
-        new Journal(std::move(*front), std::move(memory), std::move(effects)));
+        new Journal(fd, std::move(*front), std::move(memory), std::move(effects)));
 }
 
-Journal::Journal(Mapping front, std::shared_ptr<BoundedMemory> memory, JournalEffects effects)
-    : front_(std::move(front)),
+Journal::Journal(int fd, Mapping front, std::shared_ptr<BoundedMemory> memory,
+                 JournalEffects effects)
+    : fd_(fd),
+      front_(std::move(front)),
       memory_(std::move(memory)),
       effects_(std::move(effects)) {
     for (std::size_t i = journal_slots; i-- > 0;) free_slots_.push_back(i);
     next_number_ = std::max<std::uint64_t>(1, header().void_below);
+    std::atomic_ref(header().goes_on).store(0);  // Another process may have had the journal.
+    peers_written_ = std::atomic_ref(header().peers_written).load();
 }
 
 std::atomic<std::uint64_t>& Journal::slot(std::size_t number) const noexcept {
@@ -255,17 +260,27 @@ Bytes Journal::used() const {
     return used_;
 }
 
-void Journal::introduce(std::span<JournalKeeper const> peers) {
+JournalPeer Journal::as_peer() const noexcept {
+    return {header().keeper, static_cast<std::int32_t>(getpid()), fd_};
+}
+
+void Journal::introduce(std::span<JournalPeer const> peers) {
     std::lock_guard const lock(mutex_);
     store_journal_peers({front_.data(), static_cast<std::size_t>(journal_records)}, peers);
 }
 
-void Journal::await_keepers_of_the_dead() {
-    auto const peers = journal_peers({front_.data(), static_cast<std::size_t>(journal_records)});
-    if (peers.empty()) return;
-    std::atomic_ref(header().goes_on).store(1);
-    await_keepers(peers);
+std::vector<JournalPeer> Journal::peers() const {
+    return journal_peers({front_.data(), static_cast<std::size_t>(journal_records)});
 }
+
+void Journal::await_keepers_of_the_dead() {
+    auto const all = peers();
+    if (all.empty()) return;
+    std::atomic_ref(header().goes_on).store(1);
+    await_keepers(all);
+}
+
+bool Journal::goes_on() const noexcept { return std::atomic_ref(header().goes_on).load() != 0; }
 
 std::optional<std::size_t> Journal::begin_calls(std::uint64_t opening) {
     return completed().begin(opening);

@@ -104,12 +104,16 @@ public:
     [[nodiscard]] bool is_durable() const noexcept { return effects_.sync != nullptr; }
 
     /// Of one in memory: who has it beside the rank.
-    [[nodiscard]] JournalKeeper keeper() const noexcept { return header().keeper; }
+    [[nodiscard]] JournalPeer as_peer() const noexcept;
     /// From now on the keeper knows those of other ranks, whose records may overlap this one's.
-    void introduce(std::span<JournalKeeper const> peers);
+    void introduce(std::span<JournalPeer const> peers);
+    /// Those that introduce() named.
+    [[nodiscard]] std::vector<JournalPeer> peers() const;
     /// Of the ranks that introduce() named: those that have ended are done with when this returns,
     /// and no keeper writes behind what this rank writes then. Blocks.
     void await_keepers_of_the_dead();
+    /// Whether one of them has ended, as far as this rank has noticed.
+    [[nodiscard]] bool goes_on() const noexcept;
     /// A place for the calls of a file's handle, for note_complete(); none: too many are open.
     [[nodiscard]] std::optional<std::size_t> begin_calls(std::uint64_t opening);
     void end_calls(std::size_t place);
@@ -137,7 +141,7 @@ private:
     };
     using Items = std::map<std::uint64_t, Item>;
 
-    Journal(Mapping front, std::shared_ptr<BoundedMemory> memory, JournalEffects effects);
+    Journal(int fd, Mapping front, std::shared_ptr<BoundedMemory> memory, JournalEffects effects);
     [[nodiscard]] std::atomic<std::uint64_t>& slot(std::size_t number) const noexcept;
     [[nodiscard]] JournalHeader& header() const noexcept;
     [[nodiscard]] CompletedCalls completed() const noexcept;
@@ -151,7 +155,8 @@ private:
     bool remove(std::function<bool(std::uint64_t, Item const&)> const& which);
     void let_go();
 
-    Mapping front_;  ///< Header and slots.
+    int fd_;
+    Mapping front_;  ///< All before the records.
     std::shared_ptr<BoundedMemory> memory_;
     JournalEffects effects_;
     std::mutex checkpoint_mutex_;                  ///< Held by whoever makes one.

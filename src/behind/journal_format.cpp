@@ -219,27 +219,19 @@ void clear(std::span<std::byte> journal, std::size_t slot) noexcept {
     journal_slot(journal.data(), slot).store(0, std::memory_order_release);
 }
 
-namespace {
-
-constexpr std::size_t peers_at = 512;
-static_assert(peers_at >= sizeof(JournalHeader) &&
-              peers_at + journal_peers_most * sizeof(JournalKeeper) <=
-                  static_cast<std::size_t>(journal_page));
-
-}  // namespace
-
-std::vector<JournalKeeper> journal_peers(std::span<std::byte const> journal) {
+std::vector<JournalPeer> journal_peers(std::span<std::byte const> journal) {
     auto const* const header = reinterpret_cast<JournalHeader const*>(journal.data());
     std::uint64_t const count = std::atomic_ref(header->peer_count).load(std::memory_order_acquire);
-    std::vector<JournalKeeper> peers(std::min<std::size_t>(count, journal_peers_most));
+    std::vector<JournalPeer> peers(std::min<std::size_t>(count, journal_peers_most));
     if (!peers.empty())
-        std::memcpy(peers.data(), journal.data() + peers_at, peers.size() * sizeof peers[0]);
+        std::memcpy(peers.data(), journal.data() + journal_peers_at,
+                    peers.size() * sizeof peers[0]);
     return peers;
 }
 
 void store_journal_peers(std::span<std::byte> journal,
-                         std::span<JournalKeeper const> peers) noexcept {
-    std::memcpy(journal.data() + peers_at, peers.data(), peers.size_bytes());
+                         std::span<JournalPeer const> peers) noexcept {
+    std::memcpy(journal.data() + journal_peers_at, peers.data(), peers.size_bytes());
     auto* const header = reinterpret_cast<JournalHeader*>(journal.data());
     std::atomic_ref(header->peer_count).store(peers.size(), std::memory_order_release);
 }

@@ -1,7 +1,7 @@
 // How a journal lies in its file, for all who read or write one: the rank whose writes it holds,
 // its keeper, and `sluice recover`. A header page; a table of slots, each the place of a record or
-// 0; a page of completed calls (behind/completed_calls.hpp); and the records: a head, the path, the
-// runs of the file's layout, and the data.
+// 0; a page of completed calls (behind/completed_calls.hpp); the peers; and the records: a head, the
+// path, the runs of the file's layout, and the data.
 //
 // A record counts if a slot names it and its number is not below the header's `void_below`. In a
 // durable journal its checksum must be right as well: a crash of the node leaves any part of what
@@ -32,6 +32,14 @@ struct JournalKeeper {
     std::int32_t process = 0;  ///< 0: there is none.
     std::int32_t descriptor = -1;
     std::uint64_t name = 0;
+};
+
+/// A rank whose delayed writes may overlap those of others: its keeper, and the rank itself, which
+/// has its journal behind a descriptor as well, if the keeper was killed.
+struct JournalPeer {
+    JournalKeeper keeper;
+    std::int32_t rank_process = 0;
+    std::int32_t rank_descriptor = -1;
 };
 
 /// Lies in one sector of a device, of which a crash leaves all or nothing.
@@ -99,7 +107,8 @@ constexpr std::size_t journal_slots = 4096;
 constexpr Bytes journal_page = 4096;
 /// Where records begin.
 constexpr Bytes journal_completed = journal_page + Bytes{journal_slots * sizeof(std::uint64_t)};
-constexpr Bytes journal_records = journal_completed + Bytes{CompletedCalls::bytes};
+constexpr Bytes journal_peers_at = journal_completed + Bytes{CompletedCalls::bytes};
+constexpr Bytes journal_records = journal_peers_at + 2 * journal_page;
 constexpr Bytes journal_unit = 64;  ///< Records begin at multiples of it.
 
 /// Of a file for a journal with `bytes` for records.
@@ -130,13 +139,13 @@ void format_journal(std::span<std::byte> journal, JournalOrigin const& origin,
 /// The write of the slot is where it belongs.
 void clear(std::span<std::byte> journal, std::size_t slot) noexcept;
 
-/// As many keepers as the page of a header has room for.
-constexpr std::size_t journal_peers_most = 224;
-/// The keepers of all ranks whose records may overlap, in an order that is the same for all.
-[[nodiscard]] std::vector<JournalKeeper> journal_peers(std::span<std::byte const> journal);
+/// As many as there is room for.
+constexpr std::size_t journal_peers_most =
+    static_cast<std::size_t>(journal_records - journal_peers_at) / sizeof(JournalPeer);
+/// All ranks whose records may overlap, in an order that is the same for all.
+[[nodiscard]] std::vector<JournalPeer> journal_peers(std::span<std::byte const> journal);
 /// Notes them: at most journal_peers_most.
-void store_journal_peers(std::span<std::byte> journal,
-                         std::span<JournalKeeper const> peers) noexcept;
+void store_journal_peers(std::span<std::byte> journal, std::span<JournalPeer const> peers) noexcept;
 
 /// Stores to a header that other processes, or a later start of the system, may read.
 void store_void_below(JournalHeader& header, std::uint64_t number) noexcept;

@@ -14,7 +14,7 @@ from pathlib import Path
 
 SLUICE = os.environ["SLUICE"]
 SECOND = 10**9
-RECORDS = 4096 + 4096 * 8 + 4096
+RECORDS = 4096 + 4096 * 8 + 3 * 4096
 HEADER = "<QII64s40sqqqQqqq40s"
 HEAD = "<QQq8xQQqqqqQQqII"
 GET_GENERATION = 0x80087601  # ioctl(2), of file systems that have them

@@ -134,29 +134,34 @@ TEST(Journal, ARecordInMemoryTellsTheOrderOfItsCall) {
 TEST(Journal, PeersAreReadBack) {
     MappedJournal mapped(1 << 16);
     EXPECT_TRUE(journal_peers(mapped.bytes()).empty());
-    std::vector<JournalKeeper> keepers;
+    std::vector<JournalPeer> peers;
     for (std::int32_t i = 0; i < static_cast<std::int32_t>(journal_peers_most); ++i)
-        keepers.push_back({i + 1, 2 * i, static_cast<std::uint64_t>(i) << 40});
-    mapped.journal->introduce(keepers);
+        peers.push_back({{i + 1, 2 * i, static_cast<std::uint64_t>(i) << 40}, i + 7, 3 * i});
+    mapped.journal->introduce(peers);
     EXPECT_TRUE(records_of(mapped.bytes()).empty());
     auto const found = journal_peers(mapped.bytes());
-    ASSERT_EQ(found.size(), keepers.size());
+    ASSERT_EQ(found.size(), peers.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
-        EXPECT_EQ(found[i].process, keepers[i].process);
-        EXPECT_EQ(found[i].descriptor, keepers[i].descriptor);
-        EXPECT_EQ(found[i].name, keepers[i].name);
+        EXPECT_EQ(found[i].keeper.process, peers[i].keeper.process);
+        EXPECT_EQ(found[i].keeper.descriptor, peers[i].keeper.descriptor);
+        EXPECT_EQ(found[i].keeper.name, peers[i].keeper.name);
+        EXPECT_EQ(found[i].rank_process, peers[i].rank_process);
+        EXPECT_EQ(found[i].rank_descriptor, peers[i].rank_descriptor);
     }
 }
 
 TEST(Journal, AnotherProcessFindsItByItsKeeper) {
     MappedJournal mapped(1 << 16);
     JournalKeeper keeper{static_cast<std::int32_t>(getpid()), mapped.fd(), 0x1234};
-    EXPECT_LT(open_journal_of(keeper).get(), 0) << "the name is not the header's";
+    EXPECT_LT(open_journal_of({keeper}).get(), 0) << "the name is not the header's";
     header_of(mapped.bytes())->keeper = keeper;
-    EXPECT_EQ(identity_of(open_journal_of(keeper).get()), identity_of(mapped.fd()));
+    EXPECT_EQ(identity_of(open_journal_of({keeper}).get()), identity_of(mapped.fd()));
     keeper.descriptor = 1'000'000;
-    EXPECT_LT(open_journal_of(keeper).get(), 0) << "there is no such descriptor";
+    EXPECT_LT(open_journal_of({keeper}).get(), 0) << "there is no such descriptor";
     EXPECT_LT(open_journal_of({}).get(), 0);
+    JournalPeer const rank{keeper, static_cast<std::int32_t>(getpid()), mapped.fd()};
+    EXPECT_EQ(identity_of(open_journal_of(rank).get()), identity_of(mapped.fd()))
+        << "the rank has it, if the keeper was killed";
 }
 
 /// Of each handle: what one of the others knows to be complete is not written again.
@@ -178,6 +183,28 @@ TEST(Journal, RecordsOfCallsThatAPeerKnowsToBeCompleteAreDropped) {
     for (JournalRecord const& record : records_of(mine.bytes()))
         left.emplace_back(record.opening, record.stamp);
     EXPECT_EQ(left, (std::vector<std::pair<std::uint64_t, std::int64_t>>{{7, 1}, {8, 2}, {0, 0}}));
+}
+
+/// Records of independent writes do not count, nor this rank's own.
+TEST(Journal, WhatPeersHaveLeftTogetherIsSeen) {
+    auto const self = static_cast<std::int32_t>(getpid());
+    MappedJournal mine(1 << 16), other(1 << 16);
+    JournalPeer const me{{self, mine.fd(), 1}}, peer{{self, other.fd(), 2}};
+    header_of(mine.bytes())->keeper = me.keeper;
+    header_of(other.bytes())->keeper = peer.keeper;
+    RecordsOfPeers const records(std::array{me, peer}, me);
+    Request request;
+    request.bytes = 10;
+    auto own = mine.journal->take(request, {"/f", {}}, {}, {7, 1});
+    auto alone = other.journal->take(request, {"/f", {}});
+    ASSERT_FALSE(own->commit());
+    ASSERT_FALSE(alone->commit());
+    EXPECT_FALSE(records.any());
+    auto together = other.journal->take(request, {"/f", {}}, {}, {7, 1});
+    ASSERT_FALSE(together->commit());
+    EXPECT_TRUE(records.any());
+    together.reset();
+    EXPECT_FALSE(records.any());
 }
 
 /// A list of single bytes would be longer than what it describes.

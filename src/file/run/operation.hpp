@@ -52,9 +52,10 @@ struct Call {
     /// Kept until the operation is complete: what `user` lies in. A write that has it is one whose
     /// call returns before: its bytes are written, whatever becomes of the other ranks.
     std::shared_ptr<void> keeps;
-    /// Called when all bytes of all ranks are in the file, before a later operation touches them:
-    /// by the thread that makes progress, under its lock. Null: nobody asks.
-    std::function<void()> all_written;
+    /// Called when all ranks have agreed on the end, before a later operation touches the same
+    /// bytes: what is not in the file by then never comes. Not called where a rank was lost. By the
+    /// thread that makes progress, under its lock. Null: nobody asks.
+    std::function<void()> note_agreed;
     /// Told once of the first error of the system or of the MPI that this rank meets: by the thread
     /// that meets it, perhaps under the lock of progress. Null: nobody asks.
     std::function<void(Operation const&)> report_error;

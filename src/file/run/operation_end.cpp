@@ -16,13 +16,13 @@ void Operation::finish() {
                                     : state_.request.bytes;
     }
     bool const torn = outcome.status == Status::other || state_.is_torn;
+    if (!torn && call_.note_agreed) call_.note_agreed();
     if (torn && owes_bytes()) return wind_up(outcome.status);
     end(outcome.status);
 }
 
 void Operation::end(Status result) {
     result_ = result;
-    if (result == Status::ok && call_.all_written) call_.all_written();
     queue_.order.remove(number());
     enter(Stage::complete);
     ended_ = entered_;
@@ -45,7 +45,6 @@ void Operation::abandon(Error const& why) {
 void Operation::wind_up(Status result) {
     is_ending_ = true;
     result_ = result;
-    if (result == Status::ok && call_.all_written) call_.all_written();
 }
 
 /// Of two writes of a byte the later one must win.

@@ -23,11 +23,15 @@ public:
         std::lock_guard const lock(mutex_);
         all_.emplace(file, handle);
     }
-    void remove_ended(FileIdentity const& file) {
+    /// And those that have ended.
+    void remove(FileIdentity const& file, Delayed const* handle) {
+        std::vector<std::shared_ptr<Delayed>> const all = of(file);  // None ends under the lock.
         std::lock_guard const lock(mutex_);
         auto const [first, last] = all_.equal_range(file);
-        for (auto one = first; one != last;)
-            one = one->second.expired() ? all_.erase(one) : std::next(one);
+        for (auto one = first; one != last;) {
+            auto const found = one->second.lock();
+            one = !found || found.get() == handle ? all_.erase(one) : std::next(one);
+        }
     }
     [[nodiscard]] std::vector<std::shared_ptr<Delayed>> of(FileIdentity const& file) const {
         std::lock_guard const lock(mutex_);
@@ -44,6 +48,7 @@ private:
     static std::vector<std::shared_ptr<Delayed>> open(Map::const_iterator first,
                                                       Map::const_iterator last) {
         std::vector<std::shared_ptr<Delayed>> found;
+        found.reserve(static_cast<std::size_t>(std::distance(first, last)));
         for (; first != last; ++first) {
             if (auto handle = first->second.lock()) found.push_back(std::move(handle));
         }
@@ -73,7 +78,9 @@ Delayed::Delayed(DelayedFile file, std::function<void(Operation const&)> ended)
       ended_(std::move(ended)),
       writes_(std::make_unique<WriteBehind>(file_)) {}
 
-Delayed::~Delayed() { handles().remove_ended(file_.journaled.identity); }
+Delayed::~Delayed() { forget(); }
+
+void Delayed::forget() { handles().remove(file_.journaled.identity, this); }
 
 bool Delayed::minds_others() const noexcept {
     return ordered() || (file_.fd >= 0 && any_is_ordered.load(std::memory_order_relaxed));
@@ -88,9 +95,8 @@ TakenWrite Delayed::take_collective(Call& call, bool may) {
 }
 
 bool Delayed::leave(std::shared_ptr<Operation> const& operation, TakenWrite const& taken) {
-    bool const left = taken.kept && left_untold(operation, *taken.kept);
     if (taken.direction == Direction::write) writes_->note_collective(operation, taken.record);
-    return left;
+    return taken.kept && left_untold(operation, *taken.kept);
 }
 
 /// Other ranks are told last: a call of theirs may then wait for this operation.
@@ -139,6 +145,7 @@ void Delayed::wait_for(Span reach, Before what, bool in_queue) {
             handle->wait_for_own(reach);
     }
     writes_->wait_for_others(reach);
+    await_records_of_peers([&] { file_.team->poke(); });
     if (what == Before::read || !wants_durable_journal()) return;
     wait_until_void(reach);
     if (what == Before::write) clear_own_journal(file_.journaled.identity, reach);

@@ -104,6 +104,9 @@ public:
     /// the file. Local, blocks, also on devices.
     void drain();
 
+    /// The file is closed soon, and drained: calls on other handles ask this one no more.
+    void forget();
+
     /// Until the operations of all blocking calls that have returned are complete and accounted
     /// for; their errors are kept. A call of this rank returned, so the other ranks come to it.
     void settle();

@@ -10,24 +10,25 @@
 namespace sluice {
 namespace {
 
-std::vector<JournalKeeper> keepers_of(Team const& team, JournalKeeper mine) {
-    std::vector<JournalKeeper> all(static_cast<std::size_t>(team.topology->rank_count()));
+std::vector<JournalPeer> peers_of(Team const& team, JournalPeer mine) {
+    std::vector<JournalPeer> all(static_cast<std::size_t>(team.topology->rank_count()));
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE,
                    team.communicator);
-    std::ranges::sort(all, {}, &JournalKeeper::name);  // As communicators number them in any order.
+    // As communicators number them in any order.
+    std::ranges::sort(all, {}, [](JournalPeer const& peer) { return peer.keeper.name; });
     return all;
 }
 
 /// What each keeper will do when the ranks have ended, this rank can do now.
-bool can_be_reached(JournalKeeper const& keeper) { return open_journal_of(keeper).get() >= 0; }
+bool can_be_reached(JournalPeer const& peer) { return open_journal_of(peer).get() >= 0; }
 
-bool introduce(Journal* journal, std::vector<JournalKeeper> const& keepers) {
+bool introduce(Journal* journal, std::vector<JournalPeer> const& peers) {
     bool const has_keeper = journal != nullptr;
-    auto const is_none = [](JournalKeeper const& keeper) { return keeper.process == 0; };
-    if (!has_keeper) return std::ranges::all_of(keepers, is_none);
-    bool const fits = keepers.size() <= journal_peers_most;
-    if (!fits || !std::ranges::all_of(keepers, can_be_reached)) return false;
-    journal->introduce(keepers);
+    auto const is_none = [](JournalPeer const& peer) { return peer.keeper.process == 0; };
+    if (!has_keeper) return std::ranges::all_of(peers, is_none);
+    bool const fits = peers.size() <= journal_peers_most;
+    if (!fits || !std::ranges::all_of(peers, can_be_reached)) return false;
+    journal->introduce(peers);
     return true;
 }
 
@@ -61,10 +62,9 @@ std::shared_ptr<OrderedCalls> introduce_keepers(Team& team, Bytes node_bytes,
         topology.rank_count() != launched_ranks())
         return nullptr;
     auto const& journal = journal_of_rank(node_bytes);
-    auto const keepers = keepers_of(team, journal ? journal->keeper() : JournalKeeper{});
+    auto const peers = peers_of(team, journal ? journal->as_peer() : JournalPeer{});
     NodeReduction::Words failed{};
-    auto calls =
-        introduce(journal.get(), keepers) ? OrderedCalls::create(journal, opening) : nullptr;
+    auto calls = introduce(journal.get(), peers) ? OrderedCalls::create(journal, opening) : nullptr;
     failed[0] = !calls;
     return team.largest(failed)[0] == 0 ? std::move(calls) : nullptr;
 }

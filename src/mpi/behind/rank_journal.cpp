@@ -4,6 +4,7 @@
 #include "behind/checkpointer.hpp"
 #include "behind/journal_claim.hpp"
 #include "behind/journal_folder.hpp"
+#include "behind/journal_peers.hpp"
 #include "behind/keeper_line.hpp"
 #include "mpi/communicator/team.hpp"
 #include "mpi/environment.hpp"
@@ -145,6 +146,17 @@ std::shared_ptr<void> hand_over(FileIdentity const& file, int fd, int marks) {
 void await_keepers_of_the_dead() {
     RankJournal* const own = rank_journal_made;
     if (own && own->journal) own->journal->await_keepers_of_the_dead();
+}
+
+/// Each of them notices by itself that a rank was lost, and writes its own part then.
+void await_records_of_peers(std::function<void()> const& poke) {
+    RankJournal* const own = rank_journal_made;
+    if (!own || !own->journal || !own->journal->goes_on()) return;
+    RecordsOfPeers const records(own->journal->peers(), own->journal->as_peer());
+    Progress::instance().drive({.mpi_done = [&] { return !records.any(); },
+                                .mpi_often = true,
+                                .poke = poke,
+                                .reason = TraceWait::other_writer});
 }
 
 std::shared_ptr<Journal> const& journal_of_rank(Bytes node_bytes) {

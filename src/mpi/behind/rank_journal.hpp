@@ -29,6 +29,9 @@ void end_marks_of_node();
 /// A rank of this node has ended, and this one goes on: blocks until the keepers of those that have
 /// ended have written what they had. Does nothing where keepers do not know of each other.
 void await_keepers_of_the_dead();
+/// The same at each access afterwards: blocks until the ranks that live have written, too, what
+/// they had delayed together with one that has ended.
+void await_records_of_peers(std::function<void()> const& poke);
 
 // All of the rest does nothing where the journal is not durable.
 

@@ -71,7 +71,7 @@ NumberedCall WriteBehind::call_of(bool collective) const noexcept {
 void WriteBehind::number(Call& call) const {
     if (!file_.rules.order) return;
     // A pointer: so the function has no memory of its own. The file outlives its operations.
-    call.all_written = [order = file_.rules.order.get(), number = call_of(true).number] {
+    call.note_agreed = [order = file_.rules.order.get(), number = call_of(true).number] {
         order->note_complete(number);
     };
 }
@@ -216,8 +216,19 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, bool collective) {
     return kept;
 }
 
+/// Where not all ranks know of it; or where a keeper may write the bytes at any time, as it does not
+/// know which calls others know to be complete. Between nodes marks would be locks of the file for
+/// each call, which cost more than most writes.
+bool WriteBehind::tells_collective() const {
+    if (ranks_ == 1) return false;
+    if (!all_take_part_) return true;
+    bool const one_node = file_.team->topology->node_count() == 1;
+    return one_node && !file_.rules.order && !wants_durable_journal() &&
+           journal_of_rank(file_.rules.node_bytes);
+}
+
 bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept) {
-    if (all_take_part_ || ranks_ == 1) return true;
+    if (!tells_collective()) return true;
     bool complete = false;
     auto const told = [&] {
         complete = operation.complete();

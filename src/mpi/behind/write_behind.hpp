@@ -26,7 +26,9 @@ struct IndependentWrite {
 
 /// What is given back when a delayed write is complete.
 struct KeptWrite {
-    std::shared_ptr<void> memory, mark;  ///< No mark: nobody has to be told, or is told yet.
+    // In this order: others see the mark until the journal has no record any more.
+    std::shared_ptr<void> mark;  ///< None: nobody has to be told, or is told yet.
+    std::shared_ptr<void> memory;
     Span reach;
     TracedBehind traced;
 };
@@ -44,7 +46,8 @@ public:
     /// Tells ranks that have no part in a collective write of what it has taken; false where they
     /// cannot be told, and the call has to wait for it. They wait for what they are told of, so
     /// that must need nobody's call any more: blocks until all ranks of the communicator have made
-    /// theirs. Returns at once where all ranks of the program have a part. Collective in effect.
+    /// theirs. Returns at once where all ranks of the program have a part, and no keeper could write
+    /// such bytes late. Collective in effect.
     [[nodiscard]] bool tell_others(Operation const& operation, KeptWrite& kept);
     /// Whether what was taken at any time must not overlap: marks know no order, nor do keepers
     /// that do not know of each other.
@@ -89,6 +92,7 @@ private:
     [[nodiscard]] std::shared_ptr<void> handed();
     [[nodiscard]] bool secure(Memory const& memory, KeptWrite& kept);
     [[nodiscard]] bool may_take(Call const& call, bool collective) const noexcept;
+    [[nodiscard]] bool tells_collective() const;
     [[nodiscard]] Span mark_of(Request const& request, bool collective) const;
     [[nodiscard]] std::shared_ptr<UnfinishedMarks> const& marks();
     [[nodiscard]] bool hold(Span range, std::shared_ptr<void>& mark);

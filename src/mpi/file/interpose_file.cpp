@@ -103,6 +103,7 @@ int close(File& file, MPI_File* handle) {
     reap(false);
     collect_statistics(file);
     int const error = raise(file.handle, flushed);  // The MPI's file has its handler until now.
+    file.delayed->forget();
     file.storage->release();
     remove_file(*handle);
     file.release_queue();
