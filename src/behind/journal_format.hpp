@@ -1,7 +1,7 @@
 // How a journal lies in its file, for all who read or write one: the rank whose writes it holds,
 // its keeper, and `sluice recover`. A header page; a table of slots, each the place of a record or
-// 0; a page of completed calls (behind/completed_calls.hpp); the peers; and the records: a head, the
-// path, the runs of the file's layout, and the data.
+// 0; a page of completed calls (behind/completed_calls.hpp); the peers; and the records: a head,
+// the path, the runs of the file's layout, and the data.
 //
 // A record counts if a slot names it and its number is not below the header's `void_below`. In a
 // durable journal its checksum must be right as well: a crash of the node leaves any part of what

@@ -216,9 +216,9 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, bool collective) {
     return kept;
 }
 
-/// Where not all ranks know of it; or where a keeper may write the bytes at any time, as it does not
-/// know which calls others know to be complete. Between nodes marks would be locks of the file for
-/// each call, which cost more than most writes.
+/// Where not all ranks know of it; or where a keeper may write the bytes at any time, as it does
+/// not know which calls others know to be complete. Between nodes marks would be locks of the file
+/// for each call, which cost more than most writes.
 bool WriteBehind::tells_collective() const {
     if (ranks_ == 1) return false;
     if (!all_take_part_) return true;

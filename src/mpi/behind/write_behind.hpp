@@ -46,8 +46,8 @@ public:
     /// Tells ranks that have no part in a collective write of what it has taken; false where they
     /// cannot be told, and the call has to wait for it. They wait for what they are told of, so
     /// that must need nobody's call any more: blocks until all ranks of the communicator have made
-    /// theirs. Returns at once where all ranks of the program have a part, and no keeper could write
-    /// such bytes late. Collective in effect.
+    /// theirs. Returns at once where all ranks of the program have a part, and no keeper could
+    /// write such bytes late. Collective in effect.
     [[nodiscard]] bool tell_others(Operation const& operation, KeptWrite& kept);
     /// Whether what was taken at any time must not overlap: marks know no order, nor do keepers
     /// that do not know of each other.
