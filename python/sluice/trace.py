@@ -242,7 +242,7 @@ def main(arguments: list[str]) -> int:
         raise
     except (Refused, OSError, ImportError) as error:
         print(f"sluice trace: {error}", file=sys.stderr)
-    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
         print(f"sluice trace: {options.file} is no trace that SLUICE_TRACE wrote: "
               f"{why_no_trace(error)}", file=sys.stderr)
     return 1

@@ -29,8 +29,8 @@ public:
     /// The handle is closed.
     void end(std::size_t place) noexcept;
     /// All ranks have agreed on the end of the call: no byte of it is to come. At most `most_ahead`
-    /// calls of a handle are noted before an earlier one: those that were not by then never will be,
-    /// and they count as noted.
+    /// calls of a handle are noted before an earlier one: those that were not by then never will
+    /// be, and they count as noted.
     void note(std::size_t place, std::int64_t call) noexcept;
     [[nodiscard]] bool has(NumberedCall const& call) const noexcept;
 

@@ -6,6 +6,7 @@ The command is $SLUICE.
 """
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -283,6 +284,20 @@ class Page(unittest.TestCase):
             code, said = self.sluice(path)
             self.assertEqual((code, len(said.splitlines())), (1, 1), said)
             self.assertIn("sluice report:", said)
+
+    def test_damaged_numbers_are_never_a_traceback(self):
+        """Each run draws others."""
+        seed = random.randrange(2**32)
+        draw = random.Random(seed)
+        odd = ("0", "-1", "1e400", "-1e9", "9223372036854775807", "-9223372036854775808")
+        for source, name in ((GOLDEN, "m.json"), (self.folder / "app.record", "m.record")):
+            text = source.read_text()
+            places = [found.span() for found in re.finditer(r"(?<=[:=])-?[\d.]+", text)]
+            for _ in range(12):
+                begin, end = draw.choice(places)
+                (self.folder / name).write_text(text[:begin] + draw.choice(odd) + text[end:])
+                _, said = self.sluice(self.folder / name)
+                self.assertNotIn("Traceback", said, f"seed {seed}")
 
     @unittest.skipUnless(shutil.which("chromium"), "no chromium: apt-get install chromium")
     def test_a_browser_shows_it(self):

@@ -122,6 +122,6 @@ def main(arguments: list[str]) -> int:
         raise
     except (Refused, record.NotALog, OSError) as error:
         print(f"sluice report: {error}", file=sys.stderr)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
         print(f"sluice report: this is no log or trace of Sluice: {error}", file=sys.stderr)
     return 1

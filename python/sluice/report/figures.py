@@ -175,7 +175,7 @@ def heat(job: Job, columns: int, rows_most: int) -> list[list[float]]:
         members[rank * rows // job.ranks] += 1
     for rank, begin, end in job.calls():
         row = cells[min(rank * rows // max(job.ranks, 1), rows - 1)]
-        for column in range(int(begin / width), min(int(end / width), columns - 1) + 1):
+        for column in range(max(0, int(begin / width)), min(int(end / width), columns - 1) + 1):
             left, right = column * width, (column + 1) * width
             row[column] += max(0.0, min(end, right) - max(begin, left)) / width
     return [[min(1.0, value / max(count, 1)) for value in row]
