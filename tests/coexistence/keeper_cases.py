@@ -73,22 +73,47 @@ def cases_of_promises():
                    settings=settings)
 
 
+def survivor(name, calls, what, pieces=12, behind="64M", ranks=2, said=(), **settings):
+    """Settings are of survivor.c and slow_writes.c."""
+    launch = f"{{mpiexec}} --allow-run-as-root --enable-recovery --map-by :oversubscribe -n {ranks}"
+    return Case(name, "survivor.c",
+                [rf"^the survivor is done with {pieces} of {pieces} pieces",
+                 rf"^{pieces} of {pieces} pieces are right in the end", *said],
+                f'sh -c "{ALONE}; mkdir -p {{path}}.journals; {launch} {{sluice}} run '
+                f'--behind={behind} {{program}} {calls} {what} {{path}} {pieces}; '
+                f'{{program}} check {what} {{path}} {pieces}"',
+                preload=("slow_writes.c",), ranks=1, settings={**ALWAYS, **settings})
+
+
 def cases_of_survivors(mpi):
     """With MPICH the survivor ends as well, as soon as it calls MPI."""
     if mpi != "openmpi":
         return
-    launch = "{mpiexec} --allow-run-as-root --enable-recovery --map-by :oversubscribe -n 2"
     for calls, what in itertools.product(("alone", "together", "collective"), ("read", "write")):
-        for kind, behind in (("memory", ""), ("a folder", ",{path}.journals")):
-            program = f"{{program}} {calls} {what} {{path}}"
-            yield Case(f"a survivor {what}s what a killed rank wrote, {calls}, {kind}",
-                       "survivor.c",
-                       [r"^the survivor is done with 12 of 12 pieces",
-                        r"^12 of 12 pieces are right in the end"],
-                       f'sh -c "{ALONE}; mkdir -p {{path}}.journals; '
-                       f'{launch} {{sluice}} run --behind=64M{behind} {program}; '
-                       f'{{program}} check {what} {{path}}"',
-                       preload=("slow_writes.c",), ranks=1, settings=ALWAYS)
+        for kind, behind in (("memory", "64M"), ("a folder", "64M,{path}.journals")):
+            yield survivor(f"a survivor {what}s what a killed rank wrote, {calls}, {kind}", calls,
+                           what, behind=behind)
+    yield from cases_of_late_bytes()
+
+
+def cases_of_late_bytes():
+    """Older bytes came last, or too late for who reads them."""
+    for what in ("read", "write"):
+        yield survivor(f"a survivor {what}s what another one wrote together with a killed rank",
+                       "collective", what, behind="192M", ranks=3, SLOW_0="0", SLOW_2="150000")
+    # Rank 1 is killed when only rank 0 is not done with its part. Rank 0 knows the calls to be
+    # complete before it notices that rank 1 has ended, and before a keeper has written.
+    late = {"SLOW_0": "100000", "SLOW_1": "0", "SLOW_KEEPERS": "500000"}
+    killed = "a survivor writes what a killed rank wrote"
+    yield survivor("a failed collective write of a killed rank does not come back", "collective",
+                   "write", 4, said=["ENOSPC"], FULL_AT=str(7 << 20), **late)
+    yield survivor(f"{killed}, the survivor's keeper was killed too", "collective", "write", 4,
+                   KEEPER_OF_0="{path}.keeper", **late)
+    yield survivor(f"{killed}, with more than 256 handles", "collective", "write", 1,
+                   HANDLES="256", **late)
+    yield survivor("a rank is killed when its mark is released", "together", "write",
+                   said=["the keeper of rank 1 has written them"], KILL_AT_MARK="1", SLOW_0="0",
+                   SLOW_1="300000", SLOW_KEEPERS="100000")
 
 
 def all_cases(mpi):
