@@ -6,6 +6,7 @@
  *   SLUICE_TEST_NOTES          where lines are appended: "RANK WHAT NAME"
  *   SLUICE_TEST_KEEPER_ACTION  if set, the calls of keepers are actions, too
  *   SLUICE_TEST_NO_KEEPER      ranks that run with write-behind have none */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -33,11 +34,10 @@ static char const* setting(char const* name) {
 
 static char const keeper[] = "keeper";
 
-/* This process's rank as its launcher tells it; empty in all other processes. A rank that runs
- * with write-behind knows its keeper, which is no rank and acts when the rank has ended. */
+/* This process's rank as its launcher tells it; empty in all other processes. A keeper, which is no
+ * rank and acts when its rank has ended, is a process of `sluice run`. */
 static char const* rank(void) {
-    int const kept = *setting("SLUICE_WRITE_BEHIND") && !*setting("SLUICE_TEST_NO_KEEPER");
-    if (kept && !*setting("SLUICE_KEEPER"))
+    if (strcmp(program_invocation_short_name, "sluice") == 0)
         return *setting("SLUICE_TEST_KEEPER_ACTION") ? keeper : "";
     char const* const value = setting("PMI_RANK");
     return *value ? value : setting("OMPI_COMM_WORLD_RANK");
