@@ -107,6 +107,8 @@ class Tests:
             yield "the launcher says that all is well"
         elif not notes.kills and code != 0:
             yield f"exit code {code} though nobody was ended"
+        elif not notes.kills and not any("write" in names for names in notes.actions.values()):
+            yield "no rank was seen to write: none could be ended there"
         # A call of another rank may notice the loss before the launcher acts.
         lost = re.search("of another node is lost|of this node has ended", output)
         if re.search(r"durability_program: .* failed", output) and not lost:
