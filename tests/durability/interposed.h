@@ -35,9 +35,11 @@ static char const* setting(char const* name) {
 static char const keeper[] = "keeper";
 
 /* This process's rank as its launcher tells it; empty in all other processes. A keeper, which is no
- * rank and acts when its rank has ended, is a process of `sluice run`. */
+ * rank and acts when its rank has ended, is a process of `sluice run`. A `sluice recover` that is
+ * to be ended has no write-behind, and is told a rank. */
 static char const* rank(void) {
-    if (strcmp(program_invocation_short_name, "sluice") == 0)
+    int const kept = *setting("SLUICE_WRITE_BEHIND") && !*setting("SLUICE_TEST_NO_KEEPER");
+    if (kept && strcmp(program_invocation_short_name, "sluice") == 0)
         return *setting("SLUICE_TEST_KEEPER_ACTION") ? keeper : "";
     char const* const value = setting("PMI_RANK");
     return *value ? value : setting("OMPI_COMM_WORLD_RANK");

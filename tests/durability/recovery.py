@@ -1,6 +1,7 @@
 """Recovers what killed ranks left in a folder of journals, by `sluice recover`, which is killed as
 well, and run again."""
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -43,10 +44,14 @@ def recovery_faults(mpi, scenario, folder, kill, turn):
         yield f"keepers left {sorted(os.listdir(journals))}"
     if not kill and os.listdir(journals):
         yield f"ranks that ended well left {sorted(os.listdir(journals))}"
-    if turn % 2 and recover(mpi, folder, kill=Kill(0, 1 + turn // 2 % 5,
-                                                   MOMENTS[turn // 2 % 3])).returncode == 1:
-        yield "a recovery that is to be ended fails"
     listed = recover(mpi, folder, "--dry-run")
+    if turn % 2:
+        ended = Kill(0, 1 + turn // 2 % 5, MOMENTS[turn // 2 % 3])
+        code = recover(mpi, folder, kill=ended).returncode
+        if code == 1:
+            yield "a recovery that is to be ended fails"
+        if code == 0 and ended.action == 1 and re.search(r": [1-9]\d* writes", listed.stdout):
+            yield "a recovery was to be ended at its first action, and was not"
     first = recover(mpi, folder)
     after = file.read_bytes()
     second = recover(mpi, folder)
