@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <chrono>
 #include <fcntl.h>
-#include <poll.h>
 #include <thread>
 
 namespace sluice {
@@ -20,11 +19,6 @@ void lock_file(int fd) noexcept {
     whole.l_whence = SEEK_SET;
     while (fcntl(fd, F_OFD_SETLKW, &whole) != 0 && errno == EINTR) {
     }
-}
-
-bool has_process_ended(Descriptor const& process) noexcept {
-    pollfd watched{process.get(), POLLIN, 0};
-    return watched.fd < 0 || poll(&watched, 1, 0) > 0;
 }
 
 }  // namespace
@@ -45,7 +39,7 @@ PeerJournals::PeerJournals(std::span<JournalPeer const> peers) {
 /// none.
 bool PeerJournals::has_ended(std::size_t peer) const noexcept {
     if (std::atomic_ref(mapped_[peer].header().rank_ended).load() != 0) return true;
-    return has_process_ended(peers_[peer].keeper) && has_process_ended(peers_[peer].rank);
+    return sluice::has_ended(peers_[peer].keeper) && sluice::has_ended(peers_[peer].rank);
 }
 
 bool PeerJournals::may_write() const noexcept {

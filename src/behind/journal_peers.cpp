@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <fcntl.h>
-#include <poll.h>
 #include <string>
 #include <unistd.h>
 
@@ -24,11 +23,6 @@ Descriptor open_at(std::int32_t process, std::int32_t descriptor, std::uint64_t 
                        pread(journal.get(), &header, sizeof header, 0) == sizeof header &&
                        header.keeper.name == name;
     return is_it ? std::move(journal) : Descriptor();
-}
-
-bool runs(Descriptor const& process) noexcept {
-    pollfd watched{process.get(), POLLIN, 0};
-    return process.get() >= 0 && poll(&watched, 1, 0) == 0;
 }
 
 /// Other records have marks.
@@ -75,7 +69,8 @@ RecordsOfPeers::RecordsOfPeers(std::span<JournalPeer const> peers, JournalPeer c
 
 bool RecordsOfPeers::any() const {
     return std::ranges::any_of(peers_, [](Peer const& peer) {
-        return (runs(peer.keeper) || runs(peer.rank)) && has_collective_record(peer.journal.get());
+        return !(has_ended(peer.keeper) && has_ended(peer.rank)) &&
+               has_collective_record(peer.journal.get());
     });
 }
 

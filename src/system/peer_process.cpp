@@ -67,13 +67,17 @@ Descriptor watch_process(std::int64_t process) noexcept {
 #endif
 }
 
+bool has_ended(Descriptor const& watched) noexcept {
+    pollfd process{watched.get(), POLLIN, 0};
+    return process.fd < 0 || poll(&process, 1, 0) > 0;
+}
+
 bool is_gone(ProcessAddress const& peer) noexcept {
     if (peer.pid <= 0 || peer.namespace_ == 0 || peer.namespace_ != own_namespace()) return false;
     auto const pid = static_cast<pid_t>(peer.pid);
     Descriptor const process = watch_process(pid);
     if (process.get() < 0) return errno == ESRCH || (kill(pid, 0) != 0 && errno == ESRCH);
-    pollfd ended{process.get(), POLLIN, 0};
-    return poll(&ended, 1, 0) == 1;
+    return has_ended(process);
 }
 
 }  // namespace sluice

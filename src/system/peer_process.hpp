@@ -36,6 +36,9 @@ enum class ReadResult : std::uint8_t { ok, refused, gone };
 /// ended already or the system has no such descriptors.
 [[nodiscard]] Descriptor watch_process(std::int64_t process) noexcept;
 
+/// Whether a process has ended that watch_process() gave this for; true where it gave none.
+[[nodiscard]] bool has_ended(Descriptor const& watched) noexcept;
+
 /// Whether the process has ended, also if nobody has collected it. False when that is not known.
 [[nodiscard]] bool is_gone(ProcessAddress const& peer) noexcept;
 
