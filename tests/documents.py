@@ -70,7 +70,7 @@ def path_faults(path):
 def texts_of_sources():
     """What the library and the command can print: their string literals, joined where C++ does."""
     found = []
-    for folder in ("src/mpi", "src/file", "tools"):
+    for folder in ("src", "tools"):
         for path in sorted((ROOT / folder).rglob("*.[ch]pp")):
             joined = re.sub(r'"\s*(\+\s*)?\n\s*"', "", path.read_text())
             found += re.findall(r'"((?:[^"\\\n]|\\.)*)"', joined)

@@ -19,20 +19,22 @@ COLUMNS, FILE_LINES, FUNCTION_LINES = 100, 400, 70
 # Room -> the rooms and headers that its files may reach through any chain of includes. Rooms that
 # are not listed may reach all.
 _BASE = ("base/",)
+_SETTINGS = (*_BASE, "settings/")
 _TRACE = (*_BASE, "trace/")
 _SCHEDULE = (*_TRACE, "schedule/")
-_SYSTEM = (*_SCHEDULE, "system/")
-_FILE = (*_SCHEDULE, "file/")
+_SYSTEM = (*_SCHEDULE, "settings/", "system/")
+_FILE = (*_SCHEDULE, "settings/", "file/")
 _STORAGE = (*_SYSTEM, "storage/", "transport/mpi_status.hpp")
 REACH = {
     "src/base": _BASE,
+    "src/settings": _SETTINGS,
     "src/trace": _TRACE,
     "src/schedule": _SCHEDULE,
     "src/system": _SYSTEM,
     "src/transport": (*_SYSTEM, "transport/"),
     "src/storage": _STORAGE,
     "src/behind": (*_SYSTEM, "behind/"),
-    "src/file/plan": (*_SCHEDULE, "file/plan/"),
+    "src/file/plan": (*_SCHEDULE, "settings/", "file/plan/"),
     "src/file/run": _FILE,
     "src/collective": (*_SCHEDULE, "collective/"),
     "src/record": (*_SYSTEM, "record/"),
@@ -43,8 +45,8 @@ REACH = {
     "device/model": (*_STORAGE, "device/model/"),
     "bench/patterns": (*_BASE, "bench/patterns/"),
 }
-PURE = ("src/base/", "src/trace/", "src/schedule/", "src/file/", "src/collective/",
-        "bench/patterns/")
+PURE = ("src/base/", "src/settings/", "src/trace/", "src/schedule/", "src/file/",
+        "src/collective/", "bench/patterns/")
 # A pure part includes C++ headers only (those have no ".h"), and none of these.
 IMPURE_HEADERS = {"thread", "future", "ctime", "fstream", "filesystem", "csignal"}
 IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b"

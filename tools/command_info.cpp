@@ -1,6 +1,6 @@
 // `sluice info`: what is here, and what can be set.
 #include "base/machine.hpp"
-#include "file/plan/settings.hpp"
+#include "settings/settings.hpp"
 #include "storage/features.hpp"
 #include "storage/profile_path.hpp"
 #include "system/library_thread.hpp"

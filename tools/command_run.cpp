@@ -1,7 +1,7 @@
 // `sluice run`, `sluice bench` and `sluice calibrate`: set the preload and become the program.
 #include "base/byte_count.hpp"
 #include "behind/journal_folder.hpp"
-#include "file/plan/settings.hpp"
+#include "settings/settings.hpp"
 #include "system/launcher.hpp"
 #include "tools/command.hpp"
 #include "tools/elf.hpp"

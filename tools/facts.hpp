@@ -1,6 +1,6 @@
 // Facts that a command prints, for people as lines or for programs as one object of JSON.
 #pragma once
-#include "file/plan/settings.hpp"
+#include "settings/settings.hpp"
 
 #include <span>
 #include <string>

@@ -1,9 +1,9 @@
 // How errors are put into words, and how many are logged. See errors.hpp.
 #include "mpi/errors.hpp"
 
-#include "mpi/environment.hpp"
 #include "storage/profile_path.hpp"
 #include "system/errno_status.hpp"
+#include "system/log.hpp"
 
 #include <atomic>
 

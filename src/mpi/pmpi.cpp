@@ -1,7 +1,7 @@
 // How the next library's functions are looked up. See pmpi.hpp.
 #include "mpi/pmpi.hpp"
 
-#include "mpi/environment.hpp"
+#include "system/environment.hpp"
 
 #include <dlfcn.h>
 

@@ -140,7 +140,7 @@ RC_GTEST_PROP(ExchangeHint, ReadsBackWhatIsInForce, ()) {
     set.plan.data = below(2) == 0 ? set.plan.metadata : delivery();
     set.plan.group_count = static_cast<std::uint8_t>(below(65));
     std::string text;
-    for (auto const& [name, value] : hints_in_force(set, {}))
+    for (auto const& [name, value] : hints_in_force(set, 1))
         if (name == "sluice_exchange") text = value;
     ReadHints const read(Table{{"sluice_exchange", text}});
     RC_ASSERT(read.complaints.empty());
@@ -188,23 +188,21 @@ TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     set.plan.data = {Kernel::balanced, Layers::automatic, 0, 0, 7, {3, 1}};
     set.page_cache = PageCache::drop;
     set.plan.write = Strategy::two_phase;
-    PlanLimits limits;
-    limits.aggregator_count = 2;
     Table table;
-    for (auto const& [name, value] : hints_in_force(set, limits)) table[name] = value;
+    for (auto const& [name, value] : hints_in_force(set, 2)) table[name] = value;
     EXPECT_EQ(table.size(), hint_knobs().size() + experiment_hint_knobs().size());
     ReadHints const read(table);
     EXPECT_TRUE(read.complaints.empty());
     set.plan.window_bytes = window_bytes_default;  // Automatic values are spelt out.
     set.given = read.hints.given;
     EXPECT_EQ(read.hints, set);
-    for (auto const& [name, value] : hints_in_force(FileHints{}, limits)) table[name] = value;
+    for (auto const& [name, value] : hints_in_force(FileHints{}, 2)) table[name] = value;
     EXPECT_EQ(table.at("cb_nodes"), "2");
 }
 
 /// PnetCDF aligns variables to `striping_unit`, so one that is made up changes its files.
 TEST(Hints, InForceAreNoStripesThatNobodyKnows) {
-    for (auto const& [name, value] : hints_in_force(FileHints{}, {}))
+    for (auto const& [name, value] : hints_in_force(FileHints{}, 1))
         EXPECT_FALSE(name.starts_with("striping")) << name << "=" << value;
 }
 

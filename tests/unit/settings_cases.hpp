@@ -1,6 +1,6 @@
 // Environments and hints that tests of settings hand in.
 #pragma once
-#include "file/plan/settings.hpp"
+#include "settings/settings.hpp"
 
 #include <map>
 

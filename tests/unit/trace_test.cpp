@@ -1,8 +1,8 @@
 // The pure parts of a trace: rings that overwrite, rows in which events nest, clocks, lists of
 // ranks, and the text that viewers read.
 #include "golden.hpp"
+#include "settings/rank_list.hpp"
 #include "trace/chrome_json.hpp"
-#include "trace/rank_list.hpp"
 #include "trace/rows.hpp"
 #include "trace/tracer.hpp"
 

@@ -1,6 +1,7 @@
 // All ranks' schedules of one collective operation, made as the ranks make them but in one place:
 // the claims are joined here instead of being sent.
 #pragma once
+#include "file/plan/delivery.hpp"
 #include "file/plan/schedule_claims.hpp"
 #include "file/plan/schedule_reduction.hpp"
 #include "file/plan/schedule_round.hpp"

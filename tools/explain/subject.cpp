@@ -1,6 +1,7 @@
 // Exchange of summaries, plan and claims of all ranks, one rank after the other. See subject.hpp.
 #include "tools/explain/subject.hpp"
 
+#include "file/plan/delivery.hpp"
 #include "file/plan/independent.hpp"
 #include "file/plan/staging.hpp"
 #include "schedule/port.hpp"

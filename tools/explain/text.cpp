@@ -1,6 +1,7 @@
 // Sections of the explanation, each from the numbers of the subject. See text.hpp.
 #include "tools/explain/text.hpp"
 
+#include "file/plan/delivery.hpp"
 #include "file/plan/round_input.hpp"
 #include "file/plan/schedule_claims.hpp"
 #include "file/plan/schedule_reduction.hpp"

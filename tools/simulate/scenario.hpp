@@ -1,7 +1,7 @@
 // What to simulate, read from a description: a machine, a pattern, hints.
 #pragma once
 #include "bench/patterns/pattern.hpp"
-#include "file/plan/settings.hpp"
+#include "settings/settings.hpp"
 #include "simulate/experiment.hpp"
 
 namespace sluice::tools {

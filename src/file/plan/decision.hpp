@@ -12,10 +12,9 @@
 
 namespace sluice {
 
-inline constexpr Bytes window_bytes_default = Bytes{1} << 20;  ///< In the last cache of a core.
-inline constexpr Bytes stripe_bytes_default = 4096;            ///< A page.
-inline constexpr Bytes gap_bytes_default = 64 * 1024;          ///< Read along, by aggregators.
-inline constexpr Bytes cyclic_stripe_bytes = Bytes{1} << 20;   ///< Where nobody knows the file's.
+inline constexpr Bytes stripe_bytes_default = 4096;           ///< A page.
+inline constexpr Bytes gap_bytes_default = 64 * 1024;         ///< Read along, by aggregators.
+inline constexpr Bytes cyclic_stripe_bytes = Bytes{1} << 20;  ///< Where nobody knows the file's.
 
 /// What the machine has to offer, and what ranks agreed on; equal on all ranks.
 struct PlanLimits {

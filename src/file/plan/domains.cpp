@@ -8,22 +8,6 @@ Bytes round_up(Bytes value, Bytes unit) noexcept { return (value + unit - 1) / u
 
 }  // namespace
 
-char const* describe(Domains domains) noexcept {
-    switch (domains) {
-    case Domains::automatic:
-        return "auto";
-    case Domains::even:
-        return "even";
-    case Domains::cyclic:
-        return "cyclic";
-    case Domains::balanced:
-        return "balanced";
-    case Domains::groups:
-        return "groups";
-    }
-    return "?";
-}
-
 Bytes bytes_in(Request const& request, Window const& window) noexcept {
     Bytes bytes = 0;
     for (std::int64_t i = 0; i < window.part_count; ++i) {

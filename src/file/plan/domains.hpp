@@ -4,21 +4,11 @@
 #pragma once
 #include "base/request.hpp"
 #include "file/plan/weights.hpp"
+#include "settings/hints.hpp"
 
 #include <vector>
 
 namespace sluice {
-
-/// How the span is divided among aggregators.
-enum class Domains : std::uint8_t {
-    automatic,
-    even,      ///< One stretch each, of equal length.
-    cyclic,    ///< Stripes in turn: what one storage server of a striped file holds.
-    balanced,  ///< One stretch each, with equal bytes wanted in it.
-    groups,    ///< Ranks are divided in its place: see file/plan/groups.hpp.
-};
-
-char const* describe(Domains domains) noexcept;
 
 /// The part of a domain that one round moves: one stretch of the file, or several of equal length
 /// and distance. In a collective buffer these parts lie one behind the other.

@@ -1,6 +1,8 @@
 // From messages to sources. See sources.hpp.
 #include "file/plan/sources.hpp"
 
+#include "file/plan/delivery.hpp"
+
 namespace sluice {
 namespace {
 

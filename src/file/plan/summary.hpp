@@ -6,29 +6,13 @@
 #include "base/fingerprint.hpp"
 #include "base/request.hpp"
 #include "base/status.hpp"
-#include "file/plan/delivery.hpp"
 #include "file/plan/domains.hpp"
 #include "file/plan/sketch.hpp"
+#include "settings/hints.hpp"
 
 #include <cstdint>
 
 namespace sluice {
-
-enum class Strategy : std::uint8_t { automatic, two_phase, independent };
-
-/// Hints that shape a plan. Rank 0's are used; others that differ are reported, not obeyed.
-struct Hints {
-    Bytes window_bytes = 0;             ///< 0: the library decides.
-    Bytes stripe_bytes = 0;             ///< 0: not known.
-    std::int32_t aggregator_count = 0;  ///< 0: the library decides.
-    Strategy write = Strategy::automatic;
-    Strategy read = Strategy::automatic;
-    Domains domains = Domains::automatic;
-    std::uint8_t group_count = 0;   ///< Of each node; 0: the library decides.
-    std::int32_t stripe_count = 0;  ///< Storage servers of the file; 0: not known.
-    Delivery metadata, data;
-    bool operator==(Hints const&) const = default;
-};
 
 /// Which earlier operation of the operation queue a rank's request repeats, and how far away in the
 /// file.

@@ -1,6 +1,8 @@
 // Which rounds an operation has, and when they are admitted. See operation.hpp.
 #include "file/run/operation.hpp"
 
+#include "file/plan/delivery.hpp"
+
 namespace sluice {
 namespace {
 

@@ -7,10 +7,11 @@
 #include "behind/journal_peers.hpp"
 #include "behind/keeper_line.hpp"
 #include "mpi/communicator/team.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/progress/progress.hpp"
+#include "system/environment.hpp"
 #include "system/launcher.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 #include <fcntl.h>

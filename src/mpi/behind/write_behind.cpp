@@ -5,11 +5,11 @@
 #include "file/plan/overlap.hpp"
 #include "mpi/behind/keepers.hpp"
 #include "mpi/behind/rank_journal.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/storages.hpp"
 #include "mpi/progress/progress.hpp"
 #include "system/launcher.hpp"
+#include "system/log.hpp"
 #include "system/mapping.hpp"
 
 #include <algorithm>

@@ -4,9 +4,9 @@
 #include "mpi/attribute.hpp"
 #include "mpi/communicator/names.hpp"
 #include "mpi/communicator/peers.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/progress/threads.hpp"
 #include "mpi/ranks.hpp"
+#include "system/environment.hpp"
 #include "transport/mpi.hpp"
 
 namespace sluice {

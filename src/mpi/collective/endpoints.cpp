@@ -2,8 +2,8 @@
 #include "mpi/collective/endpoints.hpp"
 
 #include "mpi/communicator/names.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/ranks.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 #include <map>

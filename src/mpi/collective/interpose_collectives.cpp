@@ -6,6 +6,7 @@
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/start/interposition.hpp"
+#include "system/environment.hpp"
 
 namespace {
 

@@ -1,11 +1,12 @@
 // How ranks come to know each other on a fabric. See job_fabric.hpp.
 #include "mpi/communicator/job_fabric.hpp"
 
-#include "mpi/environment.hpp"
 #include "mpi/progress/progress.hpp"
 #include "mpi/ranks.hpp"
 #include "system/clock.hpp"
+#include "system/environment.hpp"
 #include "system/launcher.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 #include <sched.h>

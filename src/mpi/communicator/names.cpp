@@ -2,8 +2,8 @@
 #include "mpi/communicator/names.hpp"
 
 #include "base/mixed.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/ranks.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // How the memory of a node is made, found and handed over. See node_memory.hpp.
 #include "mpi/communicator/node_memory.hpp"
 
-#include "mpi/environment.hpp"
 #include "mpi/ranks.hpp"
 #include "system/fd_passing.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 #include <unistd.h>

@@ -3,10 +3,11 @@
 #include "mpi/communicator/peers.hpp"
 
 #include "mpi/attribute.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/ranks.hpp"
 #include "system/clock.hpp"
+#include "system/environment.hpp"
 #include "system/launcher.hpp"
+#include "system/log.hpp"
 #include "system/marks.hpp"
 
 #include <algorithm>

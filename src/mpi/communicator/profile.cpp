@@ -2,8 +2,9 @@
 #include "mpi/communicator/profile.hpp"
 
 #include "mpi/communicator/team.hpp"
-#include "mpi/environment.hpp"
 #include "storage/profile_path.hpp"
+#include "system/environment.hpp"
+#include "system/log.hpp"
 
 #include <mutex>
 #include <optional>

@@ -6,9 +6,10 @@
 #include "mpi/attribute.hpp"
 #include "mpi/communicator/peers.hpp"
 #include "mpi/communicator/retired_teams.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/ranks.hpp"
+#include "system/environment.hpp"
 #include "system/library_thread.hpp"
+#include "system/log.hpp"
 #include "system/random.hpp"
 #include "transport/mpi.hpp"
 

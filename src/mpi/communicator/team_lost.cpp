@@ -1,6 +1,6 @@
 // How a team notices that one of its ranks is lost, and that all others hear of it. See team.hpp.
 #include "mpi/communicator/team.hpp"
-#include "mpi/environment.hpp"
+#include "system/log.hpp"
 
 namespace sluice {
 namespace {

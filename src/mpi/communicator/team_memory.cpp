@@ -2,7 +2,8 @@
 // team.hpp.
 #include "file/plan/staging.hpp"
 #include "mpi/communicator/team.hpp"
-#include "mpi/environment.hpp"
+#include "system/environment.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include "base/flatten.hpp"
 #include "base/layout_cache.hpp"
 #include "base/type_tree_bounds.hpp"
-#include "mpi/environment.hpp"
+#include "system/environment.hpp"
 
 #include <array>
 #include <unordered_map>

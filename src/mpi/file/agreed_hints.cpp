@@ -1,7 +1,8 @@
 // How hosts and ranks in hints are found in the communicator. See agreed_hints.hpp.
 #include "mpi/file/agreed_hints.hpp"
 
-#include "mpi/environment.hpp"
+#include "file/plan/placement.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 

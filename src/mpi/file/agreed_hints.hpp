@@ -1,8 +1,8 @@
 // These functions turn the hints of rank 0 that place aggregators into ranks, the same on all
 // ranks.
 #pragma once
-#include "file/plan/settings.hpp"
 #include "mpi/communicator/team.hpp"
+#include "settings/file_hints.hpp"
 
 namespace sluice {
 

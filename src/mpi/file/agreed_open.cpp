@@ -2,12 +2,12 @@
 #include "mpi/file/agreed_open.hpp"
 
 #include "mpi/behind/rank_journal.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/agreed_hints.hpp"
 #include "mpi/file/system_hints.hpp"
 #include "storage/file_striping.hpp"
 #include "storage/profile_path.hpp"
+#include "system/log.hpp"
 
 #include <array>
 

@@ -5,15 +5,16 @@
 #include "file/plan/overlap.hpp"
 #include "mpi/behind/keepers.hpp"
 #include "mpi/behind/rank_journal.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/access.hpp"
 #include "mpi/file/agreed_hints.hpp"
 #include "mpi/file/agreed_open.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/file/statistics.hpp"
+#include "system/environment.hpp"
 #include "system/errno_status.hpp"
 #include "system/launcher.hpp"
+#include "system/log.hpp"
 #include "system/openmp.hpp"
 
 #include <fcntl.h>
@@ -215,7 +216,7 @@ void File::set_hints(FileHints next) {
 }
 
 std::vector<std::pair<std::string, std::string>> File::hints_in_force() const {
-    return sluice::hints_in_force(hints, place_.execution_context.limits);
+    return sluice::hints_in_force(hints, place_.execution_context.limits.aggregator_count);
 }
 
 bool File::is_beyond_end(Request const& request) const noexcept {

@@ -1,8 +1,9 @@
 // What a File adds up of its operations, and what it tells a trace of them. See file.hpp.
-#include "mpi/environment.hpp"
 #include "mpi/file/file.hpp"
 #include "mpi/trace/job_trace.hpp"
 #include "mpi/trace/traced_call.hpp"
+#include "system/environment.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // How hints are read from an info object, and kept from the MPI. See info_hints.hpp.
 #include "mpi/file/info_hints.hpp"
 
-#include "mpi/environment.hpp"
 #include "mpi/file/file.hpp"
+#include "system/log.hpp"
 
 namespace sluice {
 namespace {

@@ -1,7 +1,7 @@
 // Hints in the info objects of a program: what this library takes of them, and what of them goes on
 // to the MPI, which opens the file too.
 #pragma once
-#include "file/plan/settings.hpp"
+#include "settings/file_hints.hpp"
 
 #include <mpi.h>
 

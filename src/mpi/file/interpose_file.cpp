@@ -1,7 +1,6 @@
 // The library's MPI_File_ functions that are not data access, such as MPI_File_open and
 // MPI_File_set_view. The MPI does what they ask for; before and after it the library drains
 // operations, agrees with the other ranks and notes what has changed.
-#include "mpi/environment.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/access.hpp"
 #include "mpi/file/info_hints.hpp"
@@ -14,6 +13,7 @@
 #include "mpi/record/calls.hpp"
 #include "mpi/start/interposition.hpp"
 #include "mpi/trace/traced_call.hpp"
+#include "system/environment.hpp"
 #include "transport/mpi_status.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 // How statistics are reduced over the ranks and printed. See statistics.hpp.
 #include "mpi/file/statistics.hpp"
 
-#include "mpi/environment.hpp"
+#include "system/environment.hpp"
+#include "system/log.hpp"
 
 #include <cstdio>
 

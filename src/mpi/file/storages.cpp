@@ -3,10 +3,11 @@
 
 #include "device/model/device_file.hpp"
 #include "device/model/emulated.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/progress/progress.hpp"
 #include "mpi/trace/recorder.hpp"
 #include "storage/uring.hpp"
+#include "system/environment.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 #include <climits>

@@ -1,8 +1,8 @@
 // These functions choose what serves a file: the process's pool of storage threads, its io_uring,
 // or the MPI; and with SLUICE_TEST an emulated device.
 #pragma once
-#include "file/plan/settings.hpp"
 #include "mpi/communicator/team.hpp"
+#include "settings/file_hints.hpp"
 #include "storage/mpi_file.hpp"
 
 namespace sluice {

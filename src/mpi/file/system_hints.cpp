@@ -1,8 +1,6 @@
 // How the file of hints is found and read. See system_hints.hpp.
 #include "mpi/file/system_hints.hpp"
 
-#include "mpi/environment.hpp"
-
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,8 +1,8 @@
 // How views are checked and flattened. See view.hpp.
 #include "mpi/file/view.hpp"
 
-#include "mpi/environment.hpp"
 #include "mpi/file/access.hpp"
+#include "system/environment.hpp"
 
 #include <cstring>
 

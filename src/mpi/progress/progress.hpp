@@ -3,11 +3,11 @@
 // process's doorbell when nothing moves. While a caller drives, the helper stays away (decisions
 // 0004, 0039).
 #pragma once
-#include "mpi/environment.hpp"
 #include "mpi/progress/progress_states.hpp"
 #include "mpi/progress/stall_texts.hpp"
 #include "schedule/progress_hook.hpp"
 #include "system/clock.hpp"
+#include "system/environment.hpp"
 #include "system/wake_socket.hpp"
 #include "system/wakeups.hpp"
 #include "transport/doorbell.hpp"

@@ -2,7 +2,7 @@
 // wait for these operations, before they come to the call in which it blocks, would wait for ever.
 // In mode `thread` nothing here does anything.
 #pragma once
-#include "mpi/environment.hpp"
+#include "system/environment.hpp"
 
 #include <mpi.h>
 

@@ -1,8 +1,9 @@
 // How the system and the other ranks of the node are asked for their cores. See threads.hpp.
 #include "mpi/progress/threads.hpp"
 
-#include "mpi/environment.hpp"
+#include "system/environment.hpp"
 #include "system/library_thread.hpp"
+#include "system/log.hpp"
 
 namespace sluice {
 namespace {

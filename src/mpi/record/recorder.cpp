@@ -5,9 +5,10 @@
 #include "base/flatten.hpp"
 #include "base/type_tree_bounds.hpp"
 #include "mpi/datatype/datatype.hpp"
-#include "mpi/environment.hpp"
+#include "system/environment.hpp"
 #include "system/launcher.hpp"
 #include "system/library_thread.hpp"
+#include "system/log.hpp"
 
 #include <array>
 #include <cstdio>

@@ -2,10 +2,11 @@
 // check_abi.hpp.
 #include "mpi/start/check_abi.hpp"
 
-#include "mpi/environment.hpp"
 #include "mpi/start/built_for.hpp"
 #include "mpi/symbols.hpp"
+#include "system/environment.hpp"
 #include "system/launcher.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -7,7 +7,6 @@
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/communicator/job_fabric.hpp"
 #include "mpi/communicator/peers.hpp"
-#include "mpi/environment.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"
@@ -19,7 +18,10 @@
 #include "mpi/start/interposition.hpp"
 #include "mpi/trace/job_trace.hpp"
 #include "mpi/trace/traced_call.hpp"
+#include "system/environment.hpp"
 #include "system/launcher.hpp"
+#include "system/log.hpp"
+#include "system/preload.hpp"
 #include "system/shared_memory.hpp"
 
 #include <cstdlib>

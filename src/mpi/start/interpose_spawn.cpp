@@ -1,11 +1,12 @@
 // The library's MPI_Comm_spawn preloads the processes that a preloaded program spawns. Launchers
 // give them the environment of the job and not that of the process that spawns them, so it spawns
 // `env`, which sets the variables and becomes the program.
-#include "mpi/environment.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/progress_barrier.hpp"
 #include "mpi/ranks.hpp"
+#include "system/environment.hpp"
+#include "system/preload.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,9 +1,10 @@
 // The library's own symbols are compared with those that the program sees. See interposition.hpp.
 #include "mpi/start/interposition.hpp"
 
-#include "mpi/environment.hpp"
 #include "mpi/symbols.hpp"
+#include "system/environment.hpp"
 #include "system/launcher.hpp"
+#include "system/log.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,9 +1,10 @@
 // How a trace begins and ends on all ranks. See job_trace.hpp.
 #include "mpi/trace/job_trace.hpp"
 
-#include "mpi/environment.hpp"
 #include "mpi/trace/clocks.hpp"
 #include "mpi/trace/recorder.hpp"
+#include "system/environment.hpp"
+#include "system/log.hpp"
 #include "system/trace_merge.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // How threads get their rings, and how these are written. See recorder.hpp.
 #include "mpi/trace/recorder.hpp"
 
-#include "mpi/environment.hpp"
+#include "system/log.hpp"
 
 #include <chrono>
 #include <ctime>

@@ -1,5 +1,5 @@
 // How a list of ranks is read. See rank_list.hpp.
-#include "trace/rank_list.hpp"
+#include "settings/rank_list.hpp"
 
 #include <algorithm>
 #include <charconv>

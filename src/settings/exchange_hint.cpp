@@ -1,9 +1,8 @@
 // Splitting and joining the words of the hint. See exchange_hint.hpp.
-#include "file/plan/exchange_hint.hpp"
+#include "settings/exchange_hint.hpp"
 
 #include "base/byte_count.hpp"
-#include "file/plan/settings.hpp"
-#include "file/plan/words.hpp"
+#include "settings/words.hpp"
 
 #include <algorithm>
 

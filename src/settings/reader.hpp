@@ -1,12 +1,12 @@
 // A Reader reads the values of environment variables and hints, and collects complaints
-// about those that it cannot understand. Only settings.cpp and hints.cpp use it.
+// about those that it cannot understand. Only settings.cpp and file_hints.cpp use it.
 #pragma once
 #include "base/byte_count.hpp"
-#include "file/plan/settings.hpp"
+#include "settings/settings.hpp"
 
 namespace sluice {
 
-/// Words of sluice_storage. The last one is a short form: see file/plan/hints.cpp.
+/// Words of sluice_storage. The last one is a short form: see file_hints.cpp.
 inline constexpr std::initializer_list<char const*> engines = {"auto", "threads", "uring", "mpi",
                                                                "direct"};
 

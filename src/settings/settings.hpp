@@ -1,56 +1,17 @@
-// Environment variables and hints: the tables of those for users and of those for tests and
-// experiments. The library reads values by them, and `sluice info` prints them. A name that was
-// published once still works, with a warning that names the new one. The functions are pure: the
-// environment and the info object are handed in as functions.
+// The settings of a process: the values, the table of environment variables for users and that of
+// words for tests, and how they are read from the environment, which is handed in as a function.
+// Plain values: this room knows no planner and no file. Pure.
 #pragma once
 #include "base/affinity.hpp"
-#include "base/engine.hpp"
-#include "file/plan/placement.hpp"
-#include "file/plan/plan.hpp"
-#include "trace/rank_list.hpp"
-
-#include <functional>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
+#include "settings/file_hints.hpp"
+#include "settings/knob.hpp"
+#include "settings/rank_list.hpp"
 
 namespace sluice {
-
-/// A name that users set, its default and what it does.
-struct Knob {
-    char const* name;
-    char const* fallback;
-    char const* meaning;
-};
 
 [[nodiscard]] std::span<Knob const> environment_knobs() noexcept;
 /// Words of the variable SLUICE_TEST.
 [[nodiscard]] std::span<Knob const> test_knobs() noexcept;
-[[nodiscard]] std::span<Knob const> hint_knobs() noexcept;
-/// Hints for experiments, and those that are only shown.
-[[nodiscard]] std::span<Knob const> experiment_hint_knobs() noexcept;
-/// Of any of these tables, or an old name.
-[[nodiscard]] bool is_hint(std::string_view name) noexcept;
-
-/// The hints of one rank.
-struct FileHints {
-    Hints plan;
-    bool disabled = false;  ///< The file is left to the MPI.
-    bool durable = false;   ///< Flushed to the device when it is closed.
-    StorageEngine storage = StorageEngine::automatic;
-    PageCache page_cache = PageCache::keep;
-    Bytes write_behind = 0;  ///< Memory of a node for writes that are delayed; 0: none are.
-    Bytes read_ahead = 0;    ///< The same for reads that are made before they are asked for.
-    Placement placement;     ///< Of aggregators.
-    /// Of romio_ds_write, which is only shown: writes are never sieved.
-    Strategy sieve_writes = Strategy::automatic;
-    /// Which hints somebody gave that were understood, bits in the order of their
-    /// table: those of the system's file do not count then.
-    std::uint32_t given = 0;
-    bool operator==(FileHints const&) const = default;
-};
 
 /// What SLUICE_WRITE_BEHIND says.
 struct BehindSetting {
@@ -109,37 +70,9 @@ struct Settings {
     TraceSetting trace;              ///< Of what ranks do.
 };
 
-/// Looks a name up; nothing or null when it is not set.
-using Lookup = std::function<std::optional<std::string>(char const* name)>;
-
-/// Something that was set and that the user is told about.
-struct Complaint {
-    std::string name, text;
-    bool refused = true;  ///< The value has no effect; false: it has, but there is a newer way.
-};
-
 /// Of names that somebody set and that begin as this library's do, those that are not known.
 [[nodiscard]] std::vector<Complaint> unknown_variables(std::vector<std::string> names);
-[[nodiscard]] std::vector<Complaint> unknown_hints(std::vector<std::string> names);
-
 /// What cannot be understood keeps its default and adds a complaint.
 [[nodiscard]] Settings read_settings(Lookup const& environment, std::vector<Complaint>& complaints);
-
-/// `before` are the values in force, kept where nothing new is said.
-[[nodiscard]] FileHints read_hints(Lookup const& info, FileHints before,
-                                   std::vector<Complaint>& complaints);
-
-/// What a file of hints says, as ROMIO reads it: a name and a value a line, with blanks between;
-/// `#` begins a comment, other lines do not count, of two values for a name the first holds. Names
-/// that are no hint here are left out.
-[[nodiscard]] std::map<std::string, std::string> hints_in_lines(std::string_view text);
-
-/// Hints of the system's file, behind those that somebody gave.
-[[nodiscard]] FileHints read_hints_behind(std::map<std::string, std::string> const& system,
-                                          FileHints given, std::vector<Complaint>& complaints);
-
-/// Names and values as a program would set them; `automatic` numbers are those of `limits`.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>>
-hints_in_force(FileHints const& hints, PlanLimits const& limits);
 
 }  // namespace sluice

@@ -1,5 +1,5 @@
 // The hint sluice_exchange: how requests and data of a collective call get from rank to rank. It is
-// for experiments, such as those of the papers. Pure. Used by file/plan/hints.cpp.
+// for experiments, such as those of the papers. Pure. Used by file_hints.cpp.
 //
 // Its value is a list of words with commas between:
 //   ascending, one-layer ...         order and layers of the exchanges of requests and of data
@@ -8,7 +8,7 @@
 //   metadata:WORD, data:WORD         the same of one of them
 //   groups:2                         process groups of a node
 #pragma once
-#include "file/plan/summary.hpp"
+#include "settings/hints.hpp"
 
 #include <optional>
 #include <string>

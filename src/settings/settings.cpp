@@ -1,9 +1,9 @@
 // The table of environment variables, and how they are read. See settings.hpp.
-#include "file/plan/settings.hpp"
+#include "settings/settings.hpp"
 
 #include "base/byte_count.hpp"
 #include "base/nearest.hpp"
-#include "file/plan/settings_reader.hpp"
+#include "settings/reader.hpp"
 
 namespace sluice {
 namespace {

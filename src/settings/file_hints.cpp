@@ -1,7 +1,8 @@
-// How hints are read from an info object. See settings.hpp.
-#include "file/plan/exchange_hint.hpp"
-#include "file/plan/settings.hpp"
-#include "file/plan/settings_reader.hpp"
+// The table of hints, and how they are read. See file_hints.hpp.
+#include "settings/file_hints.hpp"
+
+#include "settings/exchange_hint.hpp"
+#include "settings/reader.hpp"
 
 namespace sluice {
 namespace {
@@ -224,7 +225,7 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
 }
 
 std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const& hints,
-                                                                PlanLimits const& limits) {
+                                                                std::int32_t aggregators) {
     auto const word = [](Strategy strategy) {
         return strategy == Strategy::two_phase     ? "enable"
                : strategy == Strategy::independent ? "disable"
@@ -241,7 +242,7 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
         {"sluice_page_cache", page_caches.begin()[static_cast<std::size_t>(hints.page_cache)]},
         {"sluice_write_behind", std::to_string(hints.write_behind)},
         {"sluice_read_ahead", std::to_string(hints.read_ahead)},
-        {"cb_nodes", number(plan.aggregator_count, limits.aggregator_count)},
+        {"cb_nodes", number(plan.aggregator_count, aggregators)},
         {"cb_config_list", describe(hints.placement.hosts)},
         {"sluice_aggregators", describe(hints.placement.ranks)},
         {"cb_buffer_size", number(plan.window_bytes, window_bytes_default)},

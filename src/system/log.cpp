@@ -1,0 +1,40 @@
+// Which rank may write to stderr, and how often. See log.hpp.
+#include "system/log.hpp"
+
+#include "system/environment.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <set>
+
+namespace sluice {
+namespace {
+
+std::atomic<int> rank_in_world{0};
+
+}  // namespace
+
+int world_rank() noexcept { return rank_in_world; }
+void set_world_rank(int rank) noexcept { rank_in_world = rank; }
+
+void say(std::string const& text) { std::fprintf(stderr, "sluice: %s\n", text.c_str()); }
+
+void warn(std::string const& text, bool always) {
+    static std::mutex mutex;
+    static std::set<std::string> said;
+    if (settings().log < 1 || (!always && world_rank() != 0)) return;
+    std::lock_guard const lock(mutex);
+    if (!said.insert(text).second && !always) return;
+    say(text);
+}
+
+void note(std::string const& text) {
+    if (settings().log > 1 && world_rank() == 0) say(text);
+}
+
+void tell_complaints() {
+    for (auto const& one : take_complaints()) warn(one.text);
+}
+
+}  // namespace sluice
