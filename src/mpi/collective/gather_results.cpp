@@ -1,7 +1,7 @@
 // sluice_igather_results gathers the sizes first; when they are known, it gathers the data.
 #include "mpi/collective/started_collective.hpp"
-#include "mpi/progress/own_request.hpp"
 #include "mpi/ranks.hpp"
+#include "mpi/requests/own_request.hpp"
 #include "sluice/sluice.h"
 
 #include <algorithm>

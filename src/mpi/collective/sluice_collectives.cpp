@@ -2,7 +2,7 @@
 #include "mpi/collective/collective_list.hpp"
 #include "mpi/collective/started_collective.hpp"
 #include "mpi/guard.hpp"
-#include "mpi/progress/own_request.hpp"
+#include "mpi/requests/own_request.hpp"
 #include "sluice/sluice.h"
 
 #include <functional>

@@ -3,7 +3,7 @@
 #pragma once
 #include "mpi/collective/collective_arguments.hpp"
 #include "mpi/collective/communicator_collectives.hpp"
-#include "mpi/progress/requests.hpp"
+#include "mpi/requests/requests.hpp"
 
 namespace sluice {
 

@@ -6,7 +6,8 @@
 #include "file/run/sieved_read.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/position.hpp"
-#include "mpi/progress/requests.hpp"
+#include "mpi/file/started_access.hpp"
+#include "mpi/requests/requests.hpp"
 #include "system/device_memory.hpp"
 
 namespace sluice {
@@ -330,12 +331,6 @@ int finish_access(Access& access, MPI_Status* status) {
     access.finish();
     set_status(status, access.bytes());
     return raise(access.file->handle, agreed(access.status(), access.file->delayed->late_error()));
-}
-
-void set_status(MPI_Status* status, Bytes bytes) {
-    if (status == MPI_STATUS_IGNORE) return;
-    PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
-    PMPI_Status_set_cancelled(status, 0);
 }
 
 int access_blocking(std::shared_ptr<File> const& file, AccessArguments const& arguments,

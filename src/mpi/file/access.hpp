@@ -138,7 +138,4 @@ int access_independent(std::shared_ptr<File> const& file, AccessArguments const&
 /// ok, or why the datatype cannot be used: null, or not committed.
 [[nodiscard]] Status check_type(Team const& team, MPI_Datatype type);
 
-/// Fills a status as a completed operation does.
-void set_status(MPI_Status* status, Bytes bytes);
-
 }  // namespace sluice

@@ -6,6 +6,7 @@
 #include "mpi/file/read_ahead.hpp"
 #include "mpi/file/storages.hpp"
 #include "mpi/file/view.hpp"
+#include "mpi/requests/started.hpp"
 
 #include <memory>
 #include <mpi.h>
@@ -46,7 +47,7 @@ struct FileStatistics {
 class Access;
 struct OwnFile;
 
-class File {
+class File : public WaitAccount {
 public:
     File(MPI_File handle, std::shared_ptr<Team> team, QueuePlace& place, OwnFile own, int amode,
          FileHints hints);
@@ -109,7 +110,7 @@ public:
     void completed(Operation const& operation);
     /// The same of an independent call, which moved so many bytes.
     void completed_alone(Direction way, Bytes bytes);
-    void blocked(double seconds);
+    void blocked(double seconds) override;
     void drained(double seconds);
     /// A call on the file was handed on to the MPI.
     void passed() noexcept { passed_.fetch_add(1, std::memory_order_relaxed); }

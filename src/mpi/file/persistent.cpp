@@ -2,6 +2,7 @@
 #include "mpi/file/persistent.hpp"
 
 #include "mpi/errors.hpp"
+#include "mpi/requests/requests.hpp"
 
 #include <climits>
 

@@ -2,7 +2,7 @@
 // nonblocking call of the MPI.
 #pragma once
 #include "mpi/file/access.hpp"
-#include "mpi/progress/own_request.hpp"
+#include "mpi/requests/own_request.hpp"
 
 #include <optional>
 

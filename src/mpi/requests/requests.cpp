@@ -1,7 +1,5 @@
 // How requests are made, completed and used again. See requests.hpp.
-#include "mpi/progress/requests.hpp"
-
-#include "mpi/errors.hpp"
+#include "mpi/requests/requests.hpp"
 
 #include <new>
 #include <unordered_map>
@@ -127,6 +125,12 @@ std::vector<Held> hold_requests(int count, MPI_Request const* all) {
         held.push_back({i, found->second});
     }
     return held;
+}
+
+void set_status(MPI_Status* status, Bytes bytes) {
+    if (status == MPI_STATUS_IGNORE) return;
+    PMPI_Status_set_elements_x(status, MPI_BYTE, bytes);
+    PMPI_Status_set_cancelled(status, 0);
 }
 
 bool settle(Pending& pending) {

@@ -1,6 +1,6 @@
 // The functions of sluice.h for requests of any kind.
 #include "mpi/guard.hpp"
-#include "mpi/progress/own_request.hpp"
+#include "mpi/requests/own_request.hpp"
 #include "sluice/sluice.h"
 
 namespace {

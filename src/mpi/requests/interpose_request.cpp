@@ -2,8 +2,9 @@
 // MPI_Request_get_status. An array may mix the library's requests with others: the library settles
 // its own, then the MPI's function does the rest.
 #include "mpi/guard.hpp"
-#include "mpi/progress/requests.hpp"
+#include "mpi/progress/progress.hpp"
 #include "mpi/record/calls.hpp"
+#include "mpi/requests/requests.hpp"
 #include "mpi/trace/traced_call.hpp"
 
 #include <set>
@@ -14,10 +15,10 @@ namespace {
 /// Its own way of waiting is the fastest.
 void wait_for(Started const& started) {
     if (started.complete()) return;
-    File* const file = started.file();
-    double const began = file ? SteadyClock().now() : 0;
+    WaitAccount* const account = started.account();
+    double const began = account ? SteadyClock().now() : 0;
     started.wait();
-    if (file) file->blocked(SteadyClock().now() - began);
+    if (account) account->blocked(SteadyClock().now() - began);
 }
 
 /// Ours, and the MPI does not know that it is complete.
@@ -52,18 +53,18 @@ public:
         for (auto const& [i, pending] : all_) all &= settle(*pending);
         return all;
     }
-    /// Blocks until `ask()`, which may call the MPI. The time counts for the files that are waited
-    /// for.
+    /// Blocks until `ask()`, which may call the MPI. Each account of those that are waited for
+    /// counts the time.
     template <class Ask> void wait_until(Ask&& ask) const {
         if (all_.empty()) return Progress::instance().drive({.mpi_done = ask, .mpi_often = true});
-        std::set<File*> files;  // Once for each file, however many of its requests wait.
+        std::set<WaitAccount*> accounts;  // Each once, however many of its requests wait.
         for (auto const& [i, pending] : all_) {
-            if (File* const file = pending->what->file()) files.insert(file);
+            if (WaitAccount* const one = pending->what->account()) accounts.insert(one);
         }
-        double const began = files.empty() ? 0 : SteadyClock().now();
+        double const began = accounts.empty() ? 0 : SteadyClock().now();
         Started const& first = *all_.front().pending->what;
         Progress::instance().drive({.mpi_done = ask, .poke = [&] { first.poke(); }});
-        for (File* const file : files) file->blocked(SteadyClock().now() - began);
+        for (WaitAccount* const one : accounts) one->blocked(SteadyClock().now() - began);
     }
     /// Where there are no others and the MPI knows of none that is complete: it need not be asked.
     [[nodiscard]] bool are_all(int count) const {

@@ -3,62 +3,20 @@
 // Where the program waits for the library's requests alone, the MPI is not told at all, and the
 // request serves another operation later.
 #pragma once
-#include "mpi/errors.hpp"
-#include "mpi/file/access.hpp"
+#include "mpi/requests/started.hpp"
 
 #include <atomic>
 #include <memory>
+#include <mpi.h>
 #include <vector>
 
 namespace sluice {
-
-/// What a request stands for: an access to a file, or a collective between memories.
-class Started {
-public:
-    Started() = default;
-    virtual ~Started() = default;
-    Started(Started const&) = delete;
-    Started& operator=(Started const&) = delete;
-
-    [[nodiscard]] virtual bool complete() const noexcept = 0;
-    /// Until it is complete; the calling thread moves it on.
-    virtual void wait() const = 0;
-    /// Lets the MPI move on what it was given, while a caller waits for this and for others.
-    virtual void poke() const = 0;
-    /// Whose statistics count the time that callers wait; null: nobody's.
-    [[nodiscard]] virtual File* file() const noexcept { return nullptr; }
-
-    // Once it is complete, by a thread of the program:
-    virtual void finish() {}                        ///< May be called again.
-    [[nodiscard]] virtual Bytes bytes() const = 0;  ///< For the status.
-    /// Calls the error handler that is due. Returns the error class.
-    virtual int raise() const = 0;
-};
 
 /// One request of ours. The MPI has a pointer to it until free_fn.
 struct Pending {
     std::unique_ptr<Started> what;  ///< Null: it stands for nothing now.
     MPI_Request request = MPI_REQUEST_NULL;
     bool told_mpi = false;  ///< PMPI_Grequest_complete was called.
-};
-
-/// An access of a request.
-class StartedAccess final : public Started {
-public:
-    /// `begin()` returns the Access. It begins when the memory for all of this is there.
-    template <class Begin> explicit StartedAccess(Begin&& begin) : access_(begin()) {}
-
-    [[nodiscard]] bool complete() const noexcept override { return access_.complete(); }
-    void wait() const override { access_.wait(); }
-    void poke() const override { access_.file->team->poke(); }
-    [[nodiscard]] File* file() const noexcept override { return access_.file.get(); }
-    void finish() override { access_.finish(); }
-    [[nodiscard]] Bytes bytes() const override { return access_.bytes(); }
-    int raise() const override { return sluice::raise(access_.file->handle, access_.status()); }
-    [[nodiscard]] Status status() const noexcept { return access_.status(); }
-
-private:
-    Access access_;
 };
 
 /// A request that is made before its operation begins, so that what has begun can be handed over
@@ -78,6 +36,9 @@ private:
 };
 
 inline std::atomic<int> live_requests{0};
+
+/// Fills a status as a completed operation does.
+void set_status(MPI_Status* status, Bytes bytes);
 
 /// True when there is any request of ours, for the price of one load.
 [[nodiscard]] inline bool any_requests() noexcept {
