@@ -13,7 +13,7 @@ set(compiled_alone
     command_simulate communicator_collectives cost_rules coverage datatype domains
     exchange_choice fault_rules file_striping fingerprint fingerprint_key hints machine_model
     machine_text mapping mode_app mode_choice mode_domains mode_exchange mpi_parts node_network
-    operation_reductions operation_rounds overlap pattern patterns peers placement planning
+    overlap pattern patterns peers placement planning
     price_choice report schedule_check secret server service settings shapes striping team transfers
     transform type_tree uring work world)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)

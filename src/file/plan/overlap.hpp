@@ -2,7 +2,7 @@
 // stretch of the file that its own requests touch, and the marks of all ranks are or-ed: a common
 // byte is always found, and one that is not there may be suspected where two requests share a
 // block. Pure. Operations that are ordered (Call::ordered) need it: see
-// file/run/operation_order.cpp.
+// file/run/conflicts.hpp.
 #pragma once
 #include "base/request.hpp"
 

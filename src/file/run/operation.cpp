@@ -2,8 +2,8 @@
 #include "file/run/operation.hpp"
 
 #include "file/plan/independent.hpp"
-#include "file/plan/round_input.hpp"
 #include "file/plan/schedule_claims.hpp"
+#include "file/plan/schedule_reduction.hpp"
 
 #include <utility>
 
@@ -19,7 +19,9 @@ Operation::Operation(ExecutionContext& execution_context, QueueState& queue, Cal
     : execution_context_(execution_context),
       queue_(queue),
       call_(std::move(call)),
-      executor_(execution_context, *call_.storage, state_) {
+      executor_(execution_context, *call_.storage, state_),
+      rounds_(execution_context, queue, state_, executor_),
+      conflicts_(queue) {
     state_.operation = number;
     state_.trace = {execution_context_.trace, number};
     state_.order = &queue_.order;
@@ -105,6 +107,26 @@ void Operation::start_summary_exchange() {
     admit_reduction(Channel::summary_exchange);
 }
 
+/// Boards are used in turn; counters of a board go on from its earlier uses, which are counted.
+void Operation::use_board(BoardUse use) {
+    auto& uses = queue_.board_uses[use][index(state_.operation % board_count)];
+    state_.board_uses_before[use] = uses++;
+}
+
+void Operation::admit_reduction(Channel channel) {
+    use_board(boards_of(channel));
+    control_left_ = 1;
+    executor_.admit(make_reduction(*execution_context_.topology, execution_context_.self, channel,
+                                   state_.operation),
+                    id_control);
+}
+
+/// A part that goes straight to the file may start before the other ranks are heard of, unless one
+/// of them may have touched its bytes in an operation that is not complete.
+bool Operation::may_start_independent(Ahead const& ahead) const noexcept {
+    return state_.independent && !independent_done_ && (!call_.ordered || ahead.oldest < 0);
+}
+
 bool Operation::progress(Ahead& ahead) {
     bool moved = false;
     for (bool again = true; again && !complete();) {
@@ -112,7 +134,7 @@ bool Operation::progress(Ahead& ahead) {
         moved |= again;
     }
     ahead.planned = planned();
-    tell_those_behind(ahead);
+    rounds_.tell_those_behind(ahead);
     if (!complete() && ahead.oldest < 0) ahead.oldest = number();
     return moved;
 }
@@ -126,7 +148,7 @@ bool Operation::progress_stages(Ahead const& ahead) {
         else if (id == id_independent)
             independent_done_ = true;
         else
-            --cursors_[index(id)].active;
+            rounds_.completed(id);
     }
     return step(ahead) || moved;
 }
@@ -157,7 +179,9 @@ bool Operation::step(Ahead const& ahead) {
         end_summary_exchange();
         return true;
     case Stage::overlap:
-        if (control_left_ > 0 || must_wait_for_earlier(ahead)) return false;
+        if (control_left_ > 0) return false;
+        end_overlap();
+        if (conflicts_.must_wait_for(ahead.oldest)) return false;
         start_planned();
         return true;
     case Stage::weights:
@@ -166,15 +190,12 @@ bool Operation::step(Ahead const& ahead) {
         return true;
     case Stage::claims:
         if (control_left_ > 0 || (reused_plan_ && !state_.claims->complete))
-            return admit_rounds(ahead);
+            return rounds_.admit(ahead, false);
         end_claims();
         return true;
     case Stage::exchange: {
-        bool const moved = admit_rounds(ahead);
-        if (moved || !executor_.idle()) return moved;
-        for (std::size_t a = 0; a < cursors_.size(); ++a) {
-            if (!generated(a)) return false;
-        }
+        bool const moved = rounds_.admit(ahead, true);
+        if (moved || !executor_.idle() || !rounds_.all_admitted()) return moved;
         start_agreement();
         return true;
     }
@@ -191,7 +212,7 @@ bool Operation::step(Ahead const& ahead) {
 
 void Operation::end_summary_exchange() {
     summary_exchange_ = state_.summaries.record;
-    if (call_.ordered && meets_earlier())
+    if (call_.ordered && conflicts_.find(number(), summary_exchange_.reach, state_.request))
         start_overlap();
     else
         start_planned();
@@ -234,6 +255,38 @@ void Operation::start_decided() {
     start_work();
 }
 
+/// From the records of the node's ranks, which are still on the board.
+void Operation::divide_by_groups() {
+    std::vector<Summary> records;
+    for (Rank local = 0; local < execution_context_.local_count(); ++local) {
+        records.push_back(
+            execution_context_.window.record(Channel::summary_exchange, state_.operation, local));
+    }
+    sluice::divide_by_groups(state_.plan, summary_exchange_, *execution_context_.topology,
+                             execution_context_.node(), records, decision_.way.aggregators,
+                             execution_context_.limits.key.get());
+}
+
+/// Where in the span the bytes are, which the exchange of summaries does not tell.
+void Operation::start_weights() {
+    enter(Stage::weights);
+    auto const board = index(state_.operation % board_count);
+    state_.weights = std::make_unique<WeightsReduction>();
+    state_.weights->record = weigh(state_.exchanged(), summary_exchange_.span);
+    if (!queue_.weighed.empty()) state_.weights->sums_before = queue_.weighed[board];
+    admit_reduction(Channel::weights);
+}
+
+void Operation::end_weights() {
+    queue_.weighed.resize(index(board_count));
+    queue_.weighed[index(state_.operation % board_count)] = state_.weights->sums;
+    weights_ = std::make_shared<Weights const>(state_.weights->result());
+    decision_ = decide(summary_exchange_, *execution_context_.topology, execution_context_.limits,
+                       weights_.get());
+    state_.weights.reset();
+    start_decided();
+}
+
 void Operation::start_work() {
     if (state_.plan.strategy == Strategy::two_phase && !reuse_claims()) start_claims();
     enter(state_.plan.strategy == Strategy::two_phase ? Stage::claims : Stage::exchange);
@@ -244,7 +297,7 @@ void Operation::start_work() {
 bool Operation::reuse_claims() {
     state_.claims = queue_.plans.find(summary_exchange_.plan_lookup, state_.plan);
     reused_plan_ = state_.claims != nullptr;
-    if (reused_plan_) start_exchange();
+    if (reused_plan_) rounds_.start();
     return reused_plan_;
 }
 
@@ -254,7 +307,7 @@ void Operation::start_claims() {
     queue_.plans.store(state_.operation, state_.exchanged(), state_.plan, state_.claims, weights_);
     state_.claims->own = make_claims(state_.exchanged(), state_.plan, execution_context_.local());
     state_.claims->local.resize(index(state_.plan.aggregator_count()));
-    start_exchange();
+    rounds_.start();
     control_left_ = 1;
     executor_.admit(make_claims_exchange(*execution_context_.topology, execution_context_.self,
                                          state_.plan, state_.operation),
@@ -266,22 +319,32 @@ void Operation::end_claims() {
     enter(Stage::exchange);
     if (reused_plan_) return;
     Claims& claims = *state_.claims;
-    for (std::size_t a = 0; a < cursors_.size(); ++a) {
-        if (!cursors_[a].carries) continue;
-        for (Rank local = 0; local < execution_context_.local_count(); ++local) {
-            claims.local[a].push_back(execution_context_.window.claim(
-                state_.operation, local, static_cast<std::int32_t>(a)));
-        }
+    for (std::int32_t a = 0; a < rounds_.aggregator_count(); ++a) {
+        if (!rounds_.carries(a)) continue;
+        for (Rank local = 0; local < execution_context_.local_count(); ++local)
+            claims.local[index(a)].push_back(
+                execution_context_.window.claim(state_.operation, local, a));
     }
     claims.complete = true;
-    auto const own =
-        std::find_if(cursors_.begin(), cursors_.end(), [](auto& cursor) { return cursor.owns; });
-    if (own == cursors_.end()) return;
-    auto sources =
-        sources_of(std::exchange(state_.claims_received, {}), *execution_context_.topology,
-                   state_.plan, static_cast<std::int32_t>(own - cursors_.begin()));
+    std::int32_t const own = rounds_.own_aggregator();
+    if (own < 0) return;
+    auto sources = sources_of(std::exchange(state_.claims_received, {}),
+                              *execution_context_.topology, state_.plan, own);
     if (sources) claims.sources = std::move(*sources);
     if (!sources) state_.fail({.status = Status::other, .what = "claims cannot be unpacked"});
+}
+
+void Operation::start_overlap() {
+    enter(Stage::overlap);
+    state_.overlap = std::make_unique<OverlapReduction>();
+    state_.overlap->record = conflicts_.marks(state_.request, call_.reads_beyond_end);
+    admit_reduction(Channel::overlap);
+}
+
+/// Once; the stage may last longer, until earlier operations are complete.
+void Operation::end_overlap() {
+    if (state_.overlap && !state_.overlap->record.found()) conflicts_.clear();
+    state_.overlap.reset();
 }
 
 void Operation::start_agreement() {

@@ -3,9 +3,9 @@
 // the results of the stage before, and this class strings the stages together. Blocking,
 // nonblocking, split and simulated calls are all this class.
 #pragma once
-#include "file/plan/round_input.hpp"
-#include "file/run/answers.hpp"
+#include "file/run/conflicts.hpp"
 #include "file/run/executor.hpp"
+#include "file/run/rounds.hpp"
 #include "file/run/stall.hpp"
 
 #include <functional>
@@ -62,37 +62,6 @@ struct Call {
     /// Brings `request.memory` where that takes long; null: it is there. Called once, by start(),
     /// in the thread that makes progress. Needs no MPI.
     std::function<std::shared_ptr<Layout const>()> find_memory;
-};
-
-/// An operation of the queue, as far as later ones must know which bytes it touches.
-struct Recent {
-    std::int64_t number = 0;
-    Span reach;       ///< Of all ranks.
-    Request request;  ///< Of this rank.
-};
-
-/// Progress of the operation queue's rounds, carried from one operation to the next. Equal on all
-/// ranks, but for what belongs to the node.
-struct QueueState {
-    /// By aggregator, on this node: of as many as an operation has had so far.
-    std::vector<std::int64_t> next_round;
-    std::vector<std::int64_t> next_shared_round;  ///< The same without rounds by groups.
-    RoundOrder order;                             ///< Of the operations under way.
-    PlanCache plans;
-    std::int64_t board_uses[board_use_count][board_count]{};
-    std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
-    Answers answers;
-    std::vector<Recent> recent;  ///< Ordered operations, as many as may be under way at once.
-};
-
-/// What the operations ahead in the operation queue still have to do first, on this rank.
-struct Ahead {
-    bool planned = true;
-    std::vector<bool> generating;  ///< By aggregator: rounds that were not admitted yet.
-    /// By aggregator: this rank has a message of its node to send or to take, when the round gets
-    /// there. Messages of its own, which wait for no turn, must not overtake it.
-    std::vector<bool> carrying;
-    std::int64_t oldest = -1;  ///< The first that is not complete; -1: all are.
 };
 
 class Operation {
@@ -179,17 +148,8 @@ public:
     void describe(TraceEvent& wait) const;
 
 private:
-    // Ids of admitted schedules: cursors are numbered from 0.
+    // Ids of admitted schedules. Those of rounds are the aggregators' numbers, from 0.
     static constexpr std::int32_t id_control = -1, id_independent = -2;
-
-    struct Cursor {  ///< One aggregator's rounds, as far as they concern this rank.
-        std::int64_t next = 0, end = 0;
-        std::int32_t active = 0;
-        bool carries = false;    ///< This rank carries for its node.
-        bool owns = false;       ///< It is the aggregator.
-        bool in_turn = false;    ///< Its message leaves after that to the aggregator before.
-        std::int64_t taken = 0;  ///< Messages that were asked for.
-    };
 
     [[nodiscard]] Stall stall() const;
     void find_missing(Stall& stall) const;
@@ -207,20 +167,14 @@ private:
     void use_board(BoardUse use);
     void admit_reduction(Channel channel);
     [[nodiscard]] bool may_start_independent(Ahead const& ahead) const noexcept;
-    [[nodiscard]] bool meets_earlier();
     void start_overlap();
-    [[nodiscard]] bool must_wait_for_earlier(Ahead const& ahead);
+    void end_overlap();
     void start_weights();
     void end_weights();
     bool reuse_claims();
     void start_work();
     void start_claims();
     void end_claims();
-    void take_round_numbers();
-    void start_exchange();
-    bool admit_rounds(Ahead const& ahead);
-    [[nodiscard]] bool may_send(std::int32_t aggregator) const;
-    bool admit_next(std::int32_t aggregator);
     void start_agreement();
     void finish();
     void end(Status result);
@@ -233,16 +187,14 @@ private:
     void write_owed();
     void start_independent();
     [[nodiscard]] bool planned() const noexcept { return stage_ >= Stage::claims; }
-    [[nodiscard]] bool generated(std::size_t aggregator) const noexcept;
-    void tell_those_behind(Ahead& ahead) const;
-    [[nodiscard]] bool must_stay_behind(std::size_t aggregator, Ahead const& ahead) const noexcept;
-    [[nodiscard]] RoundInput round_input(std::int32_t aggregator, std::int64_t round) const;
 
     ExecutionContext& execution_context_;
     QueueState& queue_;
     Call call_;
     ExchangeState state_;
     Executor executor_;
+    Rounds rounds_;
+    Conflicts conflicts_;
     Stage stage_ = Stage::waiting;
     Summary summary_exchange_;
     Decision decision_;
@@ -252,13 +204,9 @@ private:
     bool wrote_owed_ = false;
     Error error_before_;  ///< What this rank had met then.
     bool independent_started_ = false, independent_done_ = false;
-    bool ran_early_ = false;                  ///< Before the exchange of summaries, by run_early().
-    std::vector<Cursor> cursors_;             ///< By aggregator.
-    std::vector<std::int32_t> cursor_order_;  ///< In which rounds are admitted.
-    std::vector<std::int32_t> completed_;     ///< Scratch for the executor's answers.
-    std::int64_t waits_for_ = -1;  ///< The last earlier operation that must be complete; -1: none.
-    Span overlap_stretch_;         ///< Where the spans of this and earlier operations have bytes.
-    std::int32_t control_left_ = 0;  ///< Schedules of the current stage, without direct ones.
+    bool ran_early_ = false;               ///< Before the exchange of summaries, by run_early().
+    std::vector<std::int32_t> completed_;  ///< Scratch for the executor's answers.
+    std::int32_t control_left_ = 0;        ///< Schedules of the current stage, without direct ones.
     Status result_ = Status::ok;
     Bytes bytes_ = 0;
     double started_ = 0, ended_ = 0;

@@ -101,12 +101,8 @@ std::string Operation::title() const {
 }
 
 std::string Operation::describe() const {
-    std::string text =
-        sluice::describe(stall()) + " [" + title() + ", stage " + sluice::describe(stage_);
-    for (std::size_t a = 0; a < cursors_.size(); ++a) {
-        text += ", aggregator " + std::to_string(a) + ": round " +
-                std::to_string(cursors_[a].next) + " of " + std::to_string(cursors_[a].end);
-    }
+    std::string const text = sluice::describe(stall()) + " [" + title() + ", stage " +
+                             sluice::describe(stage_) + rounds_.describe();
     std::string const waits = executor_.waits_for();
     return text + (waits.empty() ? "" : ", " + waits) + "]";
 }
