@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks the documents: each link inside of the repository leads to a file, and to a heading where
-it names one; each decision is in the index; each path in backticks of a how-to exists; the messages
-that the page on troubleshooting quotes are those of the sources; lists and tables are seen as such;
-each page is in the menu of the site.
+it names one; each decision is short, has a status, and is in the index; each path in backticks of a
+how-to exists; the messages that the page on troubleshooting quotes are those of the sources; lists
+and tables are seen as such; each page is in the menu of the site.
 
 Prints one line for each fault, and exits with code 1 if there is one.
 """
@@ -16,6 +16,7 @@ DOCS = ROOT / "docs"
 FIRST_FOLDERS = ("src", "tests", "include", "docs", "results", "tools", "bench", "device",
                  "examples")
 RESULTS_LINES = 200  # Of docs/results.md, which holds findings; tables have files of their own.
+DECISION_WORDS, DECISION_INDEX_WORDS = 320, 700
 
 
 def without_code(text):
@@ -50,12 +51,25 @@ def link_faults(path):
 
 
 def decision_faults():
-    """Each decision is named once in the index."""
-    index = (DOCS / "decisions" / "index.md").read_text()
-    for path in sorted((DOCS / "decisions").glob("0*.md")):
-        count = index.count(f"]({path.name})")
-        if count != 1:
-            yield f"docs/decisions/index.md: {path.name} is named {count} times, and not once"
+    """Each decision is short, has its status under the title, and is named once in the index."""
+    folder = DOCS / "decisions"
+    index = (folder / "index.md").read_text()
+    for path in sorted(folder.glob("0*.md")):
+        name, text = path.relative_to(ROOT), path.read_text()
+        lines = re.findall(rf"^- .*\]\({path.name}\).*$", index, re.MULTILINE)
+        if len(lines) != 1 or index.count(f"]({path.name})") != 1:
+            yield f"docs/decisions/index.md: {path.name} has {len(lines)} lines, and not one"
+        words = len(text.split())
+        if words > DECISION_WORDS:
+            yield f"{name}: {words} words, {DECISION_WORDS} allowed: leave out what no change needs"
+        status = re.match(r"# \d{4}: .*\n\n(Status: in force|Superseded by (\[?\d{4}))", text)
+        if not status:
+            yield f'{name}: neither "Status: in force" nor "Superseded by NNNN" under its title'
+        elif bool(status[2]) != any("uperseded" in line for line in lines):
+            yield f"docs/decisions/index.md: {path.name}: the record and its line differ in status"
+    words = len(index.split())
+    if words > DECISION_INDEX_WORDS:
+        yield f"docs/decisions/index.md: {words} words, {DECISION_INDEX_WORDS} allowed"
 
 
 def path_faults(path):
