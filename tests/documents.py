@@ -2,7 +2,8 @@
 """Checks the documents: each link inside of the repository leads to a file, and to a heading where
 it names one; each decision is short, has a status, and is in the index; each path in backticks of a
 how-to exists; the messages that the page on troubleshooting quotes are those of the sources; lists
-and tables are seen as such; each page is in the menu of the site.
+and tables are seen as such; each page is in the menu of the site; sizes and counts that pages name
+are those of the sources.
 
 Prints one line for each fault, and exits with code 1 if there is one.
 """
@@ -17,6 +18,25 @@ FIRST_FOLDERS = ("src", "tests", "include", "docs", "results", "tools", "bench",
                  "examples")
 RESULTS_LINES = 200  # Of docs/results.md, which holds findings; tables have files of their own.
 DECISION_WORDS, DECISION_INDEX_WORDS = 320, 700
+# What pages say of the sources, and where the sources say it.
+NUMBERS = {
+    "summary": ("src/file/plan/summary.hpp", r"sizeof\(Summary\) == (\d+)"),
+    "sketch": ("src/file/plan/sketch.hpp", r"counter_count = (\d+)"),
+    "under_way": ("src/file/run/shared_region.hpp", r"operations_under_way = (\d+)"),
+    "boards_each": ("src/file/run/shared_region.hpp", r"board_count = (\d+) \* operations_under"),
+    "queues": ("src/mpi/communicator/team.cpp", r"queues_at_most = (\d+)"),
+    "channels": ("src/file/run/effects_messages.cpp", r" channels = (\d+)"),
+    "rounds": ("src/file/run/effects_messages.cpp", r"rounds_apart = (\d+)"),
+}
+SENTENCES = {
+    "architecture.md": (
+        "a record of {summary} bytes", "messages of {summary} bytes", "{sketch} counters",
+        "{under_way} operations of an operation queue", "there are {boards} boards",
+        "`operation mod {boards}`", "`n + {under_way}`", "There are {queues} for a communicator",
+        "round mod {rounds})", "{queues} x {channels} x {rounds} = {tags} tags"),
+    "how-it-works-mpi.md": (
+        "record of fixed size ({summary} bytes)", "Up to {under_way} operations of a file"),
+}
 
 
 def without_code(text):
@@ -111,6 +131,27 @@ def list_faults(path):
             yield f"{path.relative_to(ROOT)}:{number}: no empty line before a list or a table"
 
 
+def number_faults():
+    """Numbers that pages repeat: each sentence is there, and nowhere with another number."""
+    found = {}
+    for name, (path, pattern) in NUMBERS.items():
+        match = re.search(pattern, (ROOT / path).read_text())
+        if not match:
+            yield f"{path}: nothing there is as tests/documents.py looks for it: {pattern}"
+            return
+        found[name] = int(match[1])
+    found["boards"] = found["boards_each"] * found["under_way"]
+    found["tags"] = found["queues"] * found["channels"] * found["rounds"]
+    for page, sentences in SENTENCES.items():
+        text = (DOCS / page).read_text()
+        for sentence in sentences:
+            right = sentence.format_map(found)
+            pattern = re.sub(r"\\{\w+\\}", r"\\d+", re.escape(sentence))
+            for said in re.findall(pattern, text) or ["nothing of it"]:
+                if said != right:
+                    yield f'docs/{page}: says "{said}"; the sources say "{right}"'
+
+
 def menu_faults():
     """Pages without a place in the menu, or with several; decisions have an index of their own."""
     menu = (ROOT / "mkdocs.yml").read_text()
@@ -130,6 +171,7 @@ def main():
     faults += [fault for path in documents for fault in list_faults(path)]
     faults += decision_faults()
     faults += menu_faults()
+    faults += number_faults()
     faults += message_faults(DOCS / "troubleshooting.md")
     faults += [fault for path in [ROOT / "CONTRIBUTING.md", *howtos] for fault in path_faults(path)]
     lines = (DOCS / "results.md").read_text().count("\n")

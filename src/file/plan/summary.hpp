@@ -82,6 +82,7 @@ struct Summary {
     std::uint8_t staged_whole = 1;
     bool operator==(Summary const&) const = default;
 };
+static_assert(sizeof(Summary) == 536, "docs name it, and tests/documents.py compares them");
 
 /// What is asked of a summary beside what every plan needs.
 struct Scope {

@@ -7,6 +7,7 @@ namespace {
 /// Tags of different operation queues, channels and rounds under way differ. MPI grants tags up to
 /// 32767 at least: 128 operation queues x 8 channels x 16 rounds fit.
 constexpr int channels = 8, rounds_apart = 16;
+static_assert(static_cast<int>(Channel::collective) == channels, "files have those before it");
 
 /// Where a message comes from or goes to.
 Memory message_role(Op const& op) noexcept {
