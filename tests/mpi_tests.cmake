@@ -157,13 +157,10 @@ endfunction()
 
 function(sluice_runners)
     set(random mpi/random_programs.py EACH TARGETS random_test)
-    foreach(progress IN ITEMS thread calls)
-        set(each --progress ${progress} --known)
-        sluice_runner("random programs, ${progress}," ${random} LONG_PART random
-            SHORT ${each} --seconds 15 --no-shrink
-            QUICK ${each} --programs 150 --no-shrink
-            LONG ${each} --seconds 500)
-    endforeach()
+    sluice_runner("random programs," ${random} LONG_PART random
+        SHORT --known --seconds 15 --no-shrink
+        QUICK --known --programs 150 --no-shrink
+        LONG --known --seconds 500)
     foreach(size IN ITEMS 64K 256M)
         set(behind --behind ${size} --ahead ${size} --known)
         sluice_runner("random programs, behind ${size}," ${random} NAPS LONG_PART random

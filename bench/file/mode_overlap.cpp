@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "bench/file/background.hpp"
@@ -199,8 +200,9 @@ void Overlap::record(bool writes, Background const& contender, Result const& res
     line.add("side", contender.name);
     line.add_integer("bytes_per_rank", pattern_.access_bytes()).add("unit", "s");
     line.add("late_ms", run_.options.late_ms).add("io_alone", result.io_alone);
-    char const* const progress = std::getenv("SLUICE_PROGRESS");
-    line.add("progress", progress ? progress : "thread");
+    char const* const settings = std::getenv("SLUICE_TEST");
+    bool const has_helper = !settings || !std::strstr(settings, "helper=off");
+    line.add("progress", has_helper ? "thread" : "tests");
     line.add_integer("tests", std::uint64_t(run_.options.tests));
     line.add("start", summary_of(result.start)).add("compute", summary_of(result.compute));
     line.add("compute_alone", summary_of(result.compute_alone));

@@ -22,7 +22,6 @@ constexpr Knob variables[] = {
     {"SLUICE_TRACE_RANKS", "all", "the ranks that are recorded, as a list such as 0-3,8"},
     {"SLUICE_COLLECTIVES", "0",
      "1: the nonblocking collectives of MPI (MPI_Ibcast, MPI_Ialltoall ...) are served, too"},
-    {"SLUICE_PROGRESS", "thread", "calls: no helper thread, progress only inside MPI calls"},
     {"SLUICE_NETWORK", "auto",
      "messages between nodes: mpi, fabric (libfabric, without MPI_THREAD_MULTIPLE) or "
      "fabric:PROVIDER; auto: fabric where its provider is one that is tested"},
@@ -56,6 +55,7 @@ constexpr Knob of_tests[] = {
     {"local_aggregators", "0",
      "of all nodes, each for a group of a node's ranks (0: a node's ranks are one group)"},
     {"shared_memory", "on", "off: ranks of a node exchange messages instead"},
+    {"helper", "on", "off: no helper thread, I/O advances only inside MPI_Wait and MPI_Test"},
     {"view_pieces", "1M", "file views of more pieces are not given to the MPI"},
     {"behind", "auto", "always: writes are delayed also where storage is fast"},
     {"cache", "64M", "memory of a process for the layouts of datatypes that were freed"},
@@ -78,6 +78,7 @@ constexpr OldVariable old_variables[] = {
     {"SLUICE_DEVICE", "SLUICE_TEST", "device"},
     {"SLUICE_STORAGE", "SLUICE_HINTS", "sluice_storage"},
     {"SLUICE_SLICE", nullptr, nullptr},
+    {"SLUICE_PROGRESS", nullptr, nullptr},
 };
 
 /// Known, but no settings: of the command, and of the tests.
@@ -128,6 +129,7 @@ void read_test_settings(Lookup const& environment, Settings& s,
     s.local_aggregators =
         static_cast<std::int32_t>(std::min<Bytes>(number("local_aggregators"), 1 << 30));
     s.shared_memory = reader.word("shared_memory", {"on", "off"}).value_or(0) == 0;
+    s.helper = reader.word("helper", {"on", "off"}).value_or(0) == 0;
     s.always_behind = reader.word("behind", {"auto", "always"}).value_or(0) == 1;
     s.view_pieces = number("view_pieces");
     s.device = lookup("device").value_or("none");
@@ -235,7 +237,6 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.statistics = statistics != 0;
     s.each_operation = statistics > 1;
     s.collectives = number("SLUICE_COLLECTIVES") != 0;
-    s.progress_in_calls = reader.word("SLUICE_PROGRESS", {"thread", "calls"}).value_or(0) == 1;
     s.chain = reader.word("SLUICE_CHAIN", {"off", "on"}).value_or(0) == 1;
     s.memory_bytes = number("SLUICE_MEMORY");
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));

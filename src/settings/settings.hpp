@@ -45,7 +45,7 @@ struct Settings {
     int log = 1;  ///< 0 silent, 1 warnings, 2 what is decided.
     bool statistics = false;
     bool each_operation = false;      ///< Also a line of the cost model for each.
-    bool progress_in_calls = false;   ///< No helper thread.
+    bool helper = true;               ///< The helper thread is started.
     bool collectives = false;         ///< MPI's nonblocking collectives are served, too.
     bool chain = false;               ///< Calls go on to the next preloaded library.
     Bytes memory_bytes = 0;           ///< Staging memory of this node for one communicator.

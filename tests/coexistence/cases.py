@@ -63,9 +63,9 @@ def cases_of_wrappers():
                    defines=("-DPROGRAM", *wrapped))
     program = ("-DPROGRAM", "-DWRAP_SEND")
     yield Case("a program that defines MPI_Send", "wrapping.c", [BY_SLUICE], defines=program)
-    yield Case("a program that defines MPI_Send, progress in calls", "wrapping.c",
-               passed_by("MPI_Send", itself), defines=program,
-               settings={"SLUICE_PROGRESS": "calls"})
+    yield Case("a program that defines MPI_Comm_dup, collectives", "wrapping.c",
+               passed_by("MPI_Comm_dup", itself), defines=("-DPROGRAM", "-DWRAP_DUP"),
+               settings={"SLUICE_COLLECTIVES": "1"})
     chained = ("-DPROGRAM", "-DWRAP_CHAINED")
     yield Case("a program whose MPI_Wait is chained", "wrapping.c", passed_by("MPI_Wait", itself),
                defines=chained)
@@ -207,7 +207,7 @@ def cases_of_the_end():
                 "statistics, trace and log": {"SLUICE_STATS": "1", "SLUICE_TRACE": "{path}.json",
                                               "SLUICE_RECORD": "{path}.record"},
                 "two nodes": {"SLUICE_TEST": "ranks_per_node=2"},
-                "calls": {"SLUICE_PROGRESS": "calls"}}
+                "no helper": {"SLUICE_TEST": "helper=off"}}
     for way in ("deleted", "left"):
         for name, given in ("", {}), *settings.items():
             yield Case(f"a file {way} at MPI_Finalize, {name}".rstrip(", "), "finalize.c",

@@ -43,12 +43,8 @@ def cases_of_jobs(mpi):
         Case("a rank without Sluice, collectives", "files.c", [BY_MPI, said],
              "{program} {path} {path} : -n 1 {program} {path} {path}", ranks=2,
              settings={"SLUICE_COLLECTIVES": "1"}),
-        Case("calls in which operations move on", "calls.c", ["all calls were left"],
-             "{program} {path}", ranks=2, settings={"SLUICE_PROGRESS": "calls"}),
         Case("calls by Fortran's names", "fortran_names.c", ["all names were there"],
-             "{program} {path}", ranks=2, settings={"SLUICE_PROGRESS": "calls"}),
-        Case("calls in which operations move on, three ranks", "calls.c", ["all calls were left"],
-             "{program} {path}", settings={"SLUICE_PROGRESS": "calls"}),
+             "{program} {path}", ranks=2, settings={"SLUICE_COLLECTIVES": "1"}),
     ]
 
 

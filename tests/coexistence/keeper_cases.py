@@ -46,14 +46,12 @@ def cases_of_handles(mpi):
 def cases_of_limits(mpi):
     """What the MPI alone takes."""
     settings = ({}, {**ALWAYS, "SLUICE_WRITE_BEHIND": "64M"},
-                {**ALWAYS, "SLUICE_WRITE_BEHIND": "64M", "SLUICE_READ_AHEAD": "64M",
-                 "SLUICE_PROGRESS": "calls"})
+                {"SLUICE_TEST": ALWAYS["SLUICE_TEST"] + ";helper=off",
+                 "SLUICE_WRITE_BEHIND": "64M", "SLUICE_READ_AHEAD": "64M"})
     for what in ("descriptors", "communicators", "sync", "unreadable", "nothing", "locks"):
         if what == "sync" and mpi != "mpich":
             continue  # Open MPI waits for the others in MPI_File_sync; with Sluice it does not.
-        for how, of_case in zip(("", ", write-behind", ", both, in calls"), settings):
-            if what == "communicators" and "SLUICE_PROGRESS" in of_case:
-                continue  # A file that is left to the MPI has one, too, then.
+        for how, of_case in zip(("", ", write-behind", ", both, no helper"), settings):
             yield Case(f"limits: {what}{how}", "limits.c", [f"^{what}: as with the MPI alone"],
                        f"{{program}} {what} {{path}}", ranks=2, settings=of_case)
 

@@ -37,6 +37,10 @@ int MPI_Send(void const* data, int count, MPI_Datatype type, int to, int tag, MP
 }
 #endif
 
+#ifdef WRAP_DUP
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) { return PMPI_Comm_dup(comm, made); }
+#endif
+
 #ifdef WRAP_FORTRAN
 void mpi_wait_(MPI_Fint* request, MPI_Fint* status, MPI_Fint* error);
 void mpi_wait_(MPI_Fint* request, MPI_Fint* status, MPI_Fint* error) {

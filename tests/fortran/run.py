@@ -109,7 +109,6 @@ def runs_of(mpi, using, ranks):
             skipped = ["--skip", PLAIN_SKIP[mpi]]
             yield PlainRun(mpi, f"{binding}_test", count, options=skipped, seconds=100)
             yield Run(mpi, f"{binding}_test", count, seconds=100)
-        yield Run(mpi, f"{binding}_test", 2, seconds=100, settings={"SLUICE_PROGRESS": "calls"})
         yield from runs_of_collectives(mpi, f"{binding}_collectives_test", ranks)
 
 
@@ -117,7 +116,6 @@ def runs_of_collectives(mpi, program, ranks):
     served = {"SLUICE_COLLECTIVES": "1"}
     for count in ranks:
         yield Run(mpi, program, count, seconds=100, settings=served)
-    yield Run(mpi, program, 2, seconds=100, settings={**served, "SLUICE_PROGRESS": "calls"})
     # The MPI serves them, the calls go through Sluice all the same.
     wrong = MPIS_OWN_SKIP.get(mpi)
     yield Run(mpi, program, 2, options=["--skip", wrong] if wrong else [], seconds=100)

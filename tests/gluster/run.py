@@ -95,11 +95,9 @@ class Tests:
         for run in mpi_runs(mpi):
             if self.wanted(run.title()):
                 self.count(run.title(), not runner.do_run(run, self.mpi_arguments, None))
-        for progress in ("thread", "calls"):
-            self.command(f"random programs, {progress}, {mpi}",
-                         [sys.executable, TESTS / "mpi" / "random_programs.py", "--mpi", mpi,
-                          "--progress", progress, "--programs", 20, "--no-shrink", "--dir",
-                          self.files], 300)
+        self.command(f"random programs, {mpi}",
+                     [sys.executable, TESTS / "mpi" / "random_programs.py", "--mpi", mpi,
+                      "--programs", 20, "--no-shrink", "--dir", self.files], 300)
 
     def bench(self, mpi):
         """For information: nothing is asked of the times. Open MPI writes each piece by itself."""

@@ -80,10 +80,11 @@ inline bool is_one_node() {
     return at == text.npos || std::atoi(text.data() + at + nodes.size()) >= size();
 }
 
-/// Whether operations move on only inside calls, because the library is told to have no helper.
-inline bool progress_in_calls() {
-    char const* const progress = std::getenv("SLUICE_PROGRESS");
-    return progress && std::string_view(progress) == "calls";
+/// Whether operations advance while the program computes: not where the library is told to have no
+/// helper.
+inline bool has_helper() {
+    char const* const settings = std::getenv("SLUICE_TEST");
+    return !settings || std::string_view(settings).find("helper=off") == std::string_view::npos;
 }
 
 /// More than a few lines of one sub-test help nobody.

@@ -32,7 +32,7 @@ inline bool helper_gets_policy(int wanted) {
 
 /// All ranks but the first leave a collective to the helper, then a file operation too.
 inline void helper_preempts_for_devices_only() {
-    bool const helps = !check::state().options.plain && !check::progress_in_calls();
+    bool const helps = !check::state().options.plain && check::has_helper();
     if (check::size() == 1 || !helps) return;
     MPI_Comm communicator = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &communicator);

@@ -29,7 +29,7 @@ class Run:
 # Several runs share these.
 SMALL = ["--large-mib", "10"]
 SOME = [*SMALL, "--only", "/all,/iat_all"]
-CALLS = {"SLUICE_PROGRESS": "calls"}
+NO_HELPER = {"SLUICE_TEST": "helper=off"}
 # With few ranks a node the library itself takes one layer.
 TWO_LAYER = {"SLUICE_HINTS": "sluice_exchange=data:two-layer"}
 ONE_LAYER = {"SLUICE_HINTS": "sluice_exchange=one-layer,data:pairwise,metadata:spread-out,"
@@ -48,11 +48,10 @@ def short_runs(mpi):
     return [
         Run(mpi, "abi_test", 3, 2),
         Run(mpi, "abi_persistent_test", 3, 2),
-        Run(mpi, "abi_persistent_test", 2, 0, [], 150, CALLS),
         Run(mpi, "patterns_test", 2, 0, SMALL),
         Run(mpi, "patterns_test", 2, 0, SMALL, 150, OWN_VIEWS),
         Run(mpi, "outstanding_test", 1, 0, ["--skip", "/late,/large"]),
-        Run(mpi, "outstanding_test", 2, 0, ["--skip", "/large,/eight"], 150, CALLS),
+        Run(mpi, "outstanding_test", 2, 0, ["--skip", "/large,/eight"], 150, NO_HELPER),
         Run(mpi, "legal_test", 1),
         Run(mpi, "legal_test", 3, 2, ["--thread-level", "3"]),
         Run(mpi, "requests_test", 2),
@@ -73,6 +72,7 @@ def short_runs(mpi):
         Run(mpi, "behind_test", 2),
         Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("256K,{work}")),
         Run(mpi, "progress_test", 2, 0, [], 150, {"SLUICE_TEST": DEVICE}),
+        Run(mpi, "progress_test", 2, 0, [], 150, {"SLUICE_TEST": f"helper=off;{DEVICE}"}),
         *([Run(mpi, "progress_test.py", 2, 0, [], 150, {"SLUICE_TEST": DEVICE})]
           if mpi in ("mpich", "openmpi") else []),
     ]
@@ -101,8 +101,8 @@ def engine_runs(mpi):
         Run(mpi, "patterns_test", 4, 2, [*SOME, "--hints", placed]),
         Run(mpi, "patterns_test", 3, 2, [*SOME, "--hints", balanced]),
         Run(mpi, "patterns_test", 4, 2, [*SMALL, "--only", "/all,/iall", "--hints", groups]),
-        Run(mpi, "patterns_test", 3, 0, [*SMALL, "--only", "/iat_all,/begin"], 150,
-            {**CALLS, "SLUICE_STORAGE_THREADS": "0"}),
+        Run(mpi, "patterns_test", 2, 0, [*SMALL, "--only", "/iat_all,/begin"], 150,
+            {**NO_HELPER, "SLUICE_STORAGE_THREADS": "0"}),
         *(Run(mpi, "patterns_test", 2, 0, few, 150, ENGINES[name])
           for name in ("uring", "mpi", "direct", "drop")),
         Run(mpi, "outstanding_test", 4, 2, ["--only", "/three,/two_files"], 150, own_groups),
@@ -123,7 +123,6 @@ def engine_runs(mpi):
         Run(mpi, "behind_groups_test", 3, 0, [], 150, behind_settings("64K")),
         Run(mpi, "patterns_test", 2, 0, ["--large-mib", "2", "--only", "/all,/at_all,/begin"],
             150, behind_settings("1M,{work}")),
-        Run(mpi, "progress_test", 2, 0, [], 150, {**CALLS, "SLUICE_TEST": DEVICE}),
     ]
 
 
@@ -139,11 +138,11 @@ def quick_runs(mpi):
         Run(mpi, "patterns_test", 2, 0, ["--large-mib", "24"]),
         Run(mpi, "patterns_test", 4, 2, SMALL, 150, TWO_LAYER),
         Run(mpi, "patterns_test", 5, 0, ["--only", "/all,/iat_all", "--large-mib", "5"]),
-        Run(mpi, "patterns_test", 2, 1, [*SMALL, "--only", "/iall,/at_begin"], 150, CALLS),
+        Run(mpi, "patterns_test", 2, 1, [*SMALL, "--only", "/all,/iall,/at_begin"], 150, NO_HELPER),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight,/late"], 150, ONE_LAYER),
         Run(mpi, "outstanding_test", 2, 1, ["--skip", few_large]),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),
-        Run(mpi, "legal_test", 2, 0, [], 150, CALLS),
+        Run(mpi, "legal_test", 2, 0, [], 150, NO_HELPER),
         Run(mpi, "legal_test", 2, 1),
         Run(mpi, "legal_test", 4, 0, ["--thread-level", "0"]),
         # These wait by the clock; where the threads run is nothing that differs between MPIs.
@@ -151,7 +150,7 @@ def quick_runs(mpi):
            Run(mpi, "threads_test", 2, 0, [], 150,
                {"SLUICE_AFFINITY": "0", "SLUICE_HINTS": "sluice_storage=uring"})]
           if mpi == "mpich" else []),
-        Run(mpi, "requests_test", 2, 1, ["--thread-level", "3"], 150, CALLS),
+        Run(mpi, "requests_test", 2, 1, ["--thread-level", "3"], 150, NO_HELPER),
         Run(mpi, "errors_test", 1),
         Run(mpi, "errors_test", 4, 2),
         Run(mpi, "large_count_test", 3, 1),
@@ -189,15 +188,15 @@ def network_runs(mpi, small):
 
 def progress_runs(mpi):
     """Operations move while all ranks compute; without a helper they must not."""
-    slow, calls = {"SLUICE_TEST": DEVICE}, {"SLUICE_PROGRESS": "calls", "SLUICE_TEST": DEVICE}
+    slow, alone = {"SLUICE_TEST": DEVICE}, {"SLUICE_TEST": f"helper=off;{DEVICE}"}
     return [
         Run(mpi, "progress_test", 2, 0, [], 150, slow),
         Run(mpi, "progress_test", 3, 1, [], 150, slow),
         *([Run(mpi, "progress_test", 4, 2, [], 150, slow)] if mpi == "mpich" else []),
-        Run(mpi, "progress_test", 2, 0, [], 150, calls),
-        Run(mpi, "progress_test", 3, 1, [], 150, calls),
+        Run(mpi, "progress_test", 2, 0, [], 150, alone),
+        Run(mpi, "progress_test", 3, 1, [], 150, alone),
         *(Run(mpi, "progress_test.py", 2, 0, [], 150, settings)
-          for settings in (slow, calls) if mpi in ("mpich", "openmpi")),
+          for settings in (slow, alone) if mpi in ("mpich", "openmpi")),
     ]
 
 
@@ -205,8 +204,9 @@ def texture_runs(mpi):
     """The image application, by nonblocking calls, without a helper, and with write-behind."""
     if mpi not in ("mpich", "openmpi"):  # the others have no FFTW for Python
         return []
-    return [Run(mpi, "texture_test.py", 2, 0, [], 150, {"SLUICE_TEST": DEVICE, **settings})
-            for settings in ({}, {"SLUICE_PROGRESS": "calls"}, behind_settings("64M", SLOW))]
+    return [Run(mpi, "texture_test.py", 2, 0, [], 150, settings)
+            for settings in ({"SLUICE_TEST": DEVICE}, {"SLUICE_TEST": f"helper=off;{DEVICE}"},
+                             behind_settings("64M", SLOW))]
 
 
 def behind_settings(size, test="behind=always"):
@@ -249,7 +249,6 @@ def shared_runs(mpi):
     return runs + [
         Run(mpi, "shared_test", 4, 0, ["--thread-level", "3"], 150),
         Run(mpi, "shared_test", 3, 0, [], 150, OWN_VIEWS),
-        Run(mpi, "shared_test", 3, 0, [], 150, CALLS),
         Run(mpi, "shared_test", 4, 0, ["--thread-level", "3"], 150, behind_settings("1M")),
         Run(mpi, "shared_test", 3, 0, [], 150, behind_settings("64K", SLOW)),
         # The MPI serves, with the faults that it has.
@@ -276,8 +275,7 @@ def collective_runs(mpi, cases, all_ranks, seeds=1, sleepers=(2, 4)):
         Run(mpi, "collectives_test", 3, 1, [*few, *awake], 300, served),
         Run(mpi, "collectives_test", 3, 0, few, 300,
             {**served, "SLUICE_TEST": "shared_memory=off"}),
-        Run(mpi, "collectives_test", 3, 0, [*few, *awake], 300,
-            {**served, "SLUICE_PROGRESS": "calls"}),
+        Run(mpi, "collectives_test", 2, 0, [*few, *awake], 300, {**served, **NO_HELPER}),
         # MPI's are not served; Open MPI's own hang where ranks have different datatypes.
         Run(mpi, "collectives_test", 3, 0, [*few, "--only", "/sluice_"], 300),
         Run(mpi, "collectives_test", 3, 0, ["--only", "results/"], 150, {"SLUICE": "off"}),
@@ -340,9 +338,7 @@ def long_runs(mpi):
             for program in ("patterns_test", "outstanding_test", "legal_test", "errors_test",
                             "large_count_test", "datatypes_test"):
                 repeat = ["--repeat", "3"] if program == "outstanding_test" else []
-                for progress in ("thread", "calls"):
-                    runs.append(Run(mpi, program, ranks, ranks_per_node, repeat, 900,
-                                    {"SLUICE_PROGRESS": progress}))
+                runs.append(Run(mpi, program, ranks, ranks_per_node, repeat, 900))
     runs += [Run(mpi, "large_view_test", ranks, 0, ["--large-mib", "2100"], 600)
              for ranks in (1, 2, 4)]
     for level in ("0", "1", "2", "3"):
@@ -361,13 +357,11 @@ def sanitized_runs(mpi):
         Run(mpi, "patterns_test", 4, 2, some, 150, TWO_LAYER),
         Run(mpi, "patterns_test", 3, 1, some),
         Run(mpi, "patterns_test", 3, 0, some, 150, ALONE),
-        Run(mpi, "patterns_test", 3, 0, some, 150, CALLS),
         *(Run(mpi, "patterns_test", 3, 0, some, 150, ENGINES[name])
           for name in ("uring", "mpi", "direct")),
         Run(mpi, "outstanding_test", 1, 0, ["--skip", "/large"]),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight"]),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),
-        Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"], 150, CALLS),
         Run(mpi, "legal_test", 3, 0, ["--thread-level", "3"]),
         Run(mpi, "legal_test", 3, 2),
         Run(mpi, "requests_test", 1, 0, ["--thread-level", "3"]),

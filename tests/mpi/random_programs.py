@@ -77,8 +77,8 @@ class Case:
         words = [f"ranks_per_node={args.ranks_per_node}"] if args.ranks_per_node else []
         words += [f"device={SLOW}"] if args.slow else []
         words += ["behind=always"] if args.behind else []
-        wanted = {"SLUICE_PROGRESS": args.progress, "SLUICE_TEST": ";".join(words),
-                  "SLUICE_WRITE_BEHIND": args.behind, "SLUICE_READ_AHEAD": args.ahead}
+        wanted = {"SLUICE_TEST": ";".join(words), "SLUICE_WRITE_BEHIND": args.behind,
+                  "SLUICE_READ_AHEAD": args.ahead}
         return {} if args.plain else {name: value for name, value in wanted.items() if value}
 
     def execute(self, limit, trace=False):
@@ -255,7 +255,7 @@ def kinds_of(output):
 
 def title(args):
     """How the programs are run, in a few words."""
-    words = ["plain" if args.plain else args.progress]
+    words = ["plain" if args.plain else "thread"]
     words += [f"behind {args.behind}"] if args.behind else []
     words += [f"ahead {args.ahead}"] if args.ahead else []
     words += [] if args.keeper else ["no keeper"]
@@ -270,7 +270,7 @@ def run_mpi(args, mpi):
               f"{time.monotonic() - start:.0f} s", flush=True)
         if not right:
             break
-    result = {"mpi": mpi, "progress": "plain" if args.plain else args.progress,
+    result = {"mpi": mpi, "progress": "plain" if args.plain else "thread",
               **{name: value for name, value in (("behind", args.behind), ("ahead", args.ahead),
                                                  ("slow", args.slow)) if value},
               "programs": totals.programs, "failed": len(totals.failed), "kinds": dict(kinds),
@@ -296,7 +296,6 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=0, help="of the first program; 0: a new one")
     parser.add_argument("--known", action=argparse.BooleanOptionalAction, default=False,
                         help="first the programs of seeds.txt, which once failed")
-    parser.add_argument("--progress", default="thread", choices=("thread", "calls"))
     parser.add_argument("--behind", default="", help="SLUICE_WRITE_BEHIND: 64K, 1M, 256M ...")
     parser.add_argument("--ahead", default="", help="SLUICE_READ_AHEAD")
     parser.add_argument("--keeper", action=argparse.BooleanOptionalAction, default=True,

@@ -4,7 +4,7 @@ reaches the files while it computes, so that it hardly waits.
 SLUICE_TEST names a storage device that takes a while. After the write of each texture has begun
 each rank transforms lines until the texture is in its file, and a little longer; on a busy machine
 that takes its time, and changes nothing. What is left to wait for is then a small part of what the
-device takes for the bytes, and blocking calls wait for most of that. With SLUICE_PROGRESS=calls
+device takes for the bytes, and blocking calls wait for most of that. With helper=off there
 bytes must be missing. With SLUICE_WRITE_BEHIND the program calls blocking functions, and does not
 wait for the device either.
 """
@@ -27,7 +27,7 @@ ATTEMPTS = 5  # one that nothing disturbs is enough
 LONGEST, IN_VAIN, AFTERWARDS = 30, 0.3, 0.1  # seconds
 BANDWIDTH = 60e6  # of slow.toml, in bytes a second; a process may have a device of its own
 SMALL, MOST = 0.25, 0.5  # parts of the device's time for the bytes
-ALONE = os.environ.get("SLUICE_PROGRESS") != "calls"
+ALONE = "helper=off" not in os.environ["SLUICE_TEST"]
 BEHIND = "SLUICE_WRITE_BEHIND" in os.environ
 comm = MPI.COMM_WORLD
 

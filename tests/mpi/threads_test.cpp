@@ -40,7 +40,7 @@ std::map<std::string, Thread> library_threads() {
     return threads;
 }
 
-bool helps() { return !check::state().options.plain && !check::progress_in_calls(); }
+bool helps() { return !check::state().options.plain && check::has_helper(); }
 
 /// Interleaved, so that windows are exchanged and storage threads write.
 class Written {

@@ -109,8 +109,6 @@ def drawn(seed, mpi, number):
     if place == "beginning":  # By time.
         delay = lot.randint(0, 400_000)
     settings = {"SLUICE_NETWORK": lot.choice((*FABRICS, "mpi") if is_noticed else FABRICS)}
-    if lot.random() < 0.3:
-        settings["SLUICE_PROGRESS"] = "calls"
     if lot.random() < 0.4:
         settings["SLUICE_HINTS"] = "cb_buffer_size=65536"
     if is_noticed and lot.random() < 0.3:

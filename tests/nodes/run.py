@@ -78,8 +78,8 @@ def tests_of(mpi, hosts, per_host):
     yield Test("outstanding", ["mpi/outstanding_test", *several])
     slow = {"SLUICE_TEST": DEVICE}
     yield Test("progress", ["mpi/progress_test"], settings=slow)
-    yield Test("progress, calls", ["mpi/progress_test"],
-               settings={**slow, "SLUICE_PROGRESS": "calls"})
+    yield Test("progress, no helper", ["mpi/progress_test"],
+               settings={"SLUICE_TEST": f"helper=off;{DEVICE}"})
     yield Test("progress, mpi4py", ["mpi/progress_test.py"], settings=slow)
     yield Test("errors", ["mpi/errors_test"])
     yield Test("random programs", random_programs(mpi, seed, "--programs", 25, "--seconds", 20))
@@ -117,15 +117,13 @@ def tests_of_faults(mpi, few, several, seed):
         settings = {"SLUICE_NETWORK": network, "SLUICE_TEST": f"libfabric={file}"}
         for name, words in (
                 ("patterns", ["mpi/patterns_test", *few]),
-                ("patterns in calls", ["mpi/patterns_test", *few]),
                 ("outstanding", ["mpi/outstanding_test", *several]),
                 ("errors", ["mpi/errors_test"]),
                 ("random programs", random_programs(mpi, seed + 70, "--programs", 15,
                                                     "--seconds", 20)),
                 ("collectives", ["mpi/collectives_test", "--seed", seed + 70, "--cases", 10,
                                  "--no-messages"])):
-            more = {"collectives": {"SLUICE_COLLECTIVES": "1"},
-                    "patterns in calls": {"SLUICE_PROGRESS": "calls"}}
+            more = {"collectives": {"SLUICE_COLLECTIVES": "1"}}
             yield Faulty(f"{name}, faults of {network}", words, seconds=300,
                          settings={**settings, **more.get(name, {})})
         yield Refused(f"memory refused, {network}", ["nodes/refused_test.py"],

@@ -33,8 +33,6 @@ SIDES = {
     # As with several nodes.
     "fabric": {"SLUICE_TEST": "ranks_per_node=1", "SLUICE_NETWORK": "fabric"},
     "raised": {"SLUICE_TEST": "ranks_per_node=1", "SLUICE_NETWORK": "mpi"},  # MPI_THREAD_MULTIPLE
-    "calls": {"SLUICE_TEST": "ranks_per_node=1", "SLUICE_NETWORK": "mpi",
-              "SLUICE_PROGRESS": "calls"},
 }
 
 

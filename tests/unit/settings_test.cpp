@@ -153,7 +153,7 @@ TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
 
 /// At most so many are for users; those for tests and experiments have tables of their own.
 TEST(Settings, AreFew) {
-    EXPECT_LE(environment_knobs().size(), 20u);
+    EXPECT_LE(environment_knobs().size(), 19u);
     EXPECT_LE(hint_knobs().size(), 14u);
 }
 
@@ -214,10 +214,10 @@ TEST(Settings, AComplaintNamesTheVariableAndItsValue) {
 }
 
 TEST(Settings, ABadValueIsToldWithThoseThatThereAre) {
-    ReadSettings const word(Table{{"SLUICE_PROGRESS", "fast"}});
+    ReadSettings const word(Table{{"SLUICE_CHAIN", "fast"}});
     ASSERT_EQ(word.complaints.size(), 1u);
     EXPECT_EQ(word.complaints[0].text,
-              "SLUICE_PROGRESS=fast is not understood; there are thread, calls; it is ignored");
+              "SLUICE_CHAIN=fast is not understood; there are off, on; it is ignored");
     ReadSettings const number(Table{{"SLUICE_MEMORY", "16MB"}});
     ASSERT_EQ(number.complaints.size(), 1u);
     EXPECT_NE(number.complaints[0].text.find("64K"), std::string::npos);
@@ -308,8 +308,8 @@ TEST(Settings, AMisspeltNameInAListIsToldWithTheNearest) {
 }
 
 TEST(Names, TheNearestOneIsMeant) {
-    std::vector<std::string_view> const names{"SLUICE_PROGRESS", "SLUICE_PROFILE", "SLUICE_LOG"};
-    EXPECT_EQ(nearest("SLUICE_PROGESS", names), "SLUICE_PROGRESS");
+    std::vector<std::string_view> const names{"SLUICE_NETWORK", "SLUICE_PROFILE", "SLUICE_LOG"};
+    EXPECT_EQ(nearest("SLUICE_PROFIEL", names), "SLUICE_PROFILE");
     EXPECT_EQ(nearest("SLUICE_LOGS", names), "SLUICE_LOG");
     EXPECT_EQ(nearest("SOMETHING_ELSE", names), std::nullopt);
     EXPECT_EQ(nearest("", names), std::nullopt);
@@ -317,9 +317,9 @@ TEST(Names, TheNearestOneIsMeant) {
 
 TEST(Names, UnknownOnesAreToldWithTheNearest) {
     auto const variables =
-        unknown_variables({"PATH", "SLUICE_LOG", "SLUICE_PROGESS", "SLUICE_TEST_STEP", "SLUICE"});
+        unknown_variables({"PATH", "SLUICE_LOG", "SLUICE_PROFIEL", "SLUICE_TEST_STEP", "SLUICE"});
     ASSERT_EQ(variables.size(), 1u);
-    EXPECT_NE(variables[0].text.find("did you mean SLUICE_PROGRESS?"), std::string::npos);
+    EXPECT_NE(variables[0].text.find("did you mean SLUICE_PROFILE?"), std::string::npos);
     auto const hints = unknown_hints({"sluice_durabel", "sluice_durable", "cb_nodez"});
     ASSERT_EQ(hints.size(), 1u);
     EXPECT_NE(hints[0].text.find("did you mean sluice_durable?"), std::string::npos);

@@ -1,14 +1,12 @@
-// What makes communicators: with SLUICE_COLLECTIVES=1 they get their names here (names.hpp), and in
-// mode `calls` all ranks meet before. Else each call goes straight to the MPI.
+// What makes communicators: with SLUICE_COLLECTIVES=1 they get their names here (names.hpp). Else
+// each call goes straight to the MPI.
 #include "mpi/communicator/names.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/progress/progress_barrier.hpp"
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
 /// All ranks of `comm` call it.
 #define SLUICE_MAKES(NAME, PARAMETERS, ARGUMENTS)                                                  \
     int NAME PARAMETERS {                                                                          \
-        sluice::progress_barrier(comm);                                                            \
         return sluice::make_child(comm, made, [&] { return SLUICE_PMPI(NAME) ARGUMENTS; });        \
     }
 // NOLINTEND(bugprone-macro-parentheses)
@@ -46,14 +44,12 @@ SLUICE_MAKES(MPI_Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* made), 
 
 // The two groups have names of their own.
 int MPI_Intercomm_merge(MPI_Comm comm, int high, MPI_Comm* made) {
-    sluice::progress_barrier(comm);
     return sluice::make_by_members(
         made, [&] { return SLUICE_PMPI(MPI_Intercomm_merge)(comm, high, made); });
 }
 
 // Only some of the ranks of `comm` call it.
 int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
-    sluice::group_barrier(group, tag);
     return sluice::make_by_members(
         made, [&] { return SLUICE_PMPI(MPI_Comm_create_group)(comm, group, tag, made); });
 }

@@ -45,7 +45,6 @@ std::string job() {
 std::string alike() {
     Settings const& s = settings();
     std::pair<char, bool> const marks[] = {
-        {'c', s.progress_in_calls},
         {'n', s.collectives},
         {'s', s.affinity.way == Affinity::Way::spread},
         {'m', s.network.way == NetworkSetting::Way::mpi},

@@ -211,7 +211,7 @@ bool Team::set_up() {
     return agree_on_queues();
 }
 
-/// Over the MPI its calls are made by the helper; without one, where the program makes its own.
+/// Over the MPI its calls are made by the helper.
 bool Team::connect_nodes() {
     fabric_ = join_fabric(communicator, *topology, mixed(name_, of_trial));
     if (fabric_) {
@@ -219,8 +219,7 @@ bool Team::connect_nodes() {
         return true;
     }
     network = std::make_unique<MpiNetwork>(communicator);
-    bool const may_call = thread_multiple() || settings().progress_in_calls;
-    if (all_agree(may_call, communicator)) return true;
+    if (all_agree(thread_multiple(), communicator)) return true;
     warn("several nodes need MPI_THREAD_MULTIPLE, which this MPI or program does not give, or "
          "libfabric, which cannot be used here (`sluice info`): the MPI serves the files itself");
     return false;

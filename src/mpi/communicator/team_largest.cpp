@@ -1,6 +1,5 @@
 // What all ranks of a team learn of each other at once. See team.hpp.
 #include "mpi/communicator/team.hpp"
-#include "mpi/progress/await.hpp"
 
 #include <algorithm>
 
@@ -9,6 +8,15 @@ namespace {
 
 /// Behind those of operations' messages (file/run/effects_messages.cpp); one for each queue.
 constexpr int first_tag = 1 << 14;
+
+/// Without a helper: ranks that have not come to this call may wait for this one's operations.
+void drive_until_complete(MPI_Request& request) {
+    auto const is_complete = [&] {
+        int flag = 0;
+        return PMPI_Test(&request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+    };
+    Progress::instance().drive({.mpi_done = is_complete, .mpi_often = true});
+}
 
 /// A reduction and a broadcast over the same binomial tree. Its messages are told by their tag:
 /// collective calls of the MPI are told by their order on the communicator, in which threads with
@@ -46,10 +54,11 @@ private:
     }
     [[nodiscard]] NodeReduction::Words receive(Rank from) const {
         NodeReduction::Words words{};
-        started([&](MPI_Request* request) {
-            return PMPI_Irecv(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, from,
-                              tag_, communicator_, request);
-        });
+        MPI_Request request = MPI_REQUEST_NULL;
+        PMPI_Irecv(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, from, tag_,
+                   communicator_, &request);
+        if (Progress::needs_callers()) drive_until_complete(request);
+        PMPI_Wait(&request, MPI_STATUS_IGNORE);
         return words;
     }
 

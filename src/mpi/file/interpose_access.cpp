@@ -4,7 +4,6 @@
 #include "mpi/file/access.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/progress/progress_barrier.hpp"
 #include "mpi/record/calls.hpp"
 #include "mpi/trace/traced_call.hpp"
 
@@ -23,7 +22,6 @@ int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) 
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
         sluice::Delayed::wait_for_all();
-        sluice::progress_barrier(arguments.handle);
         return pass();
     }
     return sluice::guarded(arguments.handle,
@@ -47,7 +45,6 @@ template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
         sluice::Delayed::wait_for_all();
-        sluice::progress_barrier(arguments.handle);
         return pass();
     }
     return sluice::guarded(arguments.handle, [&] { return sluice::access_begin(file, arguments); });
@@ -57,10 +54,7 @@ template <class Pass>
 int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
     sluice::record::FileCall const recorded("finish", handle);
     auto const file = sluice::find_file(handle);
-    if (!file || !file->served()) {
-        sluice::progress_barrier(handle);
-        return pass();
-    }
+    if (!file || !file->served()) return pass();
     return sluice::guarded(handle, [&] { return sluice::access_end(file, direction, status); });
 }
 

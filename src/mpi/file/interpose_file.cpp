@@ -8,7 +8,6 @@
 #include "mpi/file/statistics.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/progress/progress_barrier.hpp"
 #include "mpi/record/calls.hpp"
 #include "mpi/requests/requests.hpp"
 #include "mpi/start/interposition.hpp"
@@ -50,23 +49,20 @@ Status flush(File& file) {
 
 /// Before a collective call of the MPI that must see what was written, and changes bytes of
 /// `changed`.
-void drain_and_barrier(File& file, Span changed = {}) {
+void drain_for_mpi(File& file, Span changed = {}) {
     file.drain();
     file.drop_read_ahead({0, endless});
     file.delayed->wait_for({0, endless}, Before::sync);
     file.delayed->wait_for(changed, Before::write);
-    progress_barrier(file.team->communicator);
 }
-void drain_and_barrier(MPI_File handle) {
-    if (auto const file = find_file(handle)) return drain_and_barrier(*file);
-    Delayed::wait_for_all();
-    progress_barrier(handle);
+void drain_for_mpi(MPI_File handle, Span changed = {}) {
+    auto const file = find_file(handle);
+    file ? drain_for_mpi(*file, changed) : Delayed::wait_for_all();
 }
 
 /// Of both what Sluice and what the MPI has written. `code` is what the MPI says.
 Status sync(File& file, int& code) {
     Status const own = flush(file);
-    progress_barrier(file.team->communicator);
     code = SLUICE_PMPI(MPI_File_sync)(file.handle);
     return own;
 }
@@ -97,7 +93,7 @@ Status make_durable(File& file) {
 
 int close(File& file, MPI_File* handle) {
     Status flushed = file.hints.durable ? make_durable(file) : Status::ok;
-    drain_and_barrier(file);
+    drain_for_mpi(file);
     flushed = agreed(flushed, late_error_of_all(file));
     file.split.reset();
     reap(false);
@@ -119,7 +115,6 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     bool const passes = mine == Status::unsupported;  // The MPI serves it, or tells why not.
     if (!passes) file.log("MPI_File_set_view", {.status = mine});
     Status const all = file.agree_beside(mine);
-    progress_barrier(file.team->communicator);
     if (all != Status::ok && all != Status::unsupported) return raise(file.handle, all);
     // All have met: nobody uses the pointer as it was (MPI-4.1, 14.3: it is zero then).
     if (file.shared_pointer()) file.shared_pointer()->restart();
@@ -209,14 +204,12 @@ extern "C" {
 int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) try {
     sluice::record::OpenCall const recorded(comm, filename, amode, info, fh);
     SLUICE_TRACED(MPI_File_open);
-    sluice::progress_barrier(comm);
     if (!sluice::may_serve()) {
         return SLUICE_PMPI(MPI_File_open)(comm, filename, amode, info, fh);
     }
     sluice::OwnHints const own(info, sluice::settings().hints);
     int const code = SLUICE_PMPI(MPI_File_open)(comm, filename, amode, own.for_mpi, fh);
     if (code == MPI_SUCCESS) sluice::register_file(comm, filename, amode, own.hints, *fh);
-    if (code == MPI_SUCCESS) sluice::expect_barriers(*fh, comm);
     return code;
 }
 SLUICE_NO_MEMORY(MPI_FILE_NULL)
@@ -226,7 +219,6 @@ int MPI_File_close(MPI_File* fh) try {
     SLUICE_TRACED(MPI_File_close);
     auto const file = sluice::find_file(*fh);
     if (file) return sluice::close(*file, fh);
-    sluice::end_barriers(*fh);
     sluice::remove_file(*fh);
     return SLUICE_PMPI(MPI_File_close)(fh);
 }
@@ -238,7 +230,6 @@ int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Data
     SLUICE_TRACED(MPI_File_set_view);
     auto const file = sluice::find_file(fh);
     if (!file) {
-        sluice::progress_barrier(fh);
         // Another handle of the same file may be served.
         std::optional<sluice::ExactHints> exact;
         if (sluice::is_left_by_all(fh)) exact.emplace(info);
@@ -310,7 +301,6 @@ int MPI_File_set_info(MPI_File fh, MPI_Info info) try {
     sluice::record::InfoCall const recorded(fh, info);
     SLUICE_TRACED(MPI_File_set_info);
     auto const file = sluice::find_file(fh);
-    sluice::progress_barrier(fh);
     if (!file) return SLUICE_PMPI(MPI_File_set_info)(fh, info);
     sluice::OwnHints const own(info, file->hints);
     int const code =
@@ -337,10 +327,9 @@ int MPI_File_set_atomicity(MPI_File fh, int flag) try {
     FileCall const recorded("set_atomicity", fh, "flag", flag);
     SLUICE_TRACED(MPI_File_set_atomicity);
     auto const file = sluice::find_file(fh);
-    sluice::drain_and_barrier(fh);
-    if (!file) return SLUICE_PMPI(MPI_File_set_atomicity)(fh, flag);
+    sluice::drain_for_mpi(fh);
     int const code = SLUICE_PMPI(MPI_File_set_atomicity)(fh, flag);
-    if (code == MPI_SUCCESS) file->atomic = flag != 0;
+    if (code == MPI_SUCCESS && file) file->atomic = flag != 0;
     return code;
 }
 SLUICE_NO_MEMORY(fh)
@@ -348,11 +337,7 @@ SLUICE_NO_MEMORY(fh)
 int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
     FileCall const recorded("set_size", fh, "size", size);
     SLUICE_TRACED(MPI_File_set_size);
-    auto const file = sluice::find_file(fh);
-    if (file)
-        sluice::drain_and_barrier(*file, {std::max(size, MPI_Offset{0}), sluice::endless});
-    else
-        sluice::drain_and_barrier(fh);
+    sluice::drain_for_mpi(fh, {std::max(size, MPI_Offset{0}), sluice::endless});
     return SLUICE_PMPI(MPI_File_set_size)(fh, size);
 }
 SLUICE_NO_MEMORY(fh)
@@ -361,10 +346,7 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size) try {
     FileCall const recorded("preallocate", fh, "size", size);
     SLUICE_TRACED(MPI_File_preallocate);
     auto const file = sluice::find_file(fh);
-    if (!file) {
-        sluice::progress_barrier(fh);
-        return SLUICE_PMPI(MPI_File_preallocate)(fh, size);
-    }
+    if (!file) return SLUICE_PMPI(MPI_File_preallocate)(fh, size);
     return sluice::raise(fh, sluice::preallocate(*file, size));
 }
 SLUICE_NO_MEMORY(fh)
@@ -373,10 +355,7 @@ int MPI_File_sync(MPI_File fh) try {
     FileCall const recorded("sync", fh);
     SLUICE_TRACED(MPI_File_sync);
     auto const file = sluice::find_file(fh);
-    if (!file) {
-        sluice::progress_barrier(fh);
-        return SLUICE_PMPI(MPI_File_sync)(fh);
-    }
+    if (!file) return SLUICE_PMPI(MPI_File_sync)(fh);
     int code = MPI_SUCCESS;
     Status const all =
         sluice::syncs_alone(*file) ? sluice::sync_alone(*file) : sluice::sync(*file, code);

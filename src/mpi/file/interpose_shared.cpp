@@ -7,7 +7,6 @@
 #include "mpi/file/position.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/progress/progress_barrier.hpp"
 #include "mpi/record/calls.hpp"
 #include "mpi/trace/traced_call.hpp"
 
@@ -48,19 +47,17 @@ template <class Pass> int pass_shared(OpenFile const& file, MPI_Datatype type, P
 /// The same of calls that all ranks make, and that wait for each other in the MPI. With the hints
 /// that keep it from sieving (ExactHints) ROMIO lets a rank go before later ones have moved the
 /// pointer, and its next call would take their place: here it waits until all have.
-template <class Pass>
-int pass_ordered(MPI_File handle, OpenFile const& file, MPI_Datatype type, Pass&& pass) {
-    auto const barrier_and_pass = [&] {
-        sluice::progress_barrier(handle);
+template <class Pass> int pass_ordered(OpenFile const& file, MPI_Datatype type, Pass&& pass) {
+    auto const pass_and_agree = [&] {
         int const code = pass();
         if (file && file->exact) static_cast<void>(file->agree(Status::ok));
         return code;
     };
-    if (!file) return pass_on(file, barrier_and_pass);
+    if (!file) return pass_on(file, pass_and_agree);
     Status const mine = check_shared(*file, type);
     bool const may_differ =
         file->served() && file->view.representation != sluice::Representation::native;
-    return pass_or_raise(file, may_differ ? file->agree(mine) : mine, barrier_and_pass);
+    return pass_or_raise(file, may_differ ? file->agree(mine) : mine, pass_and_agree);
 }
 
 /// By one rank alone. `result` is the call's status or request; `pass()` is the MPI's own function.
@@ -81,7 +78,7 @@ int ordered(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_blocking(file, arguments, status)
-                                 : pass_ordered(arguments.handle, file, arguments.type, pass);
+                                 : pass_ordered(file, arguments.type, pass);
     });
 }
 
@@ -90,7 +87,7 @@ template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_begin(file, arguments)
-                                 : pass_ordered(arguments.handle, file, arguments.type, pass);
+                                 : pass_ordered(file, arguments.type, pass);
     });
 }
 
@@ -100,7 +97,7 @@ int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
     return sluice::guarded(handle, [&] {
         auto const file = sluice::find_file(handle);
         return has_pointer(file) ? sluice::access_end(file, direction, status)
-                                 : pass_ordered(handle, file, MPI_BYTE, pass);
+                                 : pass_ordered(file, MPI_BYTE, pass);
     });
 }
 
@@ -169,7 +166,6 @@ int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) try {
     auto const file = sluice::find_file(fh);
     if (whence == MPI_SEEK_END) wait_for_delayed(file);
     if (has_pointer(file)) return seek(*file, offset, whence);
-    sluice::progress_barrier(fh);
     return SLUICE_PMPI(MPI_File_seek_shared)(fh, offset, whence);
 }
 SLUICE_NO_MEMORY(fh)

@@ -108,31 +108,6 @@ int call(int (*function)(void const*, int const*, Place const*, MPI_Datatype con
                     argument<Last>(last)...);
 }
 
-/// The list has names in lower case.
-namespace blocking {
-constexpr auto bcast = MPI_Bcast;
-constexpr auto gather = MPI_Gather;
-constexpr auto gatherv = MPI_Gatherv;
-constexpr auto scatter = MPI_Scatter;
-constexpr auto scatterv = MPI_Scatterv;
-constexpr auto allgather = MPI_Allgather;
-constexpr auto allgatherv = MPI_Allgatherv;
-constexpr auto alltoall = MPI_Alltoall;
-constexpr auto alltoallv = MPI_Alltoallv;
-constexpr auto alltoallw = MPI_Alltoallw;
-constexpr auto reduce = MPI_Reduce;
-constexpr auto allreduce = MPI_Allreduce;
-constexpr auto reduce_scatter = MPI_Reduce_scatter;
-constexpr auto reduce_scatter_block = MPI_Reduce_scatter_block;
-constexpr auto scan = MPI_Scan;
-constexpr auto exscan = MPI_Exscan;
-constexpr auto neighbor_allgather = MPI_Neighbor_allgather;
-constexpr auto neighbor_allgatherv = MPI_Neighbor_allgatherv;
-constexpr auto neighbor_alltoall = MPI_Neighbor_alltoall;
-constexpr auto neighbor_alltoallv = MPI_Neighbor_alltoallv;
-constexpr auto neighbor_alltoallw = MPI_Neighbor_alltoallw;
-}  // namespace blocking
-
 }  // namespace
 
 // Names as parameters: void* a, void* b, ... Each scan of the result adds one; there are up to 9.
@@ -145,9 +120,6 @@ constexpr auto neighbor_alltoallw = MPI_Neighbor_alltoallw;
 #define SLUICE_3_SCANS(...) SLUICE_SCAN(SLUICE_SCAN(SLUICE_SCAN(__VA_ARGS__)))
 #define SLUICE_SCAN(...) __VA_ARGS__
 
-#define SLUICE_BLOCKING(NAME, PARAMETERS, ARGUMENTS, WHAT)                                         \
-    SLUICE_FORTRAN_BUFFER(NAME, (SLUICE_ADDRESSES ARGUMENTS, Integer ierror),                      \
-                          call(blocking::NAME, SLUICE_UNWRAPPED ARGUMENTS))
 #define SLUICE_NONBLOCKING(NAME, PARAMETERS, ARGUMENTS, WHAT)                                      \
     SLUICE_FORTRAN_BUFFER(i##NAME, (SLUICE_ADDRESSES ARGUMENTS, void* request, Integer ierror),    \
                           call(MPI_I##NAME, SLUICE_UNWRAPPED ARGUMENTS, request))
@@ -155,10 +127,6 @@ constexpr auto neighbor_alltoallw = MPI_Neighbor_alltoallw;
 extern "C" {
 
 SLUICE_EACH_COLLECTIVE(SLUICE_NONBLOCKING, int, int)
-SLUICE_ROOTED_COLLECTIVES(SLUICE_BLOCKING, int, int)
-SLUICE_EXCHANGES(SLUICE_BLOCKING, , int, int, int)
-SLUICE_REDUCTIONS(SLUICE_BLOCKING, int)
-SLUICE_EXCHANGES(SLUICE_BLOCKING, neighbor_, int, int, MPI_Aint)
 
 }  // extern "C"
 #endif

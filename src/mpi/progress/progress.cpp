@@ -64,7 +64,7 @@ void Progress::submit(ProgressHook& hook, std::function<void()> append, bool bac
         inbox_full_ = true;
     }
     if (hook.waits_for_devices()) helper_wakeups_.let_preempt(true);
-    if (!background || settings().progress_in_calls) return;
+    if (!background) return;
     ring_helper();
     ring();
 }
@@ -112,7 +112,7 @@ void Progress::poll_once(ProgressHook& hook) {
 /// stored before this thread looks at the helper's state: one of both sees what the other stored. A
 /// helper that drives may sleep for long, and would see too late what rings no doorbell.
 void Progress::call_helper(ProgressHook& hook, std::unique_lock<std::mutex> lock) {
-    if (helper_looks_soon() || settings().progress_in_calls) return;
+    if (helper_looks_soon()) return;
     bool const must_look = hook.due() > 0 || hook.must_look_again();
     lock.unlock();
     ring_helper();
@@ -179,11 +179,17 @@ bool Progress::can_help() {
     return lock.owns_lock() && has_helper();
 }
 
-/// Without one, operations move on in calls that wait; the next one that is begun tries again.
+/// Without one, operations advance in calls that wait and in tests, and the next operation that is
+/// begun tries again to start it.
 bool Progress::has_helper() {
-    if (helper_.joinable() || stopping_ || settings().progress_in_calls) return helper_.joinable();
-    helper_ = library_thread_if_any("sluice-helper", [this] { help(); });
-    if (!helper_.joinable()) warn("no helper thread (ulimit -l, -u, -v): progress in waits only");
+    if (helper_.joinable() || stopping_) return helper_.joinable();
+    if (settings().helper) {
+        helper_ = library_thread_if_any("sluice-helper", [this] { help(); });
+        if (!helper_.joinable())
+            warn("cannot start the helper thread (see ulimit -l, -u, -v): I/O advances only inside "
+                 "MPI_Wait and MPI_Test");
+    }
+    has_no_helper_ = !helper_.joinable();
     return helper_.joinable();
 }
 

@@ -94,8 +94,8 @@ public:
     /// over. A doorbell, or a millisecond, ends each sleep.
     void drive(Wait const& wait);
 
-    /// Whether something is under way and there is no helper, so that a call that blocks must
-    /// drive. Every intercepted call asks: before the first file is opened this costs one load.
+    /// Whether something is under way that no helper advances, so that MPI_Wait and MPI_Test must,
+    /// whatever they are given. Before the first file is opened this costs one load.
     [[nodiscard]] static bool needs_callers() noexcept {
         return exists_.load(std::memory_order_relaxed) && instance().work_without_helper();
     }
@@ -118,7 +118,7 @@ public:
 private:
     Progress();
     [[nodiscard]] bool work_without_helper() const noexcept {
-        return settings().progress_in_calls && (inbox_full_ || busy_);
+        return has_no_helper_ && (inbox_full_ || busy_);
     }
     void finish_sends();
     void end_helper();
@@ -171,6 +171,7 @@ private:
     std::mutex inbox_mutex_;
     std::vector<std::pair<ProgressHook*, std::function<void()>>> inbox_;
     std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};
+    std::atomic<bool> has_no_helper_{false};  ///< One was needed, and was not started.
     std::atomic<SourceNeed> helper_watches_{SourceNeed::short_sleeps};  ///< All, while it is awake.
     std::atomic<HelperState::State> helper_state_{HelperState::State::asleep};
     std::atomic<int> drivers_{0};

@@ -152,8 +152,8 @@ void Recorder::write_head(int rank, int ranks) {
     line.field("node", host()).field("mpi", library_of_mpi()).field("program", program());
     line.field("cores", thread_core_count());
     line.field("sluice", settings().enabled ? SLUICE_VERSION : "off");
-    for (char const* const name : {"SLUICE_HINTS", "ROMIO_HINTS", "SLUICE_WRITE_BEHIND",
-                                   "SLUICE_READ_AHEAD", "SLUICE_PROGRESS"}) {
+    for (char const* const name :
+         {"SLUICE_HINTS", "ROMIO_HINTS", "SLUICE_WRITE_BEHIND", "SLUICE_READ_AHEAD"}) {
         char const* const value = std::getenv(name);
         if (value && *value) line.field("env." + std::string(name), value);
     }

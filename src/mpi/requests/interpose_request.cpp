@@ -41,8 +41,8 @@ public:
         : requests_(requests),
           all_(hold_requests(count, requests)) {}
 
-    /// Nothing of ours is concerned: the MPI's own function does it all. Without a helper any call
-    /// moves operations on.
+    /// Nothing of ours is concerned: the MPI's own function does it all. Without a helper any wait
+    /// and any test moves operations on.
     [[nodiscard]] bool none() const noexcept { return all_.empty() && !Progress::needs_callers(); }
 
     [[nodiscard]] bool any() const noexcept { return !all_.empty(); }

@@ -9,7 +9,6 @@
 #include "mpi/communicator/peers.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/progress/progress_barrier.hpp"
 #include "mpi/progress/threads.hpp"
 #include "mpi/record/recorder.hpp"
 #include "mpi/requests/requests.hpp"
@@ -53,7 +52,7 @@ bool needs_multiple() {
     Settings const& s = settings();
     bool const one = on_one_node() && s.ranks_per_node == 0 && s.local_aggregators == 0 &&
                      memory_can_be_shared();
-    bool const helper_calls = !s.progress_in_calls && !one && !fabric_is_offered();
+    bool const helper_calls = !one && !fabric_is_offered();
     return s.enabled && calls_arrive() && (helper_calls || s.hints.storage == StorageEngine::mpi);
 }
 
@@ -89,7 +88,6 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
     bool const all = world != MPI_COMM_NULL && asks_others && all_have_sluice(world);
     settle_threads(all ? world : MPI_COMM_NULL);
     if (settings().collectives && all) Endpoints::set_up_world();
-    if (world != MPI_COMM_NULL) expect_group_meetings(world);
     if (settings().trace.file.empty()) return;
     bool const merges = world != MPI_COMM_NULL && all_have_sluice(world);
     begin_trace(merges ? world : MPI_COMM_NULL, rank);
@@ -121,7 +119,6 @@ void finalizing() {
 /// The last that the program's MPI_Finalize calls of ours, while MPI is still whole.
 int world_finalizing(MPI_Comm, int, void*, void*) {
     finalizing();
-    end_group_meetings();
     end_trace();
     return MPI_SUCCESS;
 }

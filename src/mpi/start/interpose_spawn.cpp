@@ -3,7 +3,6 @@
 // `env`, which sets the variables and becomes the program.
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/progress/progress_barrier.hpp"
 #include "mpi/ranks.hpp"
 #include "system/environment.hpp"
 #include "system/preload.hpp"
@@ -111,7 +110,6 @@ extern "C" {
 
 int MPI_Comm_spawn(char const* command, char* argv[], int maxprocs, MPI_Info info, int root,
                    MPI_Comm comm, MPI_Comm* intercomm, int codes[]) try {
-    sluice::progress_barrier(comm);
     if (sluice::rank_in(comm) != root) {
         return SLUICE_PMPI(MPI_Comm_spawn)(command, argv, maxprocs, info, root, comm, intercomm,
                                            codes);
@@ -125,7 +123,6 @@ SLUICE_NO_MEMORY(comm)
 int MPI_Comm_spawn_multiple(int count, char* commands[], char** argvs[], int const maxprocs[],
                             MPI_Info const infos[], int root, MPI_Comm comm, MPI_Comm* intercomm,
                             int codes[]) try {
-    sluice::progress_barrier(comm);
     if (sluice::rank_in(comm) != root) {
         return SLUICE_PMPI(MPI_Comm_spawn_multiple)(count, commands, argvs, maxprocs, infos, root,
                                                     comm, intercomm, codes);

@@ -82,11 +82,10 @@ bool is_among(std::string_view name, std::initializer_list<std::string_view> beg
 }
 
 /// Whether the library's work rests on seeing each call of it: those that say what a file is, those
-/// that complete requests, the first and the last call. If operations move on inside of calls, or
-/// collectives are served, on all.
+/// that complete requests, the first and the last call. If collectives are served, on all.
 bool is_needed(std::string_view name) {
     if (is_among(name, {"sluice_"})) return false;
-    if (settings().progress_in_calls || settings().collectives) return true;
+    if (settings().collectives) return true;
     if (is_among(name, {"ompi_"})) name.remove_prefix(1);
     return is_among(name, {"mpi_file_", "mpi_init", "mpi_finalize", "mpi_session_", "mpi_wait",
                            "mpi_test", "mpi_request_", "mpi_start", "mpi_cancel"});
