@@ -293,12 +293,14 @@ PollState::Attempt Progress::make_attempt() {
     return attempt;
 }
 
-/// What is left is the helper's.
+/// What is left is the helper's. Without one a caller that has completed all of its operations
+/// stays until the network has taken what peers need for theirs.
 void Progress::stop_driving(std::unique_lock<std::mutex> lock) {
     bool const is_last = --drivers_ == 0;
     bool const work_left = busy_ || inbox_full_;
     if (lock) lock.unlock();
     if (is_last && work_left) ring_helper();
+    if (needs_callers()) finish_sends();
 }
 
 void Progress::poll_all() {

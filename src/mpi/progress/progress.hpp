@@ -121,6 +121,7 @@ private:
         return has_no_helper_ && (inbox_full_ || busy_);
     }
     void finish_sends();
+    void poll_while(std::function<bool()> const& is_left, double seconds);
     void end_helper();
     [[nodiscard]] EventCount& doorbell() const noexcept { return doorbell_in(page_); }
     static constexpr int polls_of_wait = 100;  ///< They take some microseconds.

@@ -1,4 +1,5 @@
-// How progress ends with the process, or with the last session of the MPI. See progress.hpp.
+// How progress ends with the process, or with the last session of the MPI, and what a caller does
+// at the end of a wait where there is no helper. See progress.hpp.
 #include "mpi/progress/progress.hpp"
 
 #include <chrono>
@@ -14,24 +15,26 @@ constexpr double finish_seconds = 5, linger_seconds = 0.1;
 void Progress::stop() {
     if (!exists_) return;
     instance().finish_sends();
+    instance().poll_while([] { return instance().source_is_busy(); }, linger_seconds);
     instance().end_helper();
 }
 
 /// Operations are complete here before the network has taken all that peers need for theirs. A peer
 /// may begin its own late, but may also wait for the MPI's progress here, so not for long.
 void Progress::finish_sends() {
-    auto const finish = [&](auto const& is_left, double seconds) {
-        double const begin = clock_.now();
-        while (is_left() && clock_.now() - begin < seconds) {
-            poll_all();
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-    };
     auto const is_needed = [&] {
-        return source_ && (source_->has_unsent() || source_->waits_for_room());
+        std::lock_guard const lock(mutex_);
+        return hooks_.empty() && source_ && (source_->has_unsent() || source_->waits_for_room());
     };
-    finish(is_needed, finish_seconds);
-    finish([&] { return source_is_busy(); }, linger_seconds);
+    poll_while(is_needed, finish_seconds);
+}
+
+void Progress::poll_while(std::function<bool()> const& is_left, double seconds) {
+    double const begin = clock_.now();
+    while (is_left() && clock_.now() - begin < seconds) {
+        poll_all();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
 }
 
 void Progress::end_helper() {
