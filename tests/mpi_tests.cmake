@@ -103,7 +103,7 @@ set(shares_errors_test 2)
 # Programs that have no run in a level of `make test`.
 set(not_short behind_groups_test threads_test)
 set(not_engine abi_test abi_persistent_test large_count_test large_view_test legal_test
-    mpi_file_test requests_test)
+    requests_test)
 
 function(sluice_mpi_tests)
     sluice_sources(sources tests/mpi/*_test.c tests/mpi/*_test.cpp)

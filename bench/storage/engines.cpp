@@ -20,15 +20,11 @@ Engine::Engine(std::string name, StorageEngine kind, int threads, PageCache page
 }
 
 std::unique_ptr<StoredFile> Engine::open(std::string const& path, std::function<void()> finished) {
-    if (kind_ == StorageEngine::mpi) {
-        return std::make_unique<MpiFile>(path, AccessMode::both, MpiWay{MPI_COMM_WORLD, pool_},
-                                         nullptr, std::move(finished));
-    }
     PosixWay const way{.pool = pool_, .ring = ring_.get(), .page_cache = page_cache_};
     return std::make_unique<PosixFile>(path, AccessMode::both, way, std::move(finished));
 }
 
-std::vector<std::unique_ptr<Engine>> all_engines(bool may_call_mpi) {
+std::vector<std::unique_ptr<Engine>> all_engines() {
     std::vector<std::unique_ptr<Engine>> all;
     for (PageCache const cache : {PageCache::keep, PageCache::direct_io}) {
         auto const add = [&](char const* name, StorageEngine kind, int threads) {
@@ -38,7 +34,6 @@ std::vector<std::unique_ptr<Engine>> all_engines(bool may_call_mpi) {
         add(baseline, StorageEngine::threads, usual_threads);
         add("threads 8", StorageEngine::threads, 8);
         add("uring", StorageEngine::uring, usual_threads);
-        if (may_call_mpi && cache == PageCache::keep) add("mpi", StorageEngine::mpi, usual_threads);
     }
     return all;
 }

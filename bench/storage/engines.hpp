@@ -1,6 +1,6 @@
 // The storage engines of the library, each with threads and a ring of its own.
 #pragma once
-#include "storage/mpi_file.hpp"
+#include "storage/posix.hpp"
 #include "storage/uring.hpp"
 
 #include <memory>
@@ -33,7 +33,6 @@ private:
 /// What the others are compared with, for each page cache: as the library is without hints.
 inline constexpr char const* baseline = "threads 2";
 
-/// `may_call_mpi`: MPI is initialised with MPI_THREAD_MULTIPLE.
-[[nodiscard]] std::vector<std::unique_ptr<Engine>> all_engines(bool may_call_mpi);
+[[nodiscard]] std::vector<std::unique_ptr<Engine>> all_engines();
 
 }  // namespace sluice::tools

@@ -1,16 +1,14 @@
 // sluice-storage (`sluice bench storage`): every storage engine on every device, in turn, so that
-// what else the machine does meets all of them. One rank; MPI is there for the engine `mpi`.
+// what else the machine does meets all of them. Without MPI.
 #include "bench/storage/engines.hpp"
 #include "bench/storage/exercise.hpp"
 #include "bench/storage/target.hpp"
 #include "tools/command_line.hpp"
-#include "tools/launched.hpp"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <ctime>
 #include <fcntl.h>
-#include <mpi.h>
 #include <thread>
 #include <unistd.h>
 
@@ -51,9 +49,7 @@ struct Times {
 
 class Bench {
 public:
-    Bench(Options const& options, bool may_call_mpi)
-        : options_(options),
-          engines_(all_engines(may_call_mpi)) {
+    explicit Bench(Options const& options) : options_(options), engines_(all_engines()) {
         std::erase_if(engines_, [](auto const& engine) {
             if (!engine->missing().empty())
                 std::printf("%s: %s\n", engine->name().c_str(), engine->missing().c_str());
@@ -247,7 +243,7 @@ int parse(int argc, char** argv, Options& o) {
     app.add_option("--bytes", o.file_bytes, "of the file (default: 64M)")
         ->transform(CLI::AsSizeValue(false));
     app.add_option("--json", o.json, "append one JSON line a result to this file");
-    app.footer("Without mpiexec, or with one rank. Ends with 1 if bytes are wrong.");
+    app.footer("Without mpiexec. Ends with 1 if bytes are wrong.");
     o.command = "sluice bench storage";
     for (int i = 1; i < argc; ++i) o.command += std::string(" ") + argv[i];
     auto const parsed = parse_line(app, argc, argv);
@@ -260,20 +256,11 @@ int parse(int argc, char** argv, Options& o) {
 int main(int argc, char** argv) {
     Options options;
     if (int const code = parse(argc, argv, options); code >= 0) return code;
-    int level = MPI_THREAD_SINGLE, rank = 0, ranks = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    end_if_apart(ranks);
-    std::int64_t wrong = 0;
-    if (rank == 0) {
-        Bench bench(options, level == MPI_THREAD_MULTIPLE);
-        for (std::string const& device : options.devices)
-            if (device != "none") bench.measure(Target::device(device));
-        for (std::string const& folder : options.folders) bench.measure(Target::folder(folder));
-        wrong = bench.wrong();
-        if (wrong != 0) std::printf("\nwrong: %lld\n", static_cast<long long>(wrong));
-    }
-    MPI_Finalize();
-    return wrong == 0 ? 0 : 1;
+    Bench bench(options);
+    for (std::string const& device : options.devices)
+        if (device != "none") bench.measure(Target::device(device));
+    for (std::string const& folder : options.folders) bench.measure(Target::folder(folder));
+    if (bench.wrong() == 0) return 0;
+    std::printf("\nwrong: %lld\n", static_cast<long long>(bench.wrong()));
+    return 1;
 }

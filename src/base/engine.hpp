@@ -10,7 +10,6 @@ enum class StorageEngine : std::uint8_t {
     automatic,
     threads,  ///< Storage threads, in pwritev and preadv.
     uring,    ///< io_uring.
-    mpi,      ///< The MPI's own file: for file systems that only its drivers reach.
 };
 
 /// What becomes of the page cache of the bytes that a file transfers.

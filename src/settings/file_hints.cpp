@@ -11,7 +11,7 @@ constexpr Knob hints[] = {
     {"sluice", "enable", "disable: leave this file to the MPI (only when it is opened)"},
     {"sluice_durable", "never", "close: what was written is on the device when the file is closed"},
     {"sluice_storage", "auto",
-     "threads, uring, mpi or direct: who moves the bytes (only when it is opened)"},
+     "threads, uring or direct: who moves the bytes (only when it is opened)"},
     {"sluice_page_cache", "keep",
      "drop: nothing stays in the page cache; direct I/O: direct I/O (only when it is opened)"},
     {"sluice_write_behind", "0",

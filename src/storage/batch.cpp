@@ -104,10 +104,9 @@ bool Batch::ask(Route const& route, Transfer& transfer) {
 
 void Batch::begin_trace(Route const& route, Transfer const& transfer) noexcept {
     bool const write = transfer.direction == Direction::write;
-    auto const how = route.uring       ? TraceRequest::uring
-                     : route.one_range ? TraceRequest::mpi
-                     : count() > 1     ? TraceRequest::vectored
-                                       : TraceRequest::single;
+    auto const how = route.uring   ? TraceRequest::uring
+                     : count() > 1 ? TraceRequest::vectored
+                                   : TraceRequest::single;
     tracer_ = route.tracer;
     event_ = {.begin = tracer_->now(),
               .operation = transfer.operation,
@@ -128,25 +127,20 @@ Bytes Batch::choose(Route const& route, Direction direction) {
     }
     direct_io_ = front.direct_io ? route.direct_io : nullptr;
     cut(front.bytes);
-    if (must_bounce(route)) {
+    if (direct_io_ && !direct_io_->reaches(vectors(), count())) {
         uncut();
         Bytes const bytes = std::min(front.bytes, Bounce::bytes_max);
-        if (bounce_.reserve(bytes, std::max(route.unit(), Bytes{64}))) {
+        if (bounce_.reserve(bytes, route.unit())) {
             cut(bytes);
             bounced_ = true;
         } else {  // No memory: the page cache takes any.
             direct_io_ = nullptr;
-            cut(route.one_range ? static_cast<Bytes>(vectors_[first_].iov_len) : front.bytes);
+            cut(front.bytes);
         }
     }
     fd_ = direct_io_ ? direct_io_->fd() : route.fd;
-    if (route.direct_io) route.direct_io->count(direct_io_ != nullptr, bounced_ && direct_io_);
+    if (route.direct_io) route.direct_io->count(direct_io_ != nullptr, bounced_);
     return asked_;
-}
-
-bool Batch::must_bounce(Route const& route) const noexcept {
-    return (direct_io_ && !direct_io_->reaches(vectors(), count())) ||
-           (route.one_range && count() > 1);
 }
 
 /// Asks for the front only.

@@ -1,7 +1,6 @@
 // A Batch gathers the segments of a transfer that touch in the file and cuts requests to the system
 // from them. It decides which way each request goes, and takes its answer: a short count, an error,
-// the end of the file. All engines use it: storage/posix.hpp, storage/uring.hpp,
-// storage/mpi_file.hpp.
+// the end of the file. All engines use it: storage/posix.hpp, storage/uring.hpp.
 #pragma once
 #include "base/engine.hpp"
 #include "schedule/port.hpp"
@@ -24,7 +23,6 @@ struct Route {
     int fd = -1;
     DirectIo* direct_io = nullptr;  ///< Null: everything through the page cache.
     Faults* faults = nullptr;       ///< Null but in tests.
-    bool one_range = false;         ///< Requests name one range of memory only.
     bool uring = false;             ///< They go by io_uring: for messages.
     Tracer* tracer = nullptr;       ///< Null: there is no trace.
     std::uint16_t traced_file = 0;  ///< Its name there.
@@ -92,7 +90,6 @@ private:
     void clear(Offset offset) noexcept;
     void add(Segment const& segment) noexcept;
     [[nodiscard]] Bytes choose(Route const& route, Direction direction);
-    [[nodiscard]] bool must_bounce(Route const& route) const noexcept;
     void cut(Bytes bytes) noexcept;
     void uncut() noexcept;
     void gather() noexcept;

@@ -55,8 +55,7 @@ static_assert(std::size(waits) == static_cast<std::size_t>(TraceWait::last) + 1)
 
 constexpr char const* requests[][2] = {{"pread", "pwrite"},
                                        {"preadv", "pwritev"},
-                                       {"io_uring read", "io_uring write"},
-                                       {"MPI_File_read_at", "MPI_File_write_at"}};
+                                       {"io_uring read", "io_uring write"}};
 static_assert(std::size(requests) == static_cast<std::size_t>(TraceRequest::last) + 1);
 
 }  // namespace

@@ -60,7 +60,7 @@ enum class TraceWait : std::uint8_t {
 };
 
 /// How a request reached the system.
-enum class TraceRequest : std::uint8_t { single, vectored, uring, mpi, last = mpi };
+enum class TraceRequest : std::uint8_t { single, vectored, uring, last = uring };
 
 struct TraceKindText {
     char const *name, *category;

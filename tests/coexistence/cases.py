@@ -284,7 +284,7 @@ def cases_of_held_files():
     for what in ("rename", "unlink", "delete", "limit"):
         yield held(what)
     yield held("privileges", f"{BY_SLUICE}|skipped: ")
-    for engine in ("uring", "direct", "mpi"):
+    for engine in ("uring", "direct"):
         hint = {"SLUICE_HINTS": f"sluice_storage={engine}"}
         yield held("rename", name=f", engine {engine}", settings=hint)
         yield held("unlink", name=f", engine {engine}", settings=hint)

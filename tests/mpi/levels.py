@@ -60,8 +60,6 @@ def short_runs(mpi):
         Run(mpi, "datatypes_test", 2),
         Run(mpi, "large_count_test", 2),
         Run(mpi, "large_view_test", 3, 0, ["--only", "billion,large_etype"]),
-        Run(mpi, "mpi_file_test", 1, 0, ["--thread-level", "3", "--skip", "two_gib"]),
-        Run(mpi, "errors_test", 4, 0, ["--only", "full_disk,/iat_all"], 150, ENGINES["mpi"]),
         Run(mpi, "shared_test", 2),
         Run(mpi, "shared_test", 4, 0, ["--thread-level", "3"]),
         Run(mpi, "collectives_test", 3, 1, ["--seed", seed(), "--cases", "20"], 150,
@@ -104,7 +102,7 @@ def engine_runs(mpi):
         Run(mpi, "patterns_test", 2, 0, [*SMALL, "--only", "/iat_all,/begin"], 150,
             {**NO_HELPER, "SLUICE_STORAGE_THREADS": "0"}),
         *(Run(mpi, "patterns_test", 2, 0, few, 150, ENGINES[name])
-          for name in ("uring", "mpi", "direct", "drop")),
+          for name in ("uring", "direct", "drop")),
         Run(mpi, "outstanding_test", 4, 2, ["--only", "/three,/two_files"], 150, own_groups),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/late"], 150, TWO_LAYER),
         Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, ALONE),
@@ -289,7 +287,6 @@ def collective_runs(mpi, cases, all_ranks, seeds=1, sleepers=(2, 4)):
 ENGINES = {
     "threads": {},
     "uring": {"SLUICE_HINTS": "sluice_storage=uring"},
-    "mpi": {"SLUICE_HINTS": "sluice_storage=mpi"},
     "direct": {"SLUICE_HINTS": "sluice_storage=direct"},
     "uring, direct": {"SLUICE_HINTS": "sluice_storage=uring;sluice_page_cache=bypass"},
     "drop": {"SLUICE_HINTS": "sluice_page_cache=drop"},
@@ -305,8 +302,7 @@ def storage_runs(mpi):
             Run(mpi, "outstanding_test", 4, 0, ["--skip", "/large,/eight"], 300, settings),
             Run(mpi, "errors_test", 4, 0, [], 300, settings),
         ]
-    return runs + [Run(mpi, "mpi_file_test", ranks, 0, ["--thread-level", "3"])
-                   for ranks in (1, 4)]
+    return runs
 
 
 def kernel_runs(mpi):
@@ -358,7 +354,7 @@ def sanitized_runs(mpi):
         Run(mpi, "patterns_test", 3, 1, some),
         Run(mpi, "patterns_test", 3, 0, some, 150, ALONE),
         *(Run(mpi, "patterns_test", 3, 0, some, 150, ENGINES[name])
-          for name in ("uring", "mpi", "direct")),
+          for name in ("uring", "direct")),
         Run(mpi, "outstanding_test", 1, 0, ["--skip", "/large"]),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight"]),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),

@@ -33,7 +33,6 @@ enum Word : std::size_t {
     // Of all ranks.
     not_opened_by,  ///< The complement of the first such rank; zero: none.
     has_no_path,    ///< On some rank.
-    not_by_mpi,     ///< On some rank.
     word_count
 };
 
@@ -77,7 +76,6 @@ void take_hints(FileHints& hints, Words const& words) {
 
 void tell_file(Words& words, OwnFile const& file, Rank self) {
     words[has_no_path] = !file.has_path;
-    words[not_by_mpi] = !file.by_mpi;
     if (file.error) words[not_opened_by] = ~static_cast<std::uint64_t>(self);
     if (file.fd < 0) return;
     words[inode_most] = file.identity.inode;
@@ -113,7 +111,7 @@ void refuse(std::string const& why) { warn(why + "; the MPI serves the file", tr
 
 /// The same on all ranks; one of them says why not.
 bool may_serve(Words const& words, OwnFile const& file, Team const& team) {
-    if (words[has_no_path] && words[not_by_mpi]) return false;  // As the driver's name asks for.
+    if (words[has_no_path]) return false;  // As the driver's name asks for.
     auto const first_without = static_cast<Rank>(~words[not_opened_by]);
     if (words[not_opened_by] != 0) {
         if (team.self == first_without) {
@@ -122,7 +120,6 @@ bool may_serve(Words const& words, OwnFile const& file, Team const& team) {
         }
         return false;
     }
-    if (words[has_no_path]) return true;
     bool const same = words[inode_most] == ~words[inode_least] &&
                       same_on_each_node(file.identity.device, words, team);
     if (!same && team.self == 0) refuse(file.name + " is not the same file on all ranks");
@@ -133,25 +130,23 @@ bool may_serve(Words const& words, OwnFile const& file, Team const& team) {
 
 }  // namespace
 
-OwnFile::OwnFile(FileNames const& names, int amode, FileHints const& hints, Team const& team)
-    : name(names.path.value_or(names.mpi)),
-      has_path(names.path.has_value()),
-      by_mpi(hints.storage == StorageEngine::mpi) {
-    if (!has_path && !by_mpi) return;
-    OpenedFile opened;
-    if (has_path) {
-        // Another node's flush would not reach what this node writes.
-        bool const at_once = wants_durable_journal() && team.topology->node_count() > 1 &&
-                             access_mode(amode) != AccessMode::read;
-        opened = open_file(*names.path, access_mode(amode), at_once);
-        fd = opened.descriptor.get();
-        error = opened.error;
-        if (fd < 0) return;
-        identity = identity_of(fd).value_or(FileIdentity{});
-        held_by_mpi = held_beside(fd, identity);
-    }
-    storage = stored_file(names, std::move(opened), amode, hints, team);
-    error = first_of(error, storage->opened());
+OwnFile::OwnFile(std::string const& mpi_name, int amode, FileHints const& hints, Team const& team)
+    : name(mpi_name) {
+    auto const path = path_of(mpi_name);
+    if (!path) return;
+    has_path = true;
+    name = *path;
+    // Another node's flush would not reach what this node writes.
+    bool const at_once = wants_durable_journal() && team.topology->node_count() > 1 &&
+                         access_mode(amode) != AccessMode::read;
+    OpenedFile opened = open_file(name, access_mode(amode), at_once);
+    fd = opened.descriptor.get();
+    error = opened.error;
+    if (fd < 0) return;
+    identity = identity_of(fd).value_or(FileIdentity{});
+    held_by_mpi = held_beside(fd, identity);
+    storage = stored_file(name, std::move(opened), amode, hints);
+    error = storage->opened();
 }
 
 AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {

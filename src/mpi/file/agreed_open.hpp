@@ -10,12 +10,11 @@ class OrderedCalls;
 
 /// A file as this rank holds it.
 struct OwnFile {
-    OwnFile(FileNames const& names, int amode, FileHints const& hints, Team const& team);
+    OwnFile(std::string const& mpi_name, int amode, FileHints const& hints, Team const& team);
 
     std::unique_ptr<StoredFile> storage;
     std::string name;          ///< For messages.
     bool has_path = false;     ///< False: only a driver of the MPI reaches it.
-    bool by_mpi = false;       ///< Its bytes are moved by the MPI's own file.
     int fd = -1;               ///< Of the storage; none where it is not open.
     Error error;               ///< Why the storage is not open.
     FileIdentity identity;     ///< Where there is a descriptor.

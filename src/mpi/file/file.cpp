@@ -35,21 +35,18 @@ Files& files() {
     return *only;
 }
 
-/// Where the end of the file, or the file itself, is looked at later, nothing is delayed. Nor where
-/// it must be durable, and the MPI of another node, which cannot be asked, moves its bytes.
-Bytes delay_bytes(FileHints const& hints, int amode, OwnFile const& own, Team const& team) {
+/// Where the end of the file, or the file itself, is looked at later, nothing is delayed.
+Bytes delay_bytes(FileHints const& hints, int amode, OwnFile const& own) {
     constexpr int never = MPI_MODE_APPEND | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_RDONLY;
-    bool const out_of_reach =
-        wants_durable_journal() && own.by_mpi && team.topology->node_count() > 1;
-    return (amode & never) || own.fd < 0 || out_of_reach ? 0 : hints.write_behind;
+    return (amode & never) || own.fd < 0 ? 0 : hints.write_behind;
 }
 
 DelayRules delay_rules(FileHints const& hints, int amode, OwnFile const& own, Team const& team) {
     long const launched = launched_ranks_of_node();
     long const ranks = launched > 0 ? launched : team.topology->rank_count();
-    bool const past_cache = own.by_mpi || hints.page_cache == PageCache::direct_io;
+    bool const past_cache = hints.page_cache == PageCache::direct_io;
     bool const spare_cores = has_spare_cores(team.cores_a_node(), ranks, openmp_threads());
-    return {delay_bytes(hints, amode, own, team),
+    return {delay_bytes(hints, amode, own),
             own.order,
             {settings().always_behind, past_cache, spare_cores}};
 }
@@ -276,7 +273,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
     auto const team = Team::of(communicator);
     if (!team) return "its communicator cannot be served, as a warning has said";
     hints = with_engine(hints);
-    OwnFile own(names_of(name), amode, hints, *team);
+    OwnFile own(name, amode, hints, *team);
     auto const agreed = agree_at_open(hints, *team, own);
     if (!agreed.served) {
         return hints.disabled ? "the hint sluice says so"

@@ -71,7 +71,7 @@ Status sync(File& file, int& code) {
 /// whichever rank moved them, and one rank's flush is of all. ROMIO waits for no other rank either,
 /// and programs rely on that.
 bool syncs_alone(File const& file) {
-    return file.team->topology->node_count() == 1 && file.hints.storage != StorageEngine::mpi;
+    return file.team->topology->node_count() == 1;
 }
 
 Status sync_alone(File& file) {

@@ -32,25 +32,13 @@ Uring* storage_ring(FileHints const& hints) {
     return ring;
 }
 
-bool may_call_mpi() {
-    if (thread_multiple()) return true;
-    warn("sluice_storage=mpi needs MPI_THREAD_MULTIPLE, which this MPI or program does not give: "
-         "ask for it in MPI_Init_thread, or set SLUICE_HINTS=sluice_storage=mpi; storage threads "
-         "serve");
-    return false;
-}
-
-std::uint16_t traced_name(FileNames const& names) {
-    Recorder* const to = recorder_of_all_times();
-    return to ? to->name(names.path.value_or(names.mpi)) : std::uint16_t{0};
-}
-
-PosixWay posix_way(FileHints const& hints, FileNames const& names) {
+PosixWay posix_way(FileHints const& hints, std::string const& path) {
+    Recorder* const recorder = recorder_of_all_times();
     return {.pool = storage_threads(),
             .ring = storage_ring(hints),
             .page_cache = hints.page_cache,
-            .tracer = recorder_of_all_times(),
-            .traced_file = traced_name(names)};
+            .tracer = recorder,
+            .traced_file = recorder ? recorder->name(path) : std::uint16_t{0}};
 }
 
 /// Null unless SLUICE_TEST names one: then all files of the process are on it.
@@ -63,29 +51,6 @@ EmulatedDevice* emulated_device() {
         return profile ? new EmulatedDevice(*profile) : nullptr;
     }();
     return only;
-}
-
-/// The MPI's name for the file behind a descriptor.
-std::string mpi_name_of(FileNames const& names, int fd) {
-    std::string const prefix = names.mpi.substr(0, names.mpi.size() - names.path->size());
-    return prefix + name_of_descriptor(fd);
-}
-
-/// `ring` is called after each transfer.
-std::unique_ptr<StoredFile> engine_file(FileNames const& names, OpenedFile file, AccessMode mode,
-                                        FileHints const& hints, Team const& team,
-                                        std::function<void()> const& ring) {
-    std::unique_ptr<StoredFile> by_path;
-    int const fd = file.descriptor.get();
-    if (names.path)
-        by_path = std::make_unique<PosixFile>(std::move(file), mode, posix_way(hints, names), ring);
-    if (hints.storage != StorageEngine::mpi) return by_path;
-    return std::make_unique<MpiFile>(names.path ? mpi_name_of(names, fd) : names.mpi, mode,
-                                     MpiWay{.parent = team.communicator,
-                                            .pool = storage_threads(),
-                                            .tracer = recorder_of_all_times(),
-                                            .traced_file = traced_name(names)},
-                                     std::move(by_path), ring);
 }
 
 /// Drivers of the MPI whose files POSIX calls reach just as well.
@@ -108,8 +73,7 @@ std::string absolute(std::string const& name) {
 
 FileHints with_engine(FileHints hints) {
     if (hints.storage == StorageEngine::automatic) hints.storage = StorageEngine::threads;
-    bool const refused = (hints.storage == StorageEngine::uring && !storage_ring(hints)) ||
-                         (hints.storage == StorageEngine::mpi && !may_call_mpi());
+    bool const refused = hints.storage == StorageEngine::uring && !storage_ring(hints);
     if (refused) hints.storage = StorageEngine::threads;
     return hints;
 }
@@ -119,28 +83,27 @@ AccessMode access_mode(int amode) noexcept {
     return amode & MPI_MODE_WRONLY ? AccessMode::write : AccessMode::both;
 }
 
-std::unique_ptr<StoredFile> stored_file(FileNames const& names, OpenedFile file, int amode,
-                                        FileHints const& hints, Team const& team) {
+std::unique_ptr<StoredFile> stored_file(std::string const& path, OpenedFile file, int amode,
+                                        FileHints const& hints) {
     auto const open = [&](std::function<void()> const& ring) {
-        return engine_file(names, std::move(file), access_mode(amode), hints, team, ring);
+        return std::make_unique<PosixFile>(std::move(file), access_mode(amode),
+                                           posix_way(hints, path), ring);
     };
     auto const ring = [] { Progress::instance().ring(); };
     EmulatedDevice* const device = emulated_device();
     if (!device) return open(ring);
-    return std::make_unique<EmulatedFile>(*device, names.path.value_or(names.mpi), open, ring);
+    return std::make_unique<EmulatedFile>(*device, path, open, ring);
 }
 
-FileNames names_of(std::string const& name) {
+std::optional<std::string> path_of(std::string const& name) {
     auto const colon = name.find(':');
     bool const prefixed = colon != std::string::npos && colon >= 2 && name.find('/') > colon;
-    if (!prefixed) return {absolute(name), absolute(name)};
+    if (!prefixed) return absolute(name);
     auto const driver = std::string_view(name).substr(0, colon);
     bool const known = drivers_are_known &&
                        std::find(std::begin(posix_drivers), std::end(posix_drivers), driver) !=
                            std::end(posix_drivers);
-    if (!known) return {name, std::nullopt};
-    auto const path = absolute(name.substr(colon + 1));
-    return {name.substr(0, colon + 1) + path, path};
+    return known ? std::optional(absolute(name.substr(colon + 1))) : std::nullopt;
 }
 
 WorkerPool& storage_threads() {

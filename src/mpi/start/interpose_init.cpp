@@ -47,13 +47,13 @@ bool memory_can_be_shared() {
 }
 
 /// On one node nothing of ours calls MPI from another thread; between nodes the helper does, unless
-/// messages go over a fabric, and for the MPI's own files the storage threads.
+/// messages go over a fabric.
 bool needs_multiple() {
     Settings const& s = settings();
     bool const one = on_one_node() && s.ranks_per_node == 0 && s.local_aggregators == 0 &&
                      memory_can_be_shared();
     bool const helper_calls = !one && !fabric_is_offered();
-    return s.enabled && calls_arrive() && (helper_calls || s.hints.storage == StorageEngine::mpi);
+    return s.enabled && calls_arrive() && helper_calls;
 }
 
 /// Before the MPI reads its parameters. Open MPI's collective calls on files, those of the shared
