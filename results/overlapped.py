@@ -74,7 +74,7 @@ The *ideal* is a plain thread in each rank that transfers an equal part of the f
 hosts it also sends what an exchange must by one connection of TCP. It has no copy between user memory and the file's order, so
 no collective call reaches it. *Shorter*: the whole run against I/O and computation one after the other; the most is 50 %.
 *Processors*: ms beside the computation, threads of the ranks + the server of the emulated device, which a real one has not.
-The disk is past the page cache (`sluice_page_cache=bypass`); the MPI's own goes through the cache there."""
+The disk is past the page cache (`sluice_page_cache=direct`); the MPI's own goes through the cache there."""
 
 
 def fast_table(table, seconds):

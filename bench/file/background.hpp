@@ -32,7 +32,7 @@ std::unique_ptr<Background> mpi_background(Run const& run, Pattern const& patter
 
 /// The ideal: a thread of each rank transfers an equal part of the file's bytes, in the order in
 /// which they lie there, without any MPI. Bytes that an exchange would move to another node cross
-/// the network by one connection of TCP. With the hint sluice_page_cache=bypass they go past the
+/// the network by one connection of TCP. With the hint sluice_page_cache=direct they go past the
 /// page cache. It tells how much of an access can be hidden on these cores at all.
 std::unique_ptr<Background> ideal_background(Run const& run, Pattern const& pattern);
 

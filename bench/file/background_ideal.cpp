@@ -30,7 +30,7 @@ public:
         file_ = Descriptor(::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644));
         check(file_.get() >= 0 ? MPI_SUCCESS : MPI_ERR_IO, "opening the file of the ideal");
         auto const& hints = run_.options.hints;
-        if (std::find(hints.begin(), hints.end(), "sluice_page_cache=bypass") != hints.end())
+        if (std::find(hints.begin(), hints.end(), "sluice_page_cache=direct") != hints.end())
             past_cache_ = open_past_cache(file_.get(), AccessMode::both);
         count_foreign(pattern);
     }

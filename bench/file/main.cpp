@@ -95,9 +95,9 @@ void declare_app(CLI::App& app, Options& o) {
         ->check(CLI::IsMember(sluice::patterns::application_names()));
     words("--way", o.ways,
           "app: posix, mpi-individual, mpi-collective (the MPI's own), individual, collective, "
-          "auto (Sluice; default: all these), bypass (individual, past the page cache)")
+          "auto (Sluice; default: all these), direct (individual, by direct I/O)")
         ->check(CLI::IsMember({"posix", "mpi-individual", "mpi-collective", "individual",
-                               "collective", "auto", "bypass"}));
+                               "collective", "auto", "direct"}));
     app.add_option("--transfer", o.transfer, "app: bytes of one call (default: 1M)")
         ->transform(CLI::AsSizeValue(false))
         ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 30));

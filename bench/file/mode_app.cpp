@@ -20,7 +20,7 @@ using patterns::Step;
 using patterns::Transfer;
 
 constexpr std::uint64_t page = 4096;
-constexpr auto const* page_cache_bypassed = "bypass";
+constexpr auto const* by_direct_io = "direct";
 constexpr int file_mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
 
 // ---- Ways -----------------------------------------------------------------------------------
@@ -116,9 +116,9 @@ std::unique_ptr<Way> make_way(Run const& run, std::string const& name) {
     bool const own = name.rfind("mpi-", 0) == 0;
     if (name == "posix") return std::make_unique<Posix>(name);
     if (own) hints.push_back("sluice=disable");
-    if (name == "individual" || name == page_cache_bypassed)
+    if (name == "individual" || name == by_direct_io)
         hints = {"romio_cb_write=disable", "romio_cb_read=disable"};
-    if (name == page_cache_bypassed) hints.push_back("sluice_page_cache=bypass");
+    if (name == by_direct_io) hints.push_back("sluice_page_cache=direct");
     if (name == "collective" || name == "mpi-collective") {
         hints.insert(hints.end(), {"romio_cb_write=enable", "romio_cb_read=enable"});
         auto const& more = run.options.collective_hints;
@@ -275,10 +275,10 @@ private:
         return sample;
     }
 
-    /// At a page where the page cache is bypassed: a program that wants this sees to it.
+    /// At a page where direct I/O is measured: a program that wants this sees to it.
     char* memory_begin() {
         auto const& ways = run_.options.ways;
-        bool const at_page = std::count(ways.begin(), ways.end(), page_cache_bypassed) != 0;
+        bool const at_page = std::count(ways.begin(), ways.end(), by_direct_io) != 0;
         void* memory = memory_.data();
         auto room = memory_.size() * word_bytes;
         if (at_page) std::align(page, room - page, memory, room);

@@ -171,7 +171,7 @@ private:
     };
 
     static char const* cache_name(Engine const& engine) {
-        return engine.page_cache() == PageCache::keep ? "keep" : "bypass";
+        return engine.page_cache() == PageCache::keep ? "keep" : "direct";
     }
 
     void print(Line const& line) const {

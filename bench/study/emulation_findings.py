@@ -34,16 +34,16 @@ def loss_by_emulation(lines):
         "when it does not fit, by the writer and by whom it waits for: how much that costs depends on the copy, and on the cores left for it, not on NVM.")
 
 
-def bypass_gains(lines, synced):
+def direct_gains(lines, synced):
     """Past the page cache over through it, by emulation, program and step, and size of the cache."""
     steps = WRITING if synced else (*WRITING, *READING)
-    return known({(name, *step, cache): lines.bypass_gain(*step, name, cache, synced)
+    return known({(name, *step, cache): lines.direct_gain(*step, name, cache, synced)
                   for name in emulated(lines) for step in steps for cache in lines.caches(*step)})
 
 
-def bypass_pays(lines):
+def direct_io_pays(lines):
     caches = lines.caches("hacc", "write")
-    cached, synced = bypass_gains(lines, False), bypass_gains(lines, True)
+    cached, synced = direct_gains(lines, False), direct_gains(lines, True)
     if not cached or not synced:
         return None
     groups = {"on the device at the end": list(synced.values()),
@@ -166,5 +166,5 @@ def shuffle_is_the_same(lines):
         "whose receiver waits for the device takes longer.")
 
 
-ALL = (loss_by_emulation, bypass_pays, individual_short_calls, share_rises, shuffle_is_half,
+ALL = (loss_by_emulation, direct_io_pays, individual_short_calls, share_rises, shuffle_is_half,
        shuffle_is_the_same)

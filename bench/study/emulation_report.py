@@ -25,24 +25,24 @@ def emulations_table(lines):
                    table(["finding", *(emulations.TEXTS[name] for name in names), "depends?"], rows))
 
 
-def bypass(lines):
+def direct_io(lines):
     caches = lines.caches("hacc", "write")
     rows = []
     for synced, steps in ((False, (*of_emulations.WRITING, *of_emulations.READING)),
                           (True, of_emulations.WRITING)):
         for step in steps:
             for name in of_emulations.emulated(lines):
-                gains = [lines.bypass_gain(*step, name, cache, synced) for cache in caches]
+                gains = [lines.direct_gain(*step, name, cache, synced) for cache in caches]
                 if not all(gains):
                     continue
                 speeds = [rate(lines.passed[*step, name, caches[-1], way, synced])
-                          for way in ("individual", "bypass")]
+                          for way in ("individual", "direct")]
                 rows.append([f"{TITLES[step[0]]} {step[1]}" + (", on the device" if synced else ""), name,
                              *(f"{gain:.2f}" for gain in gains), *(f"{speed:.0f}" for speed in speeds)])
     if not rows:
         return ""
     return section("Past the page cache (the paper's open question)", """The paper's conclusion on the page cache: "We could even explore the possibility of completely bypassing page cache for certain workloads". Sluice's
-individual calls with `sluice_page_cache=bypass` (O_DIRECT) over the same with `keep`, bandwidth by bandwidth, in turn; above 1 past the page cache is faster. A program's
+individual calls with `sluice_page_cache=direct` (O_DIRECT) over the same with `keep`, bandwidth by bandwidth, in turn; above 1 past the page cache is faster. A program's
 memory begins at a page here. *On the device*: the time includes `MPI_File_sync`, without which a write is done when the page cache has it. The last two columns are
 MB/s with the largest cache. S3aSim's pieces do not begin at pages, so that their ends go through the cache and their middles through memory that does.""",
                    table(["program", "NVM", *(f"{cache // MIB} MiB" for cache in caches), "kept, MB/s", "past, MB/s"], rows))

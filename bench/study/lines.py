@@ -72,10 +72,10 @@ class Lines:
         rows = [self.alone_cached.get(("hacc", "write", device, cache)) for cache in (large, small)]
         return 1 - rate(rows[1]) / rate(rows[0]) if all(rows) else None
 
-    def bypass_gain(self, application, step, device, cache, synced):
+    def direct_gain(self, application, step, device, cache, synced):
         """Bandwidth past the page cache over that through it; None if one was not measured."""
         rows = [self.passed.get((application, step, device, cache, way, synced))
-                for way in ("bypass", "individual")]
+                for way in ("direct", "individual")]
         return rate(rows[0]) / rate(rows[1]) if all(rows) else None
 
     # IOR.
@@ -137,4 +137,7 @@ def rates(row):
 def read(path):
     path = Path(path)
     rows = [json.loads(text) for text in path.read_text().splitlines()] if path.exists() else []
+    for row in rows:
+        if row.get("way") == "bypass":  # What older lines call direct I/O.
+            row["way"] = "direct"
     return Lines([row for row in rows if row["mode"] in ("app", "model")])

@@ -231,6 +231,6 @@ def origin(lines):
 
 def page(lines):
     return HEAD + origin(lines) + found(lines) + page_cache(lines) + \
-        emulation_report.emulations_table(lines) + emulation_report.bypass(lines) + \
+        emulation_report.emulations_table(lines) + emulation_report.direct_io(lines) + \
         individual(lines) + emulation_report.short_calls(lines) + collective(lines) + \
         emulation_report.profile(lines) + validation(lines) + tradeoff(lines)

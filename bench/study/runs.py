@@ -127,8 +127,8 @@ def cached_runs(device):
     reserve = ["--reserve"] if device == emulations.TMPFS else []
     yield PROCESSES, [*programs, "--way", "mpi-individual", *reserve]
     if device in ("nvm", emulations.LOOP):
-        yield PROCESSES, [*programs, "--way", "individual,bypass"]
-        yield PROCESSES, ["--application", "hacc,madbench", "--way", "individual,bypass", "--sync"]
+        yield PROCESSES, [*programs, "--way", "individual,direct"]
+        yield PROCESSES, ["--application", "hacc,madbench", "--way", "individual,direct", "--sync"]
         yield 1, ["--application", "hacc", "--way", "mpi-individual"]
 
 

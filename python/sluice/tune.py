@@ -81,8 +81,8 @@ def exchanges(ranks: int, collective: bool) -> list[str]:
 
 def storages() -> list[str]:
     """How bytes reach the file."""
-    caches = ["sluice_page_cache=drop", "sluice_page_cache=bypass"]
-    return ["sluice_storage=uring", *caches, *(f"sluice_storage=uring;{one}" for one in caches)]
+    direct = "sluice_page_cache=direct"
+    return ["sluice_storage=uring", direct, f"sluice_storage=uring;{direct}"]
 
 
 def candidates(ranks: int, collective: bool, behind: bool) -> list[Candidate]:

@@ -15,7 +15,6 @@ enum class StorageEngine : std::uint8_t {
 /// What becomes of the page cache of the bytes that a file transfers.
 enum class PageCache : std::uint8_t {
     keep,       ///< As the system does.
-    drop,       ///< Written to the device and dropped soon after each transfer.
     direct_io,  ///< Direct I/O; what is not aligned goes through the cache.
 };
 

@@ -13,7 +13,7 @@ constexpr Knob hints[] = {
     {"sluice_storage", "auto",
      "threads, uring or direct: who moves the bytes (only when it is opened)"},
     {"sluice_page_cache", "keep",
-     "drop: nothing stays in the page cache; direct I/O: direct I/O (only when it is opened)"},
+     "direct: direct I/O, past the page cache (only when it is opened)"},
     {"sluice_write_behind", "0",
      "memory of a node for bytes of blocking writes, which return at once (only when it is "
      "opened)"},
@@ -75,7 +75,7 @@ std::uint32_t bit_of(std::string_view name) noexcept {
     return 0;
 }
 
-constexpr std::initializer_list<char const*> page_caches = {"keep", "drop", "bypass"};
+constexpr std::initializer_list<char const*> page_caches = {"keep", "direct"};
 constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic", "balanced",
                                                           "groups"};
 

@@ -65,7 +65,7 @@ private:
 };
 
 /// Bytes that touch in the file. What is left of them is asked for from the front on, in one
-/// request or, where pages are bypassed, in several.
+/// request or, with direct I/O, in several.
 class Batch {
 public:
     /// Sets up the next request; false where nothing is left to be asked for.

@@ -97,8 +97,8 @@ Front DirectIo::before_end(Offset offset, Front front) const noexcept {
     return whole > 0 ? Front{std::min(front.bytes, whole), true} : Front{front.bytes, false};
 }
 
-void DirectIo::count(bool bypassed, bool bounced) noexcept {
-    (bypassed ? bypassed_ : cached_).fetch_add(1, std::memory_order_relaxed);
+void DirectIo::count(bool direct, bool bounced) noexcept {
+    (direct ? direct_ : cached_).fetch_add(1, std::memory_order_relaxed);
     if (bounced) bounced_.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -23,10 +23,10 @@ struct Front {
 /// through it.
 [[nodiscard]] Front front_of(Offset offset, Bytes bytes, Bytes unit) noexcept;
 
-/// Requests of a file that is to be bypassed, by the way they went.
+/// Requests of a file that is opened for direct I/O, by the way they went.
 struct DirectIoTally {
-    std::int64_t bypassed = 0;  ///< Past the page cache.
-    std::int64_t bounced = 0;   ///< Of these, those with memory that had to be copied.
+    std::int64_t direct = 0;   ///< Past the page cache.
+    std::int64_t bounced = 0;  ///< Of these, those with memory that had to be copied.
     std::int64_t cached = 0;
     bool operator==(DirectIoTally const&) const = default;
 };
@@ -52,8 +52,8 @@ public:
     [[nodiscard]] Front before_end(Offset offset, Front front) const noexcept;
 
     void refused() noexcept;
-    void count(bool bypassed, bool bounced) noexcept;
-    [[nodiscard]] DirectIoTally tally() const noexcept { return {bypassed_, bounced_, cached_}; }
+    void count(bool direct, bool bounced) noexcept;
+    [[nodiscard]] DirectIoTally tally() const noexcept { return {direct_, bounced_, cached_}; }
 
 private:
     DirectIo(Descriptor descriptor, int cached_fd, Bytes unit, Bytes memory_unit) noexcept;
@@ -62,7 +62,7 @@ private:
     int const cached_fd_;
     Bytes const unit_, memory_unit_;
     std::atomic<bool> granted_{true};
-    std::atomic<std::int64_t> bypassed_{0}, bounced_{0}, cached_{0};
+    std::atomic<std::int64_t> direct_{0}, bounced_{0}, cached_{0};
 };
 
 /// Memory that a device reaches, for the bytes of a request whose own memory it does not.

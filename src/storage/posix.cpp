@@ -86,8 +86,6 @@ PosixFile::PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::functi
     if (way_.page_cache == PageCache::direct_io) {
         direct_io_ = DirectIo::open(fd, mode, way_.faults);
         route_.direct_io = direct_io_.get();
-    } else if (way_.page_cache == PageCache::drop) {
-        dropper_ = std::make_shared<PageDropper>(fd);
     }
 }
 
@@ -106,7 +104,6 @@ Bytes PosixFile::room() const {
 
 void PosixFile::release() {
     if (!opened_) opened_ = {.status = Status::bad_file, .what = "the file is closed"};
-    if (dropper_) dropper_->finish();
     route_.direct_io = nullptr;
     direct_io_.reset();
     descriptor_.reset();
@@ -130,14 +127,6 @@ Bytes PosixFile::independent_piece_bytes(Direction way) {
 }
 
 void PosixFile::run(Transfer& transfer) {
-    if (way_.page_cache != PageCache::drop) return run_now(transfer);
-    TouchingTransfer touching(transfer);
-    run_now(touching);
-    touching.hand_over();
-    drop_later(touching);
-}
-
-void PosixFile::run_now(Transfer& transfer) {
     if (!prepare(transfer)) return;
     if (!transfer.exclusive.empty()) return run_exclusive(transfer);
     transfer_all(transfer, route_);
@@ -156,31 +145,14 @@ void PosixFile::start(Transfer& transfer) {
         transfer.done.store(true, std::memory_order_release);
         ring();
     };
-    if (way_.page_cache != PageCache::drop) return start_now(transfer, std::move(finish));
-    auto touching = std::make_shared<TouchingTransfer>(transfer);
-    start_now(*touching, [this, touching, finish = std::move(finish)] {
-        touching->hand_over();
-        drop_later(*touching);
-        finish();
-    });
-}
-
-void PosixFile::start_now(Transfer& transfer, Then finish) {
     bool const exclusive = !transfer.exclusive.empty();
     if (way_.ring && !exclusive && prepare(transfer))
         return way_.ring->start(route_, transfer, std::move(finish));
     WorkerPool& threads = exclusive ? lock_waiter_ : way_.pool;
     threads.submit([this, &transfer, finish = std::move(finish)] {
-        run_transfer(transfer, [&] { run_now(transfer); });
+        run_transfer(transfer, [&] { run(transfer); });
         finish();
     });
-}
-
-/// By the pool, and not by those who transfer: it may wait for the device.
-void PosixFile::drop_later(TouchingTransfer const& transfer) {
-    if (transfer.touched().empty()) return;
-    dropper_->note(transfer.direction, transfer.touched());
-    way_.pool.submit([dropper = dropper_] { dropper->work(); });
 }
 
 Error PosixFile::preallocate(Bytes bytes) {
@@ -197,8 +169,7 @@ Error PosixFile::sync() {
     if (opened_) return {};  // Nothing was written.
     int const failed = written_.exchange(false) ? sync_data(route_.fd) : 0;
     if (failed) written_ = true;
-    Error const error = system_error("fdatasync", failed);
-    return dropper_ ? first_of(error, dropper_->finish()) : error;
+    return system_error("fdatasync", failed);
 }
 
 DirectIoTally PosixFile::direct_io_tally() const {

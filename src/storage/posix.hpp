@@ -3,7 +3,6 @@
 #pragma once
 #include "base/engine.hpp"
 #include "storage/batch.hpp"
-#include "storage/page_cache.hpp"
 #include "storage/stored_file.hpp"
 #include "storage/worker_pool.hpp"
 #include "system/descriptor.hpp"
@@ -57,24 +56,18 @@ public:
     Error preallocate(Bytes bytes) override;
     Bytes room() const override;
     void release() override;
-    /// Of a file whose pages are bypassed: how its requests went so far.
+    /// Of a file that is opened for direct I/O: how its requests went so far.
     [[nodiscard]] DirectIoTally direct_io_tally() const;
 
 private:
-    using Then = std::function<void()>;
-
     bool prepare(Transfer& transfer);
-    void start_now(Transfer& transfer, Then finish);
-    void run_now(Transfer& transfer);
     void run_exclusive(Transfer& transfer);
-    void drop_later(TouchingTransfer const& transfer);
 
     PosixWay way_;
     std::function<void()> finished_;
     Descriptor descriptor_;
     Error opened_;
     std::unique_ptr<DirectIo> direct_io_;
-    std::shared_ptr<PageDropper> dropper_;  ///< Shared with tasks of the pool.
     Route route_;
     std::mutex exclusive_mutex_;  ///< The system's locks are between descriptors, not threads.
     std::atomic<bool> written_{false};

@@ -63,7 +63,7 @@ class Overlap(unittest.TestCase):
         self.assertEqual(len(made), len(CASES) // 3)
 
     def test_past_the_page_cache(self):
-        self.bench("--hint sluice_page_cache=bypass")
+        self.bench("--hint sluice_page_cache=direct")
 
     def test_two_nodes(self):
         if self.mpi != "mpich":

@@ -73,7 +73,7 @@ def emulated_lines():
         if row["device"] == "nvm":
             for device in emulations.ALL:
                 yield row | {"device": device}
-                for way in ("individual", "bypass"):
+                for way in ("individual", "direct"):
                     yield row | {"device": device, "way": way}
                     yield row | {"device": device, "way": way, "synced": "yes"}
 
@@ -203,7 +203,7 @@ class Findings(unittest.TestCase):
         self.assertTrue(first.rstrip(" |").endswith("**yes**"), first)
 
     def test_a_page_cache_that_helps_is_told(self):
-        rows = [row | {"total": median(9.0)} if row["way"] == "bypass" else row
+        rows = [row | {"total": median(9.0)} if row["way"] == "direct" else row
                 for row in emulated_lines()]
         name = "NVM needs no page cache: past it bandwidth is as high"
         self.assertEqual(self.verdicts(rows)[name], "not seen")
@@ -288,7 +288,7 @@ class Mode(unittest.TestCase):
                 [ROOT / "build/env/mpich/bin/mpiexec", "-n", "2", ROOT / "build/mpich/bin/sluice",
                  "bench", "--mode", "app", "--application", ",".join(APPLICATIONS), "--dir", folder,
                  "--bytes", "64K", "--transfer", "8K", "--warmup", "0", "--repeat", "1", "--json",
-                 rows, "--way", ",".join((*study.WAYS, "bypass")), "--sync", "--reserve"],
+                 rows, "--way", ",".join((*study.WAYS, "direct")), "--sync", "--reserve"],
                 text=True, capture_output=True, check=False, timeout=100, env=environment)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             found = [json.loads(line) for line in rows.read_text().splitlines()]

@@ -139,7 +139,7 @@ class MadeUp(tune.Tuner):
 class Tune(unittest.TestCase):
     def test_the_best_is_found_in_the_time(self):
         for hints in ("cb_nodes=2;cb_buffer_size=4M", "sluice_storage=uring"):
-            tuner = MadeUp({"": 1.0, hints: 0.8, "sluice_page_cache=bypass": 0.9})
+            tuner = MadeUp({"": 1.0, hints: 0.8, "sluice_page_cache=direct": 0.9})
             found = tune.candidates(4, True, False)
             self.assertEqual(tuner.tune(found).hints, hints)
             self.assertLessEqual(tuner.now, 62)

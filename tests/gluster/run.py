@@ -27,7 +27,7 @@ TESTS = ROOT / "tests"
 # Each in the folder that SLUICE_TEST_DIR names.
 UNIT_TESTS = ("conformance*_test.cpp", "storage_test.cpp")
 # GlusterFS's own fault with sharded files: see docs/gluster.md.
-NOT_SHARDED = "-*bypass*:*fallocate_is_refused*"
+NOT_SHARDED = "-*direct*:*fallocate_is_refused*"
 FEW = ["--only", "/all,/iat_all", "--large-mib", "5"]
 SEVERAL = ["--only", "wait_forward/three,freed"]
 

@@ -102,7 +102,7 @@ def engine_runs(mpi):
         Run(mpi, "patterns_test", 2, 0, [*SMALL, "--only", "/iat_all,/begin"], 150,
             {**NO_HELPER, "SLUICE_STORAGE_THREADS": "0"}),
         *(Run(mpi, "patterns_test", 2, 0, few, 150, ENGINES[name])
-          for name in ("uring", "direct", "drop")),
+          for name in ("uring", "direct")),
         Run(mpi, "outstanding_test", 4, 2, ["--only", "/three,/two_files"], 150, own_groups),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/late"], 150, TWO_LAYER),
         Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, ALONE),
@@ -287,9 +287,8 @@ def collective_runs(mpi, cases, all_ranks, seeds=1, sleepers=(2, 4)):
 ENGINES = {
     "threads": {},
     "uring": {"SLUICE_HINTS": "sluice_storage=uring"},
-    "direct": {"SLUICE_HINTS": "sluice_storage=direct"},
-    "uring, direct": {"SLUICE_HINTS": "sluice_storage=uring;sluice_page_cache=bypass"},
-    "drop": {"SLUICE_HINTS": "sluice_page_cache=drop"},
+    "direct": {"SLUICE_HINTS": "sluice_page_cache=direct"},
+    "uring, direct": {"SLUICE_HINTS": "sluice_storage=uring;sluice_page_cache=direct"},
 }
 
 

@@ -31,16 +31,16 @@ public:
     void set(Orders const& orders) {
         std::lock_guard const lock(mutex_);
         orders_ = orders;
-        requests_ = interrupted_ = bypassed_ = 0;
+        requests_ = interrupted_ = direct_requests_ = 0;
     }
-    [[nodiscard]] int bypassed() {
+    [[nodiscard]] int direct_requests() {
         std::lock_guard const lock(mutex_);
-        return bypassed_;
+        return direct_requests_;
     }
 
     long meet(Request const& request) override {
         std::lock_guard const lock(mutex_);
-        if (request.direct_io) ++bypassed_;
+        if (request.direct_io) ++direct_requests_;
         if (request.direct_io && orders_.direct_io_error != 0) return -orders_.direct_io_error;
         if (interrupted_ < orders_.interruptions) {
             ++interrupted_;
@@ -62,7 +62,7 @@ public:
 private:
     std::mutex mutex_;
     Orders orders_;
-    int requests_ = 0, interrupted_ = 0, bypassed_ = 0;
+    int requests_ = 0, interrupted_ = 0, direct_requests_ = 0;
 };
 
 /// The storage that is tested.

@@ -153,10 +153,11 @@ inline void direct_io_fails(Subject& subject) {
         std::memcpy(memory.data(), pattern(40'000, 8).data(), 40'000);
         std::vector<Segment> const segments{{4000, memory.data(), 30'000}};
         tester.write(segments);
-        int const asked = subject.faults->bypassed();
+        int const asked = subject.faults->direct_requests();
         tester.is(asked <= 1, "each batch is asked for once");
         tester.write(segments);
-        tester.equal(subject.faults->bypassed(), way.direct_io_error == EFAULT ? 2 * asked : asked,
+        tester.equal(subject.faults->direct_requests(),
+                     way.direct_io_error == EFAULT ? 2 * asked : asked,
                      "requests past the page cache");
         write_model(model, segments);
         tester.holds(model);
@@ -178,7 +179,7 @@ inline std::vector<Case> const& fault_cases() {
         {"the_nth_request_fails", the_nth_request_fails},
         {"nothing_is_moved_for_a_while", nothing_is_moved_for_a_while},
         {"a_read_fails", a_read_fails},
-        {"bypass_fails", direct_io_fails},
+        {"direct_io_fails", direct_io_fails},
         {"fallocate_is_refused", fallocate_is_refused},
     };
     return all;

@@ -11,16 +11,14 @@ struct Engine {
 
     [[nodiscard]] std::string name() const {
         std::string const who = engine == StorageEngine::uring ? "uring" : "threads";
-        return who + (page_cache == PageCache::drop        ? "_drop"
-                      : page_cache == PageCache::direct_io ? "_bypass"
-                                                           : "_keep");
+        return who + (page_cache == PageCache::direct_io ? "_direct" : "_keep");
     }
 };
 
 inline std::vector<Engine> all_engines() {
     std::vector<Engine> all;
     for (auto const engine : {StorageEngine::threads, StorageEngine::uring}) {
-        for (auto const cache : {PageCache::keep, PageCache::drop, PageCache::direct_io}) {
+        for (auto const cache : {PageCache::keep, PageCache::direct_io}) {
             all.push_back({engine, cache});
         }
     }

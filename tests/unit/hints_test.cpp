@@ -72,7 +72,8 @@ TEST(Hints, StorageIsRead) {
     EXPECT_EQ(ReadHints(Table{{"sluice_storage", "threads"}}).hints.storage,
               StorageEngine::threads);
     EXPECT_EQ(ReadHints(Table{{"sluice_storage", "uring"}}).hints.storage, StorageEngine::uring);
-    EXPECT_EQ(ReadHints(Table{{"sluice_page_cache", "drop"}}).hints.page_cache, PageCache::drop);
+    EXPECT_EQ(ReadHints(Table{{"sluice_page_cache", "direct"}}).hints.page_cache,
+              PageCache::direct_io);
     auto const independent = ReadHints(Table{{"sluice_storage", "direct"}}).hints;
     EXPECT_EQ(independent.storage, StorageEngine::threads);
     EXPECT_EQ(independent.page_cache, PageCache::direct_io);
@@ -186,7 +187,7 @@ TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     set.plan.group_count = 5;
     set.plan.metadata = {Kernel::ascending, Layers::two, 1, 0, 0, {3, 1}};
     set.plan.data = {Kernel::balanced, Layers::automatic, 0, 0, 7, {3, 1}};
-    set.page_cache = PageCache::drop;
+    set.page_cache = PageCache::direct_io;
     set.plan.write = Strategy::two_phase;
     Table table;
     for (auto const& [name, value] : hints_in_force(set, 2)) table[name] = value;

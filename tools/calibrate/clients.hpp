@@ -19,7 +19,7 @@ public:
     /// for what lies before their first timed request.
     double time(Point const& point, Bytes file_bytes, std::int64_t requests);
 
-    /// How the requests went, where the page cache is to be bypassed.
+    /// How the requests went, with direct I/O.
     [[nodiscard]] DirectIoTally direct_io_tally() { return file_.direct_io_tally(); }
 
 private:

@@ -28,11 +28,11 @@ void declare(CLI::App& app, Options& o) {
     app.add_option_function<std::string>(
            "--page-cache",
            [&o](std::string const& word) {
-               o.page_cache = word == "bypass" ? PageCache::direct_io : PageCache::keep;
+               o.page_cache = word == "direct" ? PageCache::direct_io : PageCache::keep;
            },
            "keep: files as programs use them, through the system's page cache, which may hold "
-           "them (the default); bypass: by direct I/O, which finds the device")
-        ->check(CLI::IsMember({"keep", "bypass"}));
+           "them (the default); direct: by direct I/O, which finds the device")
+        ->check(CLI::IsMember({"keep", "direct"}));
     app.add_option("--bytes", o.file_bytes,
                    "of the scratch file, at most (default: 256M; never more than a quarter of what "
                    "is free)")

@@ -29,7 +29,7 @@ public:
         MPI_Info_set(hints, "romio_cb_write", "disable");
         MPI_Info_set(hints, "romio_cb_read", "disable");
         if (job.options.page_cache == PageCache::direct_io)
-            MPI_Info_set(hints, "sluice_page_cache", "bypass");
+            MPI_Info_set(hints, "sluice_page_cache", "direct");
         bench::check(MPI_File_open(MPI_COMM_WORLD, path.c_str(), MPI_MODE_RDWR, hints, &file_),
                      "MPI_File_open");
         MPI_Info_free(&hints);

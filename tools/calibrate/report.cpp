@@ -91,7 +91,7 @@ std::string measured_where(Job const& job, StorageFacts const& facts) {
     std::string text = host_name() + ", " + date() + ", ";
     text += mount ? mount->type + " " + mount->source + " at " + mount->point : "unknown files";
     text += ", " + counted(job.ranks, "rank") + " on " + counted(node_count(job), "node");
-    text += job.options.page_cache == PageCache::direct_io ? ", page cache bypassed"
+    text += job.options.page_cache == PageCache::direct_io ? ", by direct I/O"
             : facts.in_page_cache                          ? ", files in the page cache"
                                                            : ", files not in the page cache";
     text += ", a file of " + std::to_string(facts.file_bytes >> 20) + " MiB, " +
@@ -127,7 +127,7 @@ void print_report(Job const& job, StorageFacts const& facts, MachineProfile cons
     } else if (facts.in_page_cache) {
         std::printf("\nThe page cache held the file, so these numbers are the memory's. They are "
                     "right for\nprograms whose files fit in it. For larger files, and writes that "
-                    "must reach the\ndevice, measure with --page-cache bypass.\n");
+                    "must reach the\ndevice, measure with --page-cache direct.\n");
     }
     std::printf("\nprofile: %s\n", path.c_str());
     if (job.options.out.empty())
