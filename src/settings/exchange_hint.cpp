@@ -63,6 +63,16 @@ template <typename Target> auto number_up_to(Bytes most) {
     };
 }
 
+/// `prefix` before each word.
+std::string prefixed(std::string const& prefix, std::string const& words) {
+    std::string text;
+    for_each_word(words, [&](std::string_view word) {
+        append(text, prefix + std::string(word));
+        return true;
+    });
+    return text;
+}
+
 }  // namespace
 
 std::optional<Hints> with_exchange(Hints before, std::string const& text) {
@@ -89,21 +99,11 @@ std::string describe_exchange(Hints const& hints) {
     if (hints.metadata == hints.data) {
         if (hints.data != Delivery{}) append(text, describe(hints.data));
     } else {
-        append(text, exchange_words("metadata:", describe(hints.metadata)));
-        append(text, exchange_words("data:", describe(hints.data)));
+        append(text, prefixed("metadata:", describe(hints.metadata)));
+        append(text, prefixed("data:", describe(hints.data)));
     }
     if (hints.group_count != 0) append(text, "groups:" + std::to_string(hints.group_count));
     return text.empty() ? "auto" : text;
-}
-
-std::string exchange_words(std::string const& prefix, std::string const& value) {
-    std::string words;
-    for_each_word(value, [&](std::string_view word) {
-        bool const plain = prefix == "throttle:" && (word == "batches" || word == "sliding");
-        append(words, (plain ? "" : prefix) + std::string(word));
-        return true;
-    });
-    return words;
 }
 
 }  // namespace sluice

@@ -25,8 +25,4 @@ namespace sluice {
 /// The shortest text that sets the same; "auto" where nothing is set.
 [[nodiscard]] std::string describe_exchange(Hints const& hints);
 
-/// The words of sluice_exchange that say what an old hint said with this value: those of
-/// sluice_exchange_data begin with "data:". `prefix` is "data:", "groups:" ...
-[[nodiscard]] std::string exchange_words(std::string const& prefix, std::string const& value);
-
 }  // namespace sluice

@@ -28,11 +28,10 @@ constexpr Knob hints[] = {
      "even, cyclic or balanced: how the file is divided among aggregators; or groups: of ranks"},
     {"romio_cb_write", "automatic", "enable: always two-phase; disable: independent writes"},
     {"romio_cb_read", "automatic", "enable: always two-phase; disable: independent reads"},
-    // For experiments, and one that is only shown.
+    // For experiments.
     {"sluice_exchange", "auto",
      "order, layers and throttle of messages between nodes: balanced,two-layer,throttle:32 ..."},
     {"sluice_aggregators", "auto", "ranks that are aggregators: 0,4,8 (only when it is opened)"},
-    {"romio_ds_write", "automatic", "shown as it was given; writes are never sieved"},
 };
 /// Those above it are for users, so a new hint is of the kind of those beside it.
 constexpr std::string_view first_for_experiments = "sluice_exchange";
@@ -45,27 +44,8 @@ static_assert(hints_of_users < std::size(hints));
 constexpr char const* no_independent = "romio_no_indep_rw";
 static_assert(std::size(hints) <= 32);  // FileHints::given has a bit for each.
 
-/// A hint that was published, whose words are words of sluice_exchange today.
-struct OldHint {
-    char const* name;
-    char const* prefix;  ///< Of each of its words.
-};
-constexpr OldHint old_hints[] = {
-    {"sluice_exchange_metadata", "metadata:"},
-    {"sluice_exchange_data", "data:"},
-    {"sluice_throttle", "throttle:"},
-    {"sluice_groups", "groups:"},
-};
-
-OldHint const* old_hint(std::string_view name) noexcept {
-    auto const* const found = std::find_if(std::begin(old_hints), std::end(old_hints),
-                                           [&](OldHint const& old) { return name == old.name; });
-    return found == std::end(old_hints) ? nullptr : found;
-}
-
 /// The bit of a hint in FileHints::given; 0 for what is no hint.
 std::uint32_t bit_of(std::string_view name) noexcept {
-    if (old_hint(name)) name = "sluice_exchange";
     if (name == no_independent) name = "romio_cb_write";
     std::uint32_t bit = 1;
     for (Knob const& knob : hints) {
@@ -92,37 +72,6 @@ void set_engine(FileHints& h, int place) noexcept {
     if (independent) h.page_cache = PageCache::direct_io;
 }
 
-/// Reads the hint sluice_exchange, then the old ones, each of which sets a part of it. One
-/// complaint names all old ones together.
-void read_exchange(Reader& reader, Lookup const& info, Hints& plan,
-                   std::vector<Complaint>& complaints) {
-    auto const set = reader.parsed("sluice_exchange", [&](std::string const& text) {
-        return with_exchange(without_exchange(plan), text);
-    });
-    if (set) plan = *set;
-    std::string first, names, words;
-    for (OldHint const& old : old_hints) {
-        auto const text = info(old.name);
-        if (!text) continue;
-        std::string const said = exchange_words(old.prefix, *text);
-        auto const changed = with_exchange(plan, said);
-        if (!changed) {
-            complaints.push_back({old.name, std::string(old.name) + "=" + *text +
-                                                " is not understood; it is ignored. It is an old "
-                                                "name: `sluice info` lists sluice_exchange"});
-            continue;
-        }
-        plan = *changed;
-        if (first.empty()) first = old.name;
-        names += (names.empty() ? "" : ", ") + std::string(old.name);
-        words += (words.empty() ? "" : ",") + said;
-    }
-    if (first.empty()) return;
-    complaints.push_back(
-        {first, names + ": old, but still works; sluice_exchange=" + words + " says the same",
-         false});
-}
-
 }  // namespace
 
 std::span<Knob const> hint_knobs() noexcept { return std::span(hints).first(hints_of_users); }
@@ -135,7 +84,6 @@ bool is_hint(std::string_view name) noexcept { return bit_of(name) != 0; }
 std::vector<std::string_view> hint_names() { return names_of(hints); }
 
 std::vector<Complaint> unknown_hints(std::vector<std::string> names) {
-    std::erase_if(names, [](std::string const& name) { return old_hint(name) != nullptr; });
     return unknown_names(names, "sluice_", hint_names());
 }
 
@@ -181,7 +129,7 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const place = reader.word("sluice_durable", {"never", "close"})) {
         h.durable = *place == 1;
     }
-    if (auto const place = reader.engine("sluice_storage")) set_engine(h, *place);
+    if (auto const place = reader.word("sluice_storage", engines)) set_engine(h, *place);
     if (auto const place = reader.word("sluice_page_cache", page_caches)) {
         h.page_cache = static_cast<PageCache>(*place);
     }
@@ -204,7 +152,10 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const place = reader.word("sluice_domains", divisions)) {
         h.plan.domains = static_cast<Domains>(*place);
     }
-    read_exchange(reader, noting, h.plan, complaints);
+    auto const exchange = reader.parsed("sluice_exchange", [&](std::string const& text) {
+        return with_exchange(without_exchange(h.plan), text);
+    });
+    if (exchange) h.plan = *exchange;
     if (auto const p = reader.word("romio_cb_write", {"enable", "disable", "automatic"})) {
         h.plan.write = strategy_of(*p);
     }
@@ -215,11 +166,7 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
         h.plan.write = h.plan.read = Strategy::two_phase;
         given |= bit_of("romio_cb_write") | bit_of("romio_cb_read");
     }
-    if (auto const p = reader.word("romio_ds_write", {"enable", "disable", "automatic"})) {
-        h.sieve_writes = strategy_of(*p);
-    }
-    for (auto i = understood; i < complaints.size(); ++i)
-        if (complaints[i].refused) given &= ~bit_of(complaints[i].name);
+    for (auto i = understood; i < complaints.size(); ++i) given &= ~bit_of(complaints[i].name);
     h.given |= given;
     return h;
 }
@@ -249,8 +196,7 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
         {"sluice_domains", describe(plan.domains)},
         {"sluice_exchange", describe_exchange(plan)},
         {"romio_cb_write", word(plan.write)},
-        {"romio_cb_read", word(plan.read)},
-        {"romio_ds_write", word(hints.sieve_writes)}};
+        {"romio_cb_read", word(plan.read)}};
     // Libraries such as PnetCDF lay their files out after the stripes, so none is made up.
     if (plan.stripe_bytes > 0) all.emplace_back("striping_unit", std::to_string(plan.stripe_bytes));
     if (plan.stripe_count > 0) {

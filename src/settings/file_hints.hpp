@@ -24,8 +24,6 @@ struct FileHints {
     Bytes write_behind = 0;  ///< Memory of a node for writes that are delayed; 0: none are.
     Bytes read_ahead = 0;    ///< The same for reads that are made before they are asked for.
     Placement placement;     ///< Of aggregators.
-    /// Of romio_ds_write, which is only shown: writes are never sieved.
-    Strategy sieve_writes = Strategy::automatic;
     /// Which hints somebody gave that were understood, bits in the order of their
     /// table: those of the system's file do not count then.
     std::uint32_t given = 0;
@@ -33,9 +31,9 @@ struct FileHints {
 };
 
 [[nodiscard]] std::span<Knob const> hint_knobs() noexcept;
-/// Hints for experiments, and those that are only shown.
+/// Hints for experiments.
 [[nodiscard]] std::span<Knob const> experiment_hint_knobs() noexcept;
-/// Of any of these tables, or an old name.
+/// Of any of these tables.
 [[nodiscard]] bool is_hint(std::string_view name) noexcept;
 
 [[nodiscard]] std::vector<Complaint> unknown_hints(std::vector<std::string> names);

@@ -18,10 +18,9 @@ struct Knob {
 /// Looks a name up; nothing or null when it is not set.
 using Lookup = std::function<std::optional<std::string>(char const* name)>;
 
-/// Something that was set and that the user is told about.
+/// Something that was set, has no effect, and that the user is told about.
 struct Complaint {
     std::string name, text;
-    bool refused = true;  ///< The value has no effect; false: it has, but there is a newer way.
 };
 
 }  // namespace sluice

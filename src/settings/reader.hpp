@@ -57,15 +57,6 @@ public:
         if (text && !value) complain(name, *text, "is not understood; it says " + meaning(name));
         return value;
     }
-    /// The place of the storage engine among `engines`. POSIX AIO was one of them.
-    std::optional<int> engine(char const* name) {
-        if (lookup_(name) != "aio") return word(name, engines);
-        complaints_.push_back({name,
-                               std::string(name) + "=aio: the engine for POSIX AIO was removed, "
-                                                   "because it was never faster; threads is taken",
-                               false});
-        return static_cast<int>(StorageEngine::threads);
-    }
     Bytes fallback(char const* name) const {
         for (Knob const& knob : knobs_) {
             if (std::string(knob.name) == name) return parse_bytes(knob.fallback).value_or(0);
@@ -90,7 +81,7 @@ private:
 };
 
 [[nodiscard]] std::vector<std::string_view> names_of(std::span<Knob const> knobs);
-/// Of all hints, without old ones.
+/// Of all hints.
 [[nodiscard]] std::vector<std::string_view> hint_names();
 
 /// The complaint about a part of the value of `variable` that is not name=value, or whose name is

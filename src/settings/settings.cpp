@@ -64,47 +64,12 @@ constexpr Knob of_tests[] = {
     {"libfabric", "none", "a file that is opened in place of the libfabric that would be found"},
 };
 
-/// A variable that was published, and where its value is said today.
-struct OldVariable {
-    char const* name;
-    char const* variable;  ///< Null: nowhere, it has no effect.
-    char const* word;
-};
-constexpr OldVariable old_variables[] = {
-    {"SLUICE_RANKS_PER_NODE", "SLUICE_TEST", "ranks_per_node"},
-    {"SLUICE_SHARED_MEMORY", "SLUICE_TEST", "shared_memory"},
-    {"SLUICE_VIEW_PIECES", "SLUICE_TEST", "view_pieces"},
-    {"SLUICE_CACHE", "SLUICE_TEST", "cache"},
-    {"SLUICE_DEVICE", "SLUICE_TEST", "device"},
-    {"SLUICE_STORAGE", "SLUICE_HINTS", "sluice_storage"},
-    {"SLUICE_SLICE", nullptr, nullptr},
-    {"SLUICE_PROGRESS", nullptr, nullptr},
-};
-
 /// Known, but no settings: of the command, and of the tests.
 constexpr std::string_view other_variables[] = {
     "SLUICE_COMMAND",       "SLUICE_PYTHON",   "SLUICE_KEEPER", "SLUICE_DEVICE_SECRET",
     "SLUICE_SOURCE_DIR",    "SLUICE_PICTURES", "SLUICE_PRINT",  "SLUICE_NODES_INSIDE",
     "SLUICE_UPDATE_GOLDEN", "SLUICE_TEST"};
 constexpr std::string_view test_variables = "SLUICE_TEST_";
-
-using Given = std::map<std::string, std::string>;
-
-/// What a variable with words says, and what old variables say of these words, which counts less.
-Given words_of(char const* variable, Lookup const& environment, Given given,
-               std::vector<Complaint>& complaints) {
-    for (OldVariable const& old : old_variables) {
-        if (!old.variable || std::string_view(old.variable) != variable) continue;
-        auto const value = environment(old.name);
-        if (!value) continue;
-        given.try_emplace(old.word, *value);
-        complaints.push_back({old.name,
-                              std::string(old.name) + " is an old name, which still works: set " +
-                                  variable + "=" + old.word + "=" + *value + " in its place",
-                              false});
-    }
-    return given;
-}
 
 bool is_of_tests(std::string_view name) {
     return std::any_of(std::begin(of_tests), std::end(of_tests),
@@ -113,11 +78,8 @@ bool is_of_tests(std::string_view name) {
 
 void read_test_settings(Lookup const& environment, Settings& s,
                         std::vector<Complaint>& complaints) {
-    Given const given =
-        words_of("SLUICE_TEST", environment,
-                 assignments(environment("SLUICE_TEST").value_or("none"), "SLUICE_TEST",
-                             is_of_tests, names_of(of_tests), complaints),
-                 complaints);
+    auto const given = assignments(environment("SLUICE_TEST").value_or("none"), "SLUICE_TEST",
+                                   is_of_tests, names_of(of_tests), complaints);
     Lookup const lookup = lookup_in(given);
     Reader reader(lookup, of_tests, complaints, "SLUICE_TEST: ");
     auto const number = [&](char const* name) {
@@ -137,10 +99,8 @@ void read_test_settings(Lookup const& environment, Settings& s,
 }
 
 void read_hints_of_all(Lookup const& environment, Settings& s, std::vector<Complaint>& complaints) {
-    Given const given = words_of("SLUICE_HINTS", environment,
-                                 assignments(environment("SLUICE_HINTS").value_or("none"),
-                                             "SLUICE_HINTS", is_hint, hint_names(), complaints),
-                                 complaints);
+    auto const given = assignments(environment("SLUICE_HINTS").value_or("none"), "SLUICE_HINTS",
+                                   is_hint, hint_names(), complaints);
     s.hints = read_hints(lookup_in(given), s.hints, complaints);
 }
 
@@ -217,11 +177,7 @@ std::vector<Complaint> unknown_names(std::vector<std::string> const& names, std:
 std::vector<Complaint> unknown_variables(std::vector<std::string> names) {
     std::vector<std::string_view> known(std::begin(other_variables), std::end(other_variables));
     for (Knob const& knob : variables) known.emplace_back(knob.name);
-    std::erase_if(names, [](std::string const& name) {
-        return name.starts_with(test_variables) ||
-               std::any_of(std::begin(old_variables), std::end(old_variables),
-                           [&](OldVariable const& old) { return name == old.name; });
-    });
+    std::erase_if(names, [](std::string const& name) { return name.starts_with(test_variables); });
     return unknown_names(names, "SLUICE_", known);
 }
 
@@ -257,10 +213,6 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     s.hints.read_ahead = number("SLUICE_READ_AHEAD");
     read_test_settings(lookup, s, complaints);
     read_hints_of_all(lookup, s, complaints);
-    for (OldVariable const& old : old_variables) {
-        if (old.variable || !lookup(old.name)) continue;
-        complaints.push_back({old.name, std::string(old.name) + " was removed and has no effect"});
-    }
     return s;
 }
 

@@ -111,13 +111,12 @@ def cases_of_pointers():
 def cases_of_romio_hints():
     """ROMIO's file of hints, which only the first rank sees: what holds on all."""
     lines = ("# a comment;cb_nodes 1;cb_buffer_size 8192;romio_cb_write enable;"
-             "romio_cb_read disable;  romio_ds_write   disable ;cb_config_list *:1;"
+             "  romio_cb_read   disable ;cb_config_list *:1;"
              "striping_unit 8192;striping_factor 3;sluice_domains cyclic;sluice_durable close;"
              "cb_nodes 2;one_word;three words here;unknown value")
     values = {"cb_nodes": 1, "cb_buffer_size": 8192, "romio_cb_write": "enable",
-              "romio_cb_read": "disable", "romio_ds_write": "disable", "cb_config_list": "*:1",
-              "striping_unit": 8192, "striping_factor": 3, "sluice_domains": "cyclic",
-              "sluice_durable": "close"}
+              "romio_cb_read": "disable", "cb_config_list": "*:1", "striping_unit": 8192,
+              "striping_factor": 3, "sluice_domains": "cyclic", "sluice_durable": "close"}
 
     def case(name, text, given, *expected, settings=None):
         return Case(f"ROMIO_HINTS: {name}", "romio_hints.c", [*expected],
@@ -158,14 +157,6 @@ def cases_of_files(mpi):
         Case("hint sluice=disable", "files.c", [BY_MPI], "{program} {path} {path} sluice disable"),
         Case("SLUICE=off", "files.c", [BY_MPI], preload=("sluice",), settings={"SLUICE": "off"}),
         Case("SLUICE=off, sluice run", "files.c", [BY_MPI], settings={"SLUICE": "off"}),
-        Case("an old variable", "files.c",
-             [BY_SLUICE, once("SLUICE_RANKS_PER_NODE is an old name")],
-             settings={"SLUICE_RANKS_PER_NODE": "2"}),
-        Case("an old hint", "files.c",
-             [BY_SLUICE, once("sluice_exchange=throttle:4 says the same")],
-             "{program} {path} {path} sluice_throttle 4"),
-        Case("an engine that was removed", "files.c", [BY_SLUICE, once("threads is taken")],
-             "{program} {path} {path} sluice_storage aio"),
         Case("device memory on one rank", "device.c", ["device: the driver was asked"]),
         Case("device memory that takes no bytes", "device.c", ["device: failures were told"],
              defines=("-DUNPACK_FAILS",)),

@@ -36,17 +36,9 @@ static void show(MPI_File file, int rank, char const* const* names) {
 }
 
 int main(int argc, char** argv) {
-    char const* const names[] = {"cb_nodes",
-                                 "cb_buffer_size",
-                                 "romio_cb_write",
-                                 "romio_cb_read",
-                                 "romio_ds_write",
-                                 "cb_config_list",
-                                 "striping_unit",
-                                 "striping_factor",
-                                 "sluice_domains",
-                                 "sluice_durable",
-                                 NULL};
+    char const* const names[] = {
+        "cb_nodes",      "cb_buffer_size",  "romio_cb_write", "romio_cb_read",  "cb_config_list",
+        "striping_unit", "striping_factor", "sluice_domains", "sluice_durable", NULL};
     make_lines(argv[1], argv[2]);
     MPI_Init(&argc, &argv);
     int rank, ranks;

@@ -1,4 +1,4 @@
-// Hints: what is understood, what is refused, that nonsense changes nothing, and old names.
+// Hints: what is understood, what is refused, and that nonsense changes nothing.
 #include "settings_cases.hpp"
 
 #include <gtest/gtest.h>
@@ -48,8 +48,7 @@ TEST(Hints, NonsenseIsToldAndIgnored) {
     FileHints before;
     before.plan.window_bytes = 12345;
     before.plan.read = Strategy::two_phase;
-    std::vector<std::string> names{"sluice_exchange_metadata", "sluice_exchange_data",
-                                   "sluice_throttle", "sluice_groups"};
+    std::vector<std::string> names;
     for (Knob const& knob : hint_knobs()) names.emplace_back(knob.name);
     for (Knob const& knob : experiment_hint_knobs()) names.emplace_back(knob.name);
     std::erase(names, "cb_config_list");  // Hosts have any name.
@@ -77,15 +76,6 @@ TEST(Hints, StorageIsRead) {
     auto const independent = ReadHints(Table{{"sluice_storage", "direct"}}).hints;
     EXPECT_EQ(independent.storage, StorageEngine::threads);
     EXPECT_EQ(independent.page_cache, PageCache::direct_io);
-}
-
-TEST(Hints, PosixAioIsServedByThreadsWithOneWarning) {
-    ReadHints const read(Table{{"sluice_storage", "aio"}});
-    EXPECT_EQ(read.hints.storage, StorageEngine::threads);
-    ASSERT_EQ(read.complaints.size(), 1u);
-    EXPECT_FALSE(read.complaints[0].refused);
-    EXPECT_NE(read.complaints[0].text.find("threads is taken"), std::string::npos);
-    EXPECT_NE(read.hints.given, 0u) << "the system's file does not count then";
 }
 
 TEST(Hints, DurableIsRead) {
@@ -146,33 +136,6 @@ RC_GTEST_PROP(ExchangeHint, ReadsBackWhatIsInForce, ()) {
     ReadHints const read(Table{{"sluice_exchange", text}});
     RC_ASSERT(read.complaints.empty());
     RC_ASSERT(read.hints.plan == set.plan);
-}
-
-TEST(ExchangeHint, OldNamesStillWorkWithOneWarning) {
-    ReadHints const read(Table{{"sluice_exchange_metadata", "one-layer,spread-out,synchronous"},
-                               {"sluice_exchange_data", "two-layer,balanced"},
-                               {"sluice_throttle", "32,batches"},
-                               {"sluice_groups", "2"}});
-    ASSERT_EQ(read.complaints.size(), 1u);
-    EXPECT_FALSE(read.complaints[0].refused);
-    std::string const now = "sluice_exchange=metadata:one-layer,metadata:spread-out,"
-                            "metadata:synchronous,data:two-layer,data:balanced,throttle:32,batches,"
-                            "groups:2";
-    EXPECT_NE(read.complaints[0].text.find(now), std::string::npos) << read.complaints[0].text;
-    EXPECT_EQ(ReadHints(Table{{"sluice_exchange", now.substr(now.find('=') + 1)}}).hints.plan,
-              read.hints.plan);
-    EXPECT_EQ(read.hints.plan.metadata,
-              (Delivery{Kernel::spread_out, Layers::one, 1, 0, 0, {32, 1}}));
-    EXPECT_EQ(read.hints.plan.data.throttle, (Throttle{32, 1}));
-    EXPECT_TRUE(unknown_hints({"sluice_throttle", "sluice_groups"}).empty());
-}
-
-TEST(ExchangeHint, AnOldNameSetsItsPartOnly) {
-    FileHints before;
-    before.plan.data = {Kernel::pairwise, Layers::two};
-    Hints const plan = ReadHints(Table{{"sluice_throttle", "4"}}, before).hints.plan;
-    before.plan.data.throttle = {4, 0};
-    EXPECT_EQ(plan.data, before.plan.data);
 }
 
 TEST(Hints, InForceReadsBackAsWhatIsInForce) {

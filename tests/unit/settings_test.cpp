@@ -1,4 +1,4 @@
-// Settings: what is understood, what is refused, that nonsense changes nothing, and old names.
+// Settings: what is understood, what is refused, and that nonsense changes nothing.
 #include "base/byte_count.hpp"
 #include "base/nearest.hpp"
 #include "settings_cases.hpp"
@@ -155,55 +155,6 @@ TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
 TEST(Settings, AreFew) {
     EXPECT_LE(environment_knobs().size(), 19u);
     EXPECT_LE(hint_knobs().size(), 14u);
-}
-
-struct OldName {
-    char const* variable;
-    char const* value;
-    char const* now;  ///< What the warning names.
-};
-
-TEST(Settings, OldVariablesStillWorkWithOneWarning) {
-    constexpr OldName old[] = {{"SLUICE_RANKS_PER_NODE", "3", "SLUICE_TEST=ranks_per_node=3"},
-                               {"SLUICE_SHARED_MEMORY", "off", "SLUICE_TEST=shared_memory=off"},
-                               {"SLUICE_VIEW_PIECES", "7", "SLUICE_TEST=view_pieces=7"},
-                               {"SLUICE_CACHE", "1K", "SLUICE_TEST=cache=1K"},
-                               {"SLUICE_DEVICE", "hdd", "SLUICE_TEST=device=hdd"},
-                               {"SLUICE_STORAGE", "mpi", "SLUICE_HINTS=sluice_storage=mpi"}};
-    Table all;
-    for (OldName const& one : old) {
-        EXPECT_TRUE(unknown_variables({one.variable}).empty()) << "it is told once";
-        all[one.variable] = one.value;
-        ReadSettings const read(Table{{one.variable, one.value}});
-        ASSERT_EQ(read.complaints.size(), 1u) << one.variable;
-        EXPECT_FALSE(read.complaints[0].refused);
-        EXPECT_NE(read.complaints[0].text.find(one.now), std::string::npos)
-            << read.complaints[0].text;
-    }
-    ReadSettings const read(all);
-    EXPECT_EQ(read.complaints.size(), std::size(old));
-    EXPECT_EQ(read.settings.ranks_per_node, 3);
-    EXPECT_FALSE(read.settings.shared_memory);
-    EXPECT_EQ(read.settings.view_pieces, 7);
-    EXPECT_EQ(read.settings.cache_bytes, 1024);
-    EXPECT_EQ(read.settings.device, "hdd");
-    EXPECT_EQ(read.settings.hints.storage, StorageEngine::mpi);
-}
-
-TEST(Settings, TheNewNameWinsOverTheOldOne) {
-    ReadSettings const read(Table{{"SLUICE_RANKS_PER_NODE", "3"},
-                                  {"SLUICE_TEST", "ranks_per_node=2"},
-                                  {"SLUICE_STORAGE", "mpi"},
-                                  {"SLUICE_HINTS", "sluice_storage=uring"}});
-    EXPECT_EQ(read.settings.ranks_per_node, 2);
-    EXPECT_EQ(read.settings.hints.storage, StorageEngine::uring);
-}
-
-TEST(Settings, ARemovedVariableIsToldOnce) {
-    ReadSettings const read(Table{{"SLUICE_SLICE", "300"}});
-    ASSERT_EQ(read.complaints.size(), 1u);
-    EXPECT_EQ(read.complaints[0].text, "SLUICE_SLICE was removed and has no effect");
-    EXPECT_TRUE(unknown_variables({"SLUICE_SLICE"}).empty());
 }
 
 TEST(Settings, AComplaintNamesTheVariableAndItsValue) {

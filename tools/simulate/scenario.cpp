@@ -97,12 +97,7 @@ void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
         return found == texts.end() ? std::nullopt : std::optional(found->second);
     };
     hints = read_hints(lookup, before, complaints).plan;
-    for (Complaint const& complaint : complaints) {
-        if (complaint.refused)
-            description.fail(complaint.text);
-        else
-            std::fprintf(stderr, "sluice: hint %s\n", complaint.text.c_str());
-    }
+    for (Complaint const& complaint : complaints) description.fail(complaint.text);
     for (auto const& [name, value] : texts) {
         if (!is_hint(name)) description.fail("there is no hint '" + name + "'");
     }

@@ -40,7 +40,7 @@ OwnHints::OwnHints(MPI_Info given, FileHints before) : hints(std::move(before)),
     for_mpi = copy_;
     for (auto const& complaint : complaints) {
         warn("hint " + complaint.text);
-        if (complaint.refused) PMPI_Info_delete(copy_, complaint.name.c_str());
+        PMPI_Info_delete(copy_, complaint.name.c_str());
     }
 }
 
