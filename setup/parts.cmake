@@ -15,7 +15,7 @@ set(compiled_alone
     machine_text mapping mode_app mode_choice mode_domains mode_exchange mpi_parts node_network
     overlap pattern patterns peers placement planning
     price_choice report schedule_check secret server service settings shapes striping team transfers
-    transform type_tree uring work world)
+    transform type_tree work world)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
 # sluice_alone(<file>...): marks those that are. A program's parser of options is one as well: half

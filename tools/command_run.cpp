@@ -306,10 +306,10 @@ int command_bench(int argc, char** argv) {
     if (what == "nvm") return command_nvm(argc - 1, argv + 1);
     auto const part = part_for_own(argc, argv);
     if (!part) return bad_usage;
-    if (what == "storage") {  // The engines by themselves: nothing is preloaded.
-        std::string engines = part->folder + "/libexec/sluice-storage";
-        if (!is_built(engines)) return 1;
-        argv[0] = engines.data();
+    if (what == "storage") {  // By itself: nothing is preloaded.
+        std::string storage = part->folder + "/libexec/sluice-storage";
+        if (!is_built(storage)) return 1;
+        argv[0] = storage.data();
         return become(argv);
     }
     bool const collectives = what == "overhead" || what == "kernels";

@@ -42,7 +42,7 @@ constexpr Command commands[] = {
      "mpiexec; see sluice replay --help",
      sluice::command_replay},
     {"bench", "bench [OPTION ...]",
-     "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage engines; bench "
+     "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage threads; bench "
      "nvm: the NVM paper's study; bench overhead, bench kernels: collectives between memories",
      sluice::command_bench},
     {"calibrate", "calibrate [--dir FOLDER] [OPTION ...]",

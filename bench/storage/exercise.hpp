@@ -1,4 +1,4 @@
-// What is asked of an engine: transfers like the library's own, so many under way at once.
+// What is asked of the storage: transfers like the library's own, so many under way at once.
 #pragma once
 #include "storage/stored_file.hpp"
 

@@ -1,7 +1,8 @@
-// sluice-storage (`sluice bench storage`): every storage engine on every device, in turn, so that
-// what else the machine does meets all of them. Without MPI.
-#include "bench/storage/engines.hpp"
+// sluice-storage (`sluice bench storage`): the library's storage with 1, 2 and 8 threads, through
+// the page cache and by direct I/O, on every device, in turn, so that what else the machine does
+// meets all of them. Without MPI.
 #include "bench/storage/exercise.hpp"
+#include "bench/storage/setups.hpp"
 #include "bench/storage/target.hpp"
 #include "tools/command_line.hpp"
 
@@ -39,7 +40,7 @@ Quartiles quartiles_of(std::vector<double> values) {
     return {at(0.5), at(0.25), at(0.75)};
 }
 
-/// One engine's times of an exercise, a repetition each.
+/// One setup's times of an exercise, a repetition each.
 struct Times {
     std::vector<double> write, read;
     [[nodiscard]] std::vector<double> const& of(Direction way) const {
@@ -49,12 +50,7 @@ struct Times {
 
 class Bench {
 public:
-    explicit Bench(Options const& options) : options_(options), engines_(all_engines()) {
-        std::erase_if(engines_, [](auto const& engine) {
-            if (!engine->missing().empty())
-                std::printf("%s: %s\n", engine->name().c_str(), engine->missing().c_str());
-            return !engine->missing().empty();
-        });
+    explicit Bench(Options const& options) : options_(options), setups_(all_setups()) {
         if (!options.json.empty()) json_ = std::fopen(options.json.c_str(), "ae");
     }
     ~Bench() {
@@ -92,9 +88,9 @@ private:
     }
 
     /// Both directions over the same bytes; what was written is what must be read.
-    void run(Engine& engine, Exercise const& exercise, int transfers, Times& times) {
+    void run(StorageSetup& setup, Exercise const& exercise, int transfers, Times& times) {
         Trial trial(exercise, options_.file_bytes, transfers, ++generation_);
-        auto const file = engine.open(path_, trial.ringer());
+        auto const file = setup.open(path_, trial.ringer());
         times.write.push_back(trial.run(*file, Direction::write, generation_));
         times.read.push_back(trial.run(*file, Direction::read, generation_));
         wrong_ += trial.wrong();
@@ -107,7 +103,7 @@ private:
         int transfers = 2 * exercise.under_way;
         for (;;) {
             Times times;
-            run(*engines_.front(), exercise, transfers, times);
+            run(*setups_.front(), exercise, transfers, times);
             double const seconds = std::min(times.write.back(), times.read.back());
             bool const whole_file = transfers * exercise.transfer_bytes >= options_.file_bytes;
             if (seconds >= options_.seconds || whole_file) return transfers;
@@ -118,12 +114,12 @@ private:
     void measure(Target const& target, Exercise const& exercise) {
         progress(target, exercise, 0);
         int const transfers = transfers_for(exercise);
-        std::vector<Times> times(engines_.size());
+        std::vector<Times> times(setups_.size());
         for (int turn = 0; turn < options_.repeat; ++turn) {
             progress(target, exercise, turn);
-            for (std::size_t i = 0; i < engines_.size(); ++i) {
-                std::size_t const next = (i + static_cast<std::size_t>(turn)) % engines_.size();
-                run(*engines_[next], exercise, transfers, times[next]);
+            for (std::size_t i = 0; i < setups_.size(); ++i) {
+                std::size_t const next = (i + static_cast<std::size_t>(turn)) % setups_.size();
+                run(*setups_[next], exercise, transfers, times[next]);
             }
         }
         if (shows_progress()) std::fprintf(stderr, "\r%60s\r", "");
@@ -143,17 +139,17 @@ private:
                 std::vector<Times> const& times) {
         char const* const direction = way == Direction::write ? "write" : "read";
         std::printf("\n%s, %s, %s: %d transfers\n  %-10s %-6s %11s %23s %7s  %s\n",
-                    target.name().c_str(), exercise.name, direction, transfers, "engine", "cache",
+                    target.name().c_str(), exercise.name, direction, transfers, "storage", "cache",
                     "ms", "quartiles", "MB/s", "/ threads 2 (quartiles)");
         for (PageCache const cache : {PageCache::keep, PageCache::direct_io}) {
             std::size_t const base = find_baseline(cache), best = find_best(cache, way, times);
-            for (std::size_t i = 0; i < engines_.size(); ++i) {
-                if (engines_[i]->page_cache() != cache) continue;
+            for (std::size_t i = 0; i < setups_.size(); ++i) {
+                if (setups_[i]->page_cache() != cache) continue;
                 std::vector<double> ratios;
                 auto const& own = times[i].of(way);
                 for (std::size_t turn = 0; turn < own.size(); ++turn)
                     ratios.push_back(own[turn] / times[base].of(way)[turn]);
-                Line const line{target.name(),     exercise.name,        direction, *engines_[i],
+                Line const line{target.name(),     exercise.name,        direction, *setups_[i],
                                 quartiles_of(own), quartiles_of(ratios), i == best};
                 print(line);
                 if (json_) record(line);
@@ -165,19 +161,19 @@ private:
 
     struct Line {
         std::string target, exercise, direction;
-        Engine const& engine;
+        StorageSetup const& setup;
         Quartiles seconds, ratio;
         bool best;
     };
 
-    static char const* cache_name(Engine const& engine) {
-        return engine.page_cache() == PageCache::keep ? "keep" : "direct";
+    static char const* cache_name(StorageSetup const& setup) {
+        return setup.page_cache() == PageCache::keep ? "keep" : "direct";
     }
 
     void print(Line const& line) const {
         double const rate = static_cast<double>(bytes_) / line.seconds.median / 1e6;
         std::printf("%c %-10s %-6s %11.3f %11.3f %11.3f %7.1f  %.3f (%.3f .. %.3f)\n",
-                    line.best ? '*' : ' ', line.engine.name().c_str(), cache_name(line.engine),
+                    line.best ? '*' : ' ', line.setup.name().c_str(), cache_name(line.setup),
                     1e3 * line.seconds.median, 1e3 * line.seconds.low, 1e3 * line.seconds.high,
                     rate, line.ratio.median, line.ratio.low, line.ratio.high);
     }
@@ -198,31 +194,31 @@ private:
             R"("command": "%s", "date": "%s"})"
             "\n",
             line.target.c_str(), line.exercise.c_str(), line.direction.c_str(),
-            line.engine.name().c_str(), cache_name(line.engine), static_cast<long long>(bytes_),
+            line.setup.name().c_str(), cache_name(line.setup), static_cast<long long>(bytes_),
             line.seconds.median, line.seconds.low, line.seconds.high, line.ratio.median,
             line.ratio.low, line.ratio.high, line.best ? "true" : "false", options_.repeat,
             std::thread::hardware_concurrency(), SLUICE_VERSION, options_.command.c_str(), date);
     }
 
     [[nodiscard]] std::size_t find_baseline(PageCache cache) const {
-        auto const found = std::find_if(engines_.begin(), engines_.end(), [&](auto const& engine) {
-            return engine->name() == baseline && engine->page_cache() == cache;
+        auto const found = std::find_if(setups_.begin(), setups_.end(), [&](auto const& setup) {
+            return setup->name() == baseline && setup->page_cache() == cache;
         });
-        return static_cast<std::size_t>(found - engines_.begin());
+        return static_cast<std::size_t>(found - setups_.begin());
     }
     [[nodiscard]] std::size_t find_best(PageCache cache, Direction way,
                                         std::vector<Times> const& times) const {
         std::size_t best = find_baseline(cache);
-        for (std::size_t i = 0; i < engines_.size(); ++i) {
+        for (std::size_t i = 0; i < setups_.size(); ++i) {
             bool const faster =
                 quartiles_of(times[i].of(way)).median < quartiles_of(times[best].of(way)).median;
-            if (engines_[i]->page_cache() == cache && faster) best = i;
+            if (setups_[i]->page_cache() == cache && faster) best = i;
         }
         return best;
     }
 
     Options const& options_;
-    std::vector<std::unique_ptr<Engine>> engines_;
+    std::vector<std::unique_ptr<StorageSetup>> setups_;
     std::FILE* json_ = nullptr;
     std::string path_;
     std::uint64_t generation_ = 0;
@@ -231,12 +227,12 @@ private:
 };
 
 int parse(int argc, char** argv, Options& o) {
-    CLI::App app("Compares the storage engines of Sluice on devices.", "sluice bench storage");
+    CLI::App app("Compares numbers of storage threads on devices.", "sluice bench storage");
     app.add_option("--device", o.devices, "emulated: hdd,ssd,nvm (the default), files, or none")
         ->delimiter(',');
     app.add_option("--dir", o.folders, "folders of real file systems (default: /tmp,/dev/shm)")
         ->delimiter(',');
-    app.add_option("--repeat", o.repeat, "measurements of each engine (default: 7)")
+    app.add_option("--repeat", o.repeat, "measurements of each (default: 7)")
         ->check(CLI::PositiveNumber);
     app.add_option("--seconds", o.seconds, "of each, at least (default: 0.05)")
         ->check(CLI::PositiveNumber);

@@ -140,7 +140,7 @@ def stages():
         "else the helper thread, while the program computes", "#fdf3e3", 7.5)
     for number, (name, text) in enumerate((("node", "shared memory,\ncounters, doorbells"),
                                            ("between nodes", "libfabric,\nor messages of the MPI"),
-                                           ("file", "pwritev and preadv,\nor io_uring"))):
+                                           ("file", "pwritev and preadv,\nwith or without direct I/O"))):
         x = 2 + 26.2 * number
         box(axes, x, 2, 23.4, 7, "", "#e9f4ee")
         label(axes, x + 11.7, 7.4, name, ha="center", fontweight="bold")

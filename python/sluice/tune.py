@@ -81,8 +81,7 @@ def exchanges(ranks: int, collective: bool) -> list[str]:
 
 def storages() -> list[str]:
     """How bytes reach the file."""
-    direct = "sluice_page_cache=direct"
-    return ["sluice_storage=uring", direct, f"sluice_storage=uring;{direct}"]
+    return ["sluice_page_cache=direct"]
 
 
 def candidates(ranks: int, collective: bool, behind: bool) -> list[Candidate]:

@@ -1,16 +1,9 @@
-// Who moves the bytes between memory and the file, and what becomes of the system's page cache on
-// the way: named by hints, obeyed by those of src/storage.
+// What becomes of the system's page cache when bytes are moved between memory and the file, and how
+// much one request moves: what plans and storage both know.
 #pragma once
 #include <cstdint>
 
 namespace sluice {
-
-/// Who waits for the device in transfers of nonblocking calls.
-enum class StorageEngine : std::uint8_t {
-    automatic,
-    threads,  ///< Storage threads, in pwritev and preadv.
-    uring,    ///< io_uring.
-};
 
 /// What becomes of the page cache of the bytes that a file transfers.
 enum class PageCache : std::uint8_t {

@@ -10,8 +10,6 @@ namespace {
 constexpr Knob hints[] = {
     {"sluice", "enable", "disable: leave this file to the MPI (only when it is opened)"},
     {"sluice_durable", "never", "close: what was written is on the device when the file is closed"},
-    {"sluice_storage", "auto",
-     "threads, uring or direct: who moves the bytes (only when it is opened)"},
     {"sluice_page_cache", "keep",
      "direct: direct I/O, past the page cache (only when it is opened)"},
     {"sluice_write_behind", "0",
@@ -63,13 +61,6 @@ Strategy strategy_of(int place) noexcept {
     return place == 0   ? Strategy::two_phase
            : place == 1 ? Strategy::independent
                         : Strategy::automatic;
-}
-
-/// `direct`: storage threads past the page cache.
-void set_engine(FileHints& h, int place) noexcept {
-    bool const independent = place == static_cast<int>(engines.size()) - 1;
-    h.storage = independent ? StorageEngine::threads : static_cast<StorageEngine>(place);
-    if (independent) h.page_cache = PageCache::direct_io;
 }
 
 }  // namespace
@@ -129,7 +120,6 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const place = reader.word("sluice_durable", {"never", "close"})) {
         h.durable = *place == 1;
     }
-    if (auto const place = reader.word("sluice_storage", engines)) set_engine(h, *place);
     if (auto const place = reader.word("sluice_page_cache", page_caches)) {
         h.page_cache = static_cast<PageCache>(*place);
     }
@@ -185,7 +175,6 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
     std::vector<std::pair<std::string, std::string>> all{
         {"sluice", "enable"},
         {"sluice_durable", hints.durable ? "close" : "never"},
-        {"sluice_storage", engines.begin()[static_cast<std::size_t>(hints.storage)]},
         {"sluice_page_cache", page_caches.begin()[static_cast<std::size_t>(hints.page_cache)]},
         {"sluice_write_behind", std::to_string(hints.write_behind)},
         {"sluice_read_ahead", std::to_string(hints.read_ahead)},

@@ -19,7 +19,6 @@ struct FileHints {
     Hints plan;
     bool disabled = false;  ///< The file is left to the MPI.
     bool durable = false;   ///< Flushed to the device when it is closed.
-    StorageEngine storage = StorageEngine::automatic;
     PageCache page_cache = PageCache::keep;
     Bytes write_behind = 0;  ///< Memory of a node for writes that are delayed; 0: none are.
     Bytes read_ahead = 0;    ///< The same for reads that are made before they are asked for.

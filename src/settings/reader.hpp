@@ -6,10 +6,6 @@
 
 namespace sluice {
 
-/// Words of sluice_storage. The last one is a short form: see file_hints.cpp.
-inline constexpr std::initializer_list<char const*> engines = {"auto", "threads", "uring",
-                                                               "direct"};
-
 /// Collects what could not be understood.
 class Reader {
 public:

@@ -13,9 +13,8 @@ namespace sluice {
 
 namespace {
 
-char const* name_of_call(Route const& route, Direction direction, int count) noexcept {
+char const* name_of_call(Direction direction, int count) noexcept {
     bool const write = direction == Direction::write;
-    if (route.uring) return write ? "io_uring write" : "io_uring read";
     if (count == 1) return write ? "pwrite" : "pread";
     return write ? "pwritev" : "preadv";
 }
@@ -78,7 +77,7 @@ void Batch::add(Segment const& segment) noexcept {
 bool Batch::ask(Route const& route, Transfer& transfer) {
     for (bool left = first_ < end_; left;) {
         Bytes const bytes = choose(route, transfer.direction);
-        call_ = name_of_call(route, transfer.direction, count());
+        call_ = name_of_call(transfer.direction, count());
         bool const write = transfer.direction == Direction::write;
         if (route.faults) [[unlikely]] {
             long const met =
@@ -104,9 +103,7 @@ bool Batch::ask(Route const& route, Transfer& transfer) {
 
 void Batch::begin_trace(Route const& route, Transfer const& transfer) noexcept {
     bool const write = transfer.direction == Direction::write;
-    auto const how = route.uring   ? TraceRequest::uring
-                     : count() > 1 ? TraceRequest::vectored
-                                   : TraceRequest::single;
+    auto const how = count() > 1 ? TraceRequest::vectored : TraceRequest::single;
     tracer_ = route.tracer;
     event_ = {.begin = tracer_->now(),
               .operation = transfer.operation,

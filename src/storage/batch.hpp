@@ -1,6 +1,6 @@
 // A Batch gathers the segments of a transfer that touch in the file and cuts requests to the system
 // from them. It decides which way each request goes, and takes its answer: a short count, an error,
-// the end of the file. All engines use it: storage/posix.hpp, storage/uring.hpp.
+// the end of the file.
 #pragma once
 #include "base/engine.hpp"
 #include "schedule/port.hpp"
@@ -14,16 +14,11 @@ namespace sluice {
 /// Linux transfers at most 2 GiB - 4 KiB at once.
 inline constexpr Bytes bytes_at_once = Bytes{1} << 30;
 
-/// What engines that have several requests of a transfer under way make of it.
-inline constexpr std::size_t batches_under_way = 8;
-inline constexpr Bytes batch_bytes_under_way = Bytes{1} << 20;
-
 /// How requests of a file reach the system.
 struct Route {
     int fd = -1;
     DirectIo* direct_io = nullptr;  ///< Null: everything through the page cache.
     Faults* faults = nullptr;       ///< Null but in tests.
-    bool uring = false;             ///< They go by io_uring: for messages.
     Tracer* tracer = nullptr;       ///< Null: there is no trace.
     std::uint16_t traced_file = 0;  ///< Its name there.
 
@@ -56,6 +51,7 @@ public:
 
     /// The next ones that touch; false at the end.
     bool fill(Batch& batch);
+    [[nodiscard]] bool has_more() const noexcept { return ahead_.has_value(); }
 
 private:
     Transfer& transfer_;

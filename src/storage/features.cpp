@@ -1,7 +1,6 @@
 // The trials of system calls. See features.hpp.
 #include "storage/features.hpp"
 
-#include "storage/uring.hpp"
 #include "system/fd_passing.hpp"
 #include "system/shared_memory.hpp"
 
@@ -74,7 +73,6 @@ std::vector<Feature> system_features() {
              memory->reserve({0, trial_bytes}) ? "touched page by page" : "independent transfers"});
     }
     all.push_back(limits());
-    all.push_back({"io_uring", Uring::available(), "storage threads"});
     return all;
 }
 

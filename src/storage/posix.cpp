@@ -1,8 +1,8 @@
-// How transfers are run, and which engine gets them. See posix.hpp.
+// How transfers are run. See posix.hpp.
 #include "storage/posix.hpp"
 
+#include "storage/divided_transfer.hpp"
 #include "storage/range_lock.hpp"
-#include "storage/uring.hpp"
 #include "system/errno_status.hpp"
 
 #include <cerrno>
@@ -120,10 +120,20 @@ bool PosixFile::prepare(Transfer& transfer) {
 /// Where no device is behind it, a read of a piece costs one system call and no staging (decision
 /// 0014). Elsewhere it may cost a seek, or a message and a lock of the file's servers.
 Bytes PosixFile::independent_piece_bytes(Direction way) {
-    if (way == Direction::write) return Storage::independent_piece_bytes(way);
+    bool const alone = way == Direction::read && !has_device();
+    return alone ? direct_read_bytes_in_memory : Storage::independent_piece_bytes(way);
+}
+
+bool PosixFile::has_device() {
     int known = in_memory_;
     if (known < 0) in_memory_ = known = is_in_memory(route_.fd) ? 1 : 0;
-    return known == 1 ? direct_read_bytes_in_memory : Storage::independent_piece_bytes(way);
+    return known == 0;
+}
+
+/// Requests that wait for a device gain when several are under way. Writes into the page cache do
+/// not: the system copies those of a file one after the other.
+bool PosixFile::may_divide(Direction way) {
+    return (way == Direction::read || direct_io_) && has_device();
 }
 
 void PosixFile::run(Transfer& transfer) {
@@ -146,8 +156,11 @@ void PosixFile::start(Transfer& transfer) {
         ring();
     };
     bool const exclusive = !transfer.exclusive.empty();
-    if (way_.ring && !exclusive && prepare(transfer))
-        return way_.ring->start(route_, transfer, std::move(finish));
+    if (!exclusive && may_divide(transfer.direction) && prepare(transfer)) {
+        auto const divided =
+            std::make_shared<DividedTransfer>(transfer, route_, way_.pool, std::move(finish));
+        return way_.pool.submit([divided] { divided->work(); });
+    }
     WorkerPool& threads = exclusive ? lock_waiter_ : way_.pool;
     threads.submit([this, &transfer, finish = std::move(finish)] {
         run_transfer(transfer, [&] { run(transfer); });

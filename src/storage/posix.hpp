@@ -1,5 +1,4 @@
-// A PosixFile is a file of the system. Storage threads transfer its bytes with pread and pwrite, or
-// io_uring does.
+// A PosixFile is a file of the system. Storage threads transfer its bytes with pread and pwrite.
 #pragma once
 #include "base/engine.hpp"
 #include "storage/batch.hpp"
@@ -12,8 +11,6 @@
 #include <string>
 
 namespace sluice {
-
-class Uring;
 
 /// What pwritev and preadv do, with their results and errno. Replaced by simulated files.
 using TransferCall =
@@ -28,8 +25,7 @@ void transfer_all(Transfer& transfer, Route const& route);
 
 /// Who serves a file: shared by the files of a process, and outlives them.
 struct PosixWay {
-    WorkerPool& pool;       ///< Opens, takes locks, and moves bytes where nothing else is named.
-    Uring* ring = nullptr;  ///< Moves them by io_uring.
+    WorkerPool& pool;
     PageCache page_cache = PageCache::keep;
     Faults* faults = nullptr;  ///< For tests.
     Tracer* tracer = nullptr;  ///< Null: there is no trace.
@@ -61,6 +57,8 @@ public:
 
 private:
     bool prepare(Transfer& transfer);
+    bool has_device();
+    bool may_divide(Direction way);
     void run_exclusive(Transfer& transfer);
 
     PosixWay way_;

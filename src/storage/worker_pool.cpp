@@ -15,19 +15,22 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::submit(std::function<void()> task) {
-    if (!queue(task)) task();
+    if (!queue(task, false)) task();
 }
 
-/// False where there is no thread to run it.
-bool WorkerPool::queue(std::function<void()>& task) {
+bool WorkerPool::offer(std::function<void()> task) { return queue(task, true); }
+
+/// False where there is no thread to run it, or, `at_once`, none that has nothing else to do.
+bool WorkerPool::queue(std::function<void()>& task, bool at_once) {
     std::lock_guard const lock(mutex_);
-    bool const all_busy = idle_ <= static_cast<int>(tasks_.size());
+    bool all_busy = idle_ <= static_cast<int>(tasks_.size());
     if (all_busy && static_cast<int>(threads_.size()) < thread_count_) {
         threads_.reserve(threads_.size() + 1);
         auto thread = library_thread_if_any("sluice-storage", [this] { work(); });
-        if (thread.joinable()) threads_.push_back(std::move(thread));
+        all_busy = !thread.joinable();
+        if (!all_busy) threads_.push_back(std::move(thread));
     }
-    if (threads_.empty()) return false;
+    if (threads_.empty() || (at_once && all_busy)) return false;
     tasks_.push_back(std::move(task));
     wake_.notify_one();
     return true;

@@ -28,11 +28,14 @@ public:
     explicit WorkerPool(int thread_count) noexcept : thread_count_(thread_count) {}
     ~WorkerPool();
     void submit(std::function<void()> task);
+    /// As submit(), but only where a thread is idle, or can be started; false where none is. Called
+    /// by a thread of the pool.
+    bool offer(std::function<void()> task);
     /// Of all its threads so far.
     [[nodiscard]] double processor_seconds();
 
 private:
-    bool queue(std::function<void()>& task);
+    bool queue(std::function<void()>& task, bool at_once);
     void work();
 
     int thread_count_;

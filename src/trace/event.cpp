@@ -53,9 +53,7 @@ constexpr char const* waits[] = {
 };
 static_assert(std::size(waits) == static_cast<std::size_t>(TraceWait::last) + 1);
 
-constexpr char const* requests[][2] = {{"pread", "pwrite"},
-                                       {"preadv", "pwritev"},
-                                       {"io_uring read", "io_uring write"}};
+constexpr char const* requests[][2] = {{"pread", "pwrite"}, {"preadv", "pwritev"}};
 static_assert(std::size(requests) == static_cast<std::size_t>(TraceRequest::last) + 1);
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace sluice {
 
 /// In which row of the picture an event lies. Events of a thread nest in each other. The others
 /// overlap as they like, and get as many rows as they need (trace/rows.hpp).
-enum class TraceRow : std::uint8_t { thread, operations, rounds, transfers, requests, messages };
+enum class TraceRow : std::uint8_t { thread, operations, rounds, transfers, messages };
 
 enum class TraceKind : std::uint8_t {
     none,          ///< No event: of memory that nobody has written.
@@ -60,7 +60,7 @@ enum class TraceWait : std::uint8_t {
 };
 
 /// How a request reached the system.
-enum class TraceRequest : std::uint8_t { single, vectored, uring, last = uring };
+enum class TraceRequest : std::uint8_t { single, vectored, last = vectored };
 
 struct TraceKindText {
     char const *name, *category;
@@ -68,7 +68,7 @@ struct TraceKindText {
 };
 [[nodiscard]] TraceKindText const& text_of(TraceKind kind) noexcept;
 [[nodiscard]] char const* text_of(TraceWait what) noexcept;
-/// "pwritev", "io_uring read" and so on.
+/// "pwritev", "pread" and so on.
 [[nodiscard]] char const* text_of(TraceRequest how, bool write) noexcept;
 
 /// Times are nanoseconds of the process's monotonic clock.

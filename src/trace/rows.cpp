@@ -10,8 +10,8 @@ namespace {
 using Events = std::vector<TraceEvent>;
 
 constexpr int rows_of_a_class = 1000;
-constexpr char const* class_names[] = {"thread",    "operations", "rounds of aggregators",
-                                       "transfers", "requests",   "messages"};
+constexpr char const* class_names[] = {"thread", "operations", "rounds of aggregators", "transfers",
+                                       "messages"};
 
 bool is_whole(TraceEvent const& event) noexcept {
     return event.kind != TraceKind::none && event.kind <= TraceKind::last &&
@@ -22,13 +22,7 @@ bool is_moment(TraceKind kind) noexcept {
     return kind == TraceKind::behind_taken || kind == TraceKind::behind_over;
 }
 
-/// The requests of a ring are under way at the same time.
-TraceRow row_of(TraceEvent const& event) noexcept {
-    bool const request =
-        event.kind == TraceKind::request_write || event.kind == TraceKind::request_read;
-    bool const by_ring = event.detail == static_cast<std::uint8_t>(TraceRequest::uring);
-    return request && by_ring ? TraceRow::requests : text_of(event.kind).row;
-}
+TraceRow row_of(TraceEvent const& event) noexcept { return text_of(event.kind).row; }
 
 /// Outer ones first.
 void sort(Events& events) {
@@ -74,8 +68,7 @@ public:
     TraceRows arrange() {
         for (std::size_t i = 0; i < part_.lanes.size(); ++i) arrange_lane(i);
         arrange_operations();
-        for (TraceRow const row :
-             {TraceRow::rounds, TraceRow::transfers, TraceRow::requests, TraceRow::messages})
+        for (TraceRow const row : {TraceRow::rounds, TraceRow::transfers, TraceRow::messages})
             arrange_class(row);
         add_steps(behind_, rows_.bytes_behind);
         return std::move(rows_);

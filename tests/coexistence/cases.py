@@ -275,10 +275,9 @@ def cases_of_held_files():
     for what in ("rename", "unlink", "delete", "limit"):
         yield held(what)
     yield held("privileges", f"{BY_SLUICE}|skipped: ")
-    for engine in ("uring", "direct"):
-        hint = {"SLUICE_HINTS": f"sluice_storage={engine}"}
-        yield held("rename", name=f", engine {engine}", settings=hint)
-        yield held("unlink", name=f", engine {engine}", settings=hint)
+    direct = {"SLUICE_HINTS": "sluice_page_cache=direct"}
+    yield held("rename", name=", direct I/O", settings=direct)
+    yield held("unlink", name=", direct I/O", settings=direct)
     yield held("rename", name=", two nodes", settings={"SLUICE_TEST": "ranks_per_node=2"})
     yield Case("a rank has no descriptor left for the file", "held.c",
                [BY_MPI, r"rank 2 on \S+ cannot open .*: Too many open files \(EMFILE\); the MPI"],

@@ -101,8 +101,7 @@ def engine_runs(mpi):
         Run(mpi, "patterns_test", 4, 2, [*SMALL, "--only", "/all,/iall", "--hints", groups]),
         Run(mpi, "patterns_test", 2, 0, [*SMALL, "--only", "/iat_all,/begin"], 150,
             {**NO_HELPER, "SLUICE_STORAGE_THREADS": "0"}),
-        *(Run(mpi, "patterns_test", 2, 0, few, 150, ENGINES[name])
-          for name in ("uring", "direct")),
+        Run(mpi, "patterns_test", 2, 0, few, 150, DIRECT),
         Run(mpi, "outstanding_test", 4, 2, ["--only", "/three,/two_files"], 150, own_groups),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/late"], 150, TWO_LAYER),
         Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, ALONE),
@@ -146,7 +145,7 @@ def quick_runs(mpi):
         # These wait by the clock; where the threads run is nothing that differs between MPIs.
         *([Run(mpi, "threads_test", 3, 2, [], 150, {"SLUICE_AFFINITY": "spread"}),
            Run(mpi, "threads_test", 2, 0, [], 150,
-               {"SLUICE_AFFINITY": "0", "SLUICE_HINTS": "sluice_storage=uring"})]
+               {"SLUICE_AFFINITY": "0", "SLUICE_STORAGE_THREADS": "8"})]
           if mpi == "mpich" else []),
         Run(mpi, "requests_test", 2, 1, ["--thread-level", "3"], 150, NO_HELPER),
         Run(mpi, "errors_test", 1),
@@ -283,19 +282,13 @@ def collective_runs(mpi, cases, all_ranks, seeds=1, sleepers=(2, 4)):
     ]
 
 
-# Who moves the bytes, and what becomes of the page cache.
-ENGINES = {
-    "threads": {},
-    "uring": {"SLUICE_HINTS": "sluice_storage=uring"},
-    "direct": {"SLUICE_HINTS": "sluice_page_cache=direct"},
-    "uring, direct": {"SLUICE_HINTS": "sluice_storage=uring;sluice_page_cache=direct"},
-}
+DIRECT = {"SLUICE_HINTS": "sluice_page_cache=direct"}
 
 
 def storage_runs(mpi):
-    """Every engine, by 4 ranks."""
+    """Through the page cache and past it, by 4 ranks; with many threads as well."""
     runs = []
-    for settings in ENGINES.values():
+    for settings in ({}, DIRECT, {"SLUICE_STORAGE_THREADS": "8"}):
         runs += [
             Run(mpi, "patterns_test", 4, 0, ["--large-mib", "10"], 400, settings),
             Run(mpi, "outstanding_test", 4, 0, ["--skip", "/large,/eight"], 300, settings),
@@ -352,8 +345,7 @@ def sanitized_runs(mpi):
         Run(mpi, "patterns_test", 4, 2, some, 150, TWO_LAYER),
         Run(mpi, "patterns_test", 3, 1, some),
         Run(mpi, "patterns_test", 3, 0, some, 150, ALONE),
-        *(Run(mpi, "patterns_test", 3, 0, some, 150, ENGINES[name])
-          for name in ("uring", "direct")),
+        Run(mpi, "patterns_test", 3, 0, some, 150, DIRECT),
         Run(mpi, "outstanding_test", 1, 0, ["--skip", "/large"]),
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/eight"]),
         Run(mpi, "outstanding_test", 3, 0, ["--skip", "/large,/eight"]),

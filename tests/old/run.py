@@ -28,7 +28,6 @@ HERE = Path(__file__).resolve().parent
 SKIPPED = 77
 # Two processes that may not look into each other: what the MPIs need then.
 APART = {"MPIR_CVAR_CH4_CMA_ENABLE": "0", "UCX_TLS": "^cma", "UCX_POSIX_USE_PROC_LINK": "n"}
-URING = {"SLUICE_HINTS": "sluice_storage=uring"}
 
 
 @dataclass
@@ -52,17 +51,11 @@ def private_mounts(commands):
 def cases():
     no_memfd, no_fallocate = "memory without a file    no: ", "memory reserved          no: "
     in_shm, by_page = "unlinked file in /dev/shm", "touched page by page"
-    threads = "io_uring                 no: storage threads"
     # The MPIs need some of it themselves.
     small_shm = private_mounts("mount -t tmpfs -o size=12m none /dev/shm")
     read_only = private_mounts("mount -t tmpfs -o ro none /dev/shm")
     messages = ("no shared memory on this node",)
     return [
-        Case("no io_uring: Linux before 5.1", "io_uring", info=(threads,), settings=URING),
-        Case("io_uring forbidden", "io_uring=EPERM", info=(threads,), settings=URING),
-        Case("io_uring without what Linux 5.6 added", "io_uring_register=EINVAL",
-             info=(threads,), settings=URING),
-        Case("no eventfd", "eventfd", info=(threads,), settings=URING),
         Case("no memfd: Linux before 3.17", "memfd_create", info=(no_memfd + in_shm,),
              log=(in_shm,)),
         Case("memfd forbidden, no fallocate", "memfd_create=EPERM fallocate=EOPNOTSUPP",
@@ -85,11 +78,9 @@ def cases():
         Case("cores not told", "sched_getaffinity"),
         Case("locks of a file handle: Linux before 3.15", "ofd_locks=EINVAL",
              info=("locks of a file handle   no: ",)),
-        Case("nothing is said of files", "statfs getxattr statx copy_file_range fadvise "
-             "sync_file_range"),
-        Case("Linux 3.10, all of it", "memfd_create io_uring ofd_locks=EINVAL "
-             "copy_file_range statx",
-             info=(no_memfd + in_shm, threads), log=(in_shm,), settings=URING, short=2),
+        Case("nothing is said of files", "statfs getxattr statx copy_file_range fadvise"),
+        Case("Linux 3.10, all of it", "memfd_create ofd_locks=EINVAL copy_file_range statx",
+             info=(no_memfd + in_shm,), log=(in_shm,), short=2),
     ]
 
 

@@ -1,7 +1,7 @@
 /* Starts a program for which the kernel refuses system calls, as an older kernel or a container
  * does:
  *
- *     without memfd_create=ENOSYS io_uring_setup=EPERM -- PROGRAM [ARGUMENT ...]
+ *     without memfd_create=ENOSYS fallocate=EPERM -- PROGRAM [ARGUMENT ...]
  *
  * A name may stand for several calls, or for some arguments of one. All that the program starts
  * inherits it. Exit code 77: filters are not allowed here. */
@@ -31,10 +31,6 @@ static const struct {
     const char* name;
     int number, second;
 } calls[] = {
-    {"io_uring", SYS_io_uring_setup, any},
-    {"io_uring", SYS_io_uring_enter, any},
-    {"io_uring", SYS_io_uring_register, any},
-    {"io_uring_register", SYS_io_uring_register, any},
     {"memfd_create", SYS_memfd_create, any},
     {"fallocate", SYS_fallocate, any},
     {"sched_setaffinity", SYS_sched_setaffinity, any},
@@ -42,14 +38,12 @@ static const struct {
     {"statx", SYS_statx, any},
     {"statfs", SYS_statfs, any},
     {"statfs", SYS_fstatfs, any},
-    {"eventfd", SYS_eventfd2, any},
     {"getxattr", SYS_getxattr, any},
     {"getxattr", SYS_fgetxattr, any},
     {"sockets", SYS_socket, any},
     {"copy_file_range", SYS_copy_file_range, any},
     {"process_vm", SYS_process_vm_readv, any},
     {"process_vm", SYS_process_vm_writev, any},
-    {"sync_file_range", SYS_sync_file_range, any},
     {"fadvise", SYS_fadvise64, any},
     /* Locks that belong to the descriptor. */
     {"ofd_locks", SYS_fcntl, F_OFD_SETLK},

@@ -14,7 +14,7 @@ from common import APP, BUILD, PROGRAMS, Skipped, call, expect_overlap, need
 MIRROR = "http://deb.debian.org/debian"
 IMAGES = BUILD / "env" / "debian"
 COMPILERS = ("g++", "gfortran", "cmake", "make", "ninja-build", "pkg-config")
-LIBRARIES = ("libcli11-dev", "libfuse3-dev", "fuse3", "liburing-dev", "libfabric-dev")
+LIBRARIES = ("libcli11-dev", "libfuse3-dev", "fuse3", "libfabric-dev")
 PYTHON = ("python3-mpi4py", "python3-numpy")  # Debian's are for Open MPI.
 MPIS = {"mpich": ("mpich", "libmpich-dev"), "openmpi": ("openmpi-bin", "libopenmpi-dev")}
 RANKS = {"mpich": "mpiexec.mpich -n 2", "openmpi": "mpiexec.openmpi --oversubscribe -n 2"}

@@ -1,7 +1,8 @@
-// One test for all storage engines, on a real file: in $SLUICE_TEST_DIR where it is set.
+// What every storage does, by files of the system, through the page cache and past it: in
+// $SLUICE_TEST_DIR where it is set.
 #include "conformance_faults.hpp"
 #include "drawn.hpp"
-#include "engines.hpp"
+#include "posix_files.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -9,10 +10,10 @@
 namespace sluice::conformance::conformance_test {
 namespace {
 
-class Conformance : public ::testing::TestWithParam<std::tuple<Engine, Case>> {};
+class Conformance : public ::testing::TestWithParam<std::tuple<PageCache, Case>> {};
 
 /// A subject whose faults are told by `fail`.
-Subject subject_of(EngineParts& parts, OrderedFaults& faults, std::string const& folder,
+Subject subject_of(FileParts& parts, OrderedFaults& faults, std::string const& folder,
                    std::function<void(std::string const&)> fail) {
     return {.open =
                 [&parts, &faults](auto const& path, AccessMode mode, auto finished) {
@@ -26,15 +27,10 @@ Subject subject_of(EngineParts& parts, OrderedFaults& faults, std::string const&
 
 TEST_P(Conformance, holds) {
     SKIP_OUTSIDE_SAMPLE();
-    auto const& [engine, what] = GetParam();
-    bool const long_and_nothing_new = what.run == more_than_two_gibibytes &&
-                                      engine.page_cache != PageCache::keep &&
-                                      engine.engine != StorageEngine::threads;
-    if (long_and_nothing_new) GTEST_SKIP() << "requests are as short as with the cache";
-    if (auto const why = why_not(engine); !why.empty()) GTEST_SKIP() << why;
+    auto const& [page_cache, what] = GetParam();
     TestFolder const folder;
     OrderedFaults faults;
-    EngineParts parts(engine);
+    FileParts parts(page_cache);
     Subject subject = subject_of(parts, faults, folder.path(),
                                  [](std::string const& text) { ADD_FAILURE() << text; });
     what.run(subject);
@@ -47,10 +43,11 @@ std::vector<Case> all_cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(all, Conformance,
-                         ::testing::Combine(::testing::ValuesIn(all_engines()),
+                         ::testing::Combine(::testing::ValuesIn(page_caches),
                                             ::testing::ValuesIn(all_cases())),
                          [](auto const& of) {
-                             return std::get<0>(of.param).name() + "_" + std::get<1>(of.param).name;
+                             return name_of(std::get<0>(of.param)) + "_" +
+                                    std::get<1>(of.param).name;
                          });
 
 // ---- Anything ----------------------------------------------------------------------------------
@@ -79,13 +76,12 @@ Step any_step() {
     return step;
 }
 
-class AnyTransfers : public ::testing::TestWithParam<Engine> {};
+class AnyTransfers : public ::testing::TestWithParam<PageCache> {};
 
 TEST_P(AnyTransfers, do_what_they_do_to_a_list_of_bytes) {
-    if (auto const why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
     TestFolder const folder;
     OrderedFaults faults;
-    EngineParts parts(GetParam());
+    FileParts parts(GetParam());
     Subject subject = subject_of(parts, faults, folder.path(), [](std::string const& text) {
         std::fprintf(stderr, "%s\n", text.c_str());  // RapidCheck shows the case alone.
         RC_FAIL(text);
@@ -104,8 +100,8 @@ TEST_P(AnyTransfers, do_what_they_do_to_a_list_of_bytes) {
     EXPECT_TRUE(held);
 }
 
-INSTANTIATE_TEST_SUITE_P(all, AnyTransfers, ::testing::ValuesIn(all_engines()),
-                         [](auto const& of) { return of.param.name(); });
+INSTANTIATE_TEST_SUITE_P(all, AnyTransfers, ::testing::ValuesIn(page_caches),
+                         [](auto const& of) { return name_of(of.param); });
 
 }  // namespace
 }  // namespace sluice::conformance::conformance_test

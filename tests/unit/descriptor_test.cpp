@@ -1,5 +1,5 @@
 // Descriptors lead to the same file whatever becomes of its name.
-#include "engines.hpp"
+#include "posix_files.hpp"
 #include "system/descriptor.hpp"
 
 #include <gtest/gtest.h>
@@ -66,10 +66,9 @@ TEST_F(DescriptorTest, AnotherOneOfTheSameFileIsFoundWhereverItIs) {
 
 /// A name that another file took, and none at all: the opened file is written, and opened again.
 TEST_F(DescriptorTest, FilesAreHeldWhateverBecomesOfTheirNames) {
-    for (Engine const& engine : all_engines()) {
-        if (!why_not(engine).empty()) continue;
+    for (PageCache const page_cache : page_caches) {
         auto const path = made("file", Buffer(8192));
-        EngineParts parts(engine);
+        FileParts parts(page_cache);
         conformance::Doorbell doorbell;
         PosixFile file(path, AccessMode::both, parts.way(), doorbell.ringer());
         std::filesystem::rename(path, path + ".moved");
@@ -78,15 +77,15 @@ TEST_F(DescriptorTest, FilesAreHeldWhateverBecomesOfTheirNames) {
         ListTransfer write(Direction::write, {{0, memory.data(), 8192}});
         file.start(write);
         doorbell.wait_for(write);
-        EXPECT_EQ(write.status(), Status::ok) << engine.name();
+        EXPECT_EQ(write.status(), Status::ok) << name_of(page_cache);
         EXPECT_EQ(file.sync().status, Status::ok);
-        EXPECT_EQ(conformance::content_of(path), Buffer(8192)) << engine.name();
+        EXPECT_EQ(conformance::content_of(path), Buffer(8192)) << name_of(page_cache);
         EXPECT_EQ(conformance::content_of(path + ".moved"), Buffer(8192, std::byte{9}));
         std::filesystem::remove(path + ".moved");
         std::filesystem::remove(path);
         ListTransfer again(Direction::write, {{0, memory.data(), 8192}});
         file.run(again);
-        EXPECT_EQ(again.status(), Status::ok) << engine.name();
+        EXPECT_EQ(again.status(), Status::ok) << name_of(page_cache);
     }
 }
 

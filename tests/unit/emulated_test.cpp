@@ -1,7 +1,7 @@
 // Storage on an emulated device, in virtual time and in that of the system.
 #include "conformance_faults.hpp"
 #include "device/model/emulated.hpp"
-#include "engines.hpp"
+#include "posix_files.hpp"
 
 #include <gtest/gtest.h>
 
@@ -151,12 +151,11 @@ TEST_F(Emulated, ManyTransfersFromManyThreadsInTheTimeOfTheSystem) {
 
 // ---- What every storage does, on a device -------------------------------------------------------
 
-class OnDevice : public ::testing::TestWithParam<std::tuple<Engine, conformance::Case>> {};
+class OnDevice : public ::testing::TestWithParam<std::tuple<PageCache, conformance::Case>> {};
 
 TEST_P(OnDevice, conforms) {
     SKIP_OUTSIDE_SAMPLE();
-    auto const& [engine, what] = GetParam();
-    if (auto const why = why_not(engine); !why.empty()) GTEST_SKIP() << why;
+    auto const& [page_cache, what] = GetParam();
     if (std::string(what.name) == "more_than_two_gibibytes")
         GTEST_SKIP() << "once is enough: conformance_test";
     std::string error;
@@ -165,7 +164,7 @@ TEST_P(OnDevice, conforms) {
                                        error);
     TestFolder const folder;
     conformance::OrderedFaults faults;
-    EngineParts parts(engine);
+    FileParts parts(page_cache);
     EmulatedDevice device(fast.value());
     conformance::Subject subject{
         .open =
@@ -190,10 +189,11 @@ std::vector<conformance::Case> all_cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(all, OnDevice,
-                         ::testing::Combine(::testing::ValuesIn(all_engines()),
+                         ::testing::Combine(::testing::ValuesIn(page_caches),
                                             ::testing::ValuesIn(all_cases())),
                          [](auto const& of) {
-                             return std::get<0>(of.param).name() + "_" + std::get<1>(of.param).name;
+                             return name_of(std::get<0>(of.param)) + "_" +
+                                    std::get<1>(of.param).name;
                          });
 
 }  // namespace

@@ -1,8 +1,8 @@
-// All patterns through all engines: from the ranks' memory and from windows, into a file that holds
-// something already, and back. The file is the same byte for byte.
+// All patterns through the page cache and past it: from the ranks' memory and from windows, into a
+// file that holds something already, and back. The file is the same byte for byte.
 #include "bench/patterns/pattern.hpp"
-#include "engines.hpp"
 #include "file/run/transfers.hpp"
+#include "posix_files.hpp"
 
 #include <gtest/gtest.h>
 
@@ -76,11 +76,9 @@ private:
     Offset span_end_ = 0;
 };
 
-class EnginePatterns : public ::testing::TestWithParam<Engine> {
+class EnginePatterns : public ::testing::TestWithParam<PageCache> {
 protected:
-    void SetUp() override {
-        if (auto const why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
-    }
+    void SetUp() override {}
     std::unique_ptr<PosixFile> open_file(Buffer const& content) {
         path_ = conformance::make_file(folder_.path() + "/file", content);
         return std::make_unique<PosixFile>(path_, AccessMode::both, parts_.way(),
@@ -94,7 +92,7 @@ protected:
     TestFolder folder_;
     std::string path_;
     conformance::Doorbell doorbell_;
-    EngineParts parts_{GetParam()};
+    FileParts parts_{GetParam()};
 };
 
 /// All ranks at once, each its own pieces; then back.
@@ -157,7 +155,7 @@ CbBuffer filled(CbBuffers& cb_buffers, std::int64_t round, Span window,
 }
 
 TEST_P(EnginePatterns, windows_give_the_same_file_and_need_no_bounce) {
-    bool const direct_io = GetParam().page_cache == PageCache::direct_io;
+    bool const direct_io = GetParam() == PageCache::direct_io;
     for (auto const& name : patterns::pattern_names()) {
         SCOPED_TRACE(name);
         Access access(name, 1000);
@@ -184,8 +182,8 @@ TEST_P(EnginePatterns, windows_give_the_same_file_and_need_no_bounce) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(all, EnginePatterns, ::testing::ValuesIn(all_engines()),
-                         [](auto const& of) { return of.param.name(); });
+INSTANTIATE_TEST_SUITE_P(all, EnginePatterns, ::testing::ValuesIn(page_caches),
+                         [](auto const& of) { return name_of(of.param); });
 
 }  // namespace
 }  // namespace sluice::engine_patterns_test

@@ -67,15 +67,10 @@ TEST(Hints, HugeNumbersStayPositive) {
     EXPECT_GT(read.hints.plan.window_bytes, 0);
 }
 
-TEST(Hints, StorageIsRead) {
-    EXPECT_EQ(ReadHints(Table{{"sluice_storage", "threads"}}).hints.storage,
-              StorageEngine::threads);
-    EXPECT_EQ(ReadHints(Table{{"sluice_storage", "uring"}}).hints.storage, StorageEngine::uring);
+TEST(Hints, PageCacheIsRead) {
     EXPECT_EQ(ReadHints(Table{{"sluice_page_cache", "direct"}}).hints.page_cache,
               PageCache::direct_io);
-    auto const independent = ReadHints(Table{{"sluice_storage", "direct"}}).hints;
-    EXPECT_EQ(independent.storage, StorageEngine::threads);
-    EXPECT_EQ(independent.page_cache, PageCache::direct_io);
+    EXPECT_EQ(ReadHints(Table{{"sluice_page_cache", "keep"}}).hints.page_cache, PageCache::keep);
 }
 
 TEST(Hints, DurableIsRead) {
@@ -141,7 +136,6 @@ RC_GTEST_PROP(ExchangeHint, ReadsBackWhatIsInForce, ()) {
 TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     FileHints set;
     set.durable = true;
-    set.storage = StorageEngine::uring;
     set.plan.aggregator_count = 3;
     set.plan.stripe_count = 7;
     set.plan.stripe_bytes = 65536;

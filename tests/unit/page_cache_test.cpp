@@ -1,6 +1,6 @@
 // What becomes of the page cache: which pages of a file the system keeps, and which way requests
 // go past them.
-#include "engines.hpp"
+#include "posix_files.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/magic.h>
@@ -53,10 +53,9 @@ bool has_device(std::string const& path) {
            found.f_type != RAMFS_MAGIC;
 }
 
-class PagesOf : public ::testing::TestWithParam<Engine> {
+class PagesOf : public ::testing::TestWithParam<PageCache> {
 protected:
     void SetUp() override {
-        if (auto const why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
         if (!has_device(folder_.path())) GTEST_SKIP() << "these files are in memory only";
         path_ = conformance::make_file(folder_.path() + "/file", {});
         memory_ = std::make_unique<conformance::Place>(file_bytes);
@@ -77,7 +76,7 @@ protected:
     }
     /// Nearly all, as the system may want some pages itself; or none but those of the edges.
     void expect_kept(Bytes kept) const {
-        if (GetParam().page_cache == PageCache::keep) {
+        if (GetParam() == PageCache::keep) {
             EXPECT_GE(kept, file_bytes / 4 * 3);
         } else {
             EXPECT_LE(kept, 64 * 1024);
@@ -89,7 +88,7 @@ protected:
     Buffer const content_ = pattern(file_bytes);
     std::unique_ptr<conformance::Place> memory_;
     conformance::Doorbell doorbell_;
-    EngineParts parts_{GetParam()};
+    FileParts parts_{GetParam()};
 };
 
 TEST_P(PagesOf, what_was_written) {
@@ -119,8 +118,8 @@ TEST_P(PagesOf, what_was_read) {
     expect_kept(resident_bytes(path_));
 }
 
-INSTANTIATE_TEST_SUITE_P(all, PagesOf, ::testing::ValuesIn(all_engines()),
-                         [](auto const& of) { return of.param.name(); });
+INSTANTIATE_TEST_SUITE_P(all, PagesOf, ::testing::ValuesIn(page_caches),
+                         [](auto const& of) { return name_of(of.param); });
 
 /// Bytes written through one way are seen by the other at once, in both directions, in one page and
 /// in neighbouring ones.

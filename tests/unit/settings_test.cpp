@@ -83,7 +83,7 @@ TEST(Settings, EachIsRead) {
                               "device=hdd;libfabric=busy.so"},
               {"SLUICE_STALL", "7"},
               {"SLUICE_STORAGE_THREADS", "5"},
-              {"SLUICE_HINTS", "sluice_storage=uring"},
+              {"SLUICE_HINTS", "sluice_page_cache=direct"},
               {"SLUICE_PROFILE", "machine.toml"},
               {"SLUICE_TRACE", "a,b.json,16M"},
               {"SLUICE_TRACE_RANKS", "0-3,8"},
@@ -101,7 +101,7 @@ TEST(Settings, EachIsRead) {
     EXPECT_EQ(read.settings.libfabric, "busy.so");
     EXPECT_EQ(read.settings.stall_seconds, 7);
     EXPECT_EQ(read.settings.storage_threads, 5);
-    EXPECT_EQ(read.settings.hints.storage, StorageEngine::uring);
+    EXPECT_EQ(read.settings.hints.page_cache, PageCache::direct_io);
     EXPECT_EQ(read.settings.profile, "machine.toml");
     EXPECT_EQ(read.settings.affinity, parse_affinity("1,3-4"));
     EXPECT_EQ(read.settings.trace.file, "a,b.json");
@@ -154,7 +154,7 @@ TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
 /// At most so many are for users; those for tests and experiments have tables of their own.
 TEST(Settings, AreFew) {
     EXPECT_LE(environment_knobs().size(), 19u);
-    EXPECT_LE(hint_knobs().size(), 14u);
+    EXPECT_LE(hint_knobs().size(), 13u);
 }
 
 TEST(Settings, AComplaintNamesTheVariableAndItsValue) {
@@ -246,9 +246,10 @@ TEST(Settings, AMisspeltNameInAListIsToldWithTheNearest) {
         ReadSettings const read(Table{{variable, text}});
         return read.complaints.size() == 1 ? read.complaints[0].text : "not one complaint";
     };
-    EXPECT_EQ(said("SLUICE_HINTS", "cb_nodes=2;sluice_storge=uring"),
-              "SLUICE_HINTS=sluice_storge=uring: sluice_storge is not known and does nothing; did "
-              "you mean sluice_storage?");
+    EXPECT_EQ(
+        said("SLUICE_HINTS", "cb_nodes=2;sluice_page_cahce=direct"),
+        "SLUICE_HINTS=sluice_page_cahce=direct: sluice_page_cahce is not known and does nothing; "
+        "did you mean sluice_page_cache?");
     EXPECT_NE(said("SLUICE_TEST", "view_peices=7").find("did you mean view_pieces?"),
               std::string::npos);
     for (char const* const text : {"cb_nodes:2", "cb_nodes", "other=1"}) {

@@ -1,8 +1,9 @@
 // Reads that take the gaps between their pieces along: the pieces are right, the gaps go nowhere,
-// and the count at the end of the file is that of the pieces alone. Through all engines.
+// and the count at the end of the file is that of the pieces alone. Through the page cache and past
+// it.
 #include "drawn.hpp"
-#include "engines.hpp"
 #include "file/run/sieved_read.hpp"
+#include "posix_files.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -10,18 +11,15 @@
 namespace sluice::sieve_test {
 namespace {
 
-class Sieve : public ::testing::TestWithParam<Engine> {
+class Sieve : public ::testing::TestWithParam<PageCache> {
 protected:
-    void SetUp() override {
-        if (auto const why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
-    }
     TestFolder folder_;
     conformance::Doorbell doorbell_;  // Outlives those whose threads ring it.
-    EngineParts parts_{GetParam()};
+    FileParts parts_{GetParam()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Engines, Sieve, ::testing::ValuesIn(all_engines()),
-                         [](auto const& of) { return of.param.name(); });
+INSTANTIATE_TEST_SUITE_P(PageCaches, Sieve, ::testing::ValuesIn(page_caches),
+                         [](auto const& of) { return name_of(of.param); });
 
 /// Pieces with short and long gaps, some behind the file's end.
 Request drawn_request() {

@@ -1,6 +1,6 @@
-// Files that are none, or that take no more, through all engines. What all storages do with usual
-// files is in conformance_test.cpp.
-#include "engines.hpp"
+// Files that are none, or that take no more, and transfers that several threads share. What all
+// storages do with usual files is in conformance_test.cpp.
+#include "posix_files.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,8 @@
 namespace sluice::storage_test {
 namespace {
 
-class PosixFileTest : public ::testing::TestWithParam<Engine> {
+class PosixFileTest : public ::testing::TestWithParam<PageCache> {
 protected:
-    void SetUp() override {
-        if (auto const why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
-    }
     std::string made(std::size_t bytes) {
         return conformance::make_file(folder_.path() + "/file", pattern(bytes));
     }
@@ -27,11 +24,11 @@ protected:
 
     TestFolder folder_;
     conformance::Doorbell doorbell_;  // Outlives those whose threads ring it.
-    EngineParts parts_{GetParam()};
+    FileParts parts_{GetParam()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Engines, PosixFileTest, ::testing::ValuesIn(all_engines()),
-                         [](auto const& of) { return of.param.name(); });
+INSTANTIATE_TEST_SUITE_P(PageCaches, PosixFileTest, ::testing::ValuesIn(page_caches),
+                         [](auto const& of) { return name_of(of.param); });
 
 TEST_P(PosixFileTest, NoPermission) {
     auto const path = made(10);
@@ -82,45 +79,62 @@ TEST_P(PosixFileTest, WritesUpToALimit) {
     signal(SIGXFSZ, SIG_DFL);
 }
 
-/// A pipe gives what it has: each request is short, and gone on with.
-TEST_P(PosixFileTest, ShortCounts) {
-    if (GetParam().engine != StorageEngine::uring) GTEST_SKIP() << "positional calls refuse pipes";
-    std::string const path = folder_.path() + "/pipe";
-    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-    std::jthread const writer([&] {
-        int const fd = open(path.c_str(), O_WRONLY);
-        auto const content = pattern(1000);
-        for (std::size_t i = 0; i < 1000; i += 100) {
-            EXPECT_EQ(write(fd, content.data() + i, 100), 100);
-            usleep(1000);
-        }
-        close(fd);
-    });
-    PosixFile file(path, AccessMode::read, parts_.way(), doorbell_.ringer());
-    Buffer memory(1000);
-    ListTransfer read(Direction::read, {{0, memory.data(), 1000}});
-    EXPECT_EQ(transfer(file, read), Status::ok);
-    EXPECT_EQ(read.bytes, 1000);
-    EXPECT_EQ(memory, pattern(1000));
+// ---- Transfers that several threads share -------------------------------------------------------
+
+/// Holds each request back until so many are under way.
+class Crowd final : public Faults {
+public:
+    explicit Crowd(int wanted) : wanted_(wanted) {}
+    long meet(Request const& request) override {
+        std::unique_lock lock(mutex_);
+        most_ = std::max(most_, ++here_);
+        all_here_.notify_all();
+        all_here_.wait_for(lock, std::chrono::seconds(20), [this] { return most_ >= wanted_; });
+        --here_;
+        return request.bytes;
+    }
+    [[nodiscard]] int most() const noexcept { return most_; }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable all_here_;
+    int const wanted_;
+    int here_ = 0, most_ = 0;
+};
+
+TEST(DividedTransfer, AllIdleThreadsMakeItsRequests) {
+    constexpr int threads = 3;
+    TestFolder const folder;
+    auto const path = conformance::make_file(folder.path() + "/file", pattern(10'000));
+    WorkerPool pool(threads);
+    Crowd crowd(threads);
+    conformance::Doorbell doorbell;
+    PosixFile file(path, AccessMode::both, {.pool = pool, .faults = &crowd}, doorbell.ringer());
+    if (is_in_memory(open_file(path, AccessMode::read).descriptor.get()))
+        GTEST_SKIP() << "these files are in memory only";
+    Buffer memory(10'000);
+    ListTransfer read(Direction::read, pieces_of(memory, 100, 1));
+    file.start(read);
+    doorbell.wait_for(read);
+    EXPECT_EQ(read.status(), Status::ok);
+    EXPECT_EQ(read.bytes, 5'000);
+    EXPECT_EQ(crowd.most(), threads);
 }
 
-TEST(Uring, WaitsForItsTransfersBeforeItEnds) {
-    if (!Uring::available()) GTEST_SKIP() << "no io_uring here";
-    int const fd = memfd_create("storage-test", MFD_CLOEXEC);
-    auto memory = pattern(50'000);
-    std::atomic<int> done{0};
-    std::vector<std::unique_ptr<ListTransfer>> all;
-    {
-        auto const ring = Uring::make(2);
-        for (int i = 0; i < 50; ++i) {
-            all.push_back(
-                std::make_unique<ListTransfer>(Direction::write, pieces_of(memory, 100, 1)));
-            ring->start({.fd = fd}, *all.back(), [&done] { ++done; });
-        }
+/// Threads that come when all is done must not touch the transfer, nor the file.
+TEST(DividedTransfer, MayBeGoneWhenItIsDone) {
+    TestFolder const folder;
+    auto const path = conformance::make_file(folder.path() + "/file", pattern(600));
+    Buffer memory(600);
+    WorkerPool pool(4);
+    conformance::Doorbell doorbell;
+    for (int i = 0; i < 300; ++i) {
+        PosixFile file(path, AccessMode::both, {.pool = pool}, doorbell.ringer());
+        ListTransfer read(Direction::read, pieces_of(memory, 100, 1));
+        file.start(read);
+        doorbell.wait_for(read);
+        ASSERT_EQ(read.bytes, 300);
     }
-    close(fd);
-    EXPECT_EQ(done, 50);
-    for (auto const& each : all) EXPECT_EQ(each->bytes, 25'000);
 }
 
 }  // namespace

@@ -41,10 +41,9 @@ std::vector<Rank> obeyed(std::vector<Rank> ranks, char const* hint, Team const& 
 void hear_system_hints(FileHints& hints, std::string const& text) {
     if (text.empty()) return;
     std::vector<Complaint> complaints;
-    FileHints const before = hints;
+    PageCache const page_cache = hints.page_cache;
     hints = read_hints_behind(hints_in_lines(text), hints, complaints);
-    hints.storage = before.storage;
-    hints.page_cache = before.page_cache;
+    hints.page_cache = page_cache;
     for (auto const& complaint : complaints) warn("hint of the system " + complaint.text);
 }
 

@@ -6,8 +6,8 @@
 
 namespace sluice {
 
-/// Takes over hints of the system's file, which rank 0 has read. Who moves the bytes is settled
-/// before they are known to all ranks, and stays as it is.
+/// Takes over hints of the system's file, which rank 0 has read, but for sluice_page_cache: files
+/// are opened before it is known to all ranks.
 void hear_system_hints(FileHints& hints, std::string const& text);
 
 /// The ranks that rank 0's placement chooses; empty where it cannot be obeyed, which rank 0 tells.

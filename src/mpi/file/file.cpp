@@ -204,7 +204,6 @@ void File::drain() {
 void File::set_hints(FileHints next) {
     next.disabled = hints.disabled;
     next.durable = hints.durable;
-    next.storage = hints.storage;
     next.page_cache = hints.page_cache;
     next.write_behind = hints.write_behind;
     next.read_ahead = hints.read_ahead;
@@ -272,7 +271,6 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
     if (amode & MPI_MODE_SEQUENTIAL) return "it was opened with MPI_MODE_SEQUENTIAL";
     auto const team = Team::of(communicator);
     if (!team) return "its communicator cannot be served, as a warning has said";
-    hints = with_engine(hints);
     OwnFile own(name, amode, hints, *team);
     auto const agreed = agree_at_open(hints, *team, own);
     if (!agreed.served) {

@@ -5,7 +5,6 @@
 #include "device/model/emulated.hpp"
 #include "mpi/progress/progress.hpp"
 #include "mpi/trace/recorder.hpp"
-#include "storage/uring.hpp"
 #include "system/environment.hpp"
 #include "system/log.hpp"
 
@@ -16,26 +15,9 @@
 namespace sluice {
 namespace {
 
-/// Null until a file wants it.
-std::atomic<Uring*> ring_made{nullptr};
-
-/// Null: the storage threads serve the file. One ring for all files of the process, made when the
-/// first file wants it.
-Uring* storage_ring(FileHints const& hints) {
-    if (hints.storage != StorageEngine::uring) return nullptr;
-    static auto* const ring = [] {
-        auto made = Uring::make(settings().storage_threads);
-        if (!made) warn("the system has no io_uring for this process: storage threads serve");
-        ring_made = made.get();
-        return made.release();
-    }();
-    return ring;
-}
-
 PosixWay posix_way(FileHints const& hints, std::string const& path) {
     Recorder* const recorder = recorder_of_all_times();
     return {.pool = storage_threads(),
-            .ring = storage_ring(hints),
             .page_cache = hints.page_cache,
             .tracer = recorder,
             .traced_file = recorder ? recorder->name(path) : std::uint16_t{0}};
@@ -71,13 +53,6 @@ std::string absolute(std::string const& name) {
 
 }  // namespace
 
-FileHints with_engine(FileHints hints) {
-    if (hints.storage == StorageEngine::automatic) hints.storage = StorageEngine::threads;
-    bool const refused = hints.storage == StorageEngine::uring && !storage_ring(hints);
-    if (refused) hints.storage = StorageEngine::threads;
-    return hints;
-}
-
 AccessMode access_mode(int amode) noexcept {
     if (amode & MPI_MODE_RDONLY) return AccessMode::read;
     return amode & MPI_MODE_WRONLY ? AccessMode::write : AccessMode::both;
@@ -111,9 +86,6 @@ WorkerPool& storage_threads() {
     return *pool;
 }
 
-double storage_seconds() {
-    Uring* const ring = ring_made;
-    return storage_threads().processor_seconds() + (ring ? ring->processor_seconds() : 0);
-}
+double storage_seconds() { return storage_threads().processor_seconds(); }
 
 }  // namespace sluice

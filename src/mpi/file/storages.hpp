@@ -1,5 +1,5 @@
-// These functions choose what serves a file: the process's pool of storage threads, or its
-// io_uring; and with SLUICE_TEST an emulated device.
+// These functions make what serves a file, with the process's pool of storage threads; and with
+// SLUICE_TEST an emulated device.
 #pragma once
 #include "mpi/communicator/team.hpp"
 #include "settings/file_hints.hpp"
@@ -9,16 +9,13 @@
 
 namespace sluice {
 
-/// `auto` said in full: what measured best. What the system refuses is `threads`.
-[[nodiscard]] FileHints with_engine(FileHints hints);
-
 /// The name without the prefix that names a driver of the MPI ("ufs:data"), independent of the
 /// working folder. Nothing: only that driver reaches the file.
 [[nodiscard]] std::optional<std::string> path_of(std::string const& name);
 
 [[nodiscard]] AccessMode access_mode(int amode) noexcept;
 
-/// `file` is open. `hints` name an engine that is granted.
+/// `file` is open.
 [[nodiscard]] std::unique_ptr<StoredFile> stored_file(std::string const& path, OpenedFile file,
                                                       int amode, FileHints const& hints);
 

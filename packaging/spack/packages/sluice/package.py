@@ -15,7 +15,6 @@ class Sluice(CMakePackage):
     version("main", branch="main")
 
     variant("device", default=True, description="The emulated storage device, by FUSE")
-    variant("uring", default=True, description="io_uring beside the storage threads")
     variant("fabric", default=True, description="Messages between nodes over libfabric")
 
     depends_on("c", type="build")
@@ -26,7 +25,6 @@ class Sluice(CMakePackage):
     depends_on("mpi")
     depends_on("cli11")
     depends_on("libfuse@3:", when="+device")
-    depends_on("liburing", when="+uring")
     depends_on("libfabric", when="+fabric")
 
     conflicts("%gcc@:10")
@@ -38,7 +36,6 @@ class Sluice(CMakePackage):
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_ZLIB", True),
             self.define_from_variant("SLUICE_DEVICE", "device"),
-            self.define_from_variant("SLUICE_URING", "uring"),
             self.define_from_variant("SLUICE_FABRIC", "fabric"),
         ]
 
