@@ -1,6 +1,8 @@
 // What a thread that drives does between two attempts to make progress. See progress.hpp.
 #include "mpi/progress/progress.hpp"
 
+#include "system/cpu_pause.hpp"
+
 #include <algorithm>
 #include <sched.h>
 
@@ -29,7 +31,7 @@ void Progress::prepare(PollState::Action action, PollState const& state,
     if (action != PollState::Action::poll) return;
     // Another attempt is cheaper than a sleep; where ranks share cores, let another one run.
     if (may_spin_ && !is_helper())
-        __builtin_ia32_pause();
+        cpu_pause();
     else
         sched_yield();
 }
