@@ -1,7 +1,7 @@
 // The hints of a file: the values, the table of their names, and how they are read from an info
 // object, which is handed in as a function. Pure.
 #pragma once
-#include "base/engine.hpp"
+#include "base/page_cache.hpp"
 #include "settings/hints.hpp"
 #include "settings/knob.hpp"
 #include "settings/placement.hpp"

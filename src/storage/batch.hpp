@@ -2,7 +2,7 @@
 // from them. It decides which way each request goes, and takes its answer: a short count, an error,
 // the end of the file.
 #pragma once
-#include "base/engine.hpp"
+#include "base/page_cache.hpp"
 #include "schedule/port.hpp"
 #include "storage/direct_io.hpp"
 #include "trace/tracer.hpp"

@@ -1,7 +1,7 @@
 // A DirectIo is a second descriptor of a file, opened with O_DIRECT, for bytes that go past the
 // page cache. docs/decisions/0017-direct-io.md says which bytes go this way, and why that is safe.
 #pragma once
-#include "base/engine.hpp"
+#include "base/page_cache.hpp"
 #include "storage/faults.hpp"
 #include "system/descriptor.hpp"
 

@@ -1,6 +1,6 @@
 // A PosixFile is a file of the system. Storage threads transfer its bytes with pread and pwrite.
 #pragma once
-#include "base/engine.hpp"
+#include "base/page_cache.hpp"
 #include "storage/batch.hpp"
 #include "storage/stored_file.hpp"
 #include "storage/worker_pool.hpp"

@@ -1,8 +1,8 @@
 // What the parts of sluice-calibrate share: options, the ranks, how to give up. Every part fills
 // its numbers of the profile; all are collective over MPI_COMM_WORLD.
 #pragma once
-#include "base/engine.hpp"
 #include "base/machine.hpp"
+#include "base/page_cache.hpp"
 #include "bench/measure/progress.hpp"
 #include "bench/measure/timing.hpp"
 #include "system/descriptor.hpp"

@@ -2,7 +2,7 @@
 // See cost_model.hpp.
 #include "file/plan/cost_model.hpp"
 
-#include "base/engine.hpp"
+#include "base/page_cache.hpp"
 #include "file/plan/decision.hpp"
 
 #include <algorithm>

@@ -70,9 +70,7 @@ Status sync(File& file, int& code) {
 /// Where all ranks are on one node a call that is complete has its bytes in the node's page cache,
 /// whichever rank moved them, and one rank's flush is of all. ROMIO waits for no other rank either,
 /// and programs rely on that.
-bool syncs_alone(File const& file) {
-    return file.team->topology->node_count() == 1;
-}
+bool syncs_alone(File const& file) { return file.team->topology->node_count() == 1; }
 
 Status sync_alone(File& file) {
     file.drain();
