@@ -173,10 +173,10 @@ World::World(WorldShape shape, std::uint64_t seed, std::unique_ptr<Model> model)
       model_(std::move(model)),
       mail_(shape.rank_count, *this),
       files_(index(shape.queue_count)),
-      windows_(index(shape.queue_count)) {
+      region_memory_(index(shape.queue_count)) {
     model_->attach(time_, mail_);
     shape_.aggregators = std::min(shape.aggregators, topology_.aggregator_count_max());
-    for (auto& nodes : windows_) {
+    for (auto& nodes : region_memory_) {
         for (Node node = 0; node < topology_.node_count(); ++node) {
             // Pages come into being when they are touched: collective buffers that nobody uses cost
             // nothing.
@@ -198,7 +198,7 @@ void World::add_rank(Rank r) {
         auto execution_context = std::make_unique<ExecutionContext>();
         execution_context->topology = &topology_, execution_context->self = r,
         execution_context->rank_in_job = r, execution_context->queue = s;
-        execution_context->window = region(s, node);
+        execution_context->region = region(s, node);
         execution_context->doorbells = &rank->doorbells,
         execution_context->network = &rank->network, execution_context->clock = &time_;
         execution_context->work = this;

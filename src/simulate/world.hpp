@@ -132,7 +132,7 @@ private:
     std::unique_ptr<Model> model_;
     Mail mail_;
     std::vector<File> files_;
-    std::vector<std::vector<SharedMemory>> windows_;  ///< By operation queue and node.
+    std::vector<std::vector<SharedMemory>> region_memory_;  ///< By operation queue and node.
     std::vector<std::unique_ptr<RankState>> ranks_;
     struct Pending {  ///< A transfer under way.
         Rank rank;

@@ -9,12 +9,12 @@ RegionShape World::region_shape(Node node) const noexcept {
 }
 
 SharedRegion World::region(std::int32_t queue, Node node) const {
-    return {windows_[index(queue)][index(node)].data(), region_shape(node)};
+    return {region_memory_[index(queue)][index(node)].data(), region_shape(node)};
 }
 
 /// Pages come into being when they are touched; what is short is short by order.
 void World::stage(ExecutionContext& execution_context) const {
-    CbBufferPool& pool = execution_context.window.pool();
+    CbBufferPool& pool = execution_context.region.pool();
     auto const room = shape_.cb_buffers < 0 ? cb_buffers_most - 1 : shape_.cb_buffers;
     execution_context.open_cb_buffer = [](std::int32_t, Bytes) {};
     execution_context.back_cb_buffer = [&pool, room](std::int32_t at, Bytes bytes) {

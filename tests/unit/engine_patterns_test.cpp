@@ -127,20 +127,20 @@ TEST_P(EnginePatterns, give_the_same_file) {
 
 /// The collective buffers of one aggregator, as a rank maps them.
 struct CbBuffers {
-    CbBuffers() : memory(SharedRegion::bytes_needed(shape)), window(memory.data(), shape) {
+    CbBuffers() : memory(SharedRegion::bytes_needed(shape)), region(memory.data(), shape) {
         std::memset(memory.data(), 0, SharedRegion::bytes_needed(shape));
     }
     RegionShape shape{.local_count = 1, .aggregator_count = 1, .cb_buffer_bytes_max = window_bytes};
     conformance::Place memory;
-    SharedRegion window;
+    SharedRegion region;
 };
 
 /// Puts the pieces that lie in the window into a collective buffer, as the ranks do.
 CbBuffer filled(CbBuffers& cb_buffers, std::int64_t round, Span window,
                 std::vector<Segment> const& pieces) {
-    cb_buffers.window.cb_buffer_of(0, round) = static_cast<std::int32_t>(round + 1);
+    cb_buffers.region.cb_buffer_of(0, round) = static_cast<std::int32_t>(round + 1);
     CbBuffer cb_buffer =
-        cb_buffers.window.cb_buffer(0, round, window.bytes(), patterns::word_bytes);
+        cb_buffers.region.cb_buffer(0, round, window.bytes(), patterns::word_bytes);
     cb_buffer.coverage.clear();
     std::memset(cb_buffer.data, 0xee, static_cast<std::size_t>(window.bytes()));
     for (Segment const& piece : pieces) {

@@ -62,7 +62,7 @@ Counter& Effects::counter(Op const& op) const noexcept {
     if (op.counter == CounterKind::collected) return state_.collected;
     if (op.counter == CounterKind::taken) return state_.taken;
     if (op.counter == CounterKind::answered) return state_.answered;
-    return execution_context_.window.counter(op.counter_ref());
+    return execution_context_.region.counter(op.counter_ref());
 }
 
 /// Counters of boards have grown by earlier operations; those of collective buffers are counted
@@ -76,7 +76,7 @@ std::int64_t Effects::base(Op const& op) const noexcept {
     case CounterKind::answered:
         return 0;
     case CounterKind::posted:
-        return execution_context_.window.settled(op.aggregator, op.round)
+        return execution_context_.region.settled(op.aggregator, op.round)
             .load(std::memory_order_relaxed);
     case CounterKind::announced:
         return uses;
@@ -115,8 +115,8 @@ void Effects::settle(Op const& op, std::int64_t turn) {
     if ((turn + op.count) % 2 != 0) return;
     CounterRef ref = op.counter_ref();
     ref.kind = CounterKind::posted;
-    Counter const& posted = execution_context_.window.counter(ref);
-    execution_context_.window.settled(op.aggregator, op.round)
+    Counter const& posted = execution_context_.region.counter(ref);
+    execution_context_.region.settled(op.aggregator, op.round)
         .store(posted.value.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
@@ -129,10 +129,10 @@ void Effects::ring_ranks(std::uint64_t waiters) {
 }
 
 CbBuffer Effects::cb_buffer(Op const& op) const {
-    SharedRegion const& window = execution_context_.window;
-    execution_context_.open_cb_buffer(window.cb_buffer_of(op.aggregator, op.round) - 1,
+    SharedRegion const& region = execution_context_.region;
+    execution_context_.open_cb_buffer(region.cb_buffer_of(op.aggregator, op.round) - 1,
                                       state_.plan.window_bytes);
-    return window.cb_buffer(op.aggregator, op.round, state_.plan.window_bytes,
+    return region.cb_buffer(op.aggregator, op.round, state_.plan.window_bytes,
                             state_.plan.granule_bytes);
 }
 
@@ -141,7 +141,7 @@ void Effects::copy(Op const& op) {
         copy_claims(op);
     } else if (is_of_reduction(op)) {
         state_.with_records(op, [&](auto& records) {
-            records.copy(op, execution_context_.window, execution_context_.local());
+            records.copy(op, execution_context_.region, execution_context_.local());
         });
     } else {
         double const begin = execution_context_.clock->now();
@@ -204,7 +204,7 @@ void Effects::copy_claims(Op const& op) {
     if (op.target == Memory::claims && op.source == Memory::user) {
         auto const& own = state_.claims->own;
         for (std::size_t i = 0; i < own.size(); ++i) {
-            execution_context_.window.claim(op.operation, execution_context_.local(),
+            execution_context_.region.claim(op.operation, execution_context_.local(),
                                             static_cast<std::int32_t>(i)) = own[i];
         }
         return;
@@ -221,7 +221,7 @@ void Effects::copy_claims(Op const& op) {
     }
     Claim joined;
     for (Rank local = 0; local < execution_context_.local_count(); ++local) {
-        Claim const& claim = execution_context_.window.claim(op.operation, local, op.aggregator);
+        Claim const& claim = execution_context_.region.claim(op.operation, local, op.aggregator);
         if (state_.plan.one_layer()) encode(claim, message);
         joined = join(joined, claim);
     }
@@ -229,7 +229,7 @@ void Effects::copy_claims(Op const& op) {
 }
 
 void Effects::merge(Op const& op) {
-    state_.with_records(op, [&](auto& records) { records.merge(op, execution_context_.window); });
+    state_.with_records(op, [&](auto& records) { records.merge(op, execution_context_.region); });
 }
 
 std::unique_ptr<Transfer> Effects::cb_buffer_transfer(Op const& op, Direction way) const {
@@ -266,7 +266,7 @@ void Effects::start_transfer(Op const& op, Effect& effect) {
 /// After most errors rounds flow on, but the file is left alone, and readers get nothing.
 bool Effects::skip_transfer(Op const& op) {
     if (op.target == Memory::cb_buffer)
-        execution_context_.window.limit(op.aggregator, op.round)
+        execution_context_.region.limit(op.aggregator, op.round)
             .store(0, std::memory_order_relaxed);
     return true;
 }
@@ -285,7 +285,7 @@ void Effects::finish_transfer(Op const& op, Transfer const& transfer, double now
         return;
     }
     state_.end_of_file = std::min(state_.end_of_file, transfer.end_of_file);
-    execution_context_.window.limit(op.aggregator, op.round)
+    execution_context_.region.limit(op.aggregator, op.round)
         .store(transfer.end_of_file, std::memory_order_relaxed);
 }
 

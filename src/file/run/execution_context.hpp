@@ -31,7 +31,7 @@ struct ExecutionContext {
     std::int32_t rank_in_job = 0;  ///< The same rank, for people.
     std::int32_t queue =
         0;  ///< Number of the operation queue in its communicator: part of the tag.
-    SharedRegion window;
+    SharedRegion region;
     Doorbells* doorbells = nullptr;
     Network* network = nullptr;
     Clock* clock = nullptr;

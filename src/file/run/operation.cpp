@@ -66,7 +66,7 @@ Summary Operation::own_summary() const {
         auto const many = h.aggregator_count > 0 ? h.aggregator_count
                                                  : execution_context_.limits.aggregator_count;
         auto const most = std::min(std::max<std::int32_t>(many, h.group_count),
-                                   execution_context_.window.shape().aggregator_count);
+                                   execution_context_.region.shape().aggregator_count);
         bool const in_turn = h.data.kernel == Kernel::pairwise;
         auto const staging = execution_context_.reserve({number(), most, wish, in_turn});
         s.cb_buffer_bytes = staging.cb_buffer_bytes;
@@ -260,7 +260,7 @@ void Operation::divide_by_groups() {
     std::vector<Summary> records;
     for (Rank local = 0; local < execution_context_.local_count(); ++local) {
         records.push_back(
-            execution_context_.window.record(Channel::summary_exchange, state_.operation, local));
+            execution_context_.region.record(Channel::summary_exchange, state_.operation, local));
     }
     sluice::divide_by_groups(state_.plan, summary_exchange_, *execution_context_.topology,
                              execution_context_.node(), records, decision_.way.aggregators,
@@ -323,7 +323,7 @@ void Operation::end_claims() {
         if (!rounds_.carries(a)) continue;
         for (Rank local = 0; local < execution_context_.local_count(); ++local)
             claims.local[index(a)].push_back(
-                execution_context_.window.claim(state_.operation, local, a));
+                execution_context_.region.claim(state_.operation, local, a));
     }
     claims.complete = true;
     std::int32_t const own = rounds_.own_aggregator();

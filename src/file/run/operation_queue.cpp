@@ -23,7 +23,7 @@ void OperationQueue::unmake() noexcept {
 }
 
 Caller& OperationQueue::caller() const noexcept {
-    return execution_context_.window.caller(execution_context_.local());
+    return execution_context_.region.caller(execution_context_.local());
 }
 
 void OperationQueue::tell_calls() const noexcept {

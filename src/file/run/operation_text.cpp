@@ -72,7 +72,7 @@ TraceWait Operation::reason() const {
 void Operation::find_missing(Stall& stall) const {
     bool all_known = true;
     for (Rank local = 0; local < stall.here; ++local) {
-        Caller const& caller = execution_context_.window.caller(local);
+        Caller const& caller = execution_context_.region.caller(local);
         if (caller.calls.load(std::memory_order_relaxed) > number()) continue;
         stall.missing += 1;
         auto const rank = caller.rank_in_job.load(std::memory_order_relaxed) - 1;

@@ -14,45 +14,45 @@ template <class Record> std::span<std::byte> bytes_of(Record& record) noexcept {
 
 }  // namespace
 
-void SummaryReduction::copy(Op const& op, SharedRegion const& window, Rank local) noexcept {
+void SummaryReduction::copy(Op const& op, SharedRegion const& region, Rank local) noexcept {
     if (op.target == Memory::board) {
-        window.record(op.channel, op.operation, local) = record;
+        region.record(op.channel, op.operation, local) = record;
     } else if (op.target == Memory::announcement) {
-        window.announcement(op.channel, op.operation) = record;
+        region.announcement(op.channel, op.operation) = record;
     } else {
-        record = window.announcement(op.channel, op.operation);
+        record = region.announcement(op.channel, op.operation);
     }
 }
 
-void SummaryReduction::merge(Op const& op, SharedRegion const& window) noexcept {
+void SummaryReduction::merge(Op const& op, SharedRegion const& region) noexcept {
     if (op.source == Memory::message) {
         record = sluice::merge(record, incoming);
         return;
     }
-    record = window.record(op.channel, op.operation, 0);
-    for (Rank local = 1; local < window.shape().local_count; ++local) {
-        record = sluice::merge(record, window.record(op.channel, op.operation, local));
+    record = region.record(op.channel, op.operation, 0);
+    for (Rank local = 1; local < region.shape().local_count; ++local) {
+        record = sluice::merge(record, region.record(op.channel, op.operation, local));
     }
     if (op.channel == Channel::summary_exchange) close_node(record);
 }
 
-void OverlapReduction::copy(Op const& op, SharedRegion const& window, Rank local) noexcept {
+void OverlapReduction::copy(Op const& op, SharedRegion const& region, Rank local) noexcept {
     if (op.target == Memory::board) {
-        window.overlap(op.operation, local) = record;
+        region.overlap(op.operation, local) = record;
     } else if (op.target == Memory::announcement) {
-        window.announced_overlap(op.operation) = record;
+        region.announced_overlap(op.operation) = record;
     } else {
-        record = window.announced_overlap(op.operation);
+        record = region.announced_overlap(op.operation);
     }
 }
 
-void OverlapReduction::merge(Op const& op, SharedRegion const& window) noexcept {
+void OverlapReduction::merge(Op const& op, SharedRegion const& region) noexcept {
     if (op.source == Memory::message) {
         record |= incoming;
         return;
     }
-    for (Rank local = 0; local < window.shape().local_count; ++local) {
-        record |= window.overlap(op.operation, local);
+    for (Rank local = 0; local < region.shape().local_count; ++local) {
+        record |= region.overlap(op.operation, local);
     }
 }
 
@@ -70,26 +70,26 @@ void SummaryReduction::fail(Memory role) noexcept {
     record_of(role, record, incoming).status = Status::other;
 }
 
-void WeightsReduction::copy(Op const& op, SharedRegion const& window, Rank) noexcept {
+void WeightsReduction::copy(Op const& op, SharedRegion const& region, Rank) noexcept {
     if (op.target == Memory::board) {
-        auto const board = window.weighed(op.operation);
+        auto const board = region.weighed(op.operation);
         for (std::size_t i = 0; i < board.size(); ++i) {
             auto const bytes = record.bytes[i];
             if (bytes != 0) board[i].fetch_add(bytes, std::memory_order_relaxed);
         }
     } else if (op.target == Memory::announcement) {
-        window.announced_weights(op.operation) = record;
+        region.announced_weights(op.operation) = record;
     } else {
-        record = window.announced_weights(op.operation);
+        record = region.announced_weights(op.operation);
     }
 }
 
-void WeightsReduction::merge(Op const& op, SharedRegion const& window) noexcept {
+void WeightsReduction::merge(Op const& op, SharedRegion const& region) noexcept {
     if (op.source == Memory::message) {
         record += incoming;
         return;
     }
-    auto const board = window.weighed(op.operation);
+    auto const board = region.weighed(op.operation);
     for (std::size_t i = 0; i < board.size(); ++i) {
         sums.bytes[i] = board[i].load(std::memory_order_relaxed);
     }

@@ -15,8 +15,8 @@ struct SummaryReduction {
     Summary record;    ///< Memory::record: the rank's own, then that of more and more ranks.
     Summary incoming;  ///< Memory::message: one from another node.
 
-    void copy(Op const& op, SharedRegion const& window, Rank local) noexcept;
-    void merge(Op const& op, SharedRegion const& window) noexcept;
+    void copy(Op const& op, SharedRegion const& region, Rank local) noexcept;
+    void merge(Op const& op, SharedRegion const& region) noexcept;
     [[nodiscard]] std::span<std::byte> message(Memory role) noexcept;
     /// A message did not come, or did not go. Of one that did not come nothing is known but that.
     void fail(Memory role) noexcept;
@@ -29,8 +29,8 @@ struct WeightsReduction {
     Weights record, incoming;
     Weights sums, sums_before;  ///< Of the board: now, and when it was used last.
 
-    void copy(Op const& op, SharedRegion const& window, Rank local) noexcept;
-    void merge(Op const& op, SharedRegion const& window) noexcept;
+    void copy(Op const& op, SharedRegion const& region, Rank local) noexcept;
+    void merge(Op const& op, SharedRegion const& region) noexcept;
     [[nodiscard]] std::span<std::byte> message(Memory role) noexcept;
     void fail(Memory role) noexcept;
     /// All nodes hear of a lost message with the sums, and then divide the span evenly.
@@ -42,8 +42,8 @@ struct WeightsReduction {
 struct OverlapReduction {
     Overlap record, incoming;
 
-    void copy(Op const& op, SharedRegion const& window, Rank local) noexcept;
-    void merge(Op const& op, SharedRegion const& window) noexcept;
+    void copy(Op const& op, SharedRegion const& region, Rank local) noexcept;
+    void merge(Op const& op, SharedRegion const& region) noexcept;
     [[nodiscard]] std::span<std::byte> message(Memory role) noexcept;
     /// Nothing is known then, so the operation waits for the earlier ones.
     void fail(Memory role) noexcept;

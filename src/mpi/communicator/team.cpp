@@ -347,7 +347,7 @@ void Team::add_queue(Mapping memory) {
     execution_context.self = self;
     execution_context.rank_in_job = world_rank();
     execution_context.queue = static_cast<std::int32_t>(index);
-    execution_context.window = SharedRegion(place->memory.data(), shape_);
+    execution_context.region = SharedRegion(place->memory.data(), shape_);
     execution_context.doorbells = doorbells_.get();
     execution_context.network = network.get();
     execution_context.clock = &clock_;
@@ -369,7 +369,7 @@ void Team::add_queue(Mapping memory) {
     place->queue = std::make_unique<OperationQueue>(execution_context);
     if (topology->node_count() == 1)
         place->shared_pointer = std::make_unique<SharedFilePointer>(
-            execution_context.window.beside(), execution_context.local(), shape_.local_count,
+            execution_context.region.beside(), execution_context.local(), shape_.local_count,
             *doorbells_);
     places_.push_back(std::move(place));
 }

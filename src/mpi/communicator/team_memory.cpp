@@ -23,12 +23,12 @@ std::optional<Mapping> Team::map_queue() const {
 }
 
 std::atomic<Bytes>& Team::staged_bytes() const {
-    return places_.front()->execution_context.window.pool().staged_bytes;
+    return places_.front()->execution_context.region.pool().staged_bytes;
 }
 
 /// Smaller windows when the node's share is used up; none when the system has no memory.
 Staging Team::reserve(QueuePlace& place, StagingWish const& wish) {
-    place.execution_context.window.pool().may_grow();
+    place.execution_context.region.pool().may_grow();
     if (!back_aggregators(place, wish)) return {};
     bool const known = place.wish.cb_buffer_bytes == wish.cb_buffer_bytes &&
                        place.wish.aggregators == wish.aggregators &&
@@ -55,7 +55,7 @@ bool Team::back_aggregators(QueuePlace& place, StagingWish const& wish) const {
 /// Only the last resort is backed here, which no operation can do without: the others when rounds
 /// take them, as long as there is memory. The least windows are granted beyond the limit.
 Staging Team::back_cb_buffers(QueuePlace const& place, StagingWish const& wish) const {
-    CbBufferPool const& pool = place.execution_context.window.pool();
+    CbBufferPool const& pool = place.execution_context.region.pool();
     auto const all = cb_buffers_of(wish.aggregators);
     bool const whole = wish.whole && all <= shape_.cb_buffers();
     auto const needed = whole ? all : cb_buffers_needed(wish.aggregators);
@@ -76,7 +76,7 @@ Staging Team::back_cb_buffers(QueuePlace const& place, StagingWish const& wish) 
 /// Ranks that back different collective buffers at the same time are all counted.
 bool Team::back_cb_buffer(QueuePlace const& place, std::int32_t cb_buffer, Bytes window_bytes,
                           Limit limit) const {
-    CbBufferPool& pool = place.execution_context.window.pool();
+    CbBufferPool& pool = place.execution_context.region.pool();
     auto const cost = [&](Bytes before) {
         return std::max<Bytes>(0, staging_bytes(1, window_bytes) - staging_bytes(1, before));
     };
