@@ -1,5 +1,5 @@
 // These pure functions say how much staging memory a window may take on a node.
-// mpi/communicator/team.cpp, which owns the memory, and `sluice explain` call them.
+// file/run/staging_memory.cpp, which shares it out, and `sluice explain` call them.
 #pragma once
 #include "base/topology.hpp"
 

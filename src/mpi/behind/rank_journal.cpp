@@ -6,7 +6,7 @@
 #include "behind/journal_folder.hpp"
 #include "behind/journal_peers.hpp"
 #include "behind/keeper_line.hpp"
-#include "mpi/communicator/team.hpp"
+#include "mpi/communicator/rank_watch.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/progress/progress.hpp"
 #include "system/environment.hpp"
@@ -114,7 +114,7 @@ RankJournal* make_rank_journal(Bytes node_bytes) {
         own->checkpointer = std::make_unique<Checkpointer>(
             own->journal, [own] { (void)checkpoint_of(*own->journal); });
     rank_journal_made = own;
-    Team::before_going_on(await_keepers_of_the_dead);
+    RankWatch::before_going_on(await_keepers_of_the_dead);
     return own;
 }
 

@@ -151,7 +151,7 @@ void CommunicatorCollectives::connect() {
         PMPI_Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
         between_ = std::make_unique<MpiNetwork>(own_);
     } else if (!is_one_node_) {
-        between_ = team().fabric_network(name_, members_);
+        between_ = team().links.network(name_, members_);
     }
     network_.connect(name_, between_.get());
     named_ = true;

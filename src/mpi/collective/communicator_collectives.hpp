@@ -6,6 +6,7 @@
 #include "collective/operations.hpp"
 #include "mpi/collective/communicator.hpp"
 #include "mpi/collective/endpoints.hpp"
+#include "mpi/progress/progress.hpp"
 #include "transport/routed_network.hpp"
 
 #include <memory>
@@ -60,7 +61,7 @@ private:
         std::size_t operator()(CollectiveCall const& call) const noexcept { return hash(call); }
     };
 
-    [[nodiscard]] bool needs_own() const { return !is_one_node_ && !team().has_fabric(); }
+    [[nodiscard]] bool needs_own() const { return !is_one_node_ && !team().links.has_fabric(); }
     void connect();
     bool take_name();
     bool progress() override;

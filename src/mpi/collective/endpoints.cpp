@@ -1,6 +1,7 @@
 // How endpoints are set up, and ranks translated. See endpoints.hpp.
 #include "mpi/collective/endpoints.hpp"
 
+#include "mpi/attribute.hpp"
 #include "mpi/communicator/names.hpp"
 #include "mpi/ranks.hpp"
 #include "system/log.hpp"
@@ -19,6 +20,8 @@ World& world_endpoints() {
     static auto* const only = new World;
     return *only;
 }
+
+Attribute<NodeMessages> messages_of_team([](std::shared_ptr<NodeMessages>) {});
 
 /// The ranks of `communicator` as ranks of `of`; MPI_UNDEFINED for those that are none.
 std::vector<int> translate(MPI_Comm communicator, MPI_Comm of) {
@@ -41,23 +44,28 @@ std::shared_ptr<Endpoints> Endpoints::make(MPI_Comm communicator) {
     auto endpoints = std::make_shared<Endpoints>();
     endpoints->team_ = Team::of(communicator);
     if (!endpoints->team_) return nullptr;
-    if (!endpoints->team_->messages && !endpoints->connect()) return nullptr;
+    if (!endpoints->connect()) return nullptr;
     endpoints->agree_on_costs_and_name();
     return endpoints;
 }
 
 bool Endpoints::connect() {
+    if (auto known = messages_of_team.get(team_->communicator)) {
+        messages_ = *std::move(known);
+        return true;
+    }
     Topology const& topology = *team_->topology;
     Node const own = topology.node_of(team_->self);
-    auto const memory = team_->back_messages();
-    if (!all_agree(!memory.empty(), team_->communicator)) {
+    auto memory = team_->node->messages();
+    if (!all_agree(memory.has_value(), team_->communicator)) {
         warn("no shared memory for messages: the MPI serves collectives itself");
         return false;
     }
     Rank const count = topology.local_count(own);
-    team_->messages = std::make_unique<NodeNetwork>(
-        memory.data(), topology.local_index(team_->self), count, team_->doorbells());
-    NodeNetwork::Address const mine = team_->messages->address();
+    messages_ = std::make_shared<NodeMessages>(
+        *std::move(memory), topology.local_index(team_->self), count, team_->node->doorbells());
+    NodeNetwork& network = messages_->network;
+    NodeNetwork::Address const mine = network.address();
     std::vector<NodeNetwork::Address> all(static_cast<std::size_t>(topology.rank_count()));
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE,
                    team_->communicator);
@@ -65,10 +73,11 @@ bool Endpoints::connect() {
     for (Rank i = 0; i < count; ++i) {
         near.push_back(all[static_cast<std::size_t>(topology.rank_at(own, i))]);
     }
-    bool const copies = all_agree(team_->messages->can_copy_from(near), team_->communicator);
+    bool const copies = all_agree(network.can_copy_from(near), team_->communicator);
     if (!copies)
         note("large messages on a node go through collective buffers: the system allows no copies");
-    team_->messages->use_copies(copies, near);
+    network.use_copies(copies, near);
+    messages_of_team.set(team_->communicator, messages_);
     return true;
 }
 
@@ -101,6 +110,7 @@ void Endpoints::set_up_world() {
 
 void Endpoints::forget_world() {
     forget_names();
+    messages_of_team.forget();
     std::shared_ptr<Endpoints> endpoints;  // Ends after the lock: its team frees a communicator.
     std::lock_guard const lock(world_endpoints().mutex);
     endpoints.swap(world_endpoints().endpoints);
@@ -139,7 +149,7 @@ CollectiveWorld Endpoints::world(std::vector<Rank> const& members) const {
     for (auto const& [node, ranks] : on_node) {
         world.most_on_a_node = std::max(world.most_on_a_node, ranks);
     }
-    world.cores_a_node = team_->cores_a_node();
+    world.cores_a_node = team_->cores_a_node;
     return world;
 }
 

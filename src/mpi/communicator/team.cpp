@@ -1,28 +1,76 @@
 // How teams are set up, found again and freed. See team.hpp.
 #include "mpi/communicator/team.hpp"
 
-#include "base/mixed.hpp"
-#include "file/plan/staging.hpp"
 #include "mpi/attribute.hpp"
 #include "mpi/communicator/peers.hpp"
-#include "mpi/communicator/retired_teams.hpp"
+#include "mpi/communicator/queues.hpp"
+#include "mpi/progress/progress.hpp"
 #include "mpi/ranks.hpp"
 #include "system/environment.hpp"
 #include "system/library_thread.hpp"
 #include "system/log.hpp"
 #include "system/random.hpp"
-#include "transport/mpi.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <sched.h>
 #include <unistd.h>
 
 namespace sluice {
 namespace {
 
-constexpr std::size_t queues_at_most = 128;  ///< Files of a communicator open at once.
+/// Teams whose communicator was freed, oldest first: the last few are kept for the next
+/// communicator of the same ranks, because libraries duplicate a communicator for each file. The
+/// mutex is not held while the MPI is called, because the MPI calls retire().
+struct Retired {
+    static constexpr std::size_t at_most = 4;
+    Retired() { all.reserve(at_most + 1); }
+    std::mutex mutex;
+    std::vector<std::shared_ptr<Team>> all;
+};
+Retired& retired() {
+    static auto* const only = new Retired;
+    return *only;
+}
 
-std::atomic<bool> multiple_granted{false};
+/// Keeps the team, and ends the oldest where there are too many.
+void retire(std::shared_ptr<Team> team) {
+    std::shared_ptr<Team> oldest;  // Ends after the lock.
+    std::lock_guard const lock(retired().mutex);
+    auto& all = retired().all;
+    all.push_back(std::move(team));
+    if (all.size() <= Retired::at_most) return;
+    oldest = std::move(all.front());
+    all.erase(all.begin());
+}
+
+/// Takes the team out of the list; false where it is no longer there, or another thread looks at it
+/// as well. `team` is one use.
+bool take(std::shared_ptr<Team> const& team) {
+    std::lock_guard const lock(retired().mutex);
+    auto& all = retired().all;
+    auto const found = std::find(all.begin(), all.end(), team);
+    if (found == all.end() || team.use_count() != 2) return false;
+    all.erase(found);
+    return true;
+}
+
+std::vector<std::shared_ptr<Team>> retired_teams() {
+    std::lock_guard const lock(retired().mutex);
+    return retired().all;
+}
+
+/// The youngest retired team that fits the communicator, or null. It is taken out of the list,
+/// because other threads must not wait for this one.
+std::shared_ptr<Team> take_retired(MPI_Comm communicator) {
+    auto teams = retired_teams();
+    for (auto team = teams.rbegin(); team != teams.rend(); ++team) {
+        int same = MPI_UNEQUAL;
+        PMPI_Comm_compare(communicator, (*team)->communicator, &same);
+        if (same == MPI_CONGRUENT && take(*team)) return *team;
+    }
+    return nullptr;
+}
 
 Attribute<Team> attribute(retire);
 
@@ -32,18 +80,6 @@ int cores_of_all(MPI_Comm node) {
     if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 1;
     PMPI_Allreduce(&mine, &all, sizeof mine, MPI_BYTE, MPI_BOR, node);
     return CPU_COUNT(&all);
-}
-
-RegionShape shape_of(Rank local_count, std::int32_t aggregators) noexcept {
-    return {local_count, aggregators, cb_buffer_bytes_most,
-            SharedFilePointer::bytes_needed(local_count)};
-}
-
-/// Which messages of a team: names of its communicators are larger.
-constexpr std::uint64_t of_trial = 1, of_files = 2;
-
-Costs costs_of(MachineProfile const& m) noexcept {
-    return {m.between.start, m.between.byte, m.queue, m.copy_byte, m.wake};
 }
 
 /// The same ranks in the same order. No duplicate, which has the program's attributes as well: it
@@ -96,9 +132,6 @@ std::atomic<std::uint32_t> teams{0};  ///< Of this process.
 
 }  // namespace
 
-void set_thread_multiple(bool multiple) noexcept { multiple_granted = multiple; }
-bool thread_multiple() noexcept { return multiple_granted; }
-
 std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
     if (auto known = attribute.get(communicator)) return *std::move(known);
     if (!all_have_sluice(communicator)) {
@@ -143,25 +176,37 @@ std::shared_ptr<Team> Team::revive(MPI_Comm communicator, bool& is_one_too_many)
 
 void Team::forget_all() {
     attribute.forget();
-    forget_retired_teams();
+    std::vector<std::shared_ptr<Team>> all;  // End after the lock.
+    std::lock_guard const lock(retired().mutex);
+    all.swap(retired().all);
 }
 
-void Team::poke() const { sluice::poke(communicator); }
-
-Team::Team(MPI_Comm own) : communicator(own) { ++teams; }
+Team::Team(MPI_Comm own) : communicator(own), self(rank_in(own)) { ++teams; }
 
 Team::~Team() {
     --teams;
-    messages.reset();  // Before its memory.
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (!finalized && communicator != MPI_COMM_NULL) PMPI_Comm_free(&communicator);
 }
 
+bool Team::set_up() {
+    auto key = agree_on_name_and_key();
+    set_up_node();
+    int const mine = thread_core_count();
+    PMPI_Allreduce(&mine, &cores_a_node, 1, MPI_INT, MPI_MIN, communicator);
+    bool const one_node = topology->node_count() == 1;
+    if (!one_node && !links.connect(communicator, *topology, name_)) return false;
+    watch = std::make_unique<RankWatch>(node->processes(), *topology, self, links.of_files());
+    bool const ready = !one_node || node->make_reduction(topology->local_index(self));
+    queues = std::make_unique<Queues>(*this, std::move(key));
+    return queues->begin(ready);
+}
+
 /// Rank 0 of a team draws its name, which other teams of the same processes must not have, and the
 /// key of the proof of coverage. No pattern can have been made for a key that is as young as its
 /// communicator's team. Without random numbers it counts.
-void Team::agree_on_name_and_key() {
+std::shared_ptr<FingerprintKey const> Team::agree_on_name_and_key() {
     static std::atomic<std::uint32_t> count{0};
     struct {
         std::uint64_t name = 0;
@@ -175,203 +220,47 @@ void Team::agree_on_name_and_key() {
     }
     PMPI_Bcast(&ours, sizeof ours, MPI_BYTE, 0, communicator);
     name_ = ours.name;
-    if (is_generator(ours.point)) {
-        limits_.key = std::make_shared<FingerprintKey const>(ours.point);
-    } else {
-        note("no random numbers from the system: coverage is marked, never proved");
-    }
+    if (is_generator(ours.point)) return std::make_shared<FingerprintKey const>(ours.point);
+    note("no random numbers from the system: coverage is marked, never proved");
+    return nullptr;
 }
 
-bool Team::set_up() {
-    self = rank_in(communicator);
-    agree_on_name_and_key();
-    MPI_Comm node = split_by_node(communicator);
-    auto divided = divide(communicator, node);
-    bool const alone = size_in(node) == 1;
-    bool shared = alone || share_memory(node);
-    if (!shared) warn("no shared memory on this node: its ranks exchange messages instead", true);
-    bool const own_cores = cores_of_all(node) >= size_in(node);
-    topology = std::make_unique<Topology>(topology_of(communicator, node, shared));
-    PMPI_Comm_free(&node);
-    if (divided && divided->node_count() == topology->node_count()) *topology = std::move(*divided);
-
-    int const mine = thread_core_count();
-    int least = 0;
-    PMPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, communicator);
-    Node const own_node = topology->node_of(self);
-    if (topology->node_count() > 1 && !connect_nodes()) return false;
-    limits_.aggregator_count = aggregators_usual(*topology, least);
-    limits_.cores_a_node = least;
-    shape_ = shape_of(topology->local_count(own_node), topology->aggregator_count_max());
-    if (alone || !shared) {
-        shape_ = shape_of(1, shape_.aggregator_count);
-        take_memory(own_node_memory(queues_at_most));
+/// Topology and memory of the node.
+void Team::set_up_node() {
+    MPI_Comm group = split_by_node(communicator);
+    auto divided = divide(communicator, group);
+    Rank const ranks = size_in(communicator), local_count = size_in(group);
+    if (local_count > 1) {
+        node = NodeShare::among(group, Progress::instance().doorbell_page(),
+                                Queues::bytes_needed(local_count, ranks));
+        if (!node) warn("no shared memory on this node: its ranks exchange messages instead", true);
     }
+    bool const own_cores = cores_of_all(group) >= local_count;
     Progress::instance().allow_spinning(own_cores && settings().ranks_per_node == 0);
-    return agree_on_queues();
+    topology =
+        std::make_unique<Topology>(topology_of(communicator, group, node || local_count == 1));
+    PMPI_Comm_free(&group);
+    if (divided && divided->node_count() == topology->node_count()) *topology = std::move(*divided);
+    if (!node) node = NodeShare::of_one_rank(Queues::bytes_needed(1, ranks));
 }
 
-/// Over the MPI its calls are made by the helper.
-bool Team::connect_nodes() {
-    fabric_ = join_fabric(communicator, *topology, mixed(name_, of_trial));
-    if (fabric_) {
-        network = fabric_->network(mixed(name_, of_files));
-        return true;
-    }
-    network = std::make_unique<MpiNetwork>(communicator);
-    if (all_agree(thread_multiple(), communicator)) return true;
-    warn("several nodes need MPI_THREAD_MULTIPLE, which this MPI or program does not give, or "
-         "libfabric, which cannot be used here (`sluice info`): the MPI serves the files itself");
-    return false;
+void Team::poke() const { sluice::poke(communicator); }
+
+NodeReduction::Words Team::largest(NodeReduction::Words const& mine) {
+    if (NodeReduction* const meeting = node->reduction()) return largest(mine, *meeting);
+    NodeReduction::Words all{};
+    PMPI_Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_MAX,
+                   communicator);
+    return all;
 }
 
-std::unique_ptr<Network> Team::fabric_network(std::uint64_t name,
-                                              std::vector<Rank> const& ranks) const {
-    return fabric_ ? fabric_->network(mixed(name_, name), ranks) : nullptr;
-}
-
-/// All ranks have as many as the one with the fewest, so that they run out at the same file. None
-/// has any where one has no addresses for the first.
-bool Team::agree_on_queues() {
-    auto first = map_queue();
-    bool const complete = first && make_reduction();
-    auto const mine = static_cast<std::uint64_t>(complete ? queues_ : 0);
-    std::uint64_t least = 0;
-    PMPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, communicator);
-    queues_ = static_cast<std::size_t>(least);
-    if (queues_ == 0) {
-        warn("no memory for staging, or no addresses for it (ulimit -v, -l): the MPI serves files");
-        return false;
-    }
-    if (queues_ < queues_at_most) {
-        note("the system's limits leave room for " + std::to_string(queues_) +
-             " open files of a communicator");
-    }
-    add_queue(std::move(*first));
-    return true;
-}
-
-void Team::take_memory(NodeMemory memory) {
-    memory_ = std::move(memory.windows);
-    doorbells_ = std::make_unique<NodeDoorbells>(std::move(memory.doorbells));
-    queues_ = memory.queues;
-    tail_at_ = memory.tail_at;
-    watch_ = ProcessWatch(std::move(memory.processes));
-}
-
-bool Team::make_reduction() {
-    if (topology->node_count() > 1) return true;
-    auto const begin = static_cast<Offset>(tail_at_);
-    auto const length = static_cast<Offset>(NodeReduction::bytes_needed(shape_.local_count));
-    auto memory = memory_.part({begin, begin + length});
-    if (!memory || !memory->reserve({0, length})) return false;
-    reduction_memory_ = std::move(*memory);
-    reduction = std::make_unique<NodeReduction>(
-        reduction_memory_.data(), topology->local_index(self), shape_.local_count, *doorbells_);
-    return true;
-}
-
-bool Team::share_memory(MPI_Comm node) {
-    // The shape needs the whole communicator's size, but only counts of it.
-    RegionShape const shape = shape_of(size_in(node), size_in(communicator));
-    auto shared =
-        share_node_memory(node, Progress::instance().doorbell_page(), shape, queues_at_most,
-                          page_bytes(NodeReduction::bytes_needed(shape.local_count)) +
-                              NodeNetwork::bytes_needed(shape.local_count));
-    if (!shared) return false;
-    take_memory(std::move(*shared));
-    return true;
-}
-
-std::span<std::byte> Team::back_messages() {
-    std::size_t const bytes = NodeNetwork::bytes_needed(shape_.local_count);
-    std::size_t const at = tail_at_ + page_bytes(NodeReduction::bytes_needed(shape_.local_count));
-    auto const begin = static_cast<Offset>(at), length = static_cast<Offset>(bytes);
-    auto mapping = memory_.part({begin, begin + length});
-    if (!mapping || !mapping->reserve({0, length})) return {};
-    messages_memory_ = std::move(*mapping);
-    return {messages_memory_.data(), bytes};
-}
-
-QueuePlace* Team::take_queue(std::vector<Rank> const& aggregators) {
-    QueuePlace* const place = unused_queue();
-    if (!place) return nullptr;
-    place->used = true;
-    if (place->shared_pointer) place->shared_pointer->restart();
-    if (place->aggregators != aggregators) place_aggregators(*place, aggregators);
-    return place;
-}
-
-QueuePlace* Team::unused_queue() {
-    auto const unused = std::find_if(places_.begin(), places_.end(),
-                                     [](auto const& place) { return !place->used; });
-    if (unused != places_.end()) return unused->get();
-    if (places_.size() == queues_) return nullptr;
-    auto memory = map_queue();
-    if (!all_agree(memory.has_value(), communicator)) {
-        queues_ = places_.size();
-        return nullptr;
-    }
-    add_queue(std::move(*memory));
-    return places_.back().get();
-}
-
-/// No operation is under way in an operation queue that no file uses. Its plans were made for
-/// others.
-void Team::place_aggregators(QueuePlace& place, std::vector<Rank> const& aggregators) const {
-    place.aggregators = aggregators;
-    place.execution_context.topology = topology.get();
-    place.execution_context.limits = limits_;
-    place.placed.reset();
-    place.queue->forget();
-    if (aggregators.empty()) return;
-    place.placed = std::make_unique<Topology const>(topology->with_aggregators(aggregators));
-    place.execution_context.topology = place.placed.get();
-    place.execution_context.limits.aggregator_count = place.placed->aggregator_count_max();
-}
-
-/// Plans that it remembers were made for another machine.
-void QueuePlace::set_machine(std::shared_ptr<MachineProfile const> const& machine) {
-    if (execution_context.limits.machine == machine) return;
-    execution_context.limits.machine = machine;
-    execution_context.limits.costs = machine ? costs_of(*machine) : Costs{};
-    queue->forget();
-}
-
-void Team::add_queue(Mapping memory) {
-    auto place = std::make_unique<QueuePlace>();
-    auto const index = places_.size();
-    place->memory = std::move(memory);
-    ExecutionContext& execution_context = place->execution_context;
-    execution_context.topology = topology.get();
-    execution_context.self = self;
-    execution_context.rank_in_job = world_rank();
-    execution_context.queue = static_cast<std::int32_t>(index);
-    execution_context.region = SharedRegion(place->memory.data(), shape_);
-    execution_context.doorbells = doorbells_.get();
-    execution_context.network = network.get();
-    execution_context.clock = &clock_;
-    execution_context.limits = limits_;
-    place->open_cb_buffers.resize(static_cast<std::size_t>(shape_.cb_buffers()));
-    execution_context.reserve = [this, raw = place.get()](StagingWish const& wish) {
-        return reserve(*raw, wish);
-    };
-    execution_context.lost_rank = [this](double now) { return lost_rank(now); };
-    execution_context.back_cb_buffer = [this, raw = place.get()](std::int32_t cb_buffer,
-                                                                 Bytes window_bytes) {
-        return back_cb_buffer(*raw, cb_buffer, window_bytes, Limit::kept);
-    };
-    execution_context.open_cb_buffer = [this, raw = place.get()](std::int32_t cb_buffer,
-                                                                 Bytes window_bytes) {
-        auto const at = static_cast<std::size_t>(cb_buffer);
-        if (raw->open_cb_buffers[at] < window_bytes) open_cb_buffer(*raw, cb_buffer, window_bytes);
-    };
-    place->queue = std::make_unique<OperationQueue>(execution_context);
-    if (topology->node_count() == 1)
-        place->shared_pointer = std::make_unique<SharedFilePointer>(
-            execution_context.region.beside(), execution_context.local(), shape_.local_count,
-            *doorbells_);
-    places_.push_back(std::move(place));
+NodeReduction::Words Team::largest(NodeReduction::Words const& mine, NodeReduction& meeting) {
+    meeting.begin(mine);
+    SteadyClock clock;
+    Progress::instance().drive(
+        {.done = [&] { return meeting.finished() || watch->lost_rank(clock.now()); },
+         .poke = [&] { poke(); }});
+    return watch->has_lost_rank() ? mine : meeting.largest();
 }
 
 }  // namespace sluice

@@ -45,7 +45,7 @@ DelayRules delay_rules(FileHints const& hints, int amode, OwnFile const& own, Te
     long const launched = launched_ranks_of_node();
     long const ranks = launched > 0 ? launched : team.topology->rank_count();
     bool const past_cache = hints.page_cache == PageCache::direct_io;
-    bool const spare_cores = has_spare_cores(team.cores_a_node(), ranks, openmp_threads());
+    bool const spare_cores = has_spare_cores(team.cores_a_node, ranks, openmp_threads());
     return {delay_bytes(hints, amode, own),
             own.order,
             {settings().always_behind, past_cache, spare_cores}};
@@ -174,7 +174,7 @@ Status File::agree_beside(Status mine) {
 }
 
 NodeReduction::Words File::largest(NodeReduction::Words const& mine) const {
-    return team->largest(mine, place_);
+    return team->queues->largest(mine, place_);
 }
 
 Status File::agree(char const* operation, Error const& mine) {
@@ -278,7 +278,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
                : own.has_path ? "not every rank holds the same file, as a warning has said"
                               : "its name has the prefix of a driver that POSIX calls do not reach";
     }
-    QueuePlace* const place = team->take_queue(
+    QueuePlace* const place = team->queues->take(
         agreed.placed ? agreed_aggregators(hints.placement, *team) : std::vector<Rank>{});
     if (!place) {
         warn("too many files of one communicator are open: the MPI serves the rest");

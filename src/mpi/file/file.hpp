@@ -3,9 +3,12 @@
 // several nodes the shared one as well. Open files are found by their handle.
 #pragma once
 #include "mpi/behind/delayed.hpp"
+#include "mpi/communicator/queues.hpp"
 #include "mpi/file/read_ahead.hpp"
 #include "mpi/file/storages.hpp"
 #include "mpi/file/view.hpp"
+#include "mpi/progress/progress.hpp"
+#include "mpi/progress/threads.hpp"
 #include "mpi/requests/started.hpp"
 
 #include <memory>

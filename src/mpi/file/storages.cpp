@@ -4,6 +4,7 @@
 #include "device/model/device_file.hpp"
 #include "device/model/emulated.hpp"
 #include "mpi/progress/progress.hpp"
+#include "mpi/progress/threads.hpp"
 #include "mpi/trace/recorder.hpp"
 #include "system/environment.hpp"
 #include "system/log.hpp"

@@ -1,6 +1,8 @@
 // How the file of hints is found and read. See system_hints.hpp.
 #include "mpi/file/system_hints.hpp"
 
+#include "settings/file_hints.hpp"
+
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
 #include "mpi/collective/communicator.hpp"
 #include "mpi/collective/communicator_collectives.hpp"
 #include "mpi/collective/own_reduction.hpp"
-#include "mpi/communicator/job_fabric.hpp"
+#include "mpi/communicator/node_links.hpp"
 #include "mpi/communicator/peers.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/pmpi.hpp"

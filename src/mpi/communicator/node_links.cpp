@@ -1,12 +1,15 @@
-// How ranks come to know each other on a fabric. See job_fabric.hpp.
-#include "mpi/communicator/job_fabric.hpp"
+// How ranks come to know each other on a fabric. See node_links.hpp.
+#include "mpi/communicator/node_links.hpp"
 
+#include "base/mixed.hpp"
 #include "mpi/progress/progress.hpp"
+#include "mpi/progress/threads.hpp"
 #include "mpi/ranks.hpp"
 #include "system/clock.hpp"
 #include "system/environment.hpp"
 #include "system/launcher.hpp"
 #include "system/log.hpp"
+#include "transport/mpi.hpp"
 
 #include <algorithm>
 #include <sched.h>
@@ -17,6 +20,8 @@ namespace {
 constexpr double patience_seconds = 10;  ///< For the first message to a neighbouring node.
 constexpr double answer_seconds = 1;     ///< For its answer to go.
 constexpr int try_tag = 0;
+/// Contexts of a communicator's own messages: names of other communicators are larger numbers.
+constexpr std::uint64_t trial_context = 1, files_context = 2;
 
 /// The one that the settings name, or that is tested; null: messages go over the MPI.
 FabricOffer const* chosen_offer() {
@@ -114,66 +119,75 @@ Rank trial_target(Topology const& topology, Rank rank) {
     return topology.rank_at(next, topology.local_index(rank) % topology.local_count(next));
 }
 
+}  // namespace
+
+bool fabric_is_offered() { return chosen_offer() != nullptr; }
+
 /// One message to the next node and those from the node before, so that an address that leads
 /// nowhere is found before anything depends on it.
-bool gets_through(FabricRanks const& ranks, Topology const& topology, Rank self,
-                  std::uint64_t context) {
-    auto const network = ranks.network(context);
+bool NodeLinks::gets_through(Topology const& topology, Rank self) const {
+    auto const context = mixed(name_, trial_context);
+    FabricNetwork network(*fabric_, context, peers_);
     std::vector<std::uint64_t> words(static_cast<std::size_t>(topology.rank_count()));
     auto const word_of = [&](Rank rank) {
         return std::as_writable_bytes(std::span(&words[static_cast<std::size_t>(rank)], 1));
     };
     std::vector<Message> messages{
-        network->start_send(trial_target(topology, self), try_tag, word_of(self), true)};
+        network.start_send(trial_target(topology, self), try_tag, word_of(self), true)};
     for (Rank rank = 0; rank < topology.rank_count(); ++rank) {
         if (trial_target(topology, rank) == self)
-            messages.push_back(network->start_recv(rank, try_tag, word_of(rank)));
+            messages.push_back(network.start_recv(rank, try_tag, word_of(rank)));
     }
-    bool const all_went = all_end(*ranks.fabric, *network, messages);
-    if (!messages.empty()) ranks.fabric->abandon(context, ranks.peers);
-    for (Message& message : messages) (void)network->finished(message);  // Their memory ends here.
-    send_answers(*ranks.fabric);
+    bool const all_went = all_end(*fabric_, network, messages);
+    if (!messages.empty()) fabric_->abandon(context, peers_);
+    for (Message& message : messages) (void)network.finished(message);  // Their memory ends here.
+    send_answers(*fabric_);
     return all_went;
 }
 
-}  // namespace
-
-bool fabric_is_offered() { return chosen_offer() != nullptr; }
-
-std::unique_ptr<Network> FabricRanks::network(std::uint64_t context,
-                                              std::vector<Rank> const& ranks) const {
-    std::vector<FabricIndex> its;
-    its.reserve(ranks.size());
-    for (Rank const rank : ranks) its.push_back(peers[static_cast<std::size_t>(rank)]);
-    return std::make_unique<FabricNetwork>(*fabric, context, std::move(its));
-}
-
-std::unique_ptr<Network> FabricRanks::network(std::uint64_t context) const {
-    return std::make_unique<FabricNetwork>(*fabric, context, peers);
-}
-
-std::optional<FabricRanks> join_fabric(MPI_Comm communicator, Topology const& topology,
-                                       std::uint64_t context) {
-    if (settings().network.way == NetworkSetting::Way::mpi) return std::nullopt;
+/// Leaves no fabric, on all ranks, where one of them has none or does not get through.
+bool NodeLinks::join_fabric(MPI_Comm communicator, Topology const& topology) {
+    if (settings().network.way == NetworkSetting::Way::mpi) return false;
     bool const asked_for = settings().network.way == NetworkSetting::Way::fabric;
-    Fabric* const fabric =
-        asked_for || fabric_is_offered() ? process_fabric(topology.rank_count()) : nullptr;
-    FabricCard const mine = card_of(fabric);
+    if (asked_for || fabric_is_offered()) fabric_ = process_fabric(topology.rank_count());
+    FabricCard const mine = card_of(fabric_);
     std::vector<FabricCard> cards(static_cast<std::size_t>(topology.rank_count()));
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, communicator);
-    if (!fabric || !are_alike(cards)) return std::nullopt;
-    FabricRanks ranks{fabric, {}};
-    for (FabricCard const& card : cards) ranks.peers.push_back(fabric->meet(card));
-    bool const through = gets_through(ranks, topology, rank_in(communicator), context);
+    if (!fabric_ || !are_alike(cards)) return false;
+    for (FabricCard const& card : cards) peers_.push_back(fabric_->meet(card));
+    bool const through = gets_through(topology, rank_in(communicator));
     if (!through) {
         warn("rank " + std::to_string(world_rank()) + " on " + mine.host_name.data() + " (" +
-                 fabric->address_text() +
+                 fabric_->address_text() +
                  ") gets no message to or from another node over the fabric; FI_TCP_IFACE names "
                  "the network interface of the provider tcp",
              true);
     }
-    if (!all_agree(through, communicator)) return std::nullopt;
-    return ranks;
+    return all_agree(through, communicator);
+}
+
+/// Over the MPI its calls are made by the helper.
+bool NodeLinks::connect(MPI_Comm communicator, Topology const& topology, std::uint64_t name) {
+    name_ = name;
+    if (join_fabric(communicator, topology)) {
+        of_files_ = std::make_unique<FabricNetwork>(*fabric_, mixed(name, files_context), peers_);
+        return true;
+    }
+    fabric_ = nullptr;
+    of_files_ = std::make_unique<MpiNetwork>(communicator);
+    if (all_agree(thread_multiple(), communicator)) return true;
+    warn("several nodes need MPI_THREAD_MULTIPLE, which this MPI or program does not give, or "
+         "libfabric, which cannot be used here (`sluice info`): the MPI serves the files itself");
+    return false;
+}
+
+std::unique_ptr<Network> NodeLinks::network(std::uint64_t name,
+                                            std::vector<Rank> const& ranks) const {
+    if (!fabric_) return nullptr;
+    std::vector<FabricIndex> its;
+    its.reserve(ranks.size());
+    for (Rank const rank : ranks) its.push_back(peers_[static_cast<std::size_t>(rank)]);
+    return std::make_unique<FabricNetwork>(*fabric_, mixed(name_, name), std::move(its));
 }
 
 }  // namespace sluice
