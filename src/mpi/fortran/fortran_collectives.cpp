@@ -94,18 +94,18 @@ MPI_Datatype const* types(void* buffer, void* all, int count) {
 }
 
 /// Each block has a datatype. Only those of neighbours have displacements of another type.
-template <class Place, class... Last, class... Given>
+template <class Place>
 int call(int (*function)(void const*, int const*, Place const*, MPI_Datatype const*, void*,
-                         int const*, Place const*, MPI_Datatype const*, MPI_Comm, Last...),
+                         int const*, Place const*, MPI_Datatype const*, MPI_Comm, MPI_Request*),
          void* s, void* sn, void* sp, void* st, void* r, void* rn, void* rp, void* rt, void* c,
-         Given*... last) {
+         void* request) {
     MPI_Comm const communicator = argument<MPI_Comm>(c);
     bool const all = std::is_same_v<Place, int>;
     HowMany const types_of = all ? of_all(communicator) : of_neighbours(communicator);
     return function(memory(s), argument<int const*>(sn), argument<Place const*>(sp),
                     types(s, st, types_of.sent), memory(r), argument<int const*>(rn),
                     argument<Place const*>(rp), types(r, rt, types_of.received), communicator,
-                    argument<Last>(last)...);
+                    argument<MPI_Request*>(request));
 }
 
 }  // namespace
