@@ -24,7 +24,7 @@ NUMBERS = {
     "sketch": ("src/file/plan/sketch.hpp", r"counter_count = (\d+)"),
     "under_way": ("src/file/run/shared_region.hpp", r"operations_under_way = (\d+)"),
     "boards_each": ("src/file/run/shared_region.hpp", r"board_count = (\d+) \* operations_under"),
-    "queues": ("src/mpi/communicator/team.cpp", r"queues_at_most = (\d+)"),
+    "queues": ("src/mpi/communicator/node_share.hpp", r"queues_at_most = (\d+)"),
     "channels": ("src/file/run/effects_messages.cpp", r" channels = (\d+)"),
     "rounds": ("src/file/run/effects_messages.cpp", r"rounds_apart = (\d+)"),
 }

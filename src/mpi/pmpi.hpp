@@ -1,12 +1,12 @@
 // SLUICE_PMPI(NAME) is the function to which a call goes that the MPI is to serve: the MPI's own
-// PMPI_ function, or with SLUICE_CHAIN=on that of the next preloaded library that defines it, such
+// PMPI_ function, or with SLUICE=chain that of the next preloaded library that defines it, such
 // as a profiler.
 #pragma once
 #include <mpi.h>
 
 namespace sluice {
 
-/// Null unless SLUICE_CHAIN=on and a library behind this one defines `name`.
+/// Null unless SLUICE=chain and a library behind this one defines `name`.
 [[nodiscard]] void* next_definition(char const* name) noexcept;
 
 template <class Function> Function* next_or(char const* name, Function* own) noexcept {

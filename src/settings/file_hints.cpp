@@ -22,17 +22,17 @@ constexpr Knob hints[] = {
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
     {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
     {"striping_factor", "0", "servers that hold the stripes of the file in turn (0: not known)"},
-    {"sluice_domains", "auto",
-     "even, cyclic or balanced: how the file is divided among aggregators; or groups: of ranks"},
     {"romio_cb_write", "automatic", "enable: always two-phase; disable: independent writes"},
     {"romio_cb_read", "automatic", "enable: always two-phase; disable: independent reads"},
     // For experiments.
+    {"sluice_domains", "auto",
+     "even, cyclic or balanced: how the file is divided among aggregators; or groups: of ranks"},
     {"sluice_exchange", "auto",
      "order, layers and throttle of messages between nodes: balanced,two-layer,throttle:32 ..."},
     {"sluice_aggregators", "auto", "ranks that are aggregators: 0,4,8 (only when it is opened)"},
 };
 /// Those above it are for users, so a new hint is of the kind of those beside it.
-constexpr std::string_view first_for_experiments = "sluice_exchange";
+constexpr std::string_view first_for_experiments = "sluice_domains";
 constexpr auto hints_of_users = static_cast<std::size_t>(
     std::find_if(std::begin(hints), std::end(hints),
                  [](Knob const& knob) { return knob.name == first_for_experiments; }) -

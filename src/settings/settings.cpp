@@ -9,7 +9,10 @@ namespace sluice {
 namespace {
 
 constexpr Knob variables[] = {
-    {"SLUICE", "on", "off: every call goes to the MPI"},
+    {"SLUICE", "on",
+     "off: every call goes to the MPI; chain: what Sluice hands on goes to the next preloaded "
+     "library, "
+     "not to the MPI"},
     {"SLUICE_LOG", "1", "0: silent, 1: warnings, 2: what is decided, once a file"},
     {"SLUICE_STATS", "0",
      "1: rank 0 prints a summary of each file when MPI is finalized; 2: also what each operation "
@@ -25,10 +28,6 @@ constexpr Knob variables[] = {
     {"SLUICE_NETWORK", "auto",
      "messages between nodes: mpi, fabric (libfabric, without MPI_THREAD_MULTIPLE) or "
      "fabric:PROVIDER; auto: fabric where its provider is one that is tested"},
-    {"SLUICE_PEER_TIMEOUT", "60",
-     "seconds for which libfabric may not reach a rank before operations with it fail; a process "
-     "that has ended is found sooner"},
-    {"SLUICE_CHAIN", "off", "on: calls go on to the next preloaded library, not to the MPI"},
     {"SLUICE_MEMORY", "256M", "staging memory of a node, for the files of one communicator"},
     {"SLUICE_WRITE_BEHIND", "0",
      "memory of a node for bytes of blocking writes, which then return at once (0: none do); "
@@ -61,6 +60,9 @@ constexpr Knob of_tests[] = {
     {"cache", "64M", "memory of a process for the layouts of datatypes that were freed"},
     {"device", "none",
      "hdd, ssd, nvm or a file: transfers take as long as on this device; see sluice device --list"},
+    {"peer_timeout", "60",
+     "seconds for which libfabric may not reach a rank before operations with it fail; a process "
+     "that has ended is found sooner"},
     {"libfabric", "none", "a file that is opened in place of the libfabric that would be found"},
 };
 
@@ -94,6 +96,7 @@ void read_test_settings(Lookup const& environment, Settings& s,
     s.helper = reader.word("helper", {"on", "off"}).value_or(0) == 0;
     s.always_behind = reader.word("behind", {"auto", "always"}).value_or(0) == 1;
     s.view_pieces = number("view_pieces");
+    s.peer_seconds = static_cast<double>(number("peer_timeout"));
     s.device = lookup("device").value_or("none");
     s.libfabric = lookup("libfabric").value_or("none");
 }
@@ -187,16 +190,16 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
         return reader.number(name).value_or(reader.fallback(name));
     };
     Settings s;
-    s.enabled = reader.word("SLUICE", {"on", "off"}).value_or(0) == 0;
+    int const served = reader.word("SLUICE", {"on", "off", "chain"}).value_or(0);
+    s.enabled = served != 1;
+    s.chain = served == 2;
     s.log = static_cast<int>(std::min<Bytes>(number("SLUICE_LOG"), 2));
     Bytes const statistics = number("SLUICE_STATS");
     s.statistics = statistics != 0;
     s.each_operation = statistics > 1;
     s.collectives = number("SLUICE_COLLECTIVES") != 0;
-    s.chain = reader.word("SLUICE_CHAIN", {"off", "on"}).value_or(0) == 1;
     s.memory_bytes = number("SLUICE_MEMORY");
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
-    s.peer_seconds = static_cast<double>(number("SLUICE_PEER_TIMEOUT"));
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
     s.profile = lookup("SLUICE_PROFILE").value_or("auto");
     s.record = lookup("SLUICE_RECORD").value_or("");

@@ -31,7 +31,7 @@ def cases_of_errors():
 
 
 def cases_of_tools():
-    chain = {"SLUICE_CHAIN": "on"}
+    chain = {"SLUICE": "chain"}
     disabled = "{program} {path} {path} sluice disable"
     return [
         Case("tool alone", "files.c", [BY_MPI, COUNTED(1, 1)], preload=("counter.c",)),
@@ -70,7 +70,7 @@ def cases_of_wrappers():
     yield Case("a program whose MPI_Wait is chained", "wrapping.c", passed_by("MPI_Wait", itself),
                defines=chained)
     yield Case("a program whose MPI_Wait is chained, and says so", "wrapping.c", [BY_SLUICE],
-               settings={"SLUICE_CHAIN": "on"}, defines=chained)
+               settings={"SLUICE": "chain"}, defines=chained)
     yield Case("a program that takes the address of MPI_Wait", "wrapping.c", [BY_SLUICE],
                defines=("-DPROGRAM", "-DTAKE_ADDRESS", "-fno-pie", "-no-pie"))
     yield Case("a tool that wraps MPI_Wait, before Sluice", "files.c",
@@ -282,14 +282,14 @@ def cases_of_held_files():
     yield Case("a rank has no descriptor left for the file", "held.c",
                [BY_MPI, r"rank 2 on \S+ cannot open .*: Too many open files \(EMFILE\); the MPI"],
                "{program} few {path}", ("run", "behind.c"),
-               {"SLUICE_CHAIN": "on", "BEHIND": "limit"})
+               {"SLUICE": "chain", "BEHIND": "limit"})
     yield Case("ranks that see different files", "held.c",
                [BY_MPI, "not the same file on all ranks; the MPI serves"],
                "{program} folders {path}")
     yield Case("another file takes the name before Sluice opens it", "held.c",
                [BY_MPI, "the name of the file that the MPI has opened; the MPI serves"],
                "{program} replaced {path}", ("run", "behind.c"),
-               {"SLUICE_CHAIN": "on", "BEHIND": "replace"})
+               {"SLUICE": "chain", "BEHIND": "replace"})
     yield Case("locks of another job hold up no other file", "locks.c", ["the third file went on"],
                "{program} {path}", ranks=2)
 

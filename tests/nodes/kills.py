@@ -30,7 +30,7 @@ import launch  # It puts tests/mpi in front of the modules' path.
 import run as runner
 import lot
 
-PEER_SECONDS = 10  # SLUICE_PEER_TIMEOUT
+PEER_SECONDS = 10  # The word peer_timeout of SLUICE_TEST.
 MARGIN_SECONDS = 5
 START_SECONDS = 40
 RECORD = struct.Struct("<qqqqiiiiii32s")
@@ -180,9 +180,9 @@ def command(kill, mpi, machine, folder):
 
 
 def environment(kill, mpi, machine, mark):
-    settings = {"SLUICE_COLLECTIVES": "1", "SLUICE_STALL": "5",
-                "SLUICE_PEER_TIMEOUT": str(PEER_SECONDS), "TMPDIR": str(machine.temporary),
-                **kill.settings}
+    words = [f"peer_timeout={PEER_SECONDS}", *kill.settings.get("SLUICE_TEST", "").split()]
+    settings = {"SLUICE_COLLECTIVES": "1", "SLUICE_STALL": "5", "TMPDIR": str(machine.temporary),
+                **kill.settings, "SLUICE_TEST": ";".join(words)}
     return {**os.environ, runner.MARK: mark, **launch.MPIS[mpi].settings, **settings}
 
 

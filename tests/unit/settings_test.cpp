@@ -153,8 +153,8 @@ TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
 
 /// At most so many are for users; those for tests and experiments have tables of their own.
 TEST(Settings, AreFew) {
-    EXPECT_LE(environment_knobs().size(), 19u);
-    EXPECT_LE(hint_knobs().size(), 13u);
+    EXPECT_LE(environment_knobs().size(), 17u);
+    EXPECT_LE(hint_knobs().size(), 12u);
 }
 
 TEST(Settings, AComplaintNamesTheVariableAndItsValue) {
@@ -165,10 +165,10 @@ TEST(Settings, AComplaintNamesTheVariableAndItsValue) {
 }
 
 TEST(Settings, ABadValueIsToldWithThoseThatThereAre) {
-    ReadSettings const word(Table{{"SLUICE_CHAIN", "fast"}});
+    ReadSettings const word(Table{{"SLUICE", "fast"}});
     ASSERT_EQ(word.complaints.size(), 1u);
     EXPECT_EQ(word.complaints[0].text,
-              "SLUICE_CHAIN=fast is not understood; there are off, on; it is ignored");
+              "SLUICE=fast is not understood; there are on, off, chain; it is ignored");
     ReadSettings const number(Table{{"SLUICE_MEMORY", "16MB"}});
     ASSERT_EQ(number.complaints.size(), 1u);
     EXPECT_NE(number.complaints[0].text.find("64K"), std::string::npos);

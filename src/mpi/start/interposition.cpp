@@ -160,7 +160,7 @@ void tell_missed_calls(int rank_in_world) {
     if (calls_arrive() || rank_in_world != 0 || settings().log < 1 || told.exchange(true)) return;
     say(joined(missed().names, 4) + ": defined before Sluice by " + joined(missed().definers, 4) +
         ". Such calls may go on to their PMPI_ names and pass Sluice by, so the MPI serves "
-        "everything. If they are handed on by dlsym(RTLD_NEXT), set SLUICE_CHAIN=on");
+        "everything. If they are handed on by dlsym(RTLD_NEXT), set SLUICE=chain");
 }
 
 }  // namespace sluice
