@@ -45,6 +45,16 @@ REACH = {
     "device/model": (*_STORAGE, "device/model/"),
     "bench/patterns": (*_BASE, "bench/patterns/"),
 }
+# Room -> what its files must not reach. The rooms of src/mpi may reach much else.
+_WING = ("collective/", "mpi/collective/")  # Collectives between memories.
+_FILES = ("file/", "storage/", "behind/", "mpi/file/", "mpi/behind/")
+NEVER = {
+    "src/mpi/progress": (*_FILES, *_WING),
+    "src/mpi/collective": _FILES,
+    "src/mpi/communicator": ("behind/", "mpi/file/", "mpi/behind/", *_WING),
+    "src/mpi/file": _WING,
+    "src/mpi/behind": _WING,
+}
 PURE = ("src/base/", "src/settings/", "src/trace/", "src/schedule/", "src/file/",
         "src/collective/", "bench/patterns/")
 # A pure part includes C++ headers only (those have no ".h"), and none of these.
@@ -115,12 +125,14 @@ def room_of(name):
 
 
 def check_reach(path, name, headers):
-    room = room_of(name)
+    room, folder = room_of(name), path.parent.relative_to(ROOT).as_posix()
     for header in headers if room else ():
         for far in sorted(reach_of(header)):
+            way = "" if far == header else f", by way of {header}"
             if not far.startswith(REACH[room]):
-                way = "" if far == header else f", by way of {header}"
                 fault(path, 1, f"reaches {far}{way}: {room} may reach {', '.join(REACH[room])}")
+            if far.startswith(NEVER.get(folder, ("\n",))):
+                fault(path, 1, f"reaches {far}{way}: {folder} must not")
 
 
 def check_layers(path, name, text):

@@ -4,7 +4,6 @@
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/named_types.hpp"
-#include "mpi/file/access.hpp"
 #include "system/device_memory.hpp"
 
 #include <numeric>
@@ -303,7 +302,7 @@ private:
         if (type == MPI_DATATYPE_NULL) return fail(MPI_ERR_TYPE), Items{};
         NamedType const* const named = named_type(type);
         if (named && named->size == named->extent) return {named->size, named->extent, 0, nullptr};
-        bool const usable = named || check_type(team_, type) == Status::ok;
+        bool const usable = named || check_type(type, team_.communicator) == Status::ok;
         auto layout = usable ? flatten(type) : nullptr;
         if (!layout) return fail(MPI_ERR_TYPE), Items{};
         MPI_Aint lower = 0, extent = 0;

@@ -4,6 +4,7 @@
 #pragma once
 #include "base/external32.hpp"
 #include "base/layout.hpp"
+#include "base/status.hpp"
 #include "mpi/datatype/capture.hpp"
 
 #include <atomic>
@@ -63,6 +64,10 @@ flatten(MPI_Datatype type, Representation representation = Representation::nativ
 /// asked for. Local.
 [[nodiscard]] std::int64_t kept_number(MPI_Datatype type,
                                        std::function<std::int64_t()> const& make);
+
+/// ok, or why the datatype cannot be used: null, or not committed. Errors on `communicator` return.
+/// Local.
+[[nodiscard]] Status check_type(MPI_Datatype type, MPI_Comm communicator);
 
 /// Forgets all that is kept. Called before the MPI ends; it may begin again.
 void forget_types();

@@ -4,6 +4,7 @@
 
 #include "file/plan/overlap.hpp"
 #include "file/run/sieved_read.hpp"
+#include "mpi/datatype/datatype.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/file/started_access.hpp"
@@ -25,7 +26,7 @@ bool lies_on_device(AccessArguments const& a) {
 
 Error check(File const& file, FileView const& view, AccessArguments const& a) {
     if (a.count < 0) return refusal(Status::count, "the count is negative");
-    if (Status const status = check_type(*file.team, a.type); status != Status::ok)
+    if (Status const status = check_type(a.type, file.team->communicator); status != Status::ok)
         return refusal(status, "the datatype is null or not committed");
     if (a.from == From::offset && a.offset < 0)
         return refusal(Status::argument, "the offset is negative");
@@ -312,19 +313,6 @@ Bytes Access::bytes() const {
 Status Access::status() const noexcept {
     if (left_behind_) return unpacked_;  // An error of it is told later.
     return agreed(operation_ ? operation_->status() : independent_->transfer.status(), unpacked_);
-}
-
-Status check_type(Team const& team, MPI_Datatype type) {
-    if (type == MPI_DATATYPE_NULL) return Status::type;
-    if (type == MPI_BYTE || type == MPI_CHAR || type == MPI_INT || type == MPI_DOUBLE ||
-        type == MPI_FLOAT) {
-        return Status::ok;
-    }
-    // No call asks whether a type is committed, but a send to nobody refuses others, and reads no
-    // memory. (MPICH does not look at the type when the count is zero.)
-    char nothing = 0;
-    int const code = PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, team.communicator);
-    return code == MPI_SUCCESS ? Status::ok : Status::type;
 }
 
 int finish_access(Access& access, MPI_Status* status) {

@@ -135,7 +135,4 @@ int access_independent(std::shared_ptr<File> const& file, AccessArguments const&
 int access_independent(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                        MPI_Request* request);
 
-/// ok, or why the datatype cannot be used: null, or not committed.
-[[nodiscard]] Status check_type(Team const& team, MPI_Datatype type);
-
 }  // namespace sluice

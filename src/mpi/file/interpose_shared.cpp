@@ -2,6 +2,7 @@
 // one node the library has that pointer, and a call is then an access like that of another family,
 // at the place where the pointer was. Else the MPI has it; where it was not given the view, calls
 // are refused.
+#include "mpi/datatype/datatype.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/pass_on.hpp"
 #include "mpi/file/position.hpp"
@@ -31,7 +32,7 @@ Status check_shared(sluice::File const& file, MPI_Datatype type) {
     if (view.owned) return Status::unsupported;
     bool const converts = view.representation != sluice::Representation::native;
     if (!file.served() || !converts) return Status::ok;
-    Status const status = sluice::check_type(*file.team, type);
+    Status const status = sluice::check_type(type, file.team->communicator);
     if (status != Status::ok) return status;
     return sluice::is_alike_in_mpi(type, view.representation) ? Status::ok : Status::unsupported;
 }

@@ -1,6 +1,7 @@
 // How views are checked and flattened. See view.hpp.
 #include "mpi/file/view.hpp"
 
+#include "mpi/datatype/datatype.hpp"
 #include "mpi/file/access.hpp"
 #include "system/environment.hpp"
 
@@ -85,8 +86,8 @@ ViewTypes::~ViewTypes() {
 
 Status read_view(Team const& team, ViewArguments const& a, bool writable, FileView& view) {
     read_representation(a.representation, view);
-    if (Status const s = check_type(team, a.etype); s != Status::ok) return s;
-    if (Status const s = check_type(team, a.filetype); s != Status::ok) return s;
+    if (Status const s = check_type(a.etype, team.communicator); s != Status::ok) return s;
+    if (Status const s = check_type(a.filetype, team.communicator); s != Status::ok) return s;
     if (a.displacement < 0 || a.displacement > offset_limit) return Status::argument;
     auto const unit = file_bytes_of(a.etype, view.representation);
     auto const bytes = file_bytes_of(a.filetype, view.representation);
