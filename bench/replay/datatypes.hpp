@@ -1,6 +1,6 @@
 // Datatypes and communicators of a log, made again.
 #pragma once
-#include "record/log.hpp"
+#include "tools/recorded/log.hpp"
 
 #include <map>
 #include <mpi.h>

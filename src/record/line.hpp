@@ -1,5 +1,5 @@
 // One line of a recorded log: a name, numbers, and fields with names (docs/record.md). This file
-// writes it; record/log.hpp reads it. Pure.
+// writes it; tools/recorded/log.hpp reads it. Pure.
 #pragma once
 #include "base/type_tree.hpp"
 

@@ -1,6 +1,6 @@
 // The format of recorded logs: what is written is read again, whole, cut off, damaged, or in parts.
-#include "record/log.hpp"
 #include "record/part_file.hpp"
+#include "tools/recorded/log.hpp"
 
 #include "base/flatten.hpp"
 #include "tools/recorded/text.hpp"

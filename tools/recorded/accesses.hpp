@@ -3,7 +3,7 @@
 #pragma once
 #include "base/request.hpp"
 #include "base/topology.hpp"
-#include "record/log.hpp"
+#include "tools/recorded/log.hpp"
 
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
 // Reading of recorded logs, in part or cut off as they may be (docs/record.md). Pure: text in,
-// values out, which refer to the text. tools/recorded/text.hpp finds the text.
+// values out, which refer to the text. text.hpp finds the text.
 #pragma once
 #include "base/layout.hpp"
 #include "record/line.hpp"

@@ -1,5 +1,5 @@
 // How lines become entries, and entries datatypes. See log.hpp.
-#include "record/log.hpp"
+#include "tools/recorded/log.hpp"
 
 #include "base/flatten.hpp"
 #include "base/type_tree_bounds.hpp"
