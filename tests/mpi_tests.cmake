@@ -1,8 +1,8 @@
 # The tests of the library with an MPI; see tests.cmake. CMakeLists.txt includes this file.
 
 # What all programs under Sluice run through: the library, and `sluice run` with its keeper.
-set(library_reach src/base src/trace src/schedule src/file src/system src/transport src/storage
-    src/behind src/record src/mpi include device/model tools/command_run.cpp tools/keeper.cpp
+set(library_reach src/base src/events src/schedule src/file src/system src/transport src/storage
+    src/behind src/mpi include device/model tools/command_run.cpp tools/keeper.cpp
     tools/sluice.cpp tests/mpi tests/lot.py)
 
 # sluice_mpi_program(<program> <mpi> PART <part> LEVEL <level> [SHARES <number>] [SHORT | ENGINE])

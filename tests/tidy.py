@@ -20,15 +20,15 @@ COLUMNS, FILE_LINES, FUNCTION_LINES = 100, 400, 70
 # are not listed may reach all.
 _BASE = ("base/",)
 _SETTINGS = (*_BASE, "settings/")
-_TRACE = (*_BASE, "trace/")
-_SCHEDULE = (*_TRACE, "schedule/")
+_EVENTS = (*_BASE, "events/")
+_SCHEDULE = (*_EVENTS, "schedule/")
 _SYSTEM = (*_SCHEDULE, "settings/", "system/")
 _FILE = (*_SCHEDULE, "settings/", "file/")
 _STORAGE = (*_SYSTEM, "storage/", "transport/mpi_status.hpp")
 REACH = {
     "src/base": _BASE,
     "src/settings": _SETTINGS,
-    "src/trace": _TRACE,
+    "src/events": _EVENTS,
     "src/schedule": _SCHEDULE,
     "src/system": _SYSTEM,
     "src/transport": (*_SYSTEM, "transport/"),
@@ -37,11 +37,10 @@ REACH = {
     "src/file/plan": (*_SCHEDULE, "settings/", "file/plan/"),
     "src/file/run": _FILE,
     "src/collective": (*_SCHEDULE, "collective/"),
-    "src/record": (*_SYSTEM, "record/"),
     "src/simulate/proof": (*_SCHEDULE, "collective/", "simulate/proof/"),
     "src/simulate": (*_STORAGE, "file/", "collective/", "device/model/", "simulate/"),
-    "src/mpi": (*_STORAGE, "file/", "collective/", "transport/", "device/model/", "record/",
-                "behind/", "mpi/", "sluice/"),
+    "src/mpi": (*_STORAGE, "file/", "collective/", "transport/", "device/model/", "behind/",
+                "mpi/", "sluice/"),
     "device/model": (*_STORAGE, "device/model/"),
     "bench/patterns": (*_BASE, "bench/patterns/"),
 }
@@ -55,7 +54,7 @@ NEVER = {
     "src/mpi/file": _WING,
     "src/mpi/behind": _WING,
 }
-PURE = ("src/base/", "src/settings/", "src/trace/", "src/schedule/", "src/file/",
+PURE = ("src/base/", "src/settings/", "src/events/", "src/schedule/", "src/file/",
         "src/collective/", "bench/patterns/")
 # A pure part includes C++ headers only (those have no ".h"), and none of these.
 IMPURE_HEADERS = {"thread", "future", "ctime", "fstream", "filesystem", "csignal"}

@@ -1,6 +1,6 @@
 // `sluice merge-trace`: the parts of a trace that a job left become one file, as MPI_Finalize would
 // have made it.
-#include "system/trace_merge.hpp"
+#include "system/trace_file.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
 

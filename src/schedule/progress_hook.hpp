@@ -1,7 +1,7 @@
 // A ProgressHook is what a driving thread moves on: the operation queue of a file, or the
 // collectives of a communicator. An EventSource moves on what several of them share.
 #pragma once
-#include "trace/event.hpp"
+#include "events/event.hpp"
 
 #include <string>
 

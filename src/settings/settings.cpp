@@ -21,7 +21,7 @@ constexpr Knob variables[] = {
      "a file: every call on files is recorded into it, also with SLUICE=off; see docs/record.md"},
     {"SLUICE_TRACE", "none",
      "file for what each rank did and waited for, as ui.perfetto.dev opens it; FILE,SIZE: memory "
-     "of each thread for it (8M)"},
+     "of each thread for it (8M); the newest events of a rank are kept, up to eight times as much"},
     {"SLUICE_TRACE_RANKS", "all", "the ranks that are recorded, as a list such as 0-3,8"},
     {"SLUICE_COLLECTIVES", "0",
      "1: the nonblocking collectives of MPI (MPI_Ibcast, MPI_Ialltoall ...) are served, too"},

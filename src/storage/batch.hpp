@@ -3,9 +3,9 @@
 // the end of the file.
 #pragma once
 #include "base/page_cache.hpp"
+#include "events/tracer.hpp"
 #include "schedule/port.hpp"
 #include "storage/direct_io.hpp"
-#include "trace/tracer.hpp"
 
 #include <sys/uio.h>
 

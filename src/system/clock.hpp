@@ -1,4 +1,5 @@
-// The monotonic clock of the system, as a Clock, and seconds as its functions take them.
+// The monotonic clock of the system, as a Clock and in nanoseconds, and seconds as its functions
+// take them.
 #pragma once
 #include "schedule/port.hpp"
 
@@ -15,6 +16,13 @@ public:
             .count();
     }
 };
+
+/// Nanoseconds of the monotonic clock, which all processes of a node share.
+[[nodiscard]] inline std::int64_t clock_now() noexcept {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
 
 [[nodiscard]] inline timespec timespec_of(double seconds) noexcept {
     timespec time{};

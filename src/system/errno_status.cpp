@@ -51,4 +51,6 @@ std::string errno_text(int error) {
     return text + " (" + (name ? name : "errno " + std::to_string(error)) + ")";
 }
 
+std::string with_errno(std::string const& what) { return what + ": " + errno_text(errno); }
+
 }  // namespace sluice

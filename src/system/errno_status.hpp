@@ -14,5 +14,7 @@ namespace sluice {
 
 /// As people know it: "No space left on device (ENOSPC)".
 [[nodiscard]] std::string errno_text(int error);
+/// `what` failed, and why by errno: "cannot write a: No space left on device (ENOSPC)".
+[[nodiscard]] std::string with_errno(std::string const& what);
 
 }  // namespace sluice

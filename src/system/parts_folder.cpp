@@ -16,8 +16,6 @@ namespace {
 
 constexpr mode_t readable = 0644, searchable = 0755;
 
-std::string failed(std::string const& what) { return what + ": " + errno_text(errno); }
-
 /// A regular file. The open of something else may not wait for it.
 Descriptor open_regular(int folder, std::string const& name, int how) {
     Descriptor file(
@@ -49,6 +47,11 @@ std::optional<std::int64_t> rank_in(std::string const& name) {
 
 }  // namespace
 
+bool begins_with(int fd, std::string_view start) {
+    std::string found(start.size(), '\0');
+    return pread(fd, found.data(), found.size(), 0) == std::ssize(found) && found == start;
+}
+
 Descriptor PartsFolder::folder() const {
     return Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
@@ -57,7 +60,7 @@ Descriptor PartsFolder::own_folder(std::string& why) const {
     Descriptor own = folder();
     struct stat about{};
     if (own.get() < 0 || fstat(own.get(), &about) != 0) {
-        why = failed("cannot open the folder " + path_);
+        why = with_errno("cannot open the folder " + path_);
         return {};
     }
     if (about.st_uid == geteuid()) return own;
@@ -65,11 +68,11 @@ Descriptor PartsFolder::own_folder(std::string& why) const {
     return {};
 }
 
-bool PartsFolder::holds_part(int fd) const { return fd >= 0 && is_part_(fd); }
+bool PartsFolder::holds_part(int fd) const { return fd >= 0 && begins_with(fd, start_); }
 
 Descriptor PartsFolder::open(std::int64_t rank, std::string& why) const {
     if (mkdir(path_.c_str(), searchable) != 0 && errno != EEXIST) {
-        why = failed("cannot make the folder " + path_);
+        why = with_errno("cannot make the folder " + path_);
         return {};
     }
     Descriptor const in = own_folder(why);
@@ -79,7 +82,7 @@ Descriptor PartsFolder::open(std::int64_t rank, std::string& why) const {
     Descriptor part = open_regular(in.get(), name, how | O_CREAT | O_EXCL);
     if (part.get() >= 0) return part;
     if (errno != EEXIST) {
-        why = failed("cannot write " + path_of(rank));
+        why = with_errno("cannot write " + path_of(rank));
         return {};
     }
     part = open_regular(in.get(), name, how);
@@ -94,7 +97,7 @@ Descriptor PartsFolder::create(std::string const& name, std::string& why) const 
     if (in.get() < 0) return {};
     unlinkat(in.get(), name.c_str(), 0);
     Descriptor file = open_regular(in.get(), name, O_WRONLY | O_CREAT | O_EXCL);
-    if (file.get() < 0) why = failed("cannot write " + path_ + "/" + name);
+    if (file.get() < 0) why = with_errno("cannot write " + path_ + "/" + name);
     return file;
 }
 

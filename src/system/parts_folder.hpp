@@ -8,18 +8,20 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sluice {
 
+/// Whether the file begins with this text.
+[[nodiscard]] bool begins_with(int fd, std::string_view start);
+
 class PartsFolder {
 public:
-    /// Whether the file that is open is a part, by its first bytes.
-    using IsPart = bool (*)(int fd);
-
-    PartsFolder(std::string const& file, IsPart is_part)
+    /// `start`: the first bytes of each part.
+    PartsFolder(std::string const& file, std::string_view start)
         : path_(path_of(file)),
-          is_part_(is_part) {}
+          start_(start) {}
 
     [[nodiscard]] static std::string path_of(std::string const& file) { return file + ".parts"; }
     [[nodiscard]] std::string path_of(std::int64_t rank) const {
@@ -52,7 +54,7 @@ private:
     [[nodiscard]] bool holds_part(int fd) const;
 
     std::string path_;
-    IsPart is_part_;
+    std::string_view start_;
 };
 
 }  // namespace sluice

@@ -1,166 +1,115 @@
-// How parts are written and read. See trace_file.hpp.
+// How parts of a trace are written, read and merged. See trace_file.hpp.
 #include "system/trace_file.hpp"
 
-#include "trace/chrome_json.hpp"
+#include "system/errno_status.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <unistd.h>
+#include <filesystem>
+#include <limits>
 
 namespace sluice {
 namespace {
 
-std::string because(std::string const& what, std::string const& path) {
-    return "cannot " + what + " " + path + ": " + std::strerror(errno);
+constexpr char const* merged_name = "merged.json";  ///< Beside the parts, until it is whole.
+
+std::string_view bytes_of(void const* first, std::size_t bytes) {
+    return {static_cast<char const*>(first), bytes};
 }
 
-/// As many bytes as there are; the rest of the memory stays as it is.
-std::size_t get(int fd, void* into, std::size_t bytes, std::uint64_t offset) {
-    std::size_t done = 0;
-    while (done < bytes) {
-        ssize_t const got = pread(fd, static_cast<char*>(into) + done, bytes - done,
-                                  static_cast<off_t>(offset + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        done += static_cast<std::size_t>(got);
+/// The parts of a job, without their events, by their ranks.
+std::vector<std::unique_ptr<TracePart>> find_parts(PartsFolder const& folder,
+                                                   std::optional<std::uint64_t> job) {
+    std::vector<std::unique_ptr<TracePart>> all;
+    std::uint64_t newest = 0;
+    for (std::int64_t const rank : folder.ranks()) {
+        auto part = read_trace_part(folder.find(rank), false);
+        if (!part) continue;
+        newest = std::max(newest, part->header.job);
+        all.push_back(std::move(part));
     }
-    return done;
+    std::erase_if(all, [&](auto const& part) { return part->header.job != job.value_or(newest); });
+    std::ranges::sort(all, {}, [](auto const& part) { return part->header.rank; });
+    return all;
 }
 
-bool is_part(TraceHeader const& header) noexcept {
-    constexpr std::uint32_t events_most = 1U << 26U;
-    return header.magic == trace_magic && header.version == trace_version &&
-           header.events_a_lane > 0 && header.events_a_lane <= events_most;
+/// Empty, or why it failed.
+std::string write_merged(PartsFolder const& folder, MergedTrace const& of, std::int64_t zero) {
+    std::string why;
+    Descriptor const file = folder.create(merged_name, why);
+    if (file.get() < 0) return why;
+    ChromeJson json([&](std::string_view text) { return write_all(file.get(), text); }, zero);
+    bool works = true;
+    for (std::size_t i = 0; works && i < of.ranks.size(); ++i) {
+        auto const part = read_trace_part(folder.find(of.ranks[i]), true);
+        works = !part || json.add(*part);
+    }
+    works = works && json.finish();
+    return works ? "" : with_errno("cannot write the merged trace");
 }
 
-template <std::size_t Size> std::string text_in(char const (&field)[Size]) {
-    return {field, std::find(field, field + Size, '\0')};
-}
-
-/// In the order in which they were written; events that are not there are of no kind.
-std::vector<TraceEvent> events_of(int fd, std::uint32_t lane, std::uint64_t written,
-                                  std::uint32_t room) {
-    std::uint64_t const count = std::min<std::uint64_t>(written, room);
-    std::vector<TraceEvent> events(count);
-    get(fd, events.data(), count * sizeof(TraceEvent), ring_offset(lane, room));
-    auto const oldest = static_cast<std::ptrdiff_t>(written > room ? written % room : 0);
-    std::rotate(events.begin(), events.begin() + oldest, events.end());
-    return events;
-}
-
-TracePart part_of(TraceTables const& tables) {
-    TraceHeader const& header = tables.header;
-    TracePart part;
-    part.rank = header.rank;
-    part.ranks = header.ranks;
-    part.ended = header.ended != 0;
-    part.job = header.job;
-    part.began = header.began;
-    part.over = header.over;
-    part.first = header.first;
-    part.last = header.last;
-    part.lost = header.lost;
-    part.host = text_in(header.host);
-    part.program = text_in(header.program);
-    part.names.assign(tables.names.data(), tables.names.size());
-    return part;
+/// Empty, or why it failed.
+std::string put_in_place(std::string const& file) {
+    if (!is_free_for(trace_kind, file)) return file + " is no trace, and is left alone";
+    std::error_code error;
+    std::filesystem::rename(PartsFolder::path_of(file) + "/" + merged_name, file, error);
+    return error ? "cannot write " + file + ": " + error.message() : "";
 }
 
 }  // namespace
 
-PartsFolder trace_parts(std::string const& file) {
-    return {file, [](int fd) {
-                std::array<char, trace_magic.size()> found{};
-                return get(fd, &found, sizeof found, 0) == sizeof found && found == trace_magic;
-            }};
+std::string TracePartFile::write(std::span<TraceEvent const> events) {
+    written_ += events.size();
+    return file.append(bytes_of(events.data(), events.size_bytes()));
 }
 
-bool is_free_for_trace(std::string const& file) {
-    Descriptor const there(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    if (there.get() < 0) return errno != EACCES;  // Who makes the parts tells of all else.
-    std::string start(ChromeJson::start.size(), '\0');
-    std::size_t const got = get(there.get(), start.data(), start.size(), 0);
-    return got == 0 || start == ChromeJson::start;
+std::string TracePartFile::write(TraceHeader& header) {
+    header.room = room_;
+    header.written = written_;
+    return file.put(bytes_of(&header, sizeof header), 0);
 }
 
-/// The mark is there at once, so that a part of a rank that was killed is known as one.
-std::unique_ptr<TracePartFile> TracePartFile::create(std::string const& file, int rank,
-                                                     std::string& why) {
-    if (!is_free_for_trace(file)) {
-        why = file + " is no trace, and is left alone";
-        return nullptr;
-    }
-    Descriptor descriptor = trace_parts(file).open(rank, why);
-    if (descriptor.get() < 0) return nullptr;
-    std::unique_ptr<TracePartFile> part(new TracePartFile(std::move(descriptor)));
-    bool const works = ftruncate(part->descriptor_.get(), 0) == 0 &&
-                       part->put(&trace_magic, sizeof trace_magic, 0);
-    if (works) return part;
-    why = because("write", trace_parts(file).path_of(rank));
-    return nullptr;
-}
-
-bool TracePartFile::put(void const* from, std::size_t bytes, std::uint64_t offset) {
-    for (std::size_t done = 0; done < bytes;) {
-        ssize_t const put = pwrite(descriptor_.get(), static_cast<char const*>(from) + done,
-                                   bytes - done, static_cast<off_t>(offset + done));
-        if (put < 0 && errno == EINTR) continue;
-        if (put == 0) errno = ENOSPC;
-        if (put <= 0) return false;
-        done += static_cast<std::size_t>(put);
-    }
-    return true;
-}
-
-/// With the last one that was written already: a wait that goes on makes it longer.
-bool TracePartFile::write_ring(std::uint32_t lane, TraceEvent const* ring, std::uint64_t written,
-                               std::uint32_t room) {
-    std::uint64_t const first = written_[lane] == 0 ? 0 : written_[lane] - 1;
-    std::uint64_t at = written - first > room ? written - room : first;
-    while (at < written) {
-        std::uint64_t const place = at % room;
-        std::uint64_t const count = std::min<std::uint64_t>(written - at, room - place);
-        if (!put(ring + place, count * sizeof(TraceEvent),
-                 ring_offset(lane, room) + place * sizeof(TraceEvent)))
-            return false;
-        at += count;
-    }
-    written_[lane] = written;
-    return true;
-}
-
-/// The tables come last: they name no event that is not there.
-bool TracePartFile::write(TraceTables& tables, std::array<TraceEvent*, trace_lanes> const& rings,
-                          std::string& why) {
-    bool works = true;
-    for (std::uint32_t lane = 0; works && lane < trace_lanes; ++lane) {
-        std::uint64_t const written = tables.lanes[lane].written.load(std::memory_order_acquire);
-        if (written == 0 || !rings[lane]) continue;
-        works = write_ring(lane, rings[lane], written, tables.header.events_a_lane);
-    }
-    works = works && put(&tables, sizeof tables, 0);
-    if (!works) why = std::string("writing it failed: ") + std::strerror(errno);
-    return works;
-}
-
-std::optional<TracePart> read_trace_part(Descriptor const& file, bool events) {
-    auto const tables = std::make_unique<TraceTables>();
-    tables->header.magic = {};
-    if (get(file.get(), tables.get(), sizeof *tables, 0) < sizeof(TraceHeader)) return std::nullopt;
-    if (!is_part(tables->header)) return std::nullopt;
-    TracePart part = part_of(*tables);
-    std::uint32_t const room = tables->header.events_a_lane;
-    for (std::uint32_t lane = 0; lane < trace_lanes; ++lane) {
-        TraceLane const& known = tables->lanes[lane];
-        std::uint64_t const written = known.written;
-        if (known.thread == 0 || written == 0) continue;
-        if (written > room) part.lost += written - room;
-        part.lanes.push_back({text_in(known.name), known.thread, {}});
-        if (events) part.lanes.back().events = events_of(file.get(), lane, written, room);
-    }
+std::unique_ptr<TracePart> read_trace_part(Descriptor const& file, bool events) {
+    auto part = std::make_unique<TracePart>();
+    TraceHeader& header = part->header;
+    constexpr std::uint64_t room_most = std::uint64_t{1} << 32U;
+    bool const there = read_at(file.get(), &header, sizeof header, 0) == sizeof header;
+    bool const is_one = header.magic == trace_magic && header.version == trace_version;
+    if (!there || !is_one || header.room == 0 || header.room > room_most) return nullptr;
+    header.host[sizeof header.host - 1] = header.program[sizeof header.program - 1] = '\0';
+    if (!events) return part;
+    part->events.resize(std::min(header.written, header.room));
+    read_at(file.get(), part->events.data(), part->events.size() * sizeof(TraceEvent),
+            trace_ring_offset);
     return part;
+}
+
+MergedTrace merge_trace(std::string const& file, std::optional<std::uint64_t> job) {
+    MergedTrace merged;
+    PartsFolder const folder = trace_kind.folder(file);
+    std::int64_t zero = std::numeric_limits<std::int64_t>::max();
+    for (auto const& part : find_parts(folder, job)) {
+        TraceHeader const& of = part->header;
+        merged.ranks.push_back(of.rank);
+        if (of.ended == 0) merged.cut_off.push_back(of.rank);
+        merged.lost += of.missing();
+        merged.clock_error = std::max({merged.clock_error, of.first.error, of.last.error});
+        zero = std::min(zero, of.aligned(of.began));
+    }
+    if (merged.ranks.empty()) merged.error = "no parts are in " + PartsFolder::path_of(file);
+    if (merged.error.empty()) merged.error = write_merged(folder, merged, zero);
+    if (merged.error.empty()) merged.error = put_in_place(file);
+    if (merged.error.empty())
+        folder.remove_parts();
+    else
+        folder.remove(merged_name);
+    return merged;
+}
+
+std::string ranks_in_words(std::vector<int> const& ranks) {
+    constexpr std::size_t most = 8;
+    std::string text = ranks.size() == 1 ? "rank" : "ranks";
+    for (std::size_t i = 0; i < std::min(ranks.size(), most); ++i)
+        text += (i == 0 ? " " : ", ") + std::to_string(ranks[i]);
+    return ranks.size() > most ? text + " ..." : text;
 }
 
 }  // namespace sluice

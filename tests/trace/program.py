@@ -69,6 +69,8 @@ def main(name, *words):
     MPI.Pcontrol(1)
     for _ in range(200 if "--long" in words else 0):
         file.Write_all(columns(5))
+    for _ in range(800 if "--limit" in words else 0):
+        file.Read_at_all(0, columns(0))
     if "--limit" in words:
         time.sleep(1.5)  # Parts are written once a second.
     if "--die" in words:

@@ -1,5 +1,5 @@
 // The format of recorded logs: what is written is read again, whole, cut off, damaged, or in parts.
-#include "record/part_file.hpp"
+#include "system/part_file.hpp"
 #include "tools/recorded/log.hpp"
 
 #include "base/flatten.hpp"
@@ -175,16 +175,20 @@ struct RecordedParts : ::testing::Test {
     void TearDown() override { std::filesystem::remove_all(folder); }
 };
 
+struct Part : PartFile {
+    Part() : PartFile(log_kind) {}
+};
+
 TEST_F(RecordedParts, MoveIntoOneLog) {
-    PartFile zero, one;
+    Part zero, one;
     ASSERT_EQ(zero.open(log, 0), "");
     ASSERT_EQ(zero.clear_others(), "");
     ASSERT_EQ(one.open(log, 1), "");
-    ASSERT_EQ(one.write(lines_of(1)), "");
-    ASSERT_EQ(zero.write(lines_of(0)), "");
-    ASSERT_EQ(one.move_into_log(), "");
+    ASSERT_EQ(one.append(lines_of(1)), "");
+    ASSERT_EQ(zero.append(lines_of(0)), "");
+    ASSERT_EQ(one.move_into_file(), "");
     EXPECT_EQ(read_log(read_record(log).text).missing(), "");  // The other's part is read along.
-    ASSERT_EQ(zero.move_into_log(), "");
+    ASSERT_EQ(zero.move_into_file(), "");
     EXPECT_FALSE(std::filesystem::exists(PartsFolder::path_of(log)));
     EXPECT_TRUE(is_record(log));
     RecordText const text = read_record(log);
@@ -193,11 +197,11 @@ TEST_F(RecordedParts, MoveIntoOneLog) {
 
 TEST_F(RecordedParts, OfAKilledJob) {
     {
-        PartFile zero, one;
+        Part zero, one;
         ASSERT_EQ(zero.open(log, 0), "");
         ASSERT_EQ(one.open(log, 1), "");
-        ASSERT_EQ(zero.write(lines_of(0, false) + "write_at 0 12"), "");
-        ASSERT_EQ(one.write(lines_of(1, false)), "");
+        ASSERT_EQ(zero.append(lines_of(0, false) + "write_at 0 12"), "");
+        ASSERT_EQ(one.append(lines_of(1, false)), "");
     }
     ASSERT_TRUE(is_record(log));
     RecordText const text = read_record(log);
@@ -207,27 +211,27 @@ TEST_F(RecordedParts, OfAKilledJob) {
     EXPECT_EQ(read.ranks[0].entries.size(), 4U);
     EXPECT_EQ(read.missing(), "the log of 2 ranks ends before MPI_Finalize");
     // The next job begins anew.
-    PartFile zero;
+    Part zero;
     ASSERT_EQ(zero.open(log, 0), "");
     ASSERT_EQ(zero.clear_others(), "");
     EXPECT_EQ(read_record(log).text, "");
 }
 
 TEST_F(RecordedParts, OfAJobThatRuns) {
-    PartFile running, other;
+    Part running, other;
     ASSERT_EQ(running.open(log, 0), "");
-    ASSERT_EQ(running.write(lines_of(0)), "");
+    ASSERT_EQ(running.append(lines_of(0)), "");
     EXPECT_NE(other.open(log, 0).find("another job"), std::string::npos);
-    ASSERT_EQ(running.move_into_log(), "");
+    ASSERT_EQ(running.move_into_file(), "");
     EXPECT_EQ(read_log(read_record(log).text).ranks.size(), 1U);
 }
 
 TEST_F(RecordedParts, LeaveOtherFilesAlone) {
     std::ofstream(log) << "my thesis\n";
-    PartFile part;
+    Part part;
     EXPECT_NE(part.open(log, 0), "");
     EXPECT_TRUE(std::filesystem::exists(log));
-    EXPECT_NE(PartFile().open("/proc/no/such/folder", 0), "");
+    EXPECT_NE(Part().open("/proc/no/such/folder", 0), "");
 }
 
 /// Somebody may keep a folder of this name, with files whose names are numbers.
@@ -236,13 +240,13 @@ TEST_F(RecordedParts, LeaveAFolderOfOtherFilesAlone) {
     std::filesystem::create_directories(parts);
     for (char const* const name : {"0", "1", "7", "0042", "notes"})
         std::ofstream(parts + "/" + name) << "precious";
-    PartFile zero, two;
+    Part zero, two;
     EXPECT_NE(zero.open(log, 0).find("is left alone"), std::string::npos);
     ASSERT_EQ(two.open(log, 2), "");
-    ASSERT_EQ(two.write(lines_of(2)), "");
+    ASSERT_EQ(two.append(lines_of(2)), "");
     ASSERT_EQ(two.clear_others(), "");
     EXPECT_EQ(read_record(log).text, lines_of(2));
-    ASSERT_EQ(two.move_into_log(), "");
+    ASSERT_EQ(two.move_into_file(), "");
     for (char const* const name : {"0", "1", "7", "0042", "notes"})
         EXPECT_EQ(std::filesystem::file_size(parts + "/" + name), 8U) << name;
 }
@@ -252,7 +256,7 @@ TEST_F(RecordedParts, FollowNoLink) {
     std::filesystem::create_directories(parts);
     std::ofstream(victim) << "precious";
     std::filesystem::create_symlink(victim, parts + "/0");
-    EXPECT_NE(PartFile().open(log, 0), "");
+    EXPECT_NE(Part().open(log, 0), "");
     EXPECT_EQ(std::filesystem::file_size(victim), 8U);
 }
 

@@ -1,7 +1,7 @@
 // Parts of a trace as files: written while a rank runs, read after it was killed, merged into one
 // file.
+#include "events/rows.hpp"
 #include "system/trace_file.hpp"
-#include "system/trace_merge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,34 +41,39 @@ struct Merging : ::testing::Test {
 /// A rank that records.
 class Rank {
 public:
-    Rank(std::string const& file, int rank, std::uint64_t job)
-        : file_(TracePartFile::create(file, rank, why)) {
-        tables_->header.rank = rank;
-        tables_->header.ranks = 2;
-        tables_->header.job = job;
-        tables_->header.events_a_lane = room;
-        tables_->lanes[0].thread = 1;
-        std::string("program").copy(tables_->lanes[0].name, 8);
-        rings_[0] = memory_.data();
+    Rank(std::string const& file, int rank, std::uint64_t job) : why(part_.file.open(file, rank)) {
+        header_->rank = rank;
+        header_->ranks = 2;
+        header_->job = job;
+        header_->lanes[0] = header_->add_name("program");
     }
     void add(std::int64_t begin) {
-        TraceRing(memory_.data(), room, tables_->lanes[0])
-            .add({.begin = begin, .end = begin + 5, .operation = begin, .kind = TraceKind::claims});
+        new_.push_back(
+            {.begin = begin, .end = begin + 5, .operation = begin, .kind = TraceKind::claims});
     }
     bool write(bool ended = false) {
-        tables_->header.ended = ended ? 1 : 0;
-        return file_->write(*tables_, rings_, why);
+        header_->ended = ended ? 1 : 0;
+        why = part_.write(new_);
+        new_.clear();
+        if (why.empty()) why = part_.write(*header_);
+        return why.empty();
     }
-    TraceHeader& header() { return tables_->header; }
-
-    std::string why;
+    TraceHeader& header() { return *header_; }
 
 private:
-    std::unique_ptr<TraceTables> tables_ = std::make_unique<TraceTables>();
-    std::vector<TraceEvent> memory_ = std::vector<TraceEvent>(room);
-    std::array<TraceEvent*, trace_lanes> rings_{};
-    std::unique_ptr<TracePartFile> file_;
+    TracePartFile part_{room};
+    std::unique_ptr<TraceHeader> header_ = std::make_unique<TraceHeader>();
+    std::vector<TraceEvent> new_;
+
+public:
+    std::string why;
 };
+
+std::unique_ptr<TracePart> read_part(std::string const& file) {
+    return read_trace_part(trace_kind.folder(file).find(0), true);
+}
+
+bool has_parts(std::string const& file) { return !trace_kind.folder(file).ranks().empty(); }
 
 TEST_F(Merging, what_was_overwritten_is_counted_and_the_rest_is_in_order) {
     Rank rank(file_, 0, 1);
@@ -76,23 +81,23 @@ TEST_F(Merging, what_was_overwritten_is_counted_and_the_rest_is_in_order) {
     ASSERT_TRUE(rank.write());
     for (int i = 3; i < 21; ++i) rank.add(i);
     ASSERT_TRUE(rank.write(true));
-    auto const part = read_trace_part(trace_parts(file_).find(0), true);
+    auto const part = read_part(file_);
     ASSERT_TRUE(part);
-    EXPECT_EQ(part->lost, 13U);
-    ASSERT_EQ(part->lanes.size(), 1U);
-    ASSERT_EQ(part->lanes[0].events.size(), room);
+    EXPECT_EQ(part->header.missing(), 13U);
+    ASSERT_EQ(part->events.size(), room);
+    auto const slices = arrange(*part).slices;
+    ASSERT_EQ(slices.size(), room);
     for (std::size_t i = 0; i < room; ++i)
-        EXPECT_EQ(part->lanes[0].events[i].begin, static_cast<std::int64_t>(13 + i));
+        EXPECT_EQ(slices[i].event.begin, static_cast<std::int64_t>(13 + i));
 }
 
-TEST_F(Merging, an_event_that_became_longer_is_written_again) {
+TEST_F(Merging, what_is_written_in_turns_is_there_once) {
     Rank rank(file_, 0, 1);
     rank.add(1);
     ASSERT_TRUE(rank.write());
     rank.add(2);
     ASSERT_TRUE(rank.write());
-    auto const part = read_trace_part(trace_parts(file_).find(0), true);
-    EXPECT_EQ(part->lanes[0].events.size(), 2U);
+    EXPECT_EQ(read_part(file_)->events.size(), 2U);
 }
 
 TEST_F(Merging, parts_become_one_file_and_are_removed) {
@@ -101,7 +106,7 @@ TEST_F(Merging, parts_become_one_file_and_are_removed) {
     second.add(1000);
     second.header().first = {0, -850, 20};
     ASSERT_TRUE(first.write(true) && second.write(true));
-    EXPECT_TRUE(has_trace_parts(file_));
+    EXPECT_TRUE(has_parts(file_));
     auto const merged = merge_trace(file_, 1);
     EXPECT_EQ(merged.error, "");
     EXPECT_EQ(merged.ranks, (std::vector{0, 1}));
@@ -128,7 +133,7 @@ TEST_F(Merging, a_part_that_is_cut_off_is_read_as_far_as_it_goes) {
     for (int i = 0; i < 6; ++i) rank.add(i);
     ASSERT_TRUE(rank.write(true));
     fs::resize_file(PartsFolder::path_of(file_) + "/0",
-                    ring_offset(0, room) + 3 * sizeof(TraceEvent) + 7);
+                    trace_ring_offset + 3 * sizeof(TraceEvent) + 7);
     EXPECT_EQ(merge_trace(file_).error, "");
     EXPECT_NE(text().find("\"operation\":2"), std::string::npos);
     EXPECT_EQ(text().find("\"operation\":4"), std::string::npos);
@@ -158,7 +163,7 @@ TEST_F(Merging, somebody_elses_files_stay) {
     std::string const mine = PartsFolder::path_of(file_) + "/0";
     std::ofstream(mine) << "precious";
     EXPECT_NE(Rank(file_, 0, 1).why.find("is left alone"), std::string::npos);
-    remove_trace_parts(file_);
+    trace_kind.folder(file_).remove_parts();
     EXPECT_EQ(fs::file_size(mine), 8U);
     std::ofstream(file_) << "my thesis, which is no trace and is longer than the begin of one";
     EXPECT_NE(Rank(file_, 1, 1).why.find("is no trace"), std::string::npos);
@@ -186,7 +191,7 @@ TEST_F(Merging, where_the_file_cannot_be_written_the_parts_stay) {
     fs::create_directories(file_ + "/not-empty");
     auto const merged = merge_trace(file_);
     EXPECT_NE(merged.error.find("cannot write " + file_), std::string::npos) << merged.error;
-    EXPECT_TRUE(has_trace_parts(file_));
+    EXPECT_TRUE(has_parts(file_));
     fs::remove_all(file_);
     EXPECT_EQ(merge_trace(file_).error, "");
 }

@@ -1,10 +1,10 @@
 // The pure parts of a trace: rings that overwrite, rows in which events nest, clocks, lists of
 // ranks, and the text that viewers read.
+#include "events/chrome_json.hpp"
+#include "events/rows.hpp"
+#include "events/tracer.hpp"
 #include "golden.hpp"
 #include "settings/rank_list.hpp"
-#include "trace/chrome_json.hpp"
-#include "trace/rows.hpp"
-#include "trace/tracer.hpp"
 
 #include <rapidcheck/gtest.h>
 
@@ -20,8 +20,9 @@ TraceEvent event(TraceKind kind, std::int64_t begin, std::int64_t end,
 
 TracePart part_of(std::vector<TraceEvent> events) {
     TracePart part;
-    part.over = 1000;
-    part.lanes.push_back({"program", 1, std::move(events)});
+    part.header.over = 1000;
+    part.header.lanes[0] = part.header.add_name("program");
+    part.events = std::move(events);
     return part;
 }
 
@@ -50,27 +51,66 @@ std::string json_of(TracePart const& part) {
 
 TEST(Trace, a_ring_keeps_the_newest_events) {
     std::vector<TraceEvent> memory(4);
-    TraceLane lane{};
-    TraceRing ring(memory.data(), 4, lane);
+    TraceRing ring(memory.data(), 4);
     EXPECT_EQ(ring.last(), nullptr);
-    for (int i = 0; i < 10; ++i) ring.add(event(TraceKind::call, i, i));
-    EXPECT_EQ(lane.written, 10U);
+    for (int i = 0; i < 10; ++i) ring.add(event(TraceKind::call, i, i), 7);
     EXPECT_EQ(ring.last()->begin, 9);
     for (TraceEvent const& kept : memory) EXPECT_GE(kept.begin, 6);
+    for (TraceEvent const& kept : memory) EXPECT_EQ(kept.lane, 7);
+}
+
+TEST(Trace, what_is_new_in_a_ring_is_taken_once) {
+    std::vector<TraceEvent> memory(8), taken;
+    taken.reserve(8);
+    TraceRing ring(memory.data(), 8);
+    std::uint64_t seen = 0;
+    EXPECT_EQ(ring.take_new(seen, false, taken), 0U);
+    EXPECT_TRUE(taken.empty());
+    for (int i = 0; i < 3; ++i) ring.add(event(TraceKind::call, i, i), 0);
+    EXPECT_EQ(ring.take_new(seen, false, taken), 0U);
+    EXPECT_EQ(taken.size(), 3U);
+    EXPECT_EQ(ring.take_new(seen, false, taken), 0U);
+    EXPECT_TRUE(taken.empty());
+    for (int i = 3; i < 23; ++i) ring.add(event(TraceKind::call, i, i), 0);
+    std::uint64_t const lost = ring.take_new(seen, false, taken);
+    EXPECT_EQ(lost + taken.size(), 20U);
+    ASSERT_EQ(taken.size(), 7U);  // The oldest may be overwritten meanwhile.
+    for (int i = 0; i < 7; ++i) EXPECT_EQ(taken[static_cast<std::size_t>(i)].begin, 16 + i);
+    std::vector<TraceEvent> few;
+    few.reserve(2);
+    seen = 20;
+    EXPECT_EQ(ring.take_new(seen, false, few), 0U);
+    EXPECT_EQ(few.size(), 2U);
+    EXPECT_EQ(seen, 22U);
+}
+
+TEST(Trace, a_wait_that_goes_on_is_taken_when_it_has_ended) {
+    std::vector<TraceEvent> memory(8), taken;
+    taken.reserve(8);
+    TraceRing ring(memory.data(), 8);
+    std::uint64_t seen = 0;
+    ring.add(event(TraceKind::call, 1, 2), 0);
+    ring.add(event(TraceKind::wait, 3, 4), 0);
+    EXPECT_EQ(ring.take_new(seen, false, taken), 0U);
+    EXPECT_EQ(taken.size(), 1U);
+    ring.last()->end = 9;
+    ring.add(event(TraceKind::wait, 20, 21), 0);
+    EXPECT_EQ(ring.take_new(seen, false, taken), 0U);
+    ASSERT_EQ(taken.size(), 1U);
+    EXPECT_EQ(taken[0].end, 9);
+    EXPECT_EQ(ring.take_new(seen, true, taken), 0U);
+    EXPECT_EQ(taken.size(), 1U);
 }
 
 TEST(Trace, names_have_places_until_there_is_no_room) {
-    auto const tables = std::make_unique<TraceTables>();
-    TraceNames names(*tables);
-    auto const first = names.add("MPI_File_open"), second = names.add("b");
-    TracePart part;
-    part.names.assign(tables->names.data(), tables->names.size());
+    TraceHeader part;
+    auto const first = part.add_name("MPI_File_open"), second = part.add_name("b");
     EXPECT_EQ(part.name(first), "MPI_File_open");
     EXPECT_EQ(part.name(second), "b");
     EXPECT_EQ(part.name(0), "");
     std::string const longer(trace_names_bytes, 'x');
-    EXPECT_EQ(names.add(longer), 0);
-    EXPECT_NE(names.add("c"), 0);
+    EXPECT_EQ(part.add_name(longer), 0);
+    EXPECT_NE(part.add_name("c"), 0);
 }
 
 RC_GTEST_PROP(Trace, events_of_a_row_never_cross,
@@ -110,7 +150,9 @@ TEST(Trace, stages_lie_in_the_row_of_their_operation) {
 
 TEST(Trace, rows_of_threads_have_names_of_their_own) {
     TracePart part;
-    for (char const* name : {"program", "storage", "storage"}) part.lanes.push_back({name, 1, {}});
+    std::size_t lane = 0;
+    for (char const* name : {"program", "storage", "storage"})
+        part.header.lanes[lane++] = part.header.add_name(name);
     auto const rows = arrange(part);
     ASSERT_EQ(rows.rows.size(), 3U);
     EXPECT_EQ(rows.rows[1].name, "storage");
@@ -146,7 +188,7 @@ TEST(Trace, damaged_events_are_left_out) {
 }
 
 TEST(Trace, clocks_that_drift_are_aligned) {
-    TracePart part;
+    TraceHeader part;
     part.first = {1000, 500, 3};
     EXPECT_EQ(part.aligned(2000), 2500);
     part.last = {11000, 600, 3};
@@ -176,11 +218,11 @@ TEST(Trace, ranks_are_listed) {
 }
 
 TEST(Trace, the_text_is_that_of_the_format) {
-    auto const tables = std::make_unique<TraceTables>();
-    TraceNames names(*tables);
+    auto part = part_of({});
+    TraceHeader& header = part.header;
     auto call = event(TraceKind::call, 1'000, 9'500);
-    call.name = names.add("MPI_File_write_all");
-    call.file = names.add("/tmp/\"a\"\n\xff");
+    call.detail = header.add_name("MPI_File_write_all");
+    call.file = header.add_name("/tmp/\"a\"\n\xff");
     call.operation = 3, call.bytes = 4096;
     auto wait = event(TraceKind::wait, 2'000, 3'001);
     wait.detail = static_cast<std::uint8_t>(TraceWait::message);
@@ -191,13 +233,12 @@ TEST(Trace, the_text_is_that_of_the_format) {
     auto request = event(TraceKind::request_write, 5'000, 6'000, 3);
     request.detail = static_cast<std::uint8_t>(TraceRequest::vectored);
     request.offset = 0, request.bytes = 4096, request.aggregator = 0, request.round = 2;
-    auto part = part_of({wait, sent, got, request, call});
-    part.over = 10'000;
-    part.rank = 2, part.ranks = 4, part.lost = 5, part.ended = true;
-    part.first = part.last = {0, 0, 0};
-    part.host = "node1";
-    part.program = "app";
-    part.names.assign(tables->names.data(), tables->names.size());
+    part.events = {wait, sent, got, request, call};
+    header.over = 10'000;
+    header.rank = 2, header.ranks = 4, header.lost = 5, header.ended = 1;
+    header.first = header.last = {0, 0, 0};
+    std::string("node1").copy(header.host, 5);
+    std::string("app").copy(header.program, 3);
     testing::expect_golden("trace.json", json_of(part));
 }
 

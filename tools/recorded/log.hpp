@@ -2,7 +2,7 @@
 // values out, which refer to the text. text.hpp finds the text.
 #pragma once
 #include "base/layout.hpp"
-#include "record/line.hpp"
+#include "events/line.hpp"
 
 #include <map>
 #include <optional>

@@ -2,9 +2,7 @@
 #include "tools/recorded/text.hpp"
 
 #include "bench/measure/decomposition_file.hpp"
-#include "record/part_file.hpp"
-
-#include "record/line.hpp"
+#include "system/part_file.hpp"
 
 #include <array>
 #include <filesystem>
@@ -26,7 +24,7 @@ std::string whole(int fd) {
 
 RecordText read_record(std::string const& path) {
     RecordText all;
-    PartsFolder const folder = record::log_parts(path);
+    PartsFolder const folder = log_kind.folder(path);
     auto const ranks = folder.ranks();
     if (std::filesystem::exists(path) || ranks.empty()) {
         auto file = read_decomposition(path);
@@ -42,7 +40,7 @@ RecordText read_record(std::string const& path) {
 
 bool is_record(std::string const& path) {
     std::error_code none;
-    if (!record::log_parts(path).ranks().empty()) return true;
+    if (!log_kind.folder(path).ranks().empty()) return true;
     if (!std::filesystem::is_regular_file(path, none)) return false;
     if (path.ends_with(".gz")) return read_decomposition(path).text.starts_with(record::signature);
     std::string start(record::signature.size(), '\0');

@@ -2,9 +2,9 @@
 // ports that operations may use. The communicator's team or the simulation owns it, and it outlives
 // the operation queue.
 #pragma once
+#include "events/tracer.hpp"
 #include "file/run/shared_region.hpp"
 #include "schedule/port.hpp"
-#include "trace/tracer.hpp"
 
 #include <functional>
 

@@ -1,9 +1,9 @@
 // An OperationTrace tells the trace of a file what one operation does. Where there is no trace it
 // is off, and must not be asked.
 #pragma once
+#include "events/tracer.hpp"
 #include "schedule/port.hpp"
 #include "schedule/schedule.hpp"
-#include "trace/tracer.hpp"
 
 namespace sluice {
 

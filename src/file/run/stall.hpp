@@ -1,7 +1,7 @@
 // A Stall is what is known of a collective call that does not move on, and its sentence for the
 // people who run the program: which function on which file, and whom it waits for. Pure.
 #pragma once
-#include "trace/event.hpp"
+#include "events/event.hpp"
 
 #include <cstdint>
 #include <string>

@@ -7,7 +7,7 @@
 #include "behind/unfinished_marks.hpp"
 #include "file/run/transfers.hpp"
 #include "mpi/behind/delayed.hpp"
-#include "mpi/trace/traced_behind.hpp"
+#include "mpi/events/traced_behind.hpp"
 #include "system/bounded_memory.hpp"
 
 #include <deque>

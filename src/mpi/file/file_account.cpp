@@ -1,7 +1,7 @@
 // What a File adds up of its operations, and what it tells a trace of them. See file.hpp.
+#include "mpi/events/job_trace.hpp"
+#include "mpi/events/traced_call.hpp"
 #include "mpi/file/file.hpp"
-#include "mpi/trace/job_trace.hpp"
-#include "mpi/trace/traced_call.hpp"
 #include "system/environment.hpp"
 #include "system/log.hpp"
 

@@ -1,24 +1,23 @@
 // The library's MPI_File_ functions for collective data access: blocking, nonblocking and split,
 // with int and with large counts. Each looks up the file; where the library does not serve it, the
 // call goes to the MPI.
+#include "mpi/events/calls.hpp"
+#include "mpi/events/traced_call.hpp"
 #include "mpi/file/access.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/record/calls.hpp"
-#include "mpi/trace/traced_call.hpp"
 
 namespace {
 
 using sluice::AccessArguments;
 using sluice::Direction;
 using sluice::From;
-using sluice::record::AccessCall;
-using sluice::record::Who;
+using sluice::record::recorded_access;
 
 /// `pass()` is the MPI's own function.
 template <class Pass>
 int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
-    AccessCall const recorded(arguments, Who::all);
+    auto const recorded = recorded_access(arguments.function, arguments, status);
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
         sluice::Delayed::wait_for_all();
@@ -30,7 +29,7 @@ int blocking(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) 
 
 template <class Pass>
 int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& pass) {
-    AccessCall const recorded(arguments, Who::all, request);
+    auto const recorded = recorded_access(arguments.function, arguments, request);
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
         sluice::Delayed::wait_for_all();
@@ -41,7 +40,8 @@ int nonblocking(AccessArguments const& arguments, MPI_Request* request, Pass&& p
 }
 
 template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
-    AccessCall const recorded(arguments, Who::all, AccessCall::Begins{});
+    auto const recorded =
+        recorded_access(arguments.function, arguments, static_cast<MPI_Status*>(nullptr));
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
         sluice::Delayed::wait_for_all();
@@ -52,7 +52,7 @@ template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
 
 template <class Pass>
 int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
-    sluice::record::FileCall const recorded("finish", handle);
+    auto const recorded = sluice::record::recorded_call("finish", handle);
     auto const file = sluice::find_file(handle);
     if (!file || !file->served()) return pass();
     return sluice::guarded(handle, [&] { return sluice::access_end(file, direction, status); });

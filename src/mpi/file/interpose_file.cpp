@@ -2,16 +2,16 @@
 // MPI_File_set_view. The MPI does what they ask for; before and after it the library drains
 // operations, agrees with the other ranks and notes what has changed.
 #include "mpi/errors.hpp"
+#include "mpi/events/calls.hpp"
+#include "mpi/events/traced_call.hpp"
 #include "mpi/file/access.hpp"
 #include "mpi/file/info_hints.hpp"
 #include "mpi/file/pass_on.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/record/calls.hpp"
 #include "mpi/requests/requests.hpp"
 #include "mpi/start/interposition.hpp"
-#include "mpi/trace/traced_call.hpp"
 #include "system/environment.hpp"
 #include "transport/mpi_status.hpp"
 
@@ -195,12 +195,15 @@ int get_type_extent(MPI_File handle, MPI_Datatype type, Extent* extent, Pass&& p
 }  // namespace sluice
 
 using sluice::Status;
-using sluice::record::FileCall;
+using sluice::record::LoggedCall;
+using sluice::record::Recorded;
+using sluice::record::recorded_call;
 
 extern "C" {
 
 int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info, MPI_File* fh) try {
-    sluice::record::OpenCall const recorded(comm, filename, amode, info, fh);
+    auto const write = [=](LoggedCall& call) { call.open(comm, filename, amode, info, *fh); };
+    Recorded const recorded(write);
     SLUICE_TRACED(MPI_File_open);
     if (!sluice::may_serve()) {
         return SLUICE_PMPI(MPI_File_open)(comm, filename, amode, info, fh);
@@ -213,7 +216,7 @@ int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info,
 SLUICE_NO_MEMORY(MPI_FILE_NULL)
 
 int MPI_File_close(MPI_File* fh) try {
-    FileCall const recorded("close", *fh);
+    auto const recorded = recorded_call("close", *fh);
     SLUICE_TRACED(MPI_File_close);
     auto const file = sluice::find_file(*fh);
     if (file) return sluice::close(*file, fh);
@@ -224,7 +227,8 @@ SLUICE_NO_MEMORY(*fh)
 
 int MPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
                       char const* datarep, MPI_Info info) try {
-    sluice::record::ViewCall const recorded(fh, {disp, etype, filetype, datarep}, info);
+    Recorded const recorded(
+        [=](LoggedCall& call) { call.set_view(fh, {disp, etype, filetype, datarep}, info); });
     SLUICE_TRACED(MPI_File_set_view);
     auto const file = sluice::find_file(fh);
     if (!file) {
@@ -240,7 +244,7 @@ SLUICE_NO_MEMORY(fh)
 
 /// Only for the log: the MPI deletes files by itself.
 int MPI_File_delete(char const* filename, MPI_Info info) {
-    sluice::record::DeleteCall const recorded(filename, info);
+    Recorded const recorded([=](LoggedCall& call) { call.delete_file(filename, info); });
     return SLUICE_PMPI(MPI_File_delete)(filename, info);
 }
 
@@ -286,7 +290,7 @@ int MPI_File_get_size(MPI_File fh, MPI_Offset* size) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
-    FileCall const recorded("seek", fh, "at", offset, whence);
+    auto const recorded = sluice::record::recorded_seek("seek", fh, offset, whence);
     auto const file = sluice::find_file(fh);
     if (whence == MPI_SEEK_END) wait_for_delayed(file);
     if (!file) return SLUICE_PMPI(MPI_File_seek)(fh, offset, whence);
@@ -296,7 +300,7 @@ int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_info(MPI_File fh, MPI_Info info) try {
-    sluice::record::InfoCall const recorded(fh, info);
+    Recorded const recorded([=](LoggedCall& call) { call.set_info(fh, info); });
     SLUICE_TRACED(MPI_File_set_info);
     auto const file = sluice::find_file(fh);
     if (!file) return SLUICE_PMPI(MPI_File_set_info)(fh, info);
@@ -322,7 +326,7 @@ int MPI_File_get_info(MPI_File fh, MPI_Info* info) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_atomicity(MPI_File fh, int flag) try {
-    FileCall const recorded("set_atomicity", fh, "flag", flag);
+    auto const recorded = recorded_call("set_atomicity", fh, "flag", flag);
     SLUICE_TRACED(MPI_File_set_atomicity);
     auto const file = sluice::find_file(fh);
     sluice::drain_for_mpi(fh);
@@ -333,7 +337,7 @@ int MPI_File_set_atomicity(MPI_File fh, int flag) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
-    FileCall const recorded("set_size", fh, "size", size);
+    auto const recorded = recorded_call("set_size", fh, "size", size);
     SLUICE_TRACED(MPI_File_set_size);
     sluice::drain_for_mpi(fh, {std::max(size, MPI_Offset{0}), sluice::endless});
     return SLUICE_PMPI(MPI_File_set_size)(fh, size);
@@ -341,7 +345,7 @@ int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_preallocate(MPI_File fh, MPI_Offset size) try {
-    FileCall const recorded("preallocate", fh, "size", size);
+    auto const recorded = recorded_call("preallocate", fh, "size", size);
     SLUICE_TRACED(MPI_File_preallocate);
     auto const file = sluice::find_file(fh);
     if (!file) return SLUICE_PMPI(MPI_File_preallocate)(fh, size);
@@ -350,7 +354,7 @@ int MPI_File_preallocate(MPI_File fh, MPI_Offset size) try {
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_sync(MPI_File fh) try {
-    FileCall const recorded("sync", fh);
+    auto const recorded = recorded_call("sync", fh);
     SLUICE_TRACED(MPI_File_sync);
     auto const file = sluice::find_file(fh);
     if (!file) return SLUICE_PMPI(MPI_File_sync)(fh);

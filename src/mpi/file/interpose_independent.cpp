@@ -2,12 +2,12 @@
 // sieve writes of views with holes, the MPIs convert external32 wrongly, their nonblocking requests
 // hang or fail (Open MPI at the end of the file, MPICH when it is asked twice), and none of them
 // sees writes that are delayed.
+#include "mpi/events/calls.hpp"
+#include "mpi/events/traced_call.hpp"
 #include "mpi/file/access.hpp"
 #include "mpi/file/pass_on.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/record/calls.hpp"
-#include "mpi/trace/traced_call.hpp"
 
 #include <optional>
 
@@ -16,11 +16,12 @@ namespace {
 using sluice::AccessArguments;
 using sluice::Direction;
 using sluice::From;
+using sluice::record::recorded_access;
 
 /// `result` is the call's status or request.
 template <class Result, class Pass>
-int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
-    sluice::record::AccessCall const recorded(arguments, sluice::record::Who::one, result);
+int alone(char const* name, AccessArguments const& arguments, Result* result, Pass&& pass) {
+    auto const recorded = recorded_access(name, arguments, result);
     auto const file = sluice::find_file(arguments.handle);
     if (!file || !file->served()) {
         std::optional<sluice::PointerLock> lock;
@@ -36,14 +37,15 @@ int alone(AccessArguments const& arguments, Result* result, Pass&& pass) {
 #define SLUICE_INDEPENDENT(NAME, WAY, BUFFER, COUNT, RESULT)                                       \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
         SLUICE_TRACED(NAME);                                                                       \
-        return alone({fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type}, result,     \
-                     [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, result); });             \
+        return alone(#NAME, {fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type},      \
+                     result, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, result); });     \
     }
 #define SLUICE_INDEPENDENT_AT(NAME, WAY, BUFFER, COUNT, RESULT)                                    \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
              RESULT result) {                                                                      \
         SLUICE_TRACED(NAME);                                                                       \
-        return alone({fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type}, result, \
+        return alone(#NAME, {fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type},  \
+                     result,                                                                       \
                      [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, result); });     \
     }
 #define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \

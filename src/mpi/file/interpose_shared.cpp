@@ -4,12 +4,12 @@
 // are refused.
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/errors.hpp"
+#include "mpi/events/calls.hpp"
+#include "mpi/events/traced_call.hpp"
 #include "mpi/file/pass_on.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/record/calls.hpp"
-#include "mpi/trace/traced_call.hpp"
 
 namespace {
 
@@ -17,9 +17,7 @@ using sluice::AccessArguments;
 using sluice::Direction;
 using sluice::From;
 using sluice::Status;
-using sluice::record::AccessCall;
-using sluice::record::FileCall;
-using sluice::record::Who;
+using sluice::record::recorded_access;
 using OpenFile = std::shared_ptr<sluice::File>;
 
 /// The same on all ranks. While the MPI serves a file it has the pointer, which is zero at each
@@ -63,8 +61,8 @@ template <class Pass> int pass_ordered(OpenFile const& file, MPI_Datatype type, 
 
 /// By one rank alone. `result` is the call's status or request; `pass()` is the MPI's own function.
 template <class Result, class Pass>
-int shared(AccessArguments const& arguments, Result* result, Pass&& pass) {
-    AccessCall const recorded(arguments, Who::one, result);
+int shared(char const* name, AccessArguments const& arguments, Result* result, Pass&& pass) {
+    auto const recorded = recorded_access(name, arguments, result);
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_independent(file, arguments, result)
@@ -75,7 +73,7 @@ int shared(AccessArguments const& arguments, Result* result, Pass&& pass) {
 /// By all ranks, in their order.
 template <class Pass>
 int ordered(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
-    AccessCall const recorded(arguments, Who::all);
+    auto const recorded = recorded_access(arguments.function, arguments, status);
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_blocking(file, arguments, status)
@@ -84,7 +82,8 @@ int ordered(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
 }
 
 template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
-    AccessCall const recorded(arguments, Who::all, AccessCall::Begins{});
+    auto const recorded =
+        recorded_access(arguments.function, arguments, static_cast<MPI_Status*>(nullptr));
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_begin(file, arguments)
@@ -94,7 +93,7 @@ template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
 
 template <class Pass>
 int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
-    FileCall const recorded("finish", handle);
+    auto const recorded = sluice::record::recorded_call("finish", handle);
     return sluice::guarded(handle, [&] {
         auto const file = sluice::find_file(handle);
         return has_pointer(file) ? sluice::access_end(file, direction, status)
@@ -116,7 +115,8 @@ int seek(sluice::File const& file, MPI_Offset offset, int whence) {
 #define SLUICE_SHARED(NAME, WAY, BUFFER, COUNT, RESULT)                                            \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
         SLUICE_TRACED(NAME);                                                                       \
-        return shared({fh, WAY, From::shared_pointer, 0, const_cast<void*>(buf), count, type},     \
+        return shared(#NAME,                                                                       \
+                      {fh, WAY, From::shared_pointer, 0, const_cast<void*>(buf), count, type},     \
                       result, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, result); });    \
     }
 #define SLUICE_ORDERED(NAME, WAY, BUFFER, COUNT)                                                   \
@@ -163,7 +163,7 @@ SLUICE_ORDERED_END(MPI_File_write_ordered_end, Direction::write, void const*)
 SLUICE_ORDERED_END(MPI_File_read_ordered_end, Direction::read, void*)
 
 int MPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence) try {
-    FileCall const recorded("seek_shared", fh, "at", offset, whence);
+    auto const recorded = sluice::record::recorded_seek("seek_shared", fh, offset, whence);
     auto const file = sluice::find_file(fh);
     if (whence == MPI_SEEK_END) wait_for_delayed(file);
     if (has_pointer(file)) return seek(*file, offset, whence);

@@ -3,9 +3,9 @@
 
 #include "device/model/device_file.hpp"
 #include "device/model/emulated.hpp"
+#include "mpi/events/recorder.hpp"
 #include "mpi/progress/progress.hpp"
 #include "mpi/progress/threads.hpp"
-#include "mpi/trace/recorder.hpp"
 #include "system/environment.hpp"
 #include "system/log.hpp"
 

@@ -2,7 +2,7 @@
 // something under way, which they share. See progress.hpp.
 #include "mpi/progress/progress.hpp"
 
-#include "mpi/trace/traced_wait.hpp"
+#include "mpi/events/traced_wait.hpp"
 #include "system/environment.hpp"
 #include "system/library_thread.hpp"
 #include "system/log.hpp"

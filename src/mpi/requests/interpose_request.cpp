@@ -1,11 +1,11 @@
 // The library's functions of the Wait and Test families, MPI_Request_free and
 // MPI_Request_get_status. An array may mix the library's requests with others: the library settles
 // its own, then the MPI's function does the rest.
+#include "mpi/events/calls.hpp"
+#include "mpi/events/traced_call.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/progress/progress.hpp"
-#include "mpi/record/calls.hpp"
 #include "mpi/requests/requests.hpp"
-#include "mpi/trace/traced_call.hpp"
 
 #include <set>
 

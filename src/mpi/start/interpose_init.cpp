@@ -7,16 +7,16 @@
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/communicator/node_links.hpp"
 #include "mpi/communicator/peers.hpp"
+#include "mpi/events/call_log.hpp"
+#include "mpi/events/job_trace.hpp"
+#include "mpi/events/traced_call.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/threads.hpp"
-#include "mpi/record/recorder.hpp"
 #include "mpi/requests/requests.hpp"
 #include "mpi/start/built_for.hpp"
 #include "mpi/start/check_abi.hpp"
 #include "mpi/start/interposition.hpp"
-#include "mpi/trace/job_trace.hpp"
-#include "mpi/trace/traced_call.hpp"
 #include "system/environment.hpp"
 #include "system/launcher.hpp"
 #include "system/log.hpp"
@@ -67,7 +67,7 @@ void keep_from_sieving() {
 void before_start() {
     check_abi();
     keep_from_sieving();
-    if (calls_arrive()) record::Recorder::prepare();
+    if (calls_arrive()) record::CallLog::prepare();
     if (calls_arrive()) show_this_process();
 }
 
@@ -97,7 +97,7 @@ void initialised(int rank, bool multiple, MPI_Comm world) {
 void finalizing() {
     SLUICE_TRACED(MPI_Finalize);
     bool const last = --instances == 0;
-    if (last) record::Recorder::stop();
+    if (last) record::CallLog::stop();
     if (!settings().enabled) return;
     for (auto const& file : open_files()) file->drain();
     reap(true);
@@ -147,7 +147,7 @@ void world_initialised() {
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (settings().enabled) check_world(ranks);
     initialised(rank, provided == MPI_THREAD_MULTIPLE, MPI_COMM_WORLD);
-    if (calls_arrive()) record::Recorder::start(rank, ranks);
+    if (calls_arrive()) record::CallLog::start(rank, ranks);
 }
 
 #ifdef SLUICE_HAVE_SESSIONS

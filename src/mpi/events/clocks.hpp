@@ -1,6 +1,6 @@
 // How far the clocks of a job's nodes differ. On a node all ranks have one clock.
 #pragma once
-#include "trace/part.hpp"
+#include "events/part.hpp"
 
 #include <mpi.h>
 

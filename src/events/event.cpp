@@ -1,5 +1,5 @@
 // The names of what a trace holds. See event.hpp.
-#include "trace/event.hpp"
+#include "events/event.hpp"
 
 #include <cstddef>
 #include <iterator>

@@ -1,9 +1,10 @@
 // What SLUICE_RECORD asks for: each call of MPI-IO of this rank becomes a line of a log, whether
 // the library or the MPI serves it (docs/record.md). The interposed functions make one of the
-// classes of mpi/record/calls.hpp, which write here.
+// objects of mpi/events/calls.hpp, which write here.
 #pragma once
-#include "record/line.hpp"
-#include "record/part_file.hpp"
+#include "events/line.hpp"
+#include "system/clock.hpp"
+#include "system/part_file.hpp"
 
 #include <atomic>
 #include <memory>
@@ -16,14 +17,11 @@
 
 namespace sluice::record {
 
-/// Nanoseconds of the monotonic clock.
-[[nodiscard]] std::int64_t clock_now() noexcept;
-
 /// The log of this rank. All functions may be called by any thread.
-class Recorder {
+class CallLog {
 public:
     /// Of this process, while it records; else null.
-    [[nodiscard]] static Recorder* active() noexcept {
+    [[nodiscard]] static CallLog* active() noexcept {
         return active_.load(std::memory_order_acquire);
     }
     /// Before MPI begins: rank 0 makes room for the log.
@@ -32,16 +30,21 @@ public:
     static void start(int rank, int ranks);
     static void stop();
 
-    explicit Recorder(PartFile part) noexcept;
+    explicit CallLog(PartFile part) noexcept;
 
-    /// Runs `write(LineWriter&)`, which appends lines, and sees to it that they reach the file.
-    /// `now` is the clock's, as the caller knows it.
-    template <class Write> void append(std::int64_t now, Write&& write) {
+    /// `write` makes the line of a call that ends now, with the functions of `Line`.
+    template <class Line, class Write>
+    void add(std::int64_t began, Write const& write) noexcept try {
+        std::int64_t const now = clock_now();
         std::lock_guard const lock(mutex_);
         if (failed_) return;
         LineWriter line(text_);
-        write(line);
+        Line call(*this, line, began, now);
+        write(call);
+        line.end();
         if (text_.size() >= buffer_bytes || now - flushed_ >= flush_after) flush(now);
+    } catch (std::exception const&) {
+        give_up();
     }
 
     /// There is no memory for a line: what was recorded so far stays, and no more comes.
@@ -91,7 +94,7 @@ private:
     std::int64_t write_type(TypeTree const& type_tree);
     std::int64_t write_unknown_type(MPI_Datatype type);
 
-    static std::atomic<Recorder*> active_;
+    static std::atomic<CallLog*> active_;
 
     std::mutex mutex_;
     PartFile part_;

@@ -1,11 +1,10 @@
 // How a trace begins and ends on all ranks. See job_trace.hpp.
-#include "mpi/trace/job_trace.hpp"
+#include "mpi/events/job_trace.hpp"
 
-#include "mpi/trace/clocks.hpp"
-#include "mpi/trace/recorder.hpp"
+#include "mpi/events/clocks.hpp"
+#include "mpi/events/recorder.hpp"
 #include "system/environment.hpp"
 #include "system/log.hpp"
-#include "system/trace_merge.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -15,10 +14,12 @@
 namespace sluice {
 namespace {
 
+/// A rank's part has room for so many rings of a thread.
+constexpr std::uint32_t rings_in_file = 8;
+
 struct Job {
     std::string file;  ///< Where the trace goes, wherever the program's working folder is later.
-    MPI_Comm world =
-        MPI_COMM_NULL;  ///< A communicator of the trace's own; null: see begin_trace().
+    MPI_Comm world = MPI_COMM_NULL;  ///< Of the trace's own; null: see begin_trace().
     NodeClocks clocks;
     std::uint64_t number = 0;
     int rank = 0, ranks = 1;
@@ -41,7 +42,7 @@ void agree_on_job(MPI_Comm world) {
     PMPI_Comm_dup(world, &own.world);
     PMPI_Comm_size(world, &own.ranks);
     if (own.rank == 0) {
-        remove_trace_parts(own.file);
+        trace_kind.folder(own.file).remove_parts();
         own.number = number_of_new_job();
     }
     PMPI_Bcast(&own.number, 1, MPI_UINT64_T, 0, own.world);
@@ -49,19 +50,17 @@ void agree_on_job(MPI_Comm world) {
 }
 
 void start_recorder() {
-    TraceSetting const& setting = settings().trace;
-    std::string why;
-    auto file = TracePartFile::create(job().file, job().rank, why);
-    if (!file)
-        return warn("SLUICE_TRACE: no trace is written: " + why + ". The job goes on without");
-    TraceHeader header;
-    header.rank = job().rank, header.ranks = job().ranks;
-    header.job = job().number;
     constexpr Bytes events_most = 1 << 26;
-    header.events_a_lane = static_cast<std::uint32_t>(
-        std::clamp<Bytes>(setting.bytes / static_cast<Bytes>(sizeof(TraceEvent)), 16, events_most));
+    auto const events = static_cast<std::uint32_t>(std::clamp<Bytes>(
+        settings().trace.bytes / static_cast<Bytes>(sizeof(TraceEvent)), 16, events_most));
+    TracePartFile part(std::uint64_t{rings_in_file} * events);
+    if (std::string const why = part.file.open(job().file, job().rank); !why.empty())
+        return warn("SLUICE_TRACE: no trace is written: " + why + ". The job goes on without");
+    auto header = std::make_unique<TraceHeader>();
+    header->rank = job().rank, header->ranks = job().ranks;
+    header->job = job().number;
     // Its threads may outlive main().
-    recorder_of_process = new Recorder(std::move(file), header, job().file);
+    recorder_of_process = new Recorder(std::move(part), std::move(header), events, job().file);
     recorder_at_work = recorder_of_process.load();
 }
 

@@ -1,8 +1,8 @@
 // The round trips between nodes. See clocks.hpp.
-#include "mpi/trace/clocks.hpp"
+#include "mpi/events/clocks.hpp"
 
-#include <chrono>
-#include <cstdint>
+#include "system/clock.hpp"
+
 #include <limits>
 
 namespace sluice {
@@ -10,17 +10,11 @@ namespace {
 
 constexpr int trips = 32;
 
-std::int64_t now() noexcept {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
-
 void answer(MPI_Comm leaders, int peer) {
     for (int i = 0; i < trips; ++i) {
         std::int64_t time = 0;
         PMPI_Recv(&time, 1, MPI_INT64_T, peer, 0, leaders, MPI_STATUS_IGNORE);
-        time = now();
+        time = clock_now();
         PMPI_Send(&time, 1, MPI_INT64_T, peer, 0, leaders);
     }
 }
@@ -28,11 +22,11 @@ void answer(MPI_Comm leaders, int peer) {
 TraceClock ask(MPI_Comm leaders) {
     TraceClock best{.error = std::numeric_limits<std::int64_t>::max()};
     for (int i = 0; i < trips; ++i) {
-        std::int64_t const began = now();
+        std::int64_t const began = clock_now();
         std::int64_t theirs = began;
         PMPI_Send(&began, 1, MPI_INT64_T, 0, 0, leaders);
         PMPI_Recv(&theirs, 1, MPI_INT64_T, 0, 0, leaders, MPI_STATUS_IGNORE);
-        std::int64_t const half = (now() - began) / 2;
+        std::int64_t const half = (clock_now() - began) / 2;
         if (half < best.error) best = {began + half, theirs - (began + half), half};
     }
     return best;
@@ -49,7 +43,7 @@ NodeClocks::NodeClocks(MPI_Comm world) {
 }
 
 TraceClock NodeClocks::measure() const {
-    TraceClock clock{now(), 0, 0};
+    TraceClock clock{clock_now(), 0, 0};
     if (node_ == MPI_COMM_NULL) return {clock.at, 0, -1};
     if (leaders_ != MPI_COMM_NULL) {
         int place = 0, count = 0;

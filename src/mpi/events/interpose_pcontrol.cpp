@@ -1,6 +1,6 @@
 // The library's MPI_Pcontrol: what the standard gives programs to switch a profile off and on.
+#include "mpi/events/job_trace.hpp"
 #include "mpi/pmpi.hpp"
-#include "mpi/trace/job_trace.hpp"
 
 extern "C" {
 

@@ -1,5 +1,5 @@
 // How lines are written. See line.hpp.
-#include "record/line.hpp"
+#include "events/line.hpp"
 
 #include <array>
 #include <charconv>

@@ -8,12 +8,12 @@
 namespace sluice {
 
 /// In which row of the picture an event lies. Events of a thread nest in each other. The others
-/// overlap as they like, and get as many rows as they need (trace/rows.hpp).
+/// overlap as they like, and get as many rows as they need (events/rows.hpp).
 enum class TraceRow : std::uint8_t { thread, operations, rounds, transfers, messages };
 
 enum class TraceKind : std::uint8_t {
     none,          ///< No event: of memory that nobody has written.
-    call,          ///< A function of MPI; `name` tells which.
+    call,          ///< A function of MPI; `detail` is its name.
     wait,          ///< A thread found nothing to do; `detail` is a TraceWait.
     copy_in,       ///< The user's bytes into a collective buffer.
     copy_out,      ///< From a collective buffer into the user's memory.
@@ -82,9 +82,9 @@ struct TraceEvent {
     std::int32_t round = -1;
     std::int16_t aggregator = -1;
     std::uint16_t file = 0;  ///< Among the names of the rank; 0: none.
-    std::uint16_t name = 0;  ///< The same, of a call.
     TraceKind kind = TraceKind::none;
-    std::uint8_t detail = 0;
+    std::uint8_t lane = 0;     ///< The row of the thread that did it.
+    std::uint16_t detail = 0;  ///< Of a call its name; else as the kind says.
 };
 static_assert(sizeof(TraceEvent) == 64);
 

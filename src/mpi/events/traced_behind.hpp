@@ -1,7 +1,7 @@
 // What write-behind tells a trace: the copy of a call's bytes, and how long these were behind it.
 #pragma once
 #include "base/extent.hpp"
-#include "mpi/trace/recorder.hpp"
+#include "mpi/events/recorder.hpp"
 
 namespace sluice {
 

@@ -1,7 +1,7 @@
 // A Tracer is told what a rank did. Code that does not know where a trace goes, or that there is
 // one, has a pointer to it, which is null where no trace is wanted.
 #pragma once
-#include "trace/event.hpp"
+#include "events/event.hpp"
 
 #include <cstddef>
 #include <vector>

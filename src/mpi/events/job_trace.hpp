@@ -1,6 +1,6 @@
 // The trace of a job: it begins when MPI is initialised and ends when MPI is finalized.
 #pragma once
-#include "trace/tracer.hpp"
+#include "events/tracer.hpp"
 
 #include <memory>
 #include <mpi.h>

@@ -1,8 +1,8 @@
 // A TracedWait records when a thread that makes progress found nothing to do, and for what it
 // waited: from the first attempt in vain to the next one that moved something.
 #pragma once
+#include "mpi/events/recorder.hpp"
 #include "mpi/progress/progress_states.hpp"
-#include "mpi/trace/recorder.hpp"
 
 namespace sluice {
 

@@ -3,31 +3,27 @@
 // of the trace once a second: a device that is slow then delays no call, and what a rank did is
 // known also when it was killed.
 #pragma once
+#include "events/tracer.hpp"
+#include "system/clock.hpp"
 #include "system/library_thread.hpp"
-#include "system/mapping.hpp"
 #include "system/trace_file.hpp"
-#include "trace/tracer.hpp"
 
-#include <array>
-#include <atomic>
 #include <condition_variable>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <string>
-#include <thread>
 
 namespace sluice {
 
 /// Never destroyed: threads of the process may still add events when no more are wanted.
 class Recorder final : public Tracer {
 public:
-    /// `header` says which rank of which job this is, and how long the rings are. `name`: of the
-    /// trace, for messages.
-    Recorder(std::unique_ptr<TracePartFile> file, TraceHeader const& header, std::string name);
+    /// `header` says which rank of which job this is. `events`: of the ring of a thread. `name`: of
+    /// the trace, for messages.
+    Recorder(TracePartFile file, std::unique_ptr<TraceHeader> header, std::uint32_t events,
+             std::string name);
 
     [[nodiscard]] bool records() const noexcept override;
-    [[nodiscard]] std::int64_t now() noexcept override;
+    [[nodiscard]] std::int64_t now() noexcept override { return clock_now(); }
     void add(TraceEvent const& event) noexcept override;
     /// The same; one that goes on with the thread's last event, for the same reason, makes that
     /// longer.
@@ -42,24 +38,26 @@ public:
 
 private:
     friend class LaneOfThread;
+    struct Lane;
 
-    TraceRing* take_lane() noexcept;
-    bool take_lane(std::uint32_t lane, std::string const& name) noexcept;
+    Lane* take_lane() noexcept;
     void write_now_and_then();
-    void write();
+    void write(bool all);
+    [[nodiscard]] std::string write_lane(Lane& lane, bool all);
 
-    std::unique_ptr<TracePartFile> file_;
+    TracePartFile file_;
     std::string const path_;
-    std::unique_ptr<TraceTables> tables_;
-    std::array<Mapping, trace_lanes> memory_;
-    std::array<TraceEvent*, trace_lanes> rings_{};
-    std::atomic<int> program_threads_{0};
-    std::mutex names_mutex_;
+    std::uint32_t const events_;
+    std::mutex tables_;  ///< Guards the next three; held for moments only.
+    std::unique_ptr<TraceHeader> header_;
     std::map<std::string, std::uint16_t> names_;
+    std::vector<std::unique_ptr<Lane>> lanes_;  ///< With room for all of them.
+    std::atomic<std::uint64_t> lost_{0};
     std::mutex mutex_;  ///< Guards the fields below; not held by who adds events.
     std::condition_variable ends_;
-    bool ending_ = false;
-    bool works_ = true;
+    bool ending_ = false, works_ = true;
+    std::vector<TraceEvent> new_events_;
+    std::unique_ptr<TraceHeader> written_header_;
     std::thread writer_;
 };
 

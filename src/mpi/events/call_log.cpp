@@ -1,6 +1,6 @@
 // How a rank's log begins, is written and ends, and how datatypes and communicators get their
-// numbers. See recorder.hpp.
-#include "mpi/record/recorder.hpp"
+// numbers. See call_log.hpp.
+#include "mpi/events/call_log.hpp"
 
 #include "base/flatten.hpp"
 #include "base/type_tree_bounds.hpp"
@@ -94,17 +94,11 @@ void tell(std::string const& why) {
 
 }  // namespace
 
-std::atomic<Recorder*> Recorder::active_{nullptr};
+std::atomic<CallLog*> CallLog::active_{nullptr};
 
-std::int64_t clock_now() noexcept {
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
-}
-
-void Recorder::prepare() {
+void CallLog::prepare() {
     if (settings().record.empty() || launched_rank() > 0 || prepared()) return;
-    PartFile part;
+    PartFile part(log_kind);
     std::string why = part.open(log_path(), 0);
     if (why.empty()) why = part.clear_others();
     if (why.empty())
@@ -113,9 +107,9 @@ void Recorder::prepare() {
         tell(why);
 }
 
-void Recorder::start(int rank, int ranks) {
+void CallLog::start(int rank, int ranks) {
     if (settings().record.empty() || active() || is_spawned()) return;
-    PartFile part;
+    PartFile part(log_kind);
     if (prepared() && rank == 0) {
         part = std::move(*prepared());
     } else if (launched_rank() != 0) {
@@ -124,26 +118,28 @@ void Recorder::start(int rank, int ranks) {
         if (!why.empty()) return tell(why);
     }
     if (!part.is_open()) return;
-    auto* const made = new Recorder(std::move(part));
+    auto* const made = new CallLog(std::move(part));
     made->write_head(rank, ranks);
     active_.store(made, std::memory_order_release);
     std::atexit([] {  // A program may end without MPI_Finalize.
-        if (Recorder* const still = active())
-            still->append(still->flushed_ + flush_after, [](LineWriter&) {});
+        CallLog* const still = active();
+        if (!still) return;
+        std::lock_guard const lock(still->mutex_);
+        still->flush(still->flushed_);
     });
 }
 
-void Recorder::stop() {
-    Recorder* const ending = active_.exchange(nullptr);
+void CallLog::stop() {
+    CallLog* const ending = active_.exchange(nullptr);
     if (ending) ending->finish();  // It stays: another thread may still look at it.
 }
 
-Recorder::Recorder(PartFile part) noexcept
+CallLog::CallLog(PartFile part) noexcept
     : part_(std::move(part)),
       start_(clock_now()),
       flushed_(start_) {}
 
-void Recorder::write_head(int rank, int ranks) {
+void CallLog::write_head(int rank, int ranks) {
     std::lock_guard const lock(mutex_);
     text_.reserve(buffer_bytes + buffer_bytes / 4);
     LineWriter line(text_);
@@ -161,10 +157,10 @@ void Recorder::write_head(int rank, int ranks) {
     flush(start_);
 }
 
-void Recorder::flush(std::int64_t now) {
+void CallLog::flush(std::int64_t now) {
     flushed_ = now;
     if (text_.empty() || failed_) return;
-    std::string const why = part_.write(text_);
+    std::string const why = part_.append(text_);
     text_.clear();
     if (text_.capacity() > 4 * buffer_bytes) text_.shrink_to_fit();
     if (why.empty()) return;
@@ -174,25 +170,25 @@ void Recorder::flush(std::int64_t now) {
          true);
 }
 
-void Recorder::give_up() noexcept {
+void CallLog::give_up() noexcept {
     if (!failed_.exchange(true))
         std::fputs("sluice: a rank records no more, as there is no memory for it\n", stderr);
 }
 
-void Recorder::finish() {
+void CallLog::finish() {
     std::lock_guard const lock(mutex_);
     std::int64_t const now = clock_now();
     LineWriter(text_).name("end").number(since_start(now)).end();
     flush(now);
     if (failed_) return;
-    std::string const why = part_.move_into_log();
+    std::string const why = part_.move_into_file();
     if (!why.empty())
         warn("what rank " + std::to_string(world_rank()) +
                  " recorded stays in a file of its own, which is read along: " + why,
              true);
 }
 
-std::int64_t Recorder::type_number(MPI_Datatype type) {
+std::int64_t CallLog::type_number(MPI_Datatype type) {
     if (type == MPI_DATATYPE_NULL) return -1;
     return kept_number(type, [&] {
         auto const type_tree = capture(type, Representation::native);
@@ -200,7 +196,7 @@ std::int64_t Recorder::type_number(MPI_Datatype type) {
     });
 }
 
-std::int64_t Recorder::write_unknown_type(MPI_Datatype type) {
+std::int64_t CallLog::write_unknown_type(MPI_Datatype type) {
     MPI_Count lower = 0, extent = 0;
     PMPI_Type_get_extent_x(type, &lower, &extent);
     LineWriter line(text_);
@@ -209,7 +205,7 @@ std::int64_t Recorder::write_unknown_type(MPI_Datatype type) {
     return types_++;
 }
 
-std::int64_t Recorder::write_type(TypeTree const& type_tree) {
+std::int64_t CallLog::write_type(TypeTree const& type_tree) {
     auto const [begin, end] = known_types_.equal_range(type_tree.hash());
     for (auto known = begin; known != end; ++known) {
         auto const& [tree, number] = known->second;
@@ -230,7 +226,7 @@ std::int64_t Recorder::write_type(TypeTree const& type_tree) {
     return types_++;
 }
 
-std::int64_t Recorder::group_number(MPI_Comm communicator) {
+std::int64_t CallLog::group_number(MPI_Comm communicator) {
     MPI_Group of_file = MPI_GROUP_NULL, of_world = MPI_GROUP_NULL;
     int size = 0;
     PMPI_Comm_group(communicator, &of_file);
@@ -250,22 +246,22 @@ std::int64_t Recorder::group_number(MPI_Comm communicator) {
     return std::ssize(groups_) - 1;
 }
 
-std::int64_t Recorder::file_of(MPI_File handle) {
+std::int64_t CallLog::file_of(MPI_File handle) {
     auto const found = open_.find(handle);
     return found == open_.end() ? -1 : found->second;
 }
 
-std::int64_t Recorder::add_file(MPI_File handle) { return open_[handle] = files_++; }
+std::int64_t CallLog::add_file(MPI_File handle) { return open_[handle] = files_++; }
 
-void Recorder::forget_file(MPI_File handle) { open_.erase(handle); }
+void CallLog::forget_file(MPI_File handle) { open_.erase(handle); }
 
-std::int64_t Recorder::add_request(MPI_Request request) {
+std::int64_t CallLog::add_request(MPI_Request request) {
     live_[request] = {.number = requests_made_};
     live_requests_.store(std::ssize(live_), std::memory_order_relaxed);
     return requests_made_++;
 }
 
-std::vector<Recorder::Live> Recorder::find_requests(int count, MPI_Request const* requests) {
+std::vector<CallLog::Live> CallLog::find_requests(int count, MPI_Request const* requests) {
     std::vector<Live> found;
     std::lock_guard const lock(mutex_);
     for (int i = 0; i < count; ++i) {
@@ -276,7 +272,7 @@ std::vector<Recorder::Live> Recorder::find_requests(int count, MPI_Request const
     return found;
 }
 
-void Recorder::count_tests(std::vector<Live> const& tried) {
+void CallLog::count_tests(std::vector<Live> const& tried) {
     std::lock_guard const lock(mutex_);
     for (Live const& one : tried) {
         auto const found = live_.find(one.request);
@@ -284,7 +280,7 @@ void Recorder::count_tests(std::vector<Live> const& tried) {
     }
 }
 
-std::int64_t Recorder::forget_request(Live const& completed) {
+std::int64_t CallLog::forget_request(Live const& completed) {
     auto const found = live_.find(completed.request);
     if (found == live_.end() || found->second.number != completed.number) return 0;
     std::int64_t const tests = found->second.tests;

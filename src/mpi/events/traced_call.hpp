@@ -1,7 +1,7 @@
 // A TracedCall is a function of MPI that the program called, from its begin to its end. Where no
 // trace is wanted it costs one load and one branch.
 #pragma once
-#include "mpi/trace/recorder.hpp"
+#include "mpi/events/recorder.hpp"
 
 namespace sluice {
 

@@ -1,5 +1,5 @@
 // When a call's event is written. See traced_call.hpp.
-#include "mpi/trace/traced_call.hpp"
+#include "mpi/events/traced_call.hpp"
 
 namespace sluice {
 namespace {
@@ -16,7 +16,7 @@ void TracedCall::begin(TracedName& name, Keep keep) noexcept {
     innermost = this;
     keep_ = keep;
     event_.kind = TraceKind::call;
-    event_.name = name.place(*recorder_);
+    event_.detail = name.place(*recorder_);
     event_.begin = recorder_->now();
 }
 

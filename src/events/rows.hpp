@@ -2,12 +2,7 @@
 // beside each other or nest. What a thread did nests anyway; what overlaps, such as operations,
 // gets a row of its own. Pure.
 #pragma once
-#include "trace/part.hpp"
-
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
+#include "events/part.hpp"
 
 namespace sluice {
 
@@ -31,7 +26,7 @@ struct TraceRows {
     std::vector<TraceStep> operations_under_way, bytes_behind;
 };
 
-/// Events that are damaged are left out: a ring may have been written to while it was copied.
+/// Events that are damaged are left out.
 [[nodiscard]] TraceRows arrange(TracePart const& part);
 
 }  // namespace sluice

@@ -1,0 +1,36 @@
+// How clocks are aligned, and how a ring is read while it is written. See part.hpp.
+#include "events/part.hpp"
+
+namespace sluice {
+
+std::int64_t TraceHeader::aligned(std::int64_t moment) const noexcept {
+    bool const twice = last.error >= 0 && last.at > first.at;
+    if (!twice) return moment + first.offset;
+    double const share =
+        static_cast<double>(moment - first.at) / static_cast<double>(last.at - first.at);
+    double const drift = share * static_cast<double>(last.offset - first.offset);
+    return moment + first.offset + static_cast<std::int64_t>(drift);
+}
+
+/// The thread may be writing the event behind its last one, in the place of the oldest: that one
+/// and all older ones count as overwritten.
+std::uint64_t TraceRing::take_new(std::uint64_t& seen, bool all,
+                                  std::vector<TraceEvent>& to) const {
+    to.clear();
+    std::uint64_t end = written_.load(std::memory_order_acquire);
+    bool const goes_on = !all && end > seen && events_[(end - 1) % room_].kind == TraceKind::wait;
+    if (goes_on) --end;
+    std::uint64_t const first = std::max(seen, end - std::min<std::uint64_t>(end, room_ - 1));
+    end = std::min<std::uint64_t>(end, first + to.capacity());
+    for (std::uint64_t at = first; at < end; ++at) to.push_back(events_[at % room_]);
+    std::atomic_thread_fence(std::memory_order_acquire);
+    std::uint64_t const now = written_.load(std::memory_order_relaxed);
+    std::uint64_t const whole = now < room_ ? 0 : now - room_ + 1;
+    std::uint64_t const begin = std::clamp(whole, first, end);
+    to.erase(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(begin - first));
+    std::uint64_t const lost = begin - seen;
+    seen = end;
+    return lost;
+}
+
+}  // namespace sluice
