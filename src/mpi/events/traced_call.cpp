@@ -15,9 +15,8 @@ void TracedCall::begin(TracedName& name, Keep keep) noexcept {
     outer_ = innermost;
     innermost = this;
     keep_ = keep;
-    event_.kind = TraceKind::call;
-    event_.detail = name.place(*recorder_);
-    event_.begin = recorder_->now();
+    new (&event_) TraceEvent{
+        .begin = recorder_->now(), .kind = TraceKind::call, .detail = name.place(*recorder_)};
 }
 
 void TracedCall::end() noexcept {

@@ -49,7 +49,9 @@ private:
     Recorder* recorder_;
     TracedCall* outer_ = nullptr;
     Keep keep_ = Keep::always;
-    TraceEvent event_;
+    union {  // Not set up where there is no trace: that would be most of what a call costs then.
+        TraceEvent event_;
+    };
 };
 
 }  // namespace sluice
