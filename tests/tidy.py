@@ -39,6 +39,13 @@ REACH = {
     "src/collective": (*_SCHEDULE, "collective/"),
     "src/simulate/proof": (*_SCHEDULE, "collective/", "simulate/proof/"),
     "src/simulate": (*_STORAGE, "file/", "collective/", "device/model/", "simulate/"),
+    "src/mpi/collective": (*_SYSTEM, "collective/", "transport/", "sluice/", "mpi/attribute.hpp",
+                           "mpi/collective/", "mpi/communicator/", "mpi/datatype/",
+                           "mpi/errors.hpp", "mpi/guard.hpp", "mpi/pmpi.hpp", "mpi/progress/",
+                           "mpi/ranks.hpp", "mpi/requests/", "mpi/start/"),
+    "src/mpi/communicator": (*_STORAGE, "file/", "transport/", "mpi/attribute.hpp",
+                             "mpi/communicator/", "mpi/pmpi.hpp", "mpi/progress/",
+                             "mpi/ranks.hpp"),
     "src/mpi": (*_STORAGE, "file/", "collective/", "transport/", "device/model/", "behind/",
                 "mpi/", "sluice/"),
     "device/model": (*_STORAGE, "device/model/"),
@@ -49,8 +56,6 @@ _WING = ("collective/", "mpi/collective/")  # Collectives between memories.
 _FILES = ("file/", "storage/", "behind/", "mpi/file/", "mpi/behind/")
 NEVER = {
     "src/mpi/progress": (*_FILES, *_WING),
-    "src/mpi/collective": _FILES,
-    "src/mpi/communicator": ("behind/", "mpi/file/", "mpi/behind/", *_WING),
     "src/mpi/file": _WING,
     "src/mpi/behind": _WING,
 }

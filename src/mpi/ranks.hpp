@@ -37,6 +37,15 @@ namespace sluice {
     return to;
 }
 
+/// The ranks of a communicator as ranks of `other`; MPI_UNDEFINED for those that it does not have.
+[[nodiscard]] inline std::vector<int> ranks_in(MPI_Comm other, MPI_Comm communicator) {
+    MPI_Group group = MPI_GROUP_NULL;
+    PMPI_Comm_group(communicator, &group);
+    auto ranks = ranks_of(group, other);
+    PMPI_Group_free(&group);
+    return ranks;
+}
+
 /// Whether it is true on all ranks. Collective, blocks.
 [[nodiscard]] inline bool all_agree(bool mine, MPI_Comm communicator) {
     int const own = mine ? 1 : 0;

@@ -67,7 +67,7 @@ struct NodeNetwork::State {
     bool move_peers();
     bool wait_for_peers();
 
-    std::optional<SharedMemory> memory;
+    Mapping memory;  ///< Empty where somebody else keeps it.
     Rank self;
     QueueShape shape;
     Doorbells& doorbells;
@@ -86,7 +86,7 @@ std::size_t NodeNetwork::bytes_needed(Rank ranks) noexcept {
     return queues * QueueShape::of(ranks).bytes();
 }
 
-NodeNetwork::NodeNetwork(SharedMemory memory, Rank self, Rank ranks, Doorbells& doorbells)
+NodeNetwork::NodeNetwork(Mapping memory, Rank self, Rank ranks, Doorbells& doorbells)
     : NodeNetwork(memory.data(), self, ranks, doorbells) {
     state_->memory = std::move(memory);
 }

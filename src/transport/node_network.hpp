@@ -5,8 +5,8 @@
 // receiver asks for it.
 #pragma once
 #include "schedule/port.hpp"
+#include "system/mapping.hpp"
 #include "system/peer_process.hpp"
-#include "system/shared_memory.hpp"
 
 #include <memory>
 #include <span>
@@ -25,9 +25,9 @@ public:
     /// What a rank must tell the others before the first message.
     using Address = ProcessAddress;
 
-    /// `memory`: zeroed, backed (SharedMemory::reserve), mapped by all; `self`: the local index.
+    /// `memory`: zeroed, backed (Mapping::reserve), mapped by all; `self`: the local index.
     /// `doorbells` outlives this. Messages ring the peer's doorbell.
-    NodeNetwork(SharedMemory memory, Rank self, Rank ranks, Doorbells& doorbells);
+    NodeNetwork(Mapping memory, Rank self, Rank ranks, Doorbells& doorbells);
     /// The same with memory that somebody else keeps.
     NodeNetwork(std::byte* memory, Rank self, Rank ranks, Doorbells& doorbells);
     ~NodeNetwork();

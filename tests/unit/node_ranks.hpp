@@ -134,10 +134,10 @@ public:
 private:
     [[nodiscard]] std::size_t bytes() const { return NodeNetwork::bytes_needed(ranks_); }
     int run(Rank self, bool copies, RankProgram const& program) {
-        auto memory = SharedMemory::attach(memory_->name(), bytes());
+        auto const memory = SharedMemory::attach(memory_->name(), bytes());
         if (!memory) return 2;
         CommonDoorbells doorbells(common_->doorbells);
-        NodeNetwork network(std::move(*memory), self, ranks_, doorbells);
+        NodeNetwork network(memory->data(), self, ranks_, doorbells);
         std::string const fault = run_rank(network, *common_, self, ranks_, copies, program);
         if (!fault.empty()) std::fprintf(stderr, "rank %d: %s\n", self, fault.c_str());
         return fault.empty() ? 0 : 1;

@@ -26,12 +26,11 @@ Bytes sum(std::vector<Bytes> const& all) noexcept {
 
 class Capture {
 public:
-    Capture(CollectiveArguments const& arguments, Communicator const& communicator,
-            Team const& team, Rank self, Rank ranks, CollectiveCall& call,
-            CollectiveBuffers& buffers)
+    Capture(CollectiveArguments const& arguments, Communicator const& communicator, MPI_Comm own,
+            Rank self, Rank ranks, CollectiveCall& call, CollectiveBuffers& buffers)
         : a_(arguments),
           communicator_(communicator),
-          team_(team),
+          own_(own),
           self_(self),
           ranks_(ranks),
           call_(call),
@@ -302,7 +301,7 @@ private:
         if (type == MPI_DATATYPE_NULL) return fail(MPI_ERR_TYPE), Items{};
         NamedType const* const named = named_type(type);
         if (named && named->size == named->extent) return {named->size, named->extent, 0, nullptr};
-        bool const usable = named || check_type(type, team_.communicator) == Status::ok;
+        bool const usable = named || check_type(type, own_) == Status::ok;
         auto layout = usable ? flatten(type) : nullptr;
         if (!layout) return fail(MPI_ERR_TYPE), Items{};
         MPI_Aint lower = 0, extent = 0;
@@ -318,7 +317,7 @@ private:
 
     CollectiveArguments const& a_;
     Communicator const& communicator_;
-    Team const& team_;
+    MPI_Comm own_;
     Rank const self_, ranks_;
     CollectiveCall& call_;
     Blocks &input_, &output_;
@@ -332,9 +331,9 @@ private:
 }  // namespace
 
 Captured capture(CollectiveArguments const& arguments, Communicator const& communicator,
-                 Team const& team, Rank self, Rank ranks, CollectiveCall& call,
+                 MPI_Comm own, Rank self, Rank ranks, CollectiveCall& call,
                  CollectiveBuffers& buffers) {
-    Captured captured = Capture(arguments, communicator, team, self, ranks, call, buffers).run();
+    Captured captured = Capture(arguments, communicator, own, self, ranks, call, buffers).run();
     captured.is_left_to_mpi |=
         is_device_memory(arguments.send.memory) || is_device_memory(arguments.receive.memory);
     return captured;

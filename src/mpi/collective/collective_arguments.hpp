@@ -8,8 +8,6 @@
 
 namespace sluice {
 
-class Team;
-
 /// Counts or displacements: ints, or 64 bits each.
 class Numbers {
 public:
@@ -60,9 +58,9 @@ struct Captured {
 };
 
 /// Local. Counts, displacements and datatypes are not needed afterwards; memory and, where the
-/// reduction is not the library's, the operation are. `team`: asks the MPI about datatypes.
+/// reduction is not the library's, the operation are. `own`: any communicator of the library.
 [[nodiscard]] Captured capture(CollectiveArguments const& arguments,
-                               Communicator const& communicator, Team const& team, Rank self,
+                               Communicator const& communicator, MPI_Comm own, Rank self,
                                Rank ranks, CollectiveCall& call, CollectiveBuffers& buffers);
 
 }  // namespace sluice

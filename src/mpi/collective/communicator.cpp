@@ -1,17 +1,10 @@
 // How virtual topologies and error handlers are read. See communicator.hpp.
 #include "mpi/collective/communicator.hpp"
 
-#include "mpi/attribute.hpp"
-
 #include <algorithm>
 
 namespace sluice {
 namespace {
-
-Attribute<Communicator>& attribute() {
-    static Attribute<Communicator> only([](std::shared_ptr<Communicator> gone) { gone->freed(); });
-    return only;
-}
 
 /// What a rank sends down in a dimension the neighbour takes from above: in periodic dimensions of
 /// one or two ranks both neighbours are the same rank, so the order matters (MPI-4.1, 8.6).
@@ -73,15 +66,6 @@ std::optional<Neighbours> neighbours_in(MPI_Comm communicator) {
 }
 
 }  // namespace
-
-std::shared_ptr<Communicator> Communicator::of(MPI_Comm handle) {
-    if (auto found = attribute().get(handle)) return *std::move(found);
-    auto made = std::make_shared<Communicator>(handle);
-    attribute().set(handle, made);
-    return made;
-}
-
-void Communicator::forget_all() { attribute().forget(); }
 
 int Communicator::raise(int error) const {
     if (error != MPI_SUCCESS) PMPI_Comm_call_errhandler(freed_ ? MPI_COMM_SELF : handle_, error);

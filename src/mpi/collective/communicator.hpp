@@ -1,10 +1,9 @@
 // A communicator of the program as collectives see it: where its errors go, and who its neighbours
-// are. It is kept with the communicator, and operations under way may outlast that.
+// are. Operations under way may outlast the communicator, and this with them.
 #pragma once
 #include "base/topology.hpp"
 
 #include <atomic>
-#include <memory>
 #include <mpi.h>
 #include <mutex>
 #include <optional>
@@ -25,12 +24,8 @@ struct Neighbours {
 
 class Communicator {
 public:
+    /// Of an intracommunicator.
     explicit Communicator(MPI_Comm handle) noexcept : handle_(handle) {}
-
-    /// Of an intracommunicator. Local.
-    static std::shared_ptr<Communicator> of(MPI_Comm handle);
-    /// Before MPI goes away.
-    static void forget_all();
 
     /// Calls the error handler where `error` is one, and returns it. Once the program has freed the
     /// communicator, that of MPI_COMM_SELF.
@@ -38,6 +33,7 @@ public:
     /// Null where it has no topology.
     [[nodiscard]] Neighbours const* neighbours() const;
 
+    /// The program frees it.
     void freed() noexcept { freed_ = true; }
 
 private:

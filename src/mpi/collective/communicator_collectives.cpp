@@ -28,7 +28,7 @@ Orphans& orphans() {
 }
 
 void let_go(std::shared_ptr<CommunicatorCollectives> gone) {
-    gone->settle();
+    gone->freed();
     if (!gone->awaits_name()) return;
     std::lock_guard const lock(orphans().mutex);
     orphans().all.push_back(std::move(gone));
@@ -95,7 +95,7 @@ void CommunicatorCollectives::forget_all() {
 CommunicatorCollectives::CommunicatorCollectives(std::shared_ptr<Endpoints> endpoints,
                                                  std::vector<Rank> members, MPI_Comm communicator,
                                                  std::uint64_t name)
-    : communicator_(Communicator::of(communicator)),
+    : communicator_(communicator),
       endpoints_(std::move(endpoints)),
       members_(std::move(members)),
       self_(rank_in(communicator)),
@@ -157,7 +157,8 @@ void CommunicatorCollectives::connect() {
     named_ = true;
 }
 
-void CommunicatorCollectives::settle() {
+void CommunicatorCollectives::freed() {
+    communicator_.freed();
 #ifdef OPEN_MPI  // Others finish first, and may come here from within take_name().
     if (asked_for_)
         Progress::instance().drive({.mpi_done = [this] { return take_name(); }, .mpi_often = true});

@@ -24,7 +24,7 @@ public:
     [[nodiscard]] static std::shared_ptr<CommunicatorCollectives> of(MPI_Comm communicator);
     /// When the communicator is freed, which is collective: Open MPI does not finish what it still
     /// does on a communicator that is gone, as a context's name or communicator that is on its way.
-    void settle();
+    void freed();
     /// Whether a name is on its way, so that the MPI may still write here.
     [[nodiscard]] bool awaits_name() const noexcept { return asked_for_ && !named_; }
     /// Before MPI goes away. All that was started is complete.
@@ -52,7 +52,7 @@ public:
 
     [[nodiscard]] Team const& team() const noexcept { return endpoints_->team(); }
     /// Where errors go, and who the neighbours are.
-    [[nodiscard]] Communicator const& communicator() const noexcept { return *communicator_; }
+    [[nodiscard]] Communicator const& communicator() const noexcept { return communicator_; }
     [[nodiscard]] Rank self() const noexcept { return self_; }
     [[nodiscard]] Rank ranks() const noexcept { return static_cast<Rank>(members_.size()); }
 
@@ -73,7 +73,7 @@ private:
     [[nodiscard]] bool waits_for_devices() const noexcept override { return !is_one_node_; }
     [[nodiscard]] std::string describe() const override;
 
-    std::shared_ptr<Communicator> communicator_;
+    Communicator communicator_;
     std::shared_ptr<Endpoints> endpoints_;
     std::vector<Rank> members_;  ///< As ranks of the endpoints.
     Rank self_ = 0;

@@ -21,22 +21,9 @@ World& world_endpoints() {
     return *only;
 }
 
-Attribute<NodeMessages> messages_of_team([](std::shared_ptr<NodeMessages>) {});
-
-/// The ranks of `communicator` as ranks of `of`; MPI_UNDEFINED for those that are none.
-std::vector<int> translate(MPI_Comm communicator, MPI_Comm of) {
-    MPI_Group theirs = MPI_GROUP_NULL, ours = MPI_GROUP_NULL;
-    PMPI_Comm_group(communicator, &theirs);
-    PMPI_Comm_group(of, &ours);
-    int size = 0;
-    PMPI_Group_size(theirs, &size);
-    std::vector<int> from(static_cast<std::size_t>(size)), to(from.size());
-    for (int i = 0; i < size; ++i) from[static_cast<std::size_t>(i)] = i;
-    PMPI_Group_translate_ranks(theirs, size, from.data(), ours, to.data());
-    PMPI_Group_free(&theirs);
-    PMPI_Group_free(&ours);
-    return to;
-}
+/// The network between the ranks of a node, in memory of their team: the team may outlast the
+/// endpoints, and serve others.
+Attribute<NodeNetwork> network_of_team([](std::shared_ptr<NodeNetwork>) {});
 
 }  // namespace
 
@@ -50,8 +37,8 @@ std::shared_ptr<Endpoints> Endpoints::make(MPI_Comm communicator) {
 }
 
 bool Endpoints::connect() {
-    if (auto known = messages_of_team.get(team_->communicator)) {
-        messages_ = *std::move(known);
+    if (auto known = network_of_team.get(team_->communicator)) {
+        node_ = *std::move(known);
         return true;
     }
     Topology const& topology = *team_->topology;
@@ -62,10 +49,9 @@ bool Endpoints::connect() {
         return false;
     }
     Rank const count = topology.local_count(own);
-    messages_ = std::make_shared<NodeMessages>(
-        *std::move(memory), topology.local_index(team_->self), count, team_->node->doorbells());
-    NodeNetwork& network = messages_->network;
-    NodeNetwork::Address const mine = network.address();
+    node_ = std::make_shared<NodeNetwork>(*std::move(memory), topology.local_index(team_->self),
+                                          count, team_->node->doorbells());
+    NodeNetwork::Address const mine = node_->address();
     std::vector<NodeNetwork::Address> all(static_cast<std::size_t>(topology.rank_count()));
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE,
                    team_->communicator);
@@ -73,11 +59,11 @@ bool Endpoints::connect() {
     for (Rank i = 0; i < count; ++i) {
         near.push_back(all[static_cast<std::size_t>(topology.rank_at(own, i))]);
     }
-    bool const copies = all_agree(network.can_copy_from(near), team_->communicator);
+    bool const copies = all_agree(node_->can_copy_from(near), team_->communicator);
     if (!copies)
-        note("large messages on a node go through collective buffers: the system allows no copies");
-    network.use_copies(copies, near);
-    messages_of_team.set(team_->communicator, messages_);
+        note("large messages on a node are copied twice: ranks may not read each other's memory");
+    node_->use_copies(copies, near);
+    network_of_team.set(team_->communicator, node_);
     return true;
 }
 
@@ -110,14 +96,14 @@ void Endpoints::set_up_world() {
 
 void Endpoints::forget_world() {
     forget_names();
-    messages_of_team.forget();
+    network_of_team.forget();
     std::shared_ptr<Endpoints> endpoints;  // Ends after the lock: its team frees a communicator.
     std::lock_guard const lock(world_endpoints().mutex);
     endpoints.swap(world_endpoints().endpoints);
 }
 
 std::optional<std::vector<Rank>> Endpoints::members(MPI_Comm communicator) const {
-    auto ranks = translate(communicator, team_->communicator);
+    auto ranks = ranks_in(team_->communicator, communicator);
     if (std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) != ranks.end()) return std::nullopt;
     return ranks;
 }

@@ -10,16 +10,6 @@
 
 namespace sluice {
 
-/// The network between the ranks of a node, in memory of their team. It is an attribute of the
-/// team's communicator, because the team may outlast the endpoints and serve others.
-struct NodeMessages {
-    NodeMessages(Mapping its_memory, Rank self, Rank ranks, Doorbells& doorbells)
-        : memory(std::move(its_memory)),
-          network(memory.data(), self, ranks, doorbells) {}
-    Mapping memory;
-    NodeNetwork network;
-};
-
 class Endpoints {
 public:
     /// Collective over `communicator`, blocks. Null, on all of its ranks, where it cannot be.
@@ -41,7 +31,7 @@ public:
     /// Of the communicator for which they were made.
     [[nodiscard]] std::uint64_t name() const noexcept { return name_; }
 
-    [[nodiscard]] NodeNetwork& node() noexcept { return messages_->network; }
+    [[nodiscard]] NodeNetwork& node() noexcept { return *node_; }
     [[nodiscard]] Team const& team() const noexcept { return *team_; }
 
 private:
@@ -49,7 +39,7 @@ private:
     void agree_on_costs_and_name();
 
     std::shared_ptr<Team> team_;
-    std::shared_ptr<NodeMessages> messages_;
+    std::shared_ptr<NodeNetwork> node_;
     CollectiveWorld costs_;  ///< Without ranks.
     std::uint64_t name_ = 0;
 };

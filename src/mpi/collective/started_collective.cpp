@@ -53,8 +53,8 @@ int prepare(CollectiveArguments const& arguments, PreparedCollective& into, Star
     if (!into.context) return MPI_SUCCESS;
     CommunicatorCollectives& context = *into.context;
     CollectiveCall call;
-    Captured const done = capture(arguments, context.communicator(), context.team(), context.self(),
-                                  context.ranks(), call, into.stage.buffers);
+    Captured const done = capture(arguments, context.communicator(), context.team().communicator,
+                                  context.self(), context.ranks(), call, into.stage.buffers);
     if (done.error != MPI_SUCCESS) return context.communicator().raise(done.error);
     if (done.is_left_to_mpi) {
         into.context = nullptr;

@@ -1,5 +1,5 @@
-// What makes communicators: with SLUICE_COLLECTIVES=1 they get their names here (names.hpp). Else
-// each call goes straight to the MPI.
+// The functions that make communicators: with SLUICE_COLLECTIVES=1 the new ones get names here
+// (names.hpp). Else a call goes straight to the MPI.
 #include "mpi/communicator/names.hpp"
 #include "mpi/pmpi.hpp"
 

@@ -10,16 +10,16 @@
 namespace sluice {
 namespace {
 
-/// Names that follow from others have it, names that were drawn do not.
+/// This bit is set in names that follow from other names, and in none that was drawn.
 constexpr std::uint64_t follows = std::uint64_t{1} << 63;
 
 std::atomic<bool> begun{false};
 
-/// An MPI that copies attributes later than in the call, when several duplicates may be under way,
-/// would mix up their names: then they get none.
+/// An MPI that copies attributes after the call, when several duplicates may be under way, would
+/// mix up their names: then duplicates get none.
 std::atomic<bool> copies_late{false};
 
-/// Of the duplicate that this thread is making; 0: there is none, or it has been given.
+/// The name of the duplicate that this thread is making; 0: none is made, or it has its name.
 thread_local std::uint64_t of_duplicate = 0;
 
 std::shared_ptr<CommunicatorName> copied(CommunicatorName const&) {
@@ -27,17 +27,11 @@ std::shared_ptr<CommunicatorName> copied(CommunicatorName const&) {
     return name ? std::make_shared<CommunicatorName>(name) : nullptr;
 }
 
-Attribute<CommunicatorName>& names() {
-    static Attribute<CommunicatorName> only([](std::shared_ptr<CommunicatorName>) {}, copied);
-    return only;
-}
+Attribute<CommunicatorName> kept_names([](std::shared_ptr<CommunicatorName>) {}, copied);
 
 bool has_processes_of_world_alone(MPI_Comm communicator) {
-    MPI_Group group = MPI_GROUP_NULL;
-    PMPI_Comm_group(communicator, &group);
-    auto const ranks = ranks_of(group, MPI_COMM_WORLD);
-    PMPI_Group_free(&group);
-    return std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) == ranks.end();
+    auto const ranks = ranks_in(MPI_COMM_WORLD, communicator);
+    return std::ranges::find(ranks, MPI_UNDEFINED) == ranks.end();
 }
 
 }  // namespace
@@ -51,17 +45,17 @@ std::uint64_t draw_name() {
 
 void begin_names(MPI_Comm world, std::uint64_t name) {
     begun = true;
-    names().set(world, std::make_shared<CommunicatorName>(name));
+    kept_names.set(world, std::make_shared<CommunicatorName>(name));
 }
 
 void forget_names() {
     begun = false;
-    names().forget();
+    kept_names.forget();
 }
 
 std::shared_ptr<CommunicatorName> name_record(MPI_Comm parent) {
     if (!begun.load(std::memory_order_relaxed) || parent == MPI_COMM_NULL) return nullptr;
-    return names().get(parent).value_or(nullptr);
+    return kept_names.get(parent).value_or(nullptr);
 }
 
 std::uint64_t name_of(MPI_Comm communicator) {
@@ -73,14 +67,14 @@ std::uint64_t name_of(MPI_Comm communicator) {
 void name_child(CommunicatorName& parent, MPI_Comm made) {
     std::uint64_t const name = parent.next();
     ++parent.made;
-    if (made != MPI_COMM_NULL) names().set(made, std::make_shared<CommunicatorName>(name));
+    if (made != MPI_COMM_NULL) kept_names.set(made, std::make_shared<CommunicatorName>(name));
 }
 
 void agree_on_name(MPI_Comm made) {
     if (!begun || made == MPI_COMM_NULL || !has_processes_of_world_alone(made)) return;
     std::uint64_t name = rank_in(made) == 0 ? draw_name() : 0;
     if (PMPI_Bcast(&name, 1, MPI_UINT64_T, 0, made) != MPI_SUCCESS) return;
-    names().set(made, std::make_shared<CommunicatorName>(name));
+    kept_names.set(made, std::make_shared<CommunicatorName>(name));
 }
 
 NamesDuplicate::NamesDuplicate(MPI_Comm parent) : parent_(name_record(parent)) {

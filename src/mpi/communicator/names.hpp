@@ -10,11 +10,11 @@
 
 namespace sluice {
 
-/// What a communicator is called, and how many were made of it.
+/// A communicator's name, and how many communicators were made of it.
 struct CommunicatorName {
     explicit CommunicatorName(std::uint64_t its) noexcept : word(its) {}
-    /// Of the one that would be made of it next. Calls that make one are collective over it, and
-    /// come in one order: so it is the same on all ranks.
+    /// The name of the next communicator that is made of this one. The calls that make one are
+    /// collective, and come in the same order on all ranks, so all of them have the same name.
     [[nodiscard]] std::uint64_t next() const noexcept;
 
     std::uint64_t const word;
@@ -24,12 +24,12 @@ struct CommunicatorName {
 /// A word that no other process of the job draws, and no name that follows from another one.
 [[nodiscard]] std::uint64_t draw_name();
 
-/// From now on communicators are named that are made of this one, all ranks of which run under
-/// Sluice and give the same name. Local.
+/// From now on communicators that are made of `world` get names. All ranks of `world` run under
+/// Sluice and pass the same name. Local.
 void begin_names(MPI_Comm world, std::uint64_t name);
 /// Before MPI goes away.
 void forget_names();
-/// 0: it has none, on all of its ranks. Local.
+/// 0, on all of its ranks, where it has no name. Local.
 [[nodiscard]] std::uint64_t name_of(MPI_Comm communicator);
 
 /// The name of `parent`; null: it has none.
@@ -47,7 +47,7 @@ public:
     ~NamesDuplicate();
     NamesDuplicate(NamesDuplicate const&) = delete;
     NamesDuplicate& operator=(NamesDuplicate const&) = delete;
-    /// The call did what it should.
+    /// The call has made the duplicate.
     void succeeded() noexcept;
 
 private:

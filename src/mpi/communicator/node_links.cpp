@@ -17,8 +17,8 @@
 namespace sluice {
 namespace {
 
-constexpr double patience_seconds = 10;  ///< For the first message to a neighbouring node.
-constexpr double answer_seconds = 1;     ///< For its answer to go.
+constexpr double patience_seconds = 10;  ///< With the trial messages of neighbouring nodes.
+constexpr double answer_seconds = 1;     ///< Until answers to them are sent.
 constexpr int try_tag = 0;
 /// Contexts of a communicator's own messages: names of other communicators are larger numbers.
 constexpr std::uint64_t trial_context = 1, files_context = 2;
@@ -64,8 +64,8 @@ Opened open_fabric(Rank peers) {
     return opened;
 }
 
-/// Of this process; it stays until the process ends, because peers may still read what it sent.
-/// `peers`: how many there will be; the first call decides. Null where there is none.
+/// The fabric of this process. It stays until the process ends, because peers may still read what
+/// it sent. `peers`: how many there will be; the first call decides. Null: none can be opened.
 Fabric* process_fabric(Rank peers) {
     static auto* const only = [&] {
         auto* const opened = new Opened(open_fabric(peers));
@@ -88,7 +88,7 @@ bool are_alike(std::vector<FabricCard> const& cards) {
     });
 }
 
-/// Nobody makes progress afterwards, and peers wait for the answers to their messages.
+/// Peers wait for answers to their messages, and nobody makes progress after the trial.
 void send_answers(Fabric& fabric) {
     SteadyClock clock;
     double const begin = clock.now();
@@ -97,7 +97,7 @@ void send_answers(Fabric& fabric) {
     }
 }
 
-/// Takes out those that end in time. False where one fails, or does not end.
+/// Takes those out of `messages` that end in time. False where one fails, or does not end.
 bool all_end(Fabric& fabric, Network& network, std::vector<Message>& messages) {
     SteadyClock clock;
     double const begin = clock.now();
@@ -185,7 +185,6 @@ std::unique_ptr<Network> NodeLinks::network(std::uint64_t name,
                                             std::vector<Rank> const& ranks) const {
     if (!fabric_) return nullptr;
     std::vector<FabricIndex> its;
-    its.reserve(ranks.size());
     for (Rank const rank : ranks) its.push_back(peers_[static_cast<std::size_t>(rank)]);
     return std::make_unique<FabricNetwork>(*fabric_, mixed(name_, name), std::move(its));
 }

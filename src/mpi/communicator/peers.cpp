@@ -19,17 +19,17 @@
 namespace sluice {
 namespace {
 
-constexpr double patience_seconds = 1;  ///< For marks, if an MPI's start does not wait for all.
-constexpr double silence_seconds = 5;   ///< After which ranks that do not come are told of.
+constexpr double patience_seconds = 1;  ///< With marks, if MPI_Init does not wait for all.
+constexpr double silence_seconds = 5;   ///< Until a warning that ranks do not come.
 
 long number_in(char const* name) {
     char const* const text = std::getenv(name);
     return text ? std::strtol(text, nullptr, 10) : -1;
 }
 
-/// The same for all processes of a job on this node, and for no others; empty: nobody tells.
-/// Hydra's processes share the proxy that started them, at the other end of their PMI socket. It
-/// tells nothing of which spawned processes belong together.
+/// A word that all processes of a job on this node have in common, and no others; empty: unknown.
+/// Hydra's processes share the proxy that started them, at the other end of their PMI socket, but
+/// the proxy does not tell which spawned processes belong together.
 std::string job() {
     if (char const* const space = std::getenv("PMIX_NAMESPACE")) return space;
     long const pmi = number_in("PMI_FD");
@@ -40,8 +40,8 @@ std::string job() {
     return code == 0 && proxy.pid > 0 ? std::to_string(proxy.pid) : "";
 }
 
-/// What all ranks must have alike, or their collective calls would not match: each of these
-/// settings has some of its own.
+/// The version and the settings that all ranks must have alike: each of these settings adds
+/// collective calls, which must match.
 std::string alike() {
     Settings const& s = settings();
     std::pair<char, bool> const marks[] = {
@@ -57,7 +57,7 @@ std::string alike() {
     return text + s.network.provider;
 }
 
-/// What this process sees of those that were launched with it.
+/// Which processes of the job run under Sluice, as far as this one can see.
 class Launched {
 public:
     static Launched& instance() {
@@ -78,7 +78,7 @@ public:
         seen_.resize(static_cast<std::size_t>(local_));
     }
 
-    /// Of the processes of this node; of others this is all that can be known.
+    /// Whether all processes of this node do. Other nodes are taken to be like it.
     bool are_all_here() {
         std::lock_guard const lock(mutex_);
         for (int i = 0; knows_ && i < static_cast<int>(seen_.size()); ++i) {
@@ -94,7 +94,7 @@ public:
         return !knows_ || std::all_of(ranks.begin(), ranks.end(), [&](int r) { return sees(r); });
     }
 
-    /// Some may be on nodes that cannot be seen.
+    /// Whether ranks may be on nodes that this process cannot see.
     [[nodiscard]] bool leaves_some_unseen() const { return !one_node_ || !knows_; }
 
 private:
@@ -122,17 +122,10 @@ private:
     long all_ = launched_ranks(), local_ = launched_ranks_of_node();
     bool one_node_ = all_ >= 1 && all_ == local_;
     bool shown_ = false, knows_ = false;
-    std::string prefix_;  ///< Of the names of all marks of this job.
+    std::string prefix_;  ///< How the names of all marks of this job begin.
     std::vector<bool> seen_;
     double missed_at_ = 0;
 };
-
-/// Frees `group`.
-std::vector<int> ranks_in_world(MPI_Group group) {
-    auto ranks = ranks_of(group, MPI_COMM_WORLD);
-    PMPI_Group_free(&group);
-    return ranks;
-}
 
 bool are_here(std::vector<int> const& ranks) {
     bool const foreign = std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) != ranks.end();
@@ -143,18 +136,16 @@ bool find_out(MPI_Comm communicator) {
     int world = 0;
     PMPI_Initialized(&world);
     if (!world) return world_has_sluice();  // A session: it has no group to compare with.
-    MPI_Group own = MPI_GROUP_NULL, others = MPI_GROUP_NULL;
-    PMPI_Comm_group(communicator, &own);
-    if (!are_here(ranks_in_world(own))) return false;
+    if (!are_here(ranks_in(MPI_COMM_WORLD, communicator))) return false;
     if (!is_intercommunicator(communicator)) return true;
+    MPI_Group others = MPI_GROUP_NULL;
     PMPI_Comm_remote_group(communicator, &others);
-    return are_here(ranks_in_world(others));
+    auto const ranks = ranks_of(others, MPI_COMM_WORLD);
+    PMPI_Group_free(&others);
+    return are_here(ranks);
 }
 
-Attribute<bool>& attribute() {
-    static Attribute<bool> only([](std::shared_ptr<bool>) {});
-    return only;
-}
+Attribute<bool> attribute([](std::shared_ptr<bool>) {});
 
 }  // namespace
 
@@ -163,13 +154,13 @@ void show_this_process() {
 }
 
 bool all_have_sluice(MPI_Comm communicator) {
-    if (auto const known = attribute().get(communicator)) return **known;
+    if (auto const known = attribute.get(communicator)) return **known;
     bool const found = find_out(communicator);
-    attribute().set(communicator, std::make_shared<bool>(found));
+    attribute.set(communicator, std::make_shared<bool>(found));
     return found;
 }
 
-void forget_peers() { attribute().forget(); }
+void forget_peers() { attribute.forget(); }
 
 bool world_has_sluice() { return Launched::instance().are_all_here(); }
 

@@ -14,19 +14,19 @@
 namespace sluice {
 namespace {
 
-/// Of this process: texts by number - 1, and what was read where.
+/// The profiles that this process has read: texts by number - 1, and which path has which.
 struct Profiles {
     std::mutex mutex;
     std::vector<std::string> texts;
     std::map<std::string, ProfileOffer> by_path;      ///< Of the profile's file.
-    std::map<std::uint64_t, ProfileOffer> by_device;  ///< Of the program's files.
+    std::map<std::uint64_t, ProfileOffer> by_device;  ///< Of the files that the program opens.
 };
 Profiles& profiles() {
     static auto* const only = new Profiles;
     return *only;
 }
 
-/// Nothing where the file is no profile, which is warned of.
+/// Nothing, with a warning, where the file is no profile.
 std::optional<std::string> understood_text(std::string const& path) {
     std::string error;
     auto text = text_of_file(path, error);
@@ -53,7 +53,7 @@ ProfileOffer read_once(Profiles& all, std::string const& path) {
     return found->second = number_of(all.texts, std::move(*text));
 }
 
-/// Where somebody has calibrated: asked for once.
+/// Whether `sluice calibrate` has written any profile here. Asked once.
 bool any_profiles() {
     static bool const any = [] {
         std::string const folder = profile_folder();
@@ -62,7 +62,7 @@ bool any_profiles() {
     return any;
 }
 
-/// By the file system's number: the table of mounts is read once for each.
+/// Kept by the number of the file system, so that the table of mounts is read once for each.
 ProfileOffer offer_by_place(Profiles& all, std::string const& path,
                             std::optional<std::uint64_t> device) {
     struct stat about{};
@@ -76,7 +76,7 @@ ProfileOffer offer_by_place(Profiles& all, std::string const& path,
     return found->second;
 }
 
-/// Of all teams of this process: equal texts are one profile.
+/// Equal texts are one profile in all teams of this process.
 std::shared_ptr<MachineProfile const> profile_of(std::string const& text) {
     static std::mutex mutex;
     static auto* const all = new std::map<std::string, std::shared_ptr<MachineProfile const>>;
@@ -96,7 +96,7 @@ ProfileOffer offer_profile(std::string const& path, std::optional<std::uint64_t>
     if (wanted == "none") return {};
     std::lock_guard const lock(profiles().mutex);
     if (wanted != "auto") return read_once(profiles(), wanted);
-    bool const emulated = settings().device != "none";  // Not the file system's own times.
+    bool const emulated = settings().device != "none";  // Then times are not the file system's.
     return emulated ? ProfileOffer{} : offer_by_place(profiles(), path, device);
 }
 

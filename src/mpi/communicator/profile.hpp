@@ -13,17 +13,18 @@ namespace sluice {
 
 class Team;
 
-/// What rank 0 tells of it with the hints; trivially copyable.
+/// What rank 0 tells the other ranks about its profile; trivially copyable.
 struct ProfileOffer {
-    std::int32_t number = 0;  ///< Of the text, among those of rank 0's process; 0: no profile.
+    std::int32_t number = 0;  ///< Which of the texts of rank 0's process; 0: no profile.
     std::int32_t bytes = 0;   ///< Of the text.
 };
 
 /// The profiles that all ranks of a team have heard of, by number.
 using KnownProfiles = std::map<std::int32_t, std::shared_ptr<MachineProfile const>>;
 
-/// On rank 0: the profile for a path that exists, by SLUICE_PROFILE. What cannot be read or
-/// understood is warned of once, and there is none. `device`: where the path is, if that is known.
+/// On rank 0: the profile for a path that exists, by SLUICE_PROFILE. A file that
+/// cannot be read or understood brings one warning, and no profile. `device`: of the path, if it is
+/// known.
 [[nodiscard]] ProfileOffer offer_profile(std::string const& path,
                                          std::optional<std::uint64_t> device = std::nullopt);
 

@@ -33,26 +33,27 @@ void drive_until_complete(MPI_Request& request) {
 /// with different files differ from rank to rank.
 NodeReduction::Words largest_by_messages(NodeReduction::Words all, Team const& team, int tag) {
     Rank const self = team.self, ranks = team.topology->rank_count();
-    NodeReduction::Words theirs{};
     auto const count = static_cast<int>(all.size());
     auto const send = [&](Rank to) {
         PMPI_Send(all.data(), count, MPI_UINT64_T, to, tag, team.communicator);
     };
-    auto const receive = [&](NodeReduction::Words& into, Rank from) {
+    auto const receive = [&](Rank from) {
+        NodeReduction::Words words{};
         MPI_Request request = MPI_REQUEST_NULL;
-        PMPI_Irecv(into.data(), count, MPI_UINT64_T, from, tag, team.communicator, &request);
+        PMPI_Irecv(words.data(), count, MPI_UINT64_T, from, tag, team.communicator, &request);
         if (Progress::needs_callers()) drive_until_complete(request);
         PMPI_Wait(&request, MPI_STATUS_IGNORE);
+        return words;
     };
     Rank span = 1;  // Of so many ranks from this one on, `all` has the largest words.
     for (; span < ranks && self % (2 * span) == 0; span *= 2) {
         if (self + span >= ranks) continue;
-        receive(theirs, self + span);
+        auto const theirs = receive(self + span);
         std::ranges::transform(all, theirs, all.begin(), std::ranges::max);
     }
     if (self > 0) {
         send(self - span);
-        receive(all, self - span);
+        all = receive(self - span);
     }
     for (span /= 2; span > 0; span /= 2)
         if (self + span < ranks) send(self + span);

@@ -55,15 +55,13 @@ bool take(std::shared_ptr<Team> const& team) {
     return true;
 }
 
-std::vector<std::shared_ptr<Team>> retired_teams() {
-    std::lock_guard const lock(retired().mutex);
-    return retired().all;
-}
-
 /// The youngest retired team that fits the communicator, or null. It is taken out of the list,
 /// because other threads must not wait for this one.
 std::shared_ptr<Team> take_retired(MPI_Comm communicator) {
-    auto teams = retired_teams();
+    auto teams = [] {
+        std::lock_guard const lock(retired().mutex);
+        return retired().all;
+    }();
     for (auto team = teams.rbegin(); team != teams.rend(); ++team) {
         int same = MPI_UNEQUAL;
         PMPI_Comm_compare(communicator, (*team)->communicator, &same);
@@ -74,7 +72,7 @@ std::shared_ptr<Team> take_retired(MPI_Comm communicator) {
 
 Attribute<Team> attribute(retire);
 
-/// Of the node's ranks together: each may be bound to a part of them.
+/// How many cores the ranks of the node have together. Each rank may be bound to a part of them.
 int cores_of_all(MPI_Comm node) {
     cpu_set_t mine{}, all{};
     if (sched_getaffinity(0, sizeof mine, &mine) != 0) return 1;
@@ -82,8 +80,8 @@ int cores_of_all(MPI_Comm node) {
     return CPU_COUNT(&all);
 }
 
-/// The same ranks in the same order. No duplicate, which has the program's attributes as well: it
-/// outlasts the program's communicator, and with that what those attributes point to.
+/// A communicator of the same ranks in the same order. A duplicate would have the program's
+/// attributes, and would outlast what they point to.
 MPI_Comm make_own(MPI_Comm communicator) {
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm own = MPI_COMM_NULL;
@@ -105,7 +103,7 @@ MPI_Comm split_by_node(MPI_Comm communicator) {
     return node;
 }
 
-/// Ranks of a node have its lowest rank as their number; those without memory of it their own.
+/// A node is named after the lowest of the ranks that share memory, or after a rank that does not.
 Topology topology_of(MPI_Comm communicator, MPI_Comm node, bool shared) {
     int name = rank_in(communicator);
     if (shared) PMPI_Bcast(&name, 1, MPI_INT, 0, node);
@@ -114,8 +112,8 @@ Topology topology_of(MPI_Comm communicator, MPI_Comm node, bool shared) {
     return Topology(names);
 }
 
-/// The groups of its nodes, and in place of `node` the rank's group; nothing where nodes are not
-/// divided.
+/// For two-layer aggregation, divides each node into groups that count as nodes, and puts this
+/// rank's group in the place of `node`. Nothing where the settings divide none.
 std::optional<Topology> divide(MPI_Comm communicator, MPI_Comm& node) {
     if (settings().local_aggregators <= 0) return std::nullopt;
     auto divided = topology_of(communicator, node, true).divided(settings().local_aggregators);
@@ -125,8 +123,8 @@ std::optional<Topology> divide(MPI_Comm communicator, MPI_Comm& node) {
     return divided;
 }
 
-/// An MPI has few communicators (MPICH 2,048), and takes one for each open file as ROMIO does: the
-/// program must be able to open as many as without this library, nearly.
+/// An MPI has few communicators (MPICH 2,048), and ROMIO takes one for each open file: the program
+/// must be able to open nearly as many files as without this library.
 constexpr std::uint32_t teams_at_most = 96;
 std::atomic<std::uint32_t> teams{0};  ///< Of this process.
 
@@ -160,8 +158,8 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
     return team;
 }
 
-/// A retired team of the same ranks in the same order, if all of them have the same one at hand and
-/// none has a file of it open: threads may free and open in another order on other ranks.
+/// A retired team of the same ranks in the same order, if all of them have found the same one:
+/// threads may free and open communicators in another order on other ranks.
 std::shared_ptr<Team> Team::revive(MPI_Comm communicator, bool& is_one_too_many) {
     auto team = take_retired(communicator);
     std::uint64_t const mine = team ? team->name_ : 0;
@@ -225,7 +223,7 @@ std::shared_ptr<FingerprintKey const> Team::agree_on_name_and_key() {
     return nullptr;
 }
 
-/// Topology and memory of the node.
+/// Finds out which ranks share a node, and what this node shares.
 void Team::set_up_node() {
     MPI_Comm group = split_by_node(communicator);
     auto divided = divide(communicator, group);

@@ -190,7 +190,7 @@ bool is_alike_in_mpi(MPI_Datatype type, Representation representation) {
     return external32 && external32->is_plain();
 }
 
-Status check_type(MPI_Datatype type, MPI_Comm communicator) {
+Status check_type(MPI_Datatype type, MPI_Comm own) {
     if (type == MPI_DATATYPE_NULL) return Status::type;
     if (type == MPI_BYTE || type == MPI_CHAR || type == MPI_INT || type == MPI_DOUBLE ||
         type == MPI_FLOAT) {
@@ -199,7 +199,7 @@ Status check_type(MPI_Datatype type, MPI_Comm communicator) {
     // No call asks whether a type is committed, but a send to nobody refuses others, and reads no
     // memory. (MPICH does not look at the type when the count is zero.)
     char nothing = 0;
-    int const code = PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, communicator);
+    int const code = PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, own);
     return code == MPI_SUCCESS ? Status::ok : Status::type;
 }
 

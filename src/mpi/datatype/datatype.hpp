@@ -65,9 +65,8 @@ flatten(MPI_Datatype type, Representation representation = Representation::nativ
 [[nodiscard]] std::int64_t kept_number(MPI_Datatype type,
                                        std::function<std::int64_t()> const& make);
 
-/// ok, or why the datatype cannot be used: null, or not committed. Errors on `communicator` return.
-/// Local.
-[[nodiscard]] Status check_type(MPI_Datatype type, MPI_Comm communicator);
+/// ok, or `type`: null, or not committed. `own`: any communicator of the library. Local.
+[[nodiscard]] Status check_type(MPI_Datatype type, MPI_Comm own);
 
 /// Forgets all that is kept. Called before the MPI ends; it may begin again.
 void forget_types();

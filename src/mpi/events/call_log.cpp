@@ -5,6 +5,7 @@
 #include "base/flatten.hpp"
 #include "base/type_tree_bounds.hpp"
 #include "mpi/datatype/datatype.hpp"
+#include "mpi/ranks.hpp"
 #include "system/environment.hpp"
 #include "system/launcher.hpp"
 #include "system/library_thread.hpp"
@@ -227,16 +228,7 @@ std::int64_t CallLog::write_type(TypeTree const& type_tree) {
 }
 
 std::int64_t CallLog::group_number(MPI_Comm communicator) {
-    MPI_Group of_file = MPI_GROUP_NULL, of_world = MPI_GROUP_NULL;
-    int size = 0;
-    PMPI_Comm_group(communicator, &of_file);
-    PMPI_Comm_group(MPI_COMM_WORLD, &of_world);
-    PMPI_Group_size(of_file, &size);
-    std::vector<int> own(static_cast<std::size_t>(size)), world(own.size());
-    for (int i = 0; i < size; ++i) own[static_cast<std::size_t>(i)] = i;
-    PMPI_Group_translate_ranks(of_file, size, own.data(), of_world, world.data());
-    PMPI_Group_free(&of_file);
-    PMPI_Group_free(&of_world);
+    auto world = ranks_in(MPI_COMM_WORLD, communicator);
     for (std::size_t i = 0; i < groups_.size(); ++i)
         if (groups_[i] == world) return static_cast<std::int64_t>(i);
     LineWriter line(text_);

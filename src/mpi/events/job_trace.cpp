@@ -3,13 +3,13 @@
 
 #include "mpi/events/clocks.hpp"
 #include "mpi/events/recorder.hpp"
+#include "mpi/ranks.hpp"
 #include "system/environment.hpp"
 #include "system/log.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <numeric>
 
 namespace sluice {
 namespace {
@@ -139,18 +139,8 @@ std::unique_ptr<FileTrace> trace_of_file(std::string const& name, std::uint64_t 
     trace->tracer = own;
     trace->file = own->name(name);
     trace->key = number;
-    int count = 0;
-    PMPI_Comm_size(communicator, &count);
-    trace->world.resize(static_cast<std::size_t>(count));
-    std::iota(trace->world.begin(), trace->world.end(), 0);
-    if (job().world == MPI_COMM_NULL) return trace;
-    MPI_Group all = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
-    PMPI_Comm_group(job().world, &all);
-    PMPI_Comm_group(communicator, &group);
-    std::vector<int> const ranks(trace->world.begin(), trace->world.end());
-    PMPI_Group_translate_ranks(group, count, ranks.data(), all, trace->world.data());
-    PMPI_Group_free(&group);
-    PMPI_Group_free(&all);
+    MPI_Comm const world = job().world == MPI_COMM_NULL ? communicator : job().world;
+    trace->world = ranks_in(world, communicator);
     return trace;
 }
 

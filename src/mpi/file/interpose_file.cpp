@@ -109,7 +109,7 @@ int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     // A negative displacement or a wrong type on one rank must not leave the others waiting.
     FileView view;
     bool const writable = (file.amode & MPI_MODE_RDONLY) == 0;
-    Status const mine = read_view(*file.team, a, writable, view);
+    Status const mine = read_view(file.team->communicator, a, writable, view);
     bool const passes = mine == Status::unsupported;  // The MPI serves it, or tells why not.
     if (!passes) file.log("MPI_File_set_view", {.status = mine});
     Status const all = file.agree_beside(mine);

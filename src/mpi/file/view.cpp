@@ -84,10 +84,10 @@ ViewTypes::~ViewTypes() {
     if (!is_predefined(filetype)) PMPI_Type_free(&filetype);
 }
 
-Status read_view(Team const& team, ViewArguments const& a, bool writable, FileView& view) {
+Status read_view(MPI_Comm own, ViewArguments const& a, bool writable, FileView& view) {
     read_representation(a.representation, view);
-    if (Status const s = check_type(a.etype, team.communicator); s != Status::ok) return s;
-    if (Status const s = check_type(a.filetype, team.communicator); s != Status::ok) return s;
+    if (Status const s = check_type(a.etype, own); s != Status::ok) return s;
+    if (Status const s = check_type(a.filetype, own); s != Status::ok) return s;
     if (a.displacement < 0 || a.displacement > offset_limit) return Status::argument;
     auto const unit = file_bytes_of(a.etype, view.representation);
     auto const bytes = file_bytes_of(a.filetype, view.representation);

@@ -13,8 +13,6 @@
 
 namespace sluice {
 
-class Team;
-
 /// A type of the same kind that lives on when the program frees its own.
 [[nodiscard]] MPI_Datatype duplicate(MPI_Datatype type);
 
@@ -44,8 +42,9 @@ struct ViewArguments {
 
 /// Flattens a view. What one rank can say of its arguments before anybody acts on them:
 /// `unsupported` means that the MPI should serve it. Local.
-/// `writable`: the file was not opened with MPI_MODE_RDONLY.
-[[nodiscard]] Status read_view(Team const& team, ViewArguments const& arguments, bool writable,
+/// `own`: any communicator of the library. `writable`: the file was not opened with
+/// MPI_MODE_RDONLY.
+[[nodiscard]] Status read_view(MPI_Comm own, ViewArguments const& arguments, bool writable,
                                FileView& view);
 
 /// What the MPI gets in place of an owned view: contiguous etypes of the same length.

@@ -2,7 +2,6 @@
 // only raise the thread level where several nodes need it. At the end, when no function of the
 // program will run any more, they wait for requests, print statistics and end the helper thread.
 #include "mpi/behind/rank_journal.hpp"
-#include "mpi/collective/communicator.hpp"
 #include "mpi/collective/communicator_collectives.hpp"
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/communicator/node_links.hpp"
@@ -108,7 +107,6 @@ void finalizing() {
     end_marks_of_node();
     print_statistics();
     free_what_was_needed();
-    Communicator::forget_all();
     Progress::stop();
     CommunicatorCollectives::forget_all();
     Team::forget_all();
