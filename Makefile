@@ -14,7 +14,7 @@ needed = $(both) $(MPI)
 
 tools := build/env/tools/bin
 run := python3 tests/run.py
-folders := include src tools bench device tests examples
+folders := include src simulate tools bench device study tests examples
 sources = $(shell find $(folders) -name '*.[ch]pp' -o -name '*.[ch]' 2>/dev/null)
 
 .PHONY: setup build demo test test-all lint format report site clean help environment

@@ -8,7 +8,7 @@ import sys
 
 from data import ROOT, mpi_of
 
-sys.path.append(str(ROOT / "bench" / "study"))
+sys.path.append(str(ROOT / "study" / "nvm"))
 import palette  # noqa: E402: found there
 from palette import plt  # noqa: E402
 from matplotlib.patches import Patch  # noqa: E402

@@ -10,7 +10,7 @@ import overlapped
 import texture_figures
 from data import MPIS, ROOT, between, lines, newest, of_mpi
 
-sys.path.append(str(ROOT / "bench" / "study"))
+sys.path.append(str(ROOT / "study" / "nvm"))
 
 import findings  # noqa: E402
 import lines as study  # noqa: E402

@@ -11,7 +11,7 @@ class Way(NamedTuple):
     options: tuple = ()  # of examples/texture.py
     sluice: bool = False
     settings: dict = {}
-    colour: str = ""  # in pictures, of bench/study/palette.py
+    colour: str = ""  # in pictures, of study/nvm/palette.py
 
 
 NONBLOCKING = ("--mode", "nonblocking")

@@ -36,7 +36,8 @@ TOOLS = BUILD / "env" / "tools" / "bin"
 UNKNOWN = ("-Winvalid-pch", "-Wno-stringop-overflow", "-Wno-stringop-overread", "-Wno-restrict")
 LIMIT = 600  # Seconds of one compilation.
 DRAWN = 8
-FOLDERS = tuple(f"{ROOT}/{folder}/" for folder in ("src", "tools", "bench", "device"))
+FOLDERS = tuple(f"{ROOT}/{folder}/" for folder in
+                ("src", "simulate", "tools", "bench", "device", "study"))
 # What is compiled together looks like headers: the analyzer leaves their functions out unless told,
 # and the include of a source is no mistake there.
 TOGETHER = ("-checks=-bugprone-suspicious-include", "-extra-arg=-Xclang",

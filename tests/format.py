@@ -4,7 +4,7 @@ import os
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FOLDERS = ("src", "include", "tests", "tools", "bench", "device", "examples")
+FOLDERS = ("src", "simulate", "include", "tests", "tools", "bench", "device", "study", "examples")
 
 files = sorted(path for folder in FOLDERS for end in ("cpp", "hpp", "c", "h")
                for path in (ROOT / folder).glob(f"**/*.{end}"))

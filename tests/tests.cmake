@@ -71,19 +71,20 @@ endfunction()
 
 # ---- Without MPI ----------------------------------------------------------------------------
 
-# sluice_unit_test(<test> <program> <has threads>): the tests of one file, of the program that it is
-# in. With the address sanitizer `make test` tries a sample of what is slow, and all else: see
+# sluice_unit_test(<source> <program> <has threads>): the tests of one file, of the program that it
+# is in. With the address sanitizer `make test` tries a sample of what is slow, and all else: see
 # tests/unit/sanitizers.hpp. Simulations run at full size in the build without one. The thread
 # sanitizer has nothing to say where there is one thread, and is slower: it tries samples.
-function(sluice_unit_test test program has_threads)
+function(sluice_unit_test source program has_threads)
+    cmake_path(GET source STEM test)
     set(command ${PROJECT_BINARY_DIR}/tests/unit/unit_${program} ${test} --gtest_brief=1
                 --gtest_shuffle)
-    set(each BESIDE TARGETS unit_${program} SOURCE tests/unit/${test}.cpp COMMAND ${command})
+    set(each BESIDE TARGETS unit_${program} SOURCE ${source} COMMAND ${command})
     set(pure)
     if(test MATCHES "^(simulation|collective)")
         set(pure PURE)  # The long tests look for it in these as well.
     endif()
-    file(STRINGS ${tests}/unit/${test}.cpp samples REGEX "sanitizers.hpp\"" LIMIT_COUNT 1)
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${source} samples REGEX "sanitizers.hpp\"" LIMIT_COUNT 1)
     set(short)
     if(NOT SLUICE_SANITIZE AND samples)
         set(short SHORT)
@@ -95,7 +96,7 @@ function(sluice_unit_test test program has_threads)
                     ENVIRONMENT SLUICE_TEST_SAMPLE=1 ${each})
         set(short)
     endif()
-    file(STRINGS ${tests}/unit/${test}.cpp worlds REGEX "^TEST.*Thousand" LIMIT_COUNT 1)
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${source} worlds REGEX "^TEST.*Thousand" LIMIT_COUNT 1)
     if(short AND worlds)  # Of a thousand ranks: they take half a minute.
         sluice_test("${test}, small worlds," SHORT SECONDS 300 ${pure} ${each}
                     --gtest_filter=-*Thousand*)
@@ -139,7 +140,7 @@ endfunction()
 
 # What each test of a command, or of what is made of results, reaches besides the command itself.
 set(reach_manual_test setup docs)
-set(reach_nvm_test bench results docs)
+set(reach_nvm_test bench study results docs)
 set(reach_papers_page_test results docs)
 set(reach_pictures_test results docs)
 set(reach_python_test python bench setup)
@@ -153,7 +154,7 @@ set(reach_trace_command_test src/events python)
 set(reach_usage_test setup docs python)
 
 function(sluice_command_tests)
-    sluice_sources(command_tests tests/command/*_test.py)
+    sluice_sources(command_tests tests/command/*_test.py study/tests/*_test.py)
     foreach(source IN LISTS command_tests)
         cmake_path(GET source STEM test)
         set(short)

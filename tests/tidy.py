@@ -9,10 +9,10 @@ import sys
 from reach import CODE, ROOT, includes_of, reach_of
 
 BUILD_FILES = (ROOT / "CMakeLists.txt", *sorted(ROOT.glob("setup/*.cmake")),
-               *sorted(ROOT.glob("tests/**/*.cmake")))
-FOLDERS = ("src", "tools", "bench", "device", "include", "python", "tests", "examples", "setup",
-           ".ci")
-OWN_FOLDERS = ("src", "tools", "bench", "device")
+               ROOT / "study" / "study.cmake", *sorted(ROOT.glob("tests/**/*.cmake")))
+FOLDERS = ("src", "simulate", "tools", "bench", "device", "study", "include", "python", "tests",
+           "examples", "setup", ".ci")
+OWN_FOLDERS = ("src", "simulate", "tools", "bench", "device", "study")
 SOURCE_FOLDERS = (*OWN_FOLDERS, "tests", "examples")
 COLUMNS, FILE_LINES, FUNCTION_LINES = 100, 400, 70
 
@@ -37,8 +37,8 @@ REACH = {
     "src/file/plan": (*_SCHEDULE, "settings/", "file/plan/"),
     "src/file/run": _FILE,
     "src/collective": (*_SCHEDULE, "collective/"),
-    "src/simulate/proof": (*_SCHEDULE, "collective/", "simulate/proof/"),
-    "src/simulate": (*_STORAGE, "file/", "collective/", "device/model/", "simulate/"),
+    "simulate/proof": (*_SCHEDULE, "collective/", "simulate/proof/"),
+    "simulate": (*_STORAGE, "file/", "collective/", "device/model/", "simulate/"),
     "src/mpi/collective": (*_SYSTEM, "collective/", "transport/", "sluice/", "mpi/attribute.hpp",
                            "mpi/collective/", "mpi/communicator/", "mpi/datatype/",
                            "mpi/errors.hpp", "mpi/guard.hpp", "mpi/pmpi.hpp", "mpi/progress/",
@@ -67,8 +67,8 @@ IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b
 # Programs that the runner in the folder compiles by itself, see tests/small_programs.py.
 SMALL_PROGRAMS = ("tests/durability/", "tests/coexistence/", "tests/overhead/", "tests/fortran/",
                   "tests/record/", "tests/suites/", "tests/old/", "tests/packages/",
-                  "bench/programs/")
-SEES_MPI = ("src/mpi/", "src/transport/mpi", "bench/", "tools/calibrate/", "tools/try/",
+                  "bench/programs/", "study/nvm/")
+SEES_MPI = ("src/mpi/", "src/transport/mpi", "bench/", "study/", "tools/calibrate/", "tools/try/",
             "tests/mpi/", "tests/nodes/", "examples/", "include/sluice/", *SMALL_PROGRAMS)
 MPI_HEADER = re.compile(r"mpi\.h$|transport/mpi")
 
@@ -247,7 +247,8 @@ def check_walks():
 def main():
     paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*"))
              if path.is_file() and path.suffix in CODE | {".py", ".sh", ".map", ""}
-             and "__pycache__" not in path.parts and "study" not in path.parts]
+             and "__pycache__" not in path.parts
+             and not (path.suffix == ".py" and path.is_relative_to(ROOT / "study" / "nvm"))]
     paths += [*BUILD_FILES, ROOT / "Makefile"]
     for path in paths:
         name, text = path.relative_to(ROOT).as_posix(), path.read_text()

@@ -17,7 +17,7 @@ import hdf5  # noqa: E402  tests/suites/hdf5.py
 from common import BUILD, MPIS, Missing, run  # noqa: E402, F401: MPIS is the caller's
 
 # Libraries to be preloaded into the programs.
-FREE_WRITES, CALL_TIMES, ROMIO_TIMES = "free_writes.c", "call_times.c", "romio_times.c"
+FREE_WRITES, CALL_TIMES = "free_writes.c", "call_times.c"
 WARNINGS = ("-Wall", "-Wextra", "-Wshadow", "-Werror")
 
 
@@ -80,10 +80,10 @@ def compiled(mpi, program):
 
 
 def preloaded(mpi, name):
-    """The library that is made of one source here, to be preloaded into these programs."""
+    """The library that is made of one source, here or elsewhere, to be preloaded."""
     source = HERE / name
     target = BUILD / "programs" / mpi.name / f"{source.stem}.so"
-    if is_made(target, [source, *HERE.glob("*.inc"), *HERE.glob("*.h")], []):
+    if is_made(target, [source, *HERE.glob("*.inc"), *source.parent.glob("*.h")], []):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     run(mpi.compiler, "-std=gnu11", "-Wconversion", "-O2", *WARNINGS, "-shared", "-fPIC", "-o",

@@ -176,7 +176,7 @@ def layers():
     figure, axes = board(80, 36, "Folders of the sources: green ones are pure, yellow ones reach the outside")
     rows = (((2, 76, "programs: tools, bench, device/fuse", "#eef3f7"),),
             ((2, 49, "src/mpi: interposed functions, requests, progress", "#eef3f7"),
-             (53, 25, "src/simulate: the outside\nin virtual time", "#eef3f7")),
+             (53, 25, "simulate: the outside\nin virtual time", "#eef3f7")),
             ((2, 25, "src/transport\nmessages, doorbells", "#fdf3e3"),
              (28, 24, "src/storage\nfiles", "#fdf3e3"),
              (53, 25, "src/file, src/collective\nplans and stages: pure", "#e9f4ee")),

@@ -1,6 +1,6 @@
 // The ports are the outside world as the interpreter of schedules sees it: storage, messages,
 // doorbells, a clock. src/transport, src/storage and src/system implement them for real jobs, and
-// src/simulate for simulated ones. Calls return at once, but for Storage::run().
+// simulate for simulated ones. Calls return at once, but for Storage::run().
 #pragma once
 #include "base/error.hpp"
 #include "base/request.hpp"

@@ -13,7 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build" / "env" / "tools" / "bin" / "python"
-sys.path[:0] = [str(ROOT / "results"), str(ROOT / "bench" / "study"), str(ROOT / "examples")]
+sys.path[:0] = [str(ROOT / "results"), str(ROOT / "study" / "nvm"), str(ROOT / "examples")]
 sys.dont_write_bytecode = True
 
 

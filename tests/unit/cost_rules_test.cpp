@@ -1,6 +1,6 @@
 // What a profile says by itself, and the equations of the NVM paper against its own tables.
 #include "cost_model_cases.hpp"
-#include "tools/paper_model.hpp"
+#include "study/nvm/paper_model.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
