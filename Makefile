@@ -54,10 +54,11 @@ lint: environment              ## format, layers and sizes, spelling, clang-tidy
 
 report: needed =
 report: environment            ## the papers' rows as one page, build/report/papers.html
-	@$(tools)/python -B results/report
+	@$(tools)/python -B study/results/report
 
 site: needed = site
 site: environment              ## make the documentation site, build/site/index.html
+	@rm -rf build/pages && $(tools)/python -B results/table --pages build/pages
 	@mkdir -p build/log; log=build/log/site.log; \
 	NO_MKDOCS_2_WARNING=1 build/env/site/bin/mkdocs build --strict > $$log 2>&1 || \
 	    { cat $$log; exit 1; }; echo "made build/site/index.html"

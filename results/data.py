@@ -1,4 +1,4 @@
-"""The lines of results/*.jsonl, and how tables and texts pick and print what they need of them."""
+"""The lines of results/*.jsonl and study/results/*.jsonl, and how tables and texts pick and print what they need of them."""
 
 import contextlib
 import json
@@ -6,9 +6,12 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+STUDY = ROOT / "study" / "results"  # Data of the papers' rows, and the modules that read them.
+sys.path.append(str(STUDY))
 MPIS = {"mpich": "MPICH", "openmpi": "Open MPI"}
 RECORDED = ROOT / "results"
 folders = [RECORDED]  # The last one is read.
@@ -25,7 +28,9 @@ def read_from(folder):
 
 
 def path_of(name):
-    return folders[-1] / f"{name}.jsonl"
+    """Recorded lines lie in results, or those that only the study needs in study/results."""
+    path = folders[-1] / f"{name}.jsonl"
+    return STUDY / path.name if folders[-1] == RECORDED and not path.exists() else path
 
 
 def lines(name):

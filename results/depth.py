@@ -6,7 +6,7 @@ from data import between, lines, mpi_of as name_of
 NOTE = """`results/measure outstanding`: block3d, 4 ranks, operations of 64 MiB (16 MiB a rank), 16 of them, on ssd and *far* 8, on hdd 4; Sluice and
 the MPI's own nonblocking calls in turn. Times are of *all operations together*, from the first start to the last wait: medians
 (smallest .. largest). *Change*: against one at a time. *far* is `study/nvm/far.toml`: 2 GB/s, 5 ms before each
-request's bytes, 32 requests at once. Row M6 of [the papers](../papers.md)."""
+request's bytes, 32 requests at once. Row M6 of [the papers](../study/README.md)."""
 NAMES = {"memory": "tmpfs"}
 SIDES = {"sluice": "Sluice", "peer": "the MPI"}
 # Bytes a second of the profiles in docs/device.md.

@@ -4,7 +4,7 @@ import statistics
 
 NOTE = """`results/measure nonblocking`: block3d, page cache (tmpfs), 12 turns, each with a blocking and a nonblocking access of the same
 bytes, in changing order. MiB/s: mean (least .. most). *Of means*: the nonblocking mean over the blocking one. Rows M5 and L5 of
-[the papers](../papers.md)."""
+[the papers](../study/README.md)."""
 
 
 def rate(values):

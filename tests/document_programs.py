@@ -50,7 +50,6 @@ PAGES = {  # The MPIs with which a page's blocks are run.
     "docs/tests.md": (),
     "docs/record.md": BOTH[:1],
     "docs/trace.md": BOTH[:1],
-    "docs/nvm.md": (),
     "docs/nodes.md": (),
     "docs/howto/collective-algorithm.md": (),
     "docs/howto/exchange-kernel.md": (),

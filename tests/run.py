@@ -191,7 +191,8 @@ def part_names(prefixes):
 
 
 # A part stays done where only these have changed.
-TELLS_ONLY = ("results/", "docs/", "README.md", "CHANGELOG.md", "CONTRIBUTING.md")
+TELLS_ONLY = ("results/", "docs/", "study/results/", "study/docs/", "study/README.md", "README.md",
+              "CHANGELOG.md", "CONTRIBUTING.md")
 
 
 def is_done(name):

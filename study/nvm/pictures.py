@@ -3,6 +3,7 @@
 import pathlib
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "results"))
 import emulations
 import lines as study
 import model

@@ -31,7 +31,7 @@ The paper: {NAME}.
 sluice bench nvm                      # all of it: half an hour on 2 cores; as root
 sluice bench nvm --quick              # small sizes, in two minutes: only to see that it works
 sluice bench nvm --part cache,model   # parts: cache, posix, collective, profile, model, tradeoff
-results/measure nvm                   # all of it, into this page and results/nvm.jsonl
+results/measure nvm                   # all of it, into this page and study/results/nvm.jsonl
 ```
 
 Each part can be repeated; the newest line of each figure counts. A part that needs what the machine does not have (root, FUSE, a cgroup v1 memory controller, network

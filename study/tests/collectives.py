@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`sluice bench overhead` and `sluice bench kernels`, shortly: who takes part, right results, sane
-lines, and the tables that results/collectives.py makes of them. Part of `make test-all`."""
+lines, and the tables that study/results/collectives.py makes of them. Part of `make test-all`."""
 import argparse
 import json
 import os
@@ -11,7 +11,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "results"), str(ROOT / "tests" / "mpi")]
+sys.path[:0] = [str(ROOT / "results"), str(ROOT / "study" / "results"),
+                str(ROOT / "tests" / "mpi")]
 
 import collectives  # noqa: E402
 from mpis import BUILD, MPIS  # noqa: E402

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Mode choice of the bench, on a small access in memory: its contenders, their bytes, its verdict,
-and the tables that results/choice.py makes of its lines. Part of `make test-all`."""
+and the tables that study/results/choice.py makes of its lines. Part of `make test-all`."""
 import argparse
 import json
 import os
@@ -11,7 +11,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "results"), str(ROOT / "tests" / "mpi")]
+sys.path[:0] = [str(ROOT / "results"), str(ROOT / "study" / "results"),
+                str(ROOT / "tests" / "mpi")]
 
 import choice  # noqa: E402
 from mpis import BUILD, MPIS  # noqa: E402

@@ -13,7 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "build" / "env" / "tools" / "bin" / "python"
-sys.path[:0] = [str(ROOT / "results"), str(ROOT / "study" / "nvm"), str(ROOT / "examples")]
+sys.path[:0] = [str(ROOT / "results"), str(ROOT / "study" / "results"), str(ROOT / "examples")]
 sys.dont_write_bytecode = True
 
 
@@ -27,7 +27,8 @@ def script(path):
 
 
 def read(name):
-    return [json.loads(line) for line in (ROOT / "results" / name).read_text().splitlines()]
+    path = ROOT / "study" / "results" / name
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 class Pictures(unittest.TestCase):
@@ -58,7 +59,7 @@ class Pictures(unittest.TestCase):
         return " ".join(texts)
 
     def test_bars_below_zero_are_drawn(self):
-        module = script(ROOT / "results" / "picture-collectives")
+        module = script(ROOT / "study" / "results" / "picture-collectives")
         figure, axes = palette.plt.subplots()
         way = {"hidden": {"median": -0.5, "min": -0.9, "max": 0.2}}
         far = {"hidden": {"median": -9.0, "min": -9.5, "max": -2.0}}
@@ -73,7 +74,7 @@ class Pictures(unittest.TestCase):
         palette.plt.close(figure)
 
     def test_what_is_simulated_says_so(self):
-        module = script(ROOT / "results" / "picture-exchange")
+        module = script(ROOT / "study" / "results" / "picture-exchange")
         lines = [line for line in read("exchange.jsonl") if line["mode"] == "kernels"]
         self.draw(lambda: module.draw_kernels(module.newest(lines), 1024, self.folder))
         throttles = [line for line in read("exchange.jsonl") if line["mode"] == "throttle"]
@@ -84,7 +85,7 @@ class Pictures(unittest.TestCase):
             self.assertIn("simulated", self.texts(figure).replace(figure.get_suptitle(), ""))
 
     def test_what_is_measured_says_so(self):
-        module = script(ROOT / "results" / "picture-collectives")
+        module = script(ROOT / "study" / "results" / "picture-collectives")
         rows = read("collectives-each.jsonl")[-40:]
         self.draw(lambda: module.draw_overlap(rows, self.folder))
         self.assertTrue(self.figures)

@@ -45,7 +45,7 @@ class Figures(unittest.TestCase):
             self.assertEqual(list(figures.typed_by_hand(ROW.format(cell))), [], cell)
 
     def test_the_page_of_the_papers_has_none_and_all_rows(self):
-        text = (ROOT / "results" / "papers.md").read_text()
+        text = (ROOT / "study" / "results" / "papers.md").read_text()
         self.assertEqual(list(figures.typed_by_hand(text)), [])
         rows = {line.split(":")[0][2:] for line in text.splitlines() if line.startswith("| ")}
         wanted = [f"{letter}{n}" for letter, count in zip("MLNAI", (7, 8, 7, 8, 9))
