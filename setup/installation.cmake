@@ -138,8 +138,7 @@ function(sluice_manual)
     list(TRANSFORM pages PREPEND ${PROJECT_SOURCE_DIR}/)
     set(folder ${PROJECT_BINARY_DIR}/share/man)
     set(speaking ${PROJECT_BINARY_DIR}/bin/sluice)
-    foreach(program IN ITEMS sluice-device sluice-bench sluice-storage sluice-collectives
-                             sluice-calibrate)
+    foreach(program IN ITEMS sluice-device sluice-bench sluice-calibrate)
         if(TARGET ${program})  # Each has a help text of its own.
             list(APPEND speaking ${program})
         endif()

@@ -9,7 +9,7 @@ endmacro()
 # Sources that are compiled alone where others are compiled together (CMAKE_UNITY_BUILD): they give
 # a name in their unnamed namespace, or a macro, another meaning than their neighbours do.
 set(compiled_alone
-    algorithm_choice check_abi collective_arguments command_explain command_nvm command_run
+    algorithm_choice check_abi collective_arguments command_explain command_run
     command_simulate communicator_collectives cost_rules coverage datatype domains
     exchange_choice fault_rules file_striping fingerprint fingerprint_key hints machine_model
     machine_text mapping mode_app mode_choice mode_domains mode_exchange mpi_parts node_network
@@ -143,23 +143,31 @@ endfunction()
 # sluice_taken_program(<target> <folder> <name>): a program of the other build, copied to where it
 # would have been built: programs find their neighbours from where they lie.
 function(sluice_taken_program target folder name)
-    if(NOT folder MATCHES "^(bin|libexec)$")  # Programs of tests stay where they are.
+    if(NOT folder MATCHES "^(bin|libexec|study)$")  # Programs of tests stay where they are.
         return()
     endif()
     sluice_taken(${target} ${folder}/${name})
     set(copy ${PROJECT_BINARY_DIR}/${folder}/${name})
     add_custom_command(OUTPUT ${copy} DEPENDS ${taken_from}/${folder}/${name}
         COMMAND ${CMAKE_COMMAND} -E copy ${taken_from}/${folder}/${name} ${copy} VERBATIM)
-    add_custom_target(${target} ALL DEPENDS ${copy})
+    set(all ALL)
+    if(folder STREQUAL "study")
+        set(all)
+    endif()
+    add_custom_target(${target} ${all} DEPENDS ${copy})
     add_dependencies(${target} ${target}_taken)
-    install(PROGRAMS ${copy} DESTINATION ${installed}/${folder})
+    if(all)
+        install(PROGRAMS ${copy} DESTINATION ${installed}/${folder})
+    else()
+        add_dependencies(study ${target})
+    endif()
 endfunction()
 
 # sluice_program(<target> IN <folder> [NAME <name>] [TEST] [HEADERS <target>] SOURCES <file>...
 #                USES <target>... [NEEDS <package>...])
-# An executable, installed in the same folder of ${installed}; a message where a package for it is
-# missing, or where there is nothing to build it from. TEST: compiled with -O0, because its code
-# runs once. HEADERS: other precompiled ones than usual.
+# An executable, installed in the same folder of ${installed}, but for those of the study; a message
+# where a package for it is missing, or where there is nothing to build it from. TEST: compiled with
+# -O0, because its code runs once. HEADERS: other precompiled ones than usual.
 function(sluice_program target)
     cmake_parse_arguments(program "TEST" "IN;NAME;HEADERS" "SOURCES;USES;NEEDS" ${ARGN})
     if(NOT program_SOURCES)
@@ -196,5 +204,8 @@ function(sluice_program target)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${program_IN})
     if(program_IN MATCHES "^(bin|libexec)$")
         install(TARGETS ${target} DESTINATION ${installed}/${program_IN})
+    elseif(program_IN STREQUAL "study")
+        set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+        add_dependencies(study ${target})
     endif()
 endfunction()

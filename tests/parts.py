@@ -42,6 +42,10 @@ def all_parts():
     parts["documents"] = Part({**dict.fromkeys((*EACH, "debian-mpich", "debian-openmpi"),
                                                ("demo_parts", "sluice-bench", "sluice-replay"))},
                               [*EACH, "debian-mpich", "debian-openmpi"], installs=True)
+    parts["study"] = Part({**dict.fromkeys(("no-mpi", "asan", "tsan"), ("study",)),
+                           **dict.fromkeys(EACH, ("sluice", "sluice_command", "study"))},
+                          [*EACH])
+    parts["study-long"] = Part(dict.fromkeys(("no-mpi", "asan", "tsan"), ("study",)))
     parts["device"] = Part({"no-mpi": ALL, "mpich": ALL}, ["mpich"])
     parts["gluster"] = Part({"no-mpi": ALL, "asan": ALL, "mpich": ALL, "openmpi": ALL},
                             [*EACH, "gluster"], installs=True)

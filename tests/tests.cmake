@@ -80,6 +80,10 @@ function(sluice_unit_test source program has_threads)
     set(command ${PROJECT_BINARY_DIR}/tests/unit/unit_${program} ${test} --gtest_brief=1
                 --gtest_shuffle)
     set(each BESIDE TARGETS unit_${program} SOURCE ${source} COMMAND ${command})
+    set(part ${variant})
+    if(program STREQUAL "study")
+        set(part study)
+    endif()
     set(pure)
     if(test MATCHES "^(simulation|collective)")
         set(pure PURE)  # The long tests look for it in these as well.
@@ -102,14 +106,14 @@ function(sluice_unit_test source program has_threads)
                     --gtest_filter=-*Thousand*)
         set(short)
     endif()
-    sluice_test(${test} PART ${variant} ${short} SECONDS 900 ${pure} ${each})
-    sluice_test("${test} long" PART ${variant}-long SECONDS 1700
+    sluice_test(${test} PART ${part} ${short} SECONDS 900 ${pure} ${each})
+    sluice_test("${test} long" PART ${part}-long SECONDS 1700
                 ENVIRONMENT SLUICE_TEST_LONG=1 ${each})
     # Seeds that once found a fault.
     file(STRINGS ${tests}/unit/seeds.txt lines REGEX "^${test} [0-9]+")
     foreach(line IN LISTS lines)
         string(REGEX MATCH "[0-9]+" seed "${line}")
-        sluice_test("${test} seed ${seed}" PART ${variant} SHORT SECONDS 300
+        sluice_test("${test} seed ${seed}" PART ${part} SHORT SECONDS 300
                     ENVIRONMENT SLUICE_TEST_SEED=${seed} ${each})
     endforeach()
 endfunction()
@@ -161,8 +165,11 @@ function(sluice_command_tests)
         if(NOT SLUICE_SANITIZE)
             set(short SHORT)
         endif()
-        sluice_test(${test} PART ${variant} ${short} BESIDE TARGETS sluice_command
-                    REACH ${source} tools ${reach_${test}}
+        set(part PART ${variant} TARGETS sluice_command)
+        if(source MATCHES "^study/")
+            set(part PART study TARGETS sluice_command sluice-exchange sluice-nvm)
+        endif()
+        sluice_test(${test} ${part} ${short} BESIDE REACH ${source} tools ${reach_${test}}
                     ENVIRONMENT SLUICE=${PROJECT_BINARY_DIR}/bin/sluice
                     COMMAND python3 ${PROJECT_SOURCE_DIR}/${source})
     endforeach()

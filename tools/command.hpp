@@ -19,8 +19,6 @@ int command_bench(int argc, char** argv);
 int command_replay(int argc, char** argv);
 int command_calibrate(int argc, char** argv);
 int command_device(int argc, char** argv);
-int command_exchange(int argc, char** argv);
-int command_nvm(int argc, char** argv);
 int command_recover(int argc, char** argv);
 int command_info(int argc, char** argv);
 int command_merge_trace(int argc, char** argv);

@@ -92,23 +92,6 @@ void add_threads(Facts& facts) {
     facts.add("library's threads run on", where_threads_run(settings.affinity));
 }
 
-/// What `sluice bench kernels` was built with.
-std::vector<Feature> libraries_of_kernels() {
-    std::vector<Feature> all{{"bench kernels: zlib", false, "no compression by it"},
-                             {"bench kernels: zstd", false, "no compression by it"},
-                             {"bench kernels: FFTW", false, "no transforms"}};
-#ifdef SLUICE_HAVE_ZLIB
-    all[0].here = true;
-#endif
-#ifdef SLUICE_HAVE_ZSTD
-    all[1].here = true;
-#endif
-#ifdef SLUICE_HAVE_FFTW3
-    all[2].here = true;
-#endif
-    return all;
-}
-
 /// Of the last MPI whose library was loaded here.
 void add_fabric(Facts& facts) {
     FabricOffers const& offers = fabric_offers();
@@ -131,9 +114,6 @@ void add_features(Facts& facts, std::vector<Feature> const& features, std::strin
 
 void add_programs(Facts& facts, MpiPart const& part) {
     facts.add("sluice bench", found(part.folder + "/libexec/sluice-bench"), part.name);
-    std::string const kernels = part.folder + "/libexec/sluice-collectives";
-    facts.add("sluice bench kernels", found(kernels), part.name);
-    if (is_there(kernels)) add_features(facts, libraries_of_kernels(), part.name);
 }
 
 /// Which profile the library would load for a file in the folder, and whether it could.

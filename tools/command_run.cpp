@@ -276,6 +276,48 @@ int run(std::string_view command, int argc, char** argv) {
     return become(argv);
 }
 
+/// A program of the study of the papers: study/README.md. It is built on request, and no package
+/// has it.
+struct StudyProgram {
+    std::string_view name;  ///< Behind `sluice bench`.
+    char const* program;
+    bool calls_mpi = true;
+    bool takes_name = false;  ///< One program for several names.
+};
+constexpr StudyProgram study_programs[] = {{"exchange", "sluice-exchange", false},
+                                           {"nvm", "sluice-nvm", false},
+                                           {"storage", "sluice-storage"},
+                                           {"study", "sluice-study"},
+                                           {"overhead", "sluice-collectives", true, true},
+                                           {"kernels", "sluice-collectives", true, true}};
+
+StudyProgram const* study_program(std::string_view name) {
+    auto const* const found = std::ranges::find(study_programs, name, &StudyProgram::name);
+    return found == std::end(study_programs) ? nullptr : found;
+}
+
+int become_study(StudyProgram const& study, int argc, char** argv) {
+    auto const part = study.calls_mpi ? part_for_own(argc, argv) : mpi_parts().front();
+    if (!part) return bad_usage;
+    std::string program = part->folder + "/study/" + study.program;
+    if (access(program.c_str(), X_OK) != 0) {
+        std::fprintf(
+            voice_of_node(),
+            "sluice: bench %.*s is a part of the study of the papers, and %s was not "
+            "built: `make build TARGETS=study` in the sources makes it (study/README.md)\n",
+            int(study.name.size()), study.name.data(), program.c_str());
+        return 1;
+    }
+    // The interposed collectives take part; whoever wants them left out says so.
+    if (study.takes_name) setenv("SLUICE_COLLECTIVES", "1", 0);
+    // Storage is measured by itself.
+    bool const preloads = study.calls_mpi && study.name != "storage" && !switched_off();
+    if (preloads && !preload(part->library(false))) return 1;
+    if (study.takes_name) --argv;  // The name "bench" makes room for the program's.
+    argv[0] = program.data();
+    return become(argv);
+}
+
 }  // namespace
 
 int command_run(int argc, char** argv) { return run("run", argc, argv); }
@@ -301,22 +343,12 @@ int command_record(int argc, char** argv) {
 }
 
 int command_bench(int argc, char** argv) {
-    std::string_view const what = argc > 0 ? argv[0] : "";
-    if (what == "exchange") return command_exchange(argc - 1, argv + 1);
-    if (what == "nvm") return command_nvm(argc - 1, argv + 1);
+    if (auto const* const program = argc > 0 ? study_program(argv[0]) : nullptr)
+        return become_study(*program, argc, argv);
     auto const part = part_for_own(argc, argv);
     if (!part) return bad_usage;
-    if (what == "storage") {  // By itself: nothing is preloaded.
-        std::string storage = part->folder + "/libexec/sluice-storage";
-        if (!is_built(storage)) return 1;
-        argv[0] = storage.data();
-        return become(argv);
-    }
-    bool const collectives = what == "overhead" || what == "kernels";
-    // The interposed collectives take part; whoever wants them left out says so.
-    if (collectives) setenv("SLUICE_COLLECTIVES", "1", 0);
     // The name "bench" makes room for the program's.
-    return become_own(*part, collectives ? "sluice-collectives" : "sluice-bench", argv - 1);
+    return become_own(*part, "sluice-bench", argv - 1);
 }
 
 int command_replay(int, char** argv) {

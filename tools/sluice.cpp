@@ -41,9 +41,7 @@ constexpr Command commands[] = {
      "make the calls of a recorded log again, at their pace and with bytes that are checked; under "
      "mpiexec; see sluice replay --help",
      sluice::command_replay},
-    {"bench", "bench [OPTION ...]",
-     "compare with the MPI's own I/O, paired; under mpiexec; bench storage: storage threads; bench "
-     "nvm: the NVM paper's study; bench overhead, bench kernels: collectives between memories",
+    {"bench", "bench [OPTION ...]", "compare with the MPI's own I/O, paired; under mpiexec",
      sluice::command_bench},
     {"calibrate", "calibrate [--dir FOLDER] [OPTION ...]",
      "measure this machine and the file system of a folder, for the library's decisions; under "

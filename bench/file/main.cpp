@@ -3,11 +3,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <map>
 
+#include "bench/file/modes.hpp"
 #include "bench/file/patterns.hpp"
 #include "bench/measure/report.hpp"
-#include "bench/patterns/applications.hpp"
 #include "tools/command_line.hpp"
 #include "tools/launched.hpp"
 
@@ -15,52 +14,9 @@ namespace {
 
 using namespace sluice::bench;
 
-std::map<std::string, void (*)(Run&)> const modes{{"blocking", mode_blocking},
-                                                  {"app", mode_app},
-                                                  {"compare", mode_compare},
-                                                  {"exchange", mode_exchange},
-                                                  {"domains", mode_domains},
-                                                  {"choice", mode_choice},
-                                                  {"checkpoint", mode_checkpoint},
-                                                  {"nonblocking", mode_nonblocking},
-                                                  {"independent", mode_independent},
-                                                  {"small", mode_small},
-                                                  {"steps", mode_steps},
-                                                  {"open", mode_open},
-                                                  {"memory", mode_memory},
-                                                  {"overlap", mode_overlap},
-                                                  {"outstanding", mode_outstanding}};
-
 std::vector<std::string> names_and_all(std::vector<std::string> names) {
     names.emplace_back("all");
     return names;
-}
-
-/// Options of modes exchange, domains and choice alone.
-void declare_exchange(CLI::App& app, Options& o) {
-    auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
-        app.add_option(name, into, help)->delimiter(',');
-    };
-    words("--kernel", o.kernels,
-          "exchange: words of the hint sluice_exchange with '+' between (default: each order "
-          "with one layer, some with two)");
-    words("--throttle", o.throttles,
-          "exchange: throttles of the hint sluice_exchange (default: 0,1,2,4,8,16,32,64)");
-    app.add_option("--throttled-kernel", o.throttled_kernel,
-                   "exchange: which kernel the throttles are tried with (default: "
-                   "one-layer+balanced)");
-    words("--division", o.divisions,
-          "domains: words of the hint sluice_domains, groups:2 (groups of a node), or none "
-          "(independent; default: all of them). choice: even (the default), cyclic, balanced, "
-          "groups");
-    app.add_option("--aggregators", o.aggregators, "choice: of candidates (default: 1,2,4)")
-        ->delimiter(',')
-        ->check(CLI::PositiveNumber);
-    app.add_option("--window", o.windows, "choice: of candidates (default: 256K,1M,4M)")
-        ->delimiter(',')
-        ->transform(CLI::AsSizeValue(false));
-    app.add_option("--link", o.link, "what is known of the network, for the record");
-    app.add_option("--device", o.device, "what is known of the storage, for the record");
 }
 
 /// Which bytes of the file are whose.
@@ -85,35 +41,6 @@ void declare_patterns(CLI::App& app, Options& o) {
     app.add_option("--decomposition-number", o.decomposition_number, "which one (default: 3)");
 }
 
-/// Options of mode app alone.
-void declare_app(CLI::App& app, Options& o) {
-    auto const words = [&](char const* name, std::vector<std::string>& into, char const* help) {
-        return app.add_option(name, into, help)->delimiter(',');
-    };
-    words("--application", o.applications,
-          "app: ior (the default), ior-random, ior-ordered, hacc, madbench, s3asim")
-        ->check(CLI::IsMember(sluice::patterns::application_names()));
-    words("--way", o.ways,
-          "app: posix, mpi-individual, mpi-collective (the MPI's own), individual, collective, "
-          "auto (Sluice; default: all these), direct (individual, by direct I/O)")
-        ->check(CLI::IsMember({"posix", "mpi-individual", "mpi-collective", "individual",
-                               "collective", "auto", "direct"}));
-    app.add_option("--transfer", o.transfer, "app: bytes of one call (default: 1M)")
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::Range(std::uint64_t{8}, std::uint64_t{1} << 30));
-    app.add_option("--parts", o.parts,
-                   "app: segments of ior (2), matrices of madbench (8), queries of s3asim (100)");
-    app.add_flag("--sync", o.sync, "app: a step that writes ends when the device has it");
-    app.add_flag("--reserve", o.reserve,
-                 "app: files have all their space before the processes join the cgroup, and keep "
-                 "it: for a tmpfs, whose memory belongs to the cgroup of the first who writes it");
-    words("--collective-hint", o.collective_hints, "app: key=value, of the collective ways");
-    app.add_option("--cgroup", o.cgroup,
-                   "app: a folder of cgroups that each process joins when its own memory is set "
-                   "up; so a limit there is one of the page cache");
-    app.add_option("--cache", o.cache, "what is known of the page cache, for the record");
-}
-
 /// Options of mode overlap alone.
 void declare_overlap(CLI::App& app, Options& o) {
     app.add_option("--tests", o.tests, "overlap: calls of MPI_Test while computing")
@@ -131,11 +58,8 @@ void declare(CLI::App& app, Options& o) {
         return app.add_option(name, into, help)->delimiter(',');
     };
     std::vector<std::string> mode_names;
-    for (auto const& [name, run] : modes) mode_names.push_back(name);
-    words("--mode", o.modes,
-          "blocking (the default), nonblocking, independent, small, open, overlap, outstanding, "
-          "checkpoint, steps, compare, exchange, domains, choice, app, or all but the last six")
-        ->check(CLI::IsMember(names_and_all(mode_names)));
+    for (auto const& [name, mode] : modes()) mode_names.push_back(name);
+    words("--mode", o.modes, mode_help())->check(CLI::IsMember(names_and_all(mode_names)));
     words("--direction", o.directions, "write, read (default: both)")
         ->check(CLI::IsMember({"write", "read"}));
     app.add_option("--bytes", o.bytes, "bytes of one rank (default: 16M; mode small: 4K,16K,64K)")
@@ -176,6 +100,8 @@ void declare(CLI::App& app, Options& o) {
         ->check(CLI::PositiveNumber);
     app.add_option("--dir", o.directory, "where the two files go (default: here)")
         ->check(CLI::ExistingDirectory);
+    app.add_option("--link", o.link, "what is known of the network, for the record");
+    app.add_option("--device", o.device, "what is known of the storage, for the record");
     app.add_option("--json", o.json, "append one JSON line a result to this file");
     words("--hint", o.hints, "key=value: MPI_Info hint for both files");
     words("--peer-hint", o.peer_hints, "key=value: hint for the MPI's own file only");
@@ -194,17 +120,13 @@ sluice::ParsedLine parse(int argc, char** argv, Options& options) {
     CLI::App app("Compares Sluice with the MPI library's own collective file I/O.", "sluice-bench");
     declare(app, options);
     declare_patterns(app, options);
-    declare_exchange(app, options);
-    declare_app(app, options);
     declare_overlap(app, options);
+    declare_more(app);
     auto const parsed = sluice::parse_line(app, argc, argv);
     if (options.modes == std::vector<std::string>{"all"}) {
         options.modes.clear();
-        for (auto const& [name, run] : modes) {
-            bool const long_one = name == "steps" || name == "compare" || name == "exchange" ||
-                                  name == "domains" || name == "choice" || name == "app";
-            if (!long_one) options.modes.push_back(name);
-        }
+        for (auto const& [name, mode] : modes())
+            if (!mode.is_long) options.modes.push_back(name);
     }
     return parsed;
 }
@@ -227,7 +149,7 @@ void start_mpi(int& argc, char**& argv, Run& run) {
 
 /// As a user would repeat it, wherever the build lies.
 std::string command_line(int argc, char** argv) {
-    std::string line = "sluice bench";
+    std::string line = program_name();
     for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
     return line;
 }
@@ -241,7 +163,7 @@ void choose_paths(Run& run) {
 }
 
 int run_modes(Run& run) {
-    for (auto const& mode : run.options.modes) modes.at(mode)(run);
+    for (auto const& mode : run.options.modes) modes().at(mode).run(run);
     if (run.wrong_bytes == 0) return 0;
     run.report->note(
         text_of("\nwrong bytes: %llu", static_cast<unsigned long long>(run.wrong_bytes)));

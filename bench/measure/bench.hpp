@@ -39,29 +39,6 @@ struct Options {
     bool ideal = false;        ///< Mode overlap: measured beside the others.
     int operations = 16;       ///< Mode outstanding: in total.
     std::vector<int> outstanding{1, 2, 4, 8, 16};
-    /// Mode exchange: how messages get to the aggregators, as its hints say it, '+' for ','.
-    std::vector<std::string> kernels{"one-layer+ascending",  "one-layer+ascending+synchronous",
-                                     "one-layer+pairwise",   "one-layer+spread-out",
-                                     "one-layer+balanced",   "two-layer+ascending",
-                                     "two-layer+spread-out", "two-layer+balanced"};
-    std::vector<std::string> throttles{"0", "1", "2", "4", "8", "16", "32", "64"};
-    std::string throttled_kernel = "one-layer+balanced";
-    /// Modes domains, choice: as the hints say it; groups:2 is with that word of sluice_exchange.
-    /// None: the mode's own.
-    std::vector<std::string> divisions;
-    std::vector<std::uint64_t> aggregators{1, 2, 4};  ///< Mode choice.
-    std::vector<std::uint64_t> windows{256 << 10, 1 << 20, 4 << 20};
-    // Mode app:
-    std::vector<std::string> applications{"ior"};
-    std::vector<std::string> ways{"posix",      "mpi-individual", "mpi-collective",
-                                  "individual", "collective",     "auto"};
-    std::uint64_t transfer = std::uint64_t{1} << 20;  ///< Bytes of one call.
-    int parts = 0;                                    ///< Segments, matrices, queries; 0: as usual.
-    std::vector<std::string> collective_hints;        ///< key=value, of the collective ways.
-    bool sync = false;         ///< What was written is on the device at the end of a step.
-    bool reserve = false;      ///< Files have their space before the processes join the cgroup.
-    std::string cgroup;        ///< Folder; each process joins when its memory is set up.
-    std::string cache;         ///< What is known of the page cache; for the record.
     std::string link, device;  ///< What is known of them, such as "1gbit"; for the record.
     std::string directory = ".", json;
     std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
@@ -148,11 +125,7 @@ void mode_memory(Run& run);
 void mode_overlap(Run& run);
 void mode_outstanding(Run& run);
 void mode_compare(Run& run);
-void mode_exchange(Run& run);
-void mode_domains(Run& run);
-void mode_choice(Run& run);
 void mode_checkpoint(Run& run);
 void mode_steps(Run& run);
-void mode_app(Run& run);
 
 }  // namespace sluice::bench

@@ -4,8 +4,6 @@ import subprocess
 
 from roff import Page
 
-BENCHES = ("exchange", "storage", "nvm", "overhead", "kernels")
-
 
 class Commands:
     """What the command, and the table of those that are written in Python, say."""
@@ -136,11 +134,6 @@ def page_of(commands, name, version):
         page.tagged(option[1], as_sentence(option[2]))
     if has_own_help:
         add_help(page, own)
-    for bench in BENCHES if name == "bench" else ():
-        text = commands.said(name, bench, "--help")
-        if text:
-            page.section(f'"SLUICE BENCH {bench.upper()}"')
-            add_help(page, text)
     page.section('"EXIT STATUS"')
     page.paragraph("0 if all went well, 1 if the work failed, 2 for a command line that is not "
                    "understood." + (" Where the program was started: its own." * (name == "run")))

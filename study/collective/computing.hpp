@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "study/collective/measuring.hpp"
 #include "bench/measure/timing.hpp"
+#include "study/collective/measuring.hpp"
 
 namespace sluice::collectives {
 

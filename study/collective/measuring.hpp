@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "study/collective/codec.hpp"
-#include "study/collective/kinds.hpp"
 #include "bench/measure/bench.hpp"
 #include "bench/measure/progress.hpp"
 #include "bench/measure/report.hpp"
+#include "study/collective/codec.hpp"
+#include "study/collective/kinds.hpp"
 
 namespace sluice::collectives {
 

@@ -2,8 +2,8 @@
 // long the calls of a ping-pong keep a program, without what it waits for.
 #include <vector>
 
-#include "study/collective/measuring.hpp"
 #include "bench/measure/timing.hpp"
+#include "study/collective/measuring.hpp"
 
 namespace sluice::collectives {
 namespace {

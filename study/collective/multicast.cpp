@@ -3,9 +3,9 @@
 // over InfiniBand" hopes for a broadcast by multicast (row I9).
 #include <array>
 
+#include "bench/measure/timing.hpp"
 #include "study/collective/fabric_trial.hpp"
 #include "study/collective/measuring.hpp"
-#include "bench/measure/timing.hpp"
 
 namespace sluice::collectives {
 namespace {

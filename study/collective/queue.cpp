@@ -8,9 +8,9 @@
 #include <numeric>
 #include <random>
 
-#include "study/collective/measuring.hpp"
 #include "bench/measure/regression.hpp"
 #include "bench/measure/timing.hpp"
+#include "study/collective/measuring.hpp"
 
 namespace sluice::collectives {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <dlfcn.h>
 
-#include "study/collective/kinds.hpp"
 #include "bench/measure/timing.hpp"
+#include "study/collective/kinds.hpp"
 
 namespace sluice::collectives {
 namespace {

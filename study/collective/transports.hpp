@@ -11,9 +11,9 @@
 #include <string>
 #include <thread>
 
-#include "study/collective/measuring.hpp"
 #include "bench/measure/timing.hpp"
 #include "mpi/progress/progress_states.hpp"
+#include "study/collective/measuring.hpp"
 #include "transport/fabric.hpp"
 #include "transport/mpi.hpp"
 

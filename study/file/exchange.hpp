@@ -9,6 +9,7 @@
 #include "bench/file/contender.hpp"
 #include "bench/measure/report.hpp"
 #include "sluice/sluice.h"
+#include "study/file/options.hpp"
 
 namespace sluice::bench {
 

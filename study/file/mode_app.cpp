@@ -8,10 +8,10 @@
 #include <fstream>
 #include <memory>
 
-#include "study/file/exchange.hpp"
 #include "bench/file/patterns.hpp"
-#include "study/file/romio.hpp"
 #include "bench/patterns/applications.hpp"
+#include "study/file/exchange.hpp"
+#include "study/file/romio.hpp"
 
 namespace sluice::bench {
 namespace {
@@ -111,7 +111,7 @@ private:
     MPI_File file_ = MPI_FILE_NULL;
 };
 
-std::unique_ptr<Way> make_way(Run const& run, std::string const& name) {
+std::unique_ptr<Way> make_way(std::string const& name) {
     std::vector<std::string> hints;
     bool const own = name.rfind("mpi-", 0) == 0;
     if (name == "posix") return std::make_unique<Posix>(name);
@@ -121,7 +121,7 @@ std::unique_ptr<Way> make_way(Run const& run, std::string const& name) {
     if (name == by_direct_io) hints.push_back("sluice_page_cache=direct");
     if (name == "collective" || name == "mpi-collective") {
         hints.insert(hints.end(), {"romio_cb_write=enable", "romio_cb_read=enable"});
-        auto const& more = run.options.collective_hints;
+        auto const& more = study_options().collective_hints;
         hints.insert(hints.end(), more.begin(), more.end());
     }
     return std::make_unique<Mpi>(name, name != "mpi-individual", hints);
@@ -180,8 +180,8 @@ public:
             results_.push_back({name, &step, sum_over_ranks(std::uint64_t(bytes)), {}});
         }
         memory_.assign(std::size_t(most + Bytes(page)) / word_bytes, 1);
-        for (auto const& way : run.options.ways) {
-            ways_.push_back(make_way(run, way));
+        for (auto const& way : study_options().ways) {
+            ways_.push_back(make_way(way));
             for (auto& result : results_) result.trials.push_back({{way, "-", {}}, {}, "", 0});
         }
     }
@@ -220,8 +220,8 @@ public:
 
 private:
     static patterns::ApplicationSpec spec_of(Run const& run, std::string const& name) {
-        return {name, Bytes(run.bytes()), Bytes(run.options.transfer),
-                std::int32_t(run.options.parts), run.options.pattern_seed};
+        return {name, Bytes(run.bytes()), Bytes(study_options().transfer),
+                std::int32_t(study_options().parts), run.options.pattern_seed};
     }
 
     /// All steps of the program, on a file of its own.
@@ -237,7 +237,7 @@ private:
             if (counts && !result.step->prepares) trial.samples.push_back(sample);
         }
         wait_for_all();
-        bool const stays = run_.options.keep || run_.options.reserve;
+        bool const stays = run_.options.keep || study_options().reserve;
         // What the system has not written yet need not be.
         if (run_.rank == 0 && !stays && ::truncate(path.c_str(), 0) != 0)
             run_.report->note("cannot truncate " + path);
@@ -266,7 +266,7 @@ private:
                 way.call(transfer, memory);
                 wrong += wrong_after(transfer, memory, seed_);
             }
-            if (run_.options.sync && writes(step)) way.sync();
+            if (study_options().sync && writes(step)) way.sync();
         });
         sample.wire_bytes = max_over_ranks(most_moved(wire, wire_counters()));
         if (before.size != 0) observe(way.file(), sample, trial.plan, before);
@@ -277,7 +277,7 @@ private:
 
     /// At a page where direct I/O is measured: a program that wants this sees to it.
     char* memory_begin() {
-        auto const& ways = run_.options.ways;
+        auto const& ways = study_options().ways;
         bool const at_page = std::count(ways.begin(), ways.end(), by_direct_io) != 0;
         void* memory = memory_.data();
         auto room = memory_.size() * word_bytes;
@@ -318,14 +318,14 @@ private:
 // ---- Report ---------------------------------------------------------------------------------
 
 void record(Run const& run, StepResult const& result, Trial const& trial) {
-    auto const& o = run.options;
+    auto const& own = study_options();
     Json line;
     line.add("application", result.application).add("step", result.step->name);
     line.add("way", trial.variant.name).add_integer("bytes", result.bytes);
-    line.add_integer("transfer_bytes", o.transfer);
+    line.add_integer("transfer_bytes", own.transfer);
     line.add_integer("calls_per_rank", result.step->transfers.size());
-    if (!o.cache.empty()) line.add("cache", o.cache);
-    if (o.sync) line.add("synced", "yes");
+    if (!own.cache.empty()) line.add("cache", own.cache);
+    if (own.sync) line.add("synced", "yes");
     line.add("unit", "s");
     add_samples(line, trial.samples);
     line.add("plan", trial.plan).add_integer("wrong_bytes", trial.wrong);
@@ -335,7 +335,7 @@ void record(Run const& run, StepResult const& result, Trial const& trial) {
 void report_step(Run& run, StepResult const& result) {
     run.report->table(text_of("%s %s: %s of all ranks, %s a call", result.application.c_str(),
                               result.step->name.c_str(), text_of_bytes(result.bytes).c_str(),
-                              text_of_bytes(run.options.transfer).c_str()),
+                              text_of_bytes(study_options().transfer).c_str()),
                       {"way           ", "     median (min .. max)", "  MB/s", "  copies",
                        "transfers", "messages", "MiB on the wire", "wrong bytes"});
     auto const told = [](Trial const& trial, double Sample::* quantity) {
@@ -362,9 +362,9 @@ void report_step(Run& run, StepResult const& result) {
 }
 
 /// Its own memory is there by now and stays charged to where it was.
-void join_cgroup(Run const& run) {
-    if (run.options.cgroup.empty()) return;
-    std::ofstream members(run.options.cgroup + "/cgroup.procs");
+void join_cgroup() {
+    if (study_options().cgroup.empty()) return;
+    std::ofstream members(study_options().cgroup + "/cgroup.procs");
     members << getpid() << std::endl;
     check(members ? MPI_SUCCESS : MPI_ERR_IO, "joining the cgroup");
 }
@@ -373,17 +373,19 @@ void join_cgroup(Run const& run) {
 
 void mode_app(Run& run) {
     auto const& o = run.options;
+    auto const& own = study_options();
     auto const turns = std::size_t(o.warmup) + std::size_t(o.repeat);
-    run.progress->expect(int(o.applications.size() * o.ways.size() * turns));
+    run.progress->expect(int(own.applications.size() * own.ways.size() * turns));
     std::vector<std::unique_ptr<Application>> all;
-    for (auto const& name : o.applications) all.push_back(std::make_unique<Application>(run, name));
-    if (o.reserve)
+    for (auto const& name : own.applications)
+        all.push_back(std::make_unique<Application>(run, name));
+    if (own.reserve)
         for (auto& application : all) application->reserve();
-    join_cgroup(run);
+    join_cgroup();
     for (auto& application : all)
         for (auto const& result : application->measure())
             if (!result.step->prepares) report_step(run, result);
-    if (o.reserve && !o.keep)
+    if (own.reserve && !o.keep)
         for (auto& application : all) application->remove_reserved();
 }
 

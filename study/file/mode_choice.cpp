@@ -31,26 +31,26 @@ std::vector<std::string> layers_of(std::string const& division) {
     return {"one-layer", "two-layer"};
 }
 
-std::vector<std::string> divisions_of(Run const& run) {
-    if (!run.options.divisions.empty()) return run.options.divisions;
+std::vector<std::string> divisions_of() {
+    if (!study_options().divisions.empty()) return study_options().divisions;
     if (node_count() > 1) return {"even", "groups"};
     return {"even"};
 }
 
 std::vector<Variant> variants_of(Run const& run) {
-    auto const& o = run.options;
+    auto const& own = study_options();
     std::vector<Variant> variants{
         {library_chooses, "-", {}},
         {always_collective, "-", {"romio_cb_write=enable", "romio_cb_read=enable"}},
         {always_independent, "-", division_hints("none")}};
-    for (auto const& division : divisions_of(run))
-        for (auto const aggregators : o.aggregators) {
+    for (auto const& division : divisions_of())
+        for (auto const aggregators : own.aggregators) {
             if (aggregators > std::uint64_t(run.ranks)) continue;
-            for (auto const window : o.windows)
+            for (auto const window : own.windows)
                 for (auto const& layers : layers_of(division))
                     variants.push_back(two_phase(division, aggregators, window, layers));
         }
-    if (!o.no_peer) variants.push_back({own_calls, "-", {"sluice=disable"}});
+    if (!run.options.no_peer) variants.push_back({own_calls, "-", {"sluice=disable"}});
     return variants;
 }
 

@@ -11,7 +11,7 @@ std::vector<std::string> const all_divisions{"even",   "cyclic",   "balanced",
 
 std::vector<Variant> variants_of(Run const& run) {
     std::vector<Variant> variants{{library_chooses, "-", {}}};
-    auto const& asked = run.options.divisions;
+    auto const& asked = study_options().divisions;
     for (auto const& words : asked.empty() ? all_divisions : asked)
         variants.push_back({words, "-", division_hints(words)});
     if (!run.options.no_peer) variants.push_back({own_calls, "-", {"sluice=disable"}});

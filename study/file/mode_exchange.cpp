@@ -35,12 +35,12 @@ Variant variant_of(std::string const& kernel, std::string const& throttle) {
 
 /// Each kernel with the throttle that the library chooses, then the sweep of throttles with one.
 std::vector<Variant> variants_of(Run const& run) {
-    auto const& o = run.options;
+    auto const& own = study_options();
     std::vector<Variant> variants{variant_of(library_chooses, library_chooses)};
-    for (auto const& kernel : o.kernels) variants.push_back(variant_of(kernel, library_chooses));
-    for (auto const& throttle : o.throttles)
-        variants.push_back(variant_of(o.throttled_kernel, throttle));
-    if (!o.no_peer) variants.push_back(variant_of(own_calls, "-"));
+    for (auto const& kernel : own.kernels) variants.push_back(variant_of(kernel, library_chooses));
+    for (auto const& throttle : own.throttles)
+        variants.push_back(variant_of(own.throttled_kernel, throttle));
+    if (!run.options.no_peer) variants.push_back(variant_of(own_calls, "-"));
     return variants;
 }
 

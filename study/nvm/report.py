@@ -20,7 +20,7 @@ The paper: {NAME}.
   cache in front of it. They are in the tables below where a run has recorded them.
 - **Hosts** are network namespaces of one machine, each link shaped ([nodes](nodes.md)); one more serves the device. The paper's are five
   machines with 1 Gb Ethernet and NFS. All processes share the cores of one machine here.
-- **Programs** are written from their descriptions in the paper (`bench/patterns/applications.hpp`), and run by `sluice bench --mode app`. Sizes are scaled
+- **Programs** are written from their descriptions in the paper (`bench/patterns/applications.hpp`), and run by `sluice bench study --mode app`. Sizes are scaled
   down; ratios of data to cache and of blocks to transfers are kept where they matter.
 - *individual* and *collective* are Sluice's own calls without and with an exchange, forced by hints, *auto* what the library chooses; *mpi-* is the
   MPI's own. Times are medians, from the first process's begin to the last one's end. Figures of the paper have no numbers in its text; where

@@ -62,8 +62,8 @@ class Study:
             file.write(json.dumps(line) + "\n")
 
     def app(self, folder, device, *options):
-        """Words of a run of sluice-bench."""
-        return [tools.command(), "bench", "--mode", "app", "--dir", folder, "--device", device,
+        """Words of a run of sluice-study."""
+        return [tools.command(), "bench", "study", "--mode", "app", "--dir", folder, "--device", device,
                 "--json", self.json, "--thread-level", "multiple", *options]
 
 

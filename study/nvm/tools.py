@@ -59,7 +59,8 @@ def need_device():
 
 
 def need_programs():
-    need(has_program("sluice-bench"), "sluice-bench was not built")
+    need((installation() / "study" / "sluice-study").exists(),
+         "sluice-study was not built (make build TARGETS=study)")
     need(mpiexec(), "no mpiexec")
 
 
@@ -85,7 +86,7 @@ def timed_romio():
         library = programs.preloaded(programs.MPIS[mpi()], Path(__file__).with_name("romio_times.c"))
     except (programs.Missing, OSError, subprocess.SubprocessError) as why:
         raise Missing(f"timers in ROMIO: {why}") from why
-    return ["env", f"LD_PRELOAD={library}", next(installation().glob("libexec/sluice-bench"))]
+    return ["env", f"LD_PRELOAD={library}", installation() / "study" / "sluice-study"]
 
 
 class Failed(Exception):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`sluice bench nvm`: the paper's equations, the report and the pictures of lines that are made up,
-and, where there is a build for MPICH, the mode of sluice-bench that measures. The command is
+and, where there is a build for MPICH, the mode of sluice-study that measures. The command is
 $SLUICE."""
 import json
 import os
@@ -278,7 +278,7 @@ class Emulations(unittest.TestCase):
                 self.assertNotIn(str(left), loops.stdout)
 
 
-@unittest.skipUnless((ROOT / "build/mpich/libexec/sluice-bench").exists(), "no build for MPICH")
+@unittest.skipUnless((ROOT / "build/mpich/study/sluice-study").exists(), "no build for MPICH")
 class Mode(unittest.TestCase):
     def test_all_programs_in_all_ways(self):
         environment = {name: value for name, value in os.environ.items() if name != "SLUICE"}
@@ -286,9 +286,10 @@ class Mode(unittest.TestCase):
             rows = pathlib.Path(folder) / "lines.jsonl"
             done = subprocess.run(
                 [ROOT / "build/env/mpich/bin/mpiexec", "-n", "2", ROOT / "build/mpich/bin/sluice",
-                 "bench", "--mode", "app", "--application", ",".join(APPLICATIONS), "--dir", folder,
-                 "--bytes", "64K", "--transfer", "8K", "--warmup", "0", "--repeat", "1", "--json",
-                 rows, "--way", ",".join((*study.WAYS, "direct")), "--sync", "--reserve"],
+                 "bench", "study", "--mode", "app", "--application", ",".join(APPLICATIONS),
+                 "--dir", folder, "--bytes", "64K", "--transfer", "8K", "--warmup", "0",
+                 "--repeat", "1", "--json", rows, "--way", ",".join((*study.WAYS, "direct")),
+                 "--sync", "--reserve"],
                 text=True, capture_output=True, check=False, timeout=100, env=environment)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             found = [json.loads(line) for line in rows.read_text().splitlines()]

@@ -34,7 +34,7 @@ class Choice(unittest.TestCase):
         mpi = MPIS[cls.mpi]
         with tempfile.TemporaryDirectory(prefix="choice-") as folder:
             into = Path(folder) / "lines.jsonl"
-            words = [mpi.mpiexec, "-n", "2", BUILD / mpi.build / "bin" / "sluice", "bench",
+            words = [mpi.mpiexec, "-n", "2", BUILD / mpi.build / "bin" / "sluice", "bench", "study",
                      *f"--mode choice --no-peer --pattern strided,random --piece 4K --bytes 512K "
                      f"--window 256K,1M --repeat 3 --dir {folder} --json {into}".split()]
             cls.result = subprocess.run([str(word) for word in words], text=True, timeout=100,

@@ -22,8 +22,6 @@ MISSPELT = {
     "merge-trace --hepl": "--help",
     "simulate --cehck": "--check",
     "explain --patern strided": "--pattern",
-    "bench exchange --byets 1": "--bytes",
-    "bench nvm model --profiel x": "--profile",
     "trace --operatoin 1 x": "--operation",
     "tune --comptue sleep": "--compute",
     "try --bandwith 3M": "--bandwidth",
@@ -49,7 +47,6 @@ class Usage(unittest.TestCase):
         for words in (["help"], ["--help"], ["-h"], ["--version"], ["help", "run"],
                       ["run", "--help"], ["run", "-h"], ["info", "--help"], ["info", "-h"],
                       ["simulate", "--help"], ["explain", "--help"], ["explain", "-h"],
-                      ["bench", "exchange", "--help"], ["bench", "nvm", "model", "--help"],
                       *([name, word] for word in ("--help", "-h") for name in
                         ("record", "recover", "merge-trace", "trace", "tune", "try", "report",
                          "darshan"))):
@@ -61,7 +58,6 @@ class Usage(unittest.TestCase):
     def test_bad_usage_ends_with_2(self):
         for words in ([], ["run"], ["run", "--ab", "true"], ["simulate", "--nothing"],
                       ["explain", "--nothing", "1"], ["explain", "--pattern", "nothing"],
-                      ["bench", "exchange", "--bytes", "-1"], ["bench", "nvm", "model", "--x"],
                       ["device", "--print", "nothing"], ["help", "nothing"]):
             with self.subTest(words=words):
                 result = sluice(*words)

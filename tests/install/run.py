@@ -25,8 +25,7 @@ COEXISTENCE = ROOT / "tests" / "coexistence"
 CMAKE = BUILD / "env" / "tools" / "bin" / "cmake"
 MPIS = ("mpich", "openmpi")
 SECONDS = 40
-MISSPELT = {"bench --patern e3sm": "--pattern", "bench storage --deviec x": "--device",
-            "bench overhead --repaet 1": "--repeat", "calibrate --dri .": "--dir",
+MISSPELT = {"bench --patern e3sm": "--pattern", "calibrate --dri .": "--dir",
             "replay x --dri y": "--dir", "device --profle x": "--profile"}
 WHERE = """
 from mpi4py import MPI
@@ -215,8 +214,7 @@ def own_programs(installed, mpi):
     other = MPIS[1 - MPIS.index(mpi)]
     started = [(("calibrate", "--dir", installed.folder), {})]
     if mpi == "mpich":
-        started += [(("bench", "storage"), {}), (("bench", "--repeat", "1"), {"SLUICE": "off"}),
-                    (("bench", "overhead"), {"SLUICE": "off"})]
+        started += [(("bench", "--repeat", "1"), {"SLUICE": "off"})]
     for words, settings in started:
         said = installed.run(mpi, installed.command, *words, SLUICE_MPI=other, **settings)
         expect(said, "^sluice: .*(a job of its own|but its MPI is another one)", "^exit code [1-9]")

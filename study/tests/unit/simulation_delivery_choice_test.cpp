@@ -1,8 +1,8 @@
 // The library's choice of who sends, in which order and how many at once, on machines and patterns
 // drawn from a seed, beside the best of what hints can force. `sluice bench exchange
 // --choices` does the same for more of them.
-#include "tests/unit/sanitizers.hpp"
 #include "study/exchange/drawn.hpp"
+#include "tests/unit/sanitizers.hpp"
 
 #include <gtest/gtest.h>
 

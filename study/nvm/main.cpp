@@ -1,9 +1,9 @@
-// `sluice bench nvm`: becomes the study of the NVM paper, a Python program. What that asks of the
-// paper's equations is answered here, by `sluice bench nvm model`.
+// sluice-nvm (`sluice bench nvm`): becomes the study of the NVM paper, a Python program. What that
+// asks of the paper's equations is answered here, by `sluice bench nvm model`.
 #include "base/machine.hpp"
+#include "study/nvm/paper_model.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "study/nvm/paper_model.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -13,6 +13,7 @@
 #include <functional>
 #include <sstream>
 #include <unistd.h>
+#include <vector>
 
 namespace sluice {
 namespace {
@@ -139,22 +140,25 @@ int model(int argc, char** argv) {
     return answer(question), 0;
 }
 
-}  // namespace
-
-int command_nvm(int argc, char** argv) {
-    if (argc > 0 && std::strcmp(argv[0], "model") == 0) return model(argc - 1, argv + 1);
-    std::string python = "python3", study = installation() + "/share/sluice/study/study.py";
-    if (access(study.c_str(), R_OK) != 0) {
-        std::fprintf(stderr, "sluice bench nvm: %s is missing\n", study.c_str());
+/// Becomes the study, which lies beside this program.
+int study(int argc, char** argv) {
+    std::string python = "python3", program = folder_of(own_program()) + "/nvm/study.py";
+    if (access(program.c_str(), R_OK) != 0) {
+        std::fprintf(stderr, "sluice bench nvm: %s is missing\n", program.c_str());
         return 1;
     }
     setenv("SLUICE_COMMAND", (installation() + "/bin/sluice").c_str(), 1);
-    // "bench", "nvm" before the arguments make room for the two names.
-    argv -= 2;
-    argv[0] = python.data(), argv[1] = study.data();
-    execvp(argv[0], argv);
+    std::vector<char*> words{python.data(), program.data()};
+    words.insert(words.end(), argv, argv + argc + 1);  // With the null pointer at their end.
+    execvp(words[0], words.data());
     std::fprintf(stderr, "sluice bench nvm: cannot run python3: %s\n", std::strerror(errno));
     return 1;
 }
 
+}  // namespace
 }  // namespace sluice
+
+int main(int argc, char** argv) {
+    if (argc > 1 && std::strcmp(argv[1], "model") == 0) return sluice::model(argc - 2, argv + 2);
+    return sluice::study(argc - 1, argv + 1);
+}

@@ -1,9 +1,10 @@
-// `sluice bench exchange`: the kernels of the exchange against each other, in simulation.
+// sluice-exchange (`sluice bench exchange`): the kernels of the exchange against each other, in
+// simulation.
 #include "base/byte_count.hpp"
 #include "device/model/device_file.hpp"
+#include "study/exchange/exchange.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
-#include "study/exchange/exchange.hpp"
 
 #include <cstring>
 #include <sstream>
@@ -79,9 +80,8 @@ bool take(ExchangeOptions& options, std::string const& name, std::string const& 
     return !options.ranks.empty();
 }
 
-}  // namespace
-
-int command_exchange(int argc, char** argv) {
+/// The exit code.
+int compare_exchanges(int argc, char** argv) {
     if (argc > 0 && asks_for_help(argv[0])) return tell(usage);
     ExchangeOptions options;
     for (int i = 0; i < argc; ++i) {
@@ -116,4 +116,7 @@ int command_exchange(int argc, char** argv) {
     return std::max({swept, compared, beside});
 }
 
+}  // namespace
 }  // namespace sluice
+
+int main(int argc, char** argv) { return sluice::compare_exchanges(argc - 1, argv + 1); }
