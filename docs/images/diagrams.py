@@ -174,7 +174,7 @@ def rounds():
 
 def layers():
     figure, axes = board(80, 36, "Folders of the sources: green ones are pure, yellow ones reach the outside")
-    rows = (((2, 76, "programs: tools, bench, device/fuse", "#eef3f7"),),
+    rows = (((2, 76, "programs: tools, bench, device/fuse; study", "#eef3f7"),),
             ((2, 49, "src/mpi: interposed functions, requests, progress", "#eef3f7"),
              (53, 25, "simulate: the outside\nin virtual time", "#eef3f7")),
             ((2, 25, "src/transport\nmessages, doorbells", "#fdf3e3"),
