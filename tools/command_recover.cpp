@@ -33,7 +33,7 @@ struct Options {
 };
 
 /// A journal of the folder that this call may work on.
-struct Candidate {
+struct ChosenJournal {
     std::string path;
     Descriptor descriptor;
     MappedJournal journal;
@@ -162,9 +162,9 @@ private:
 };
 
 /// Those that nobody holds and that are of this host. Says what becomes of the others.
-std::vector<Candidate> candidates(Options const& options, int& problems) {
+std::vector<ChosenJournal> candidates(Options const& options, int& problems) {
     Error error;
-    std::vector<Candidate> chosen;
+    std::vector<ChosenJournal> chosen;
     std::string const host = origin_here(-1).host;
     for (FoundJournal& one : journals_in(options.folder, error)) {
         char const* const path = one.file.path.c_str();
@@ -196,9 +196,9 @@ std::vector<Candidate> candidates(Options const& options, int& problems) {
     return chosen;
 }
 
-Bytes list(std::vector<Candidate> const& chosen) {
+Bytes list(std::vector<ChosenJournal> const& chosen) {
     Bytes all = 0;
-    for (Candidate const& one : chosen) {
+    for (ChosenJournal const& one : chosen) {
         std::map<std::string, std::pair<std::int64_t, Bytes>> files;
         for (JournalRecord const& record : records_of(one.journal.bytes())) {
             auto& [writes, bytes] = files[record.path];
@@ -277,11 +277,11 @@ ReplayOutcome complete(std::span<MappedJournal const> journals, Bytes all, Optio
     return outcome;
 }
 
-int recover(std::vector<Candidate> chosen, Options const& options, int problems) {
+int recover(std::vector<ChosenJournal> chosen, Options const& options, int problems) {
     Bytes const all = list(chosen);
     if (options.only_lists || chosen.empty()) return problems > 0;
     std::vector<MappedJournal> journals;
-    for (Candidate& one : chosen) journals.push_back(std::move(one.journal));
+    for (ChosenJournal& one : chosen) journals.push_back(std::move(one.journal));
     auto const outcome = complete(journals, all, options);
     std::printf("%lld writes, %.1f MiB, are in their files\n",
                 static_cast<long long>(outcome.writes),
