@@ -17,8 +17,8 @@ public:
     void clear() noexcept;
 
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
-    /// Whether a byte belongs to both for sure. Of what a layout spreads its first byte counts:
-    /// the layouts of two blocks may take turns.
+    /// True if the two certainly overlap. Of a block with a layout only the first byte is compared,
+    /// so an overlap may be missed: the layouts of two blocks may interleave.
     [[nodiscard]] bool shares_memory_with(Blocks const& other) const;
     /// The memory of these positions where they lie together, else null.
     [[nodiscard]] std::byte* contiguous(Bytes at, Bytes bytes) const noexcept {

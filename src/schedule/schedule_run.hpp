@@ -29,7 +29,7 @@ public:
     /// not begun: it comes to start() again.
     virtual bool start(Op const& op, Effect& effect) = 0;
     virtual bool finish(Op const& op, Effect& effect) = 0;
-    /// What an op that is asked again stands at and needs, for people.
+    /// For log lines: the current value of the counter that the op waits for, and the value needed.
     [[nodiscard]] virtual std::string standing(Op const& op) const = 0;
     [[nodiscard]] virtual bool asked_again(Op const& op) const noexcept {
         return op.kind == OpKind::await;

@@ -1,7 +1,8 @@
 // Linger says how long a process goes on making progress on its fabric when all its messages are
 // complete. A provider may say that bytes are sent and hold them back: `tcp` copies the end of a
-// write where a connection takes no more, and it goes when somebody makes progress. Who is written
-// to shows its memory and takes it, so a time is enough; of short messages the credits tell.
+// write where a connection takes no more, and sends the copy when this process makes progress. The
+// receiver has posted the memory for such a write, so a limited time is enough. Credits tell when
+// short messages have come.
 #pragma once
 #include "schedule/port.hpp"
 

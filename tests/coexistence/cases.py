@@ -134,7 +134,8 @@ def cases_of_romio_hints():
                settings={"SLUICE_HINTS": "cb_buffer_size=16384"})
     yield case("sluice disable", "sluice disable", "", BY_MPI)
     yield case("nonsense", "sluice_domains many", "", "rank 1: sluice_domains=auto",
-               "^sluice: hint of the system sluice_domains=many is not understood", BY_SLUICE)
+               r"^sluice: file of hints \(\$ROMIO_HINTS or /etc/romio-hints\): "
+               "sluice_domains=many is not understood", BY_SLUICE)
     yield case("romio_no_indep_rw", "romio_no_indep_rw true", "romio_cb_read disable",
                "rank 1: romio_cb_write=enable", "rank 1: romio_cb_read=enable", BY_SLUICE)
     # Libraries lay their files out after the stripes: no other ones than the MPI says.

@@ -16,7 +16,7 @@ struct Costs {
     bool operator==(Costs const&) const = default;
 };
 
-/// The exchange of one window at one aggregator, as the exchange of summaries lets expect it.
+/// Estimated traffic of one window at one aggregator, from the merged summary.
 struct Traffic {
     double ranks = 0;     ///< Of other nodes, with bytes in the window.
     double nodes = 0;     ///< Other nodes, with bytes in it: a guess between one and all.

@@ -238,7 +238,7 @@ void Operation::start_decided() {
     state_.plan = make_plan(decision_, summary_exchange_, *execution_context_.topology,
                             execution_context_.limits, weights_.get());
     bool const failed = summary_exchange_.status != Status::ok;
-    // Where a message failed a rank is lost, and nobody may wait for all of them.
+    // A failed message means a lost rank; the remaining ranks must not wait for it.
     bool const owed = failed && call_.ordered && summary_exchange_.status != Status::other;
     if (summary_exchange_.pending == 0 && (summary_exchange_.bytes == 0 || (failed && !owed))) {
         return finish();

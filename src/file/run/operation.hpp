@@ -24,9 +24,9 @@ enum class Stage : std::uint8_t {
 };
 
 char const* describe(Stage stage) noexcept;
-/// In a trace; none of those in which nothing happens.
+/// The stage's kind in a trace; `none` for `waiting` and `complete`.
 [[nodiscard]] TraceKind kind_of(Stage stage) noexcept;
-/// The same of an operation, by what all ranks brought.
+/// The operation's kind in a trace, from the merged summary of all ranks.
 [[nodiscard]] TraceKind kind_of(Summary const& all, Direction way) noexcept;
 
 class Operation;

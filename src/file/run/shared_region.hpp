@@ -23,7 +23,7 @@ inline constexpr std::int64_t board_count = 2 * operations_under_way;
 
 struct alignas(64) Counter {
     std::atomic<std::int64_t> value;
-    std::atomic<std::int64_t> wanted;    ///< Nobody waits for less; not kept for `turn`.
+    std::atomic<std::int64_t> wanted;    ///< The least that a waiter needs; unused for `turn`.
     std::atomic<std::uint64_t> waiters;  ///< Ranks to ring: bit = local index mod 64.
     /// Of `turn`: the collective buffer of the round, counted from 1; 0: it has none. It lies
     /// beside what every rank that needs it has just looked at.

@@ -30,11 +30,11 @@ private:
     std::uint64_t opening_;
 };
 
-/// Tells the keeper of each rank of those of the others. Null, on all ranks, where these are not
-/// all ranks of the program, are on several nodes, or some of them cannot reach the journals of
-/// others; also where some have no journal in memory, unless none has: then nothing outlives its
-/// rank, and no order is lost. `node_bytes`: of write-behind, the same on all ranks; `opening`: see
-/// AgreedOpen::number. Collective over the team's communicator; blocks.
+/// Gives each rank's keeper the addresses of all other keepers. Null, on all ranks, where the
+/// team's ranks are not all ranks of the program, lie on several nodes, or cannot reach each
+/// other's journals; also where some have no journal in memory, unless none has one: then nothing
+/// outlives its rank, and no order is lost. `node_bytes`: of write-behind, the same on all ranks;
+/// `opening`: see AgreedOpen::number. Collective over the team's communicator; blocks.
 [[nodiscard]] std::shared_ptr<OrderedCalls> introduce_keepers(Team& team, Bytes node_bytes,
                                                               std::uint64_t opening);
 

@@ -44,7 +44,8 @@ void hear_system_hints(FileHints& hints, std::string const& text) {
     PageCache const page_cache = hints.page_cache;
     hints = read_hints_behind(hints_in_lines(text), hints, complaints);
     hints.page_cache = page_cache;
-    for (auto const& complaint : complaints) warn("hint of the system " + complaint.text);
+    for (auto const& complaint : complaints)
+        warn("file of hints ($ROMIO_HINTS or /etc/romio-hints): " + complaint.text);
 }
 
 std::vector<Rank> agreed_aggregators(Placement const& placement, Team const& team) {

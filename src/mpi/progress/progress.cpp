@@ -193,7 +193,7 @@ bool Progress::has_helper() {
     return helper_.joinable();
 }
 
-/// It is busy before the inbox is seen empty: else the helper might find nothing to do.
+/// Sets busy_ before the inbox becomes empty; otherwise the helper could see neither and sleep.
 void Progress::take_inbox() {
     std::lock_guard const lock(inbox_mutex_);
     for (auto& [hook, append] : inbox_) {

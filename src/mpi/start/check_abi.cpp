@@ -187,8 +187,9 @@ void check_constants() {
     int major = 0, minor = 0;
     PMPI_Abi_get_version(&major, &minor);
     if (major == MPI_ABI_VERSION && numbers_agree()) return;
-    refuse("built for other numbers of the standard ABI's constants than the MPI's: use the "
-           "sluice command of that MPI's build");
+    refuse(
+        "built with another mpi.h: constants of the standard ABI differ from this MPI's; use the "
+        "sluice command of this MPI's build");
 #endif
 }
 
