@@ -72,6 +72,17 @@ SEES_MPI = ("src/mpi/", "src/transport/mpi", "bench/", "study/", "tools/calibrat
             "tests/mpi/", "tests/nodes/", "examples/", "include/sluice/", *SMALL_PROGRAMS)
 MPI_HEADER = re.compile(r"mpi\.h$|transport/mpi")
 
+# What may answer whether an earlier call still owes bytes: three orders, and no other (decision
+# 0057). Name -> the files of src that may use it. Locks of the kernel would be a fourth.
+ORDERS = {
+    r"Conflicts": ("src/file/run/",),
+    r"UnfinishedMarks": ("src/behind/", "src/mpi/behind/"),
+    r"(?:CompletedCalls|OrderedCalls)": ("src/behind/", "src/mpi/behind/",
+                                         "src/mpi/file/agreed_open.hpp"),
+    r"(?:F_OFD_SETLKW?|F_SETLKW?|flock|lockf)": (  # Of atomic mode, of marks, and of own files.
+        "src/storage/range_lock", "src/storage/features.cpp", "src/behind/unfinished_marks.cpp",
+        "src/behind/journal_folder.cpp", "src/system/part_file.cpp"),
+}
 # Private words that the code once had -> the field's (docs/glossary.md says which are ours).
 WORDS = {
     r"cycles?": "round",
@@ -157,6 +168,15 @@ def check_words(path, text):
     for pattern, right in WORDS.items():
         for match in pattern.finditer(text):
             fault(path, line_of(text, match.start()), f'"{match.group()}": say "{right}"')
+
+
+def check_orders(path, name, text):
+    for pattern, places in ORDERS.items():
+        if not name.startswith("src/") or name.startswith(places):
+            continue
+        for match in re.finditer(rf"\b{pattern}\b", without_comments(text)):
+            fault(path, line_of(text, match.start()),
+                  f"{match.group()} is for {', '.join(places)}: no fourth order of calls")
 
 
 def opens_function(head):
@@ -261,6 +281,7 @@ def main():
         if path.suffix in CODE:
             check_layers(path, name, text)
             check_words(path, text)
+            check_orders(path, name, text)
             check_named_headers(path, text)
             check_functions(path, text)
             if name.startswith(OWN_FOLDERS) and not text.startswith(("//", "/*")):
