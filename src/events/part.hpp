@@ -90,7 +90,7 @@ public:
     /// Returns how many events were overwritten before. A last event that is a wait may still
     /// become longer, and is left for the next time, unless `all`.
     [[nodiscard]] std::uint64_t take_new(std::uint64_t& seen, bool all,
-                                         std::vector<TraceEvent>& to) const;
+                                         std::vector<TraceEvent>& to);
 
 private:
     TraceEvent* events_;
