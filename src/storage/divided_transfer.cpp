@@ -26,7 +26,9 @@ void DividedTransfer::work() {
     Batch batch;
     while (take(batch)) {
         Part part(direction_, operation_);
-        while (batch.ask(route_, part)) batch.take(make_request(batch, direction_), part);
+        run_transfer(part, [&] {
+            while (batch.ask(route_, part)) batch.take(make_request(batch, direction_), part);
+        });
         give_back(part);
     }
 }
