@@ -57,17 +57,20 @@ void DividedTransfer::give_back(Part const& part) {
     transfer_.end_of_file = std::min(transfer_.end_of_file, part.end_of_file);
 }
 
-/// One thread at a time, which invites the next.
+/// One thread at a time, which invites the next. Where there is no memory for that, the threads
+/// that there are do it.
 void DividedTransfer::invite() {
+    auto const join = [self = shared_from_this()] {
+        {
+            std::lock_guard const lock(self->mutex_);
+            self->invited_ = false;
+        }
+        self->work();
+    };
     try {
-        invited_ = pool_.offer([self = shared_from_this()] {
-            {
-                std::lock_guard const lock(self->mutex_);
-                self->invited_ = false;
-            }
-            self->work();
-        });
-    } catch (std::bad_alloc const&) {  // Then the threads that there are do it.
+        invited_ = pool_.offer(join);
+    } catch (std::bad_alloc const&) {
+        invited_ = false;
     }
 }
 
