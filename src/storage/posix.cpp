@@ -131,9 +131,10 @@ bool PosixFile::has_device() {
 }
 
 /// Requests that wait for a device gain when several are under way. Writes into the page cache do
-/// not: the system copies those of a file one after the other.
+/// not: the system copies those of a file one after the other. Reads may name the same memory for
+/// all gaps that are read along, so one thread makes their requests.
 bool PosixFile::may_divide(Direction way) {
-    return (way == Direction::read || direct_io_) && has_device();
+    return way == Direction::write && direct_io_ && has_device();
 }
 
 void PosixFile::run(Transfer& transfer) {

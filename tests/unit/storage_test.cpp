@@ -109,15 +109,17 @@ TEST(DividedTransfer, AllIdleThreadsMakeItsRequests) {
     WorkerPool pool(threads);
     Crowd crowd(threads);
     conformance::Doorbell doorbell;
-    PosixFile file(path, AccessMode::both, {.pool = pool, .faults = &crowd}, doorbell.ringer());
+    PosixFile file(path, AccessMode::both,
+                   {.pool = pool, .page_cache = PageCache::direct_io, .faults = &crowd},
+                   doorbell.ringer());
     if (is_in_memory(open_file(path, AccessMode::read).descriptor.get()))
         GTEST_SKIP() << "these files are in memory only";
     Buffer memory(10'000);
-    ListTransfer read(Direction::read, pieces_of(memory, 100, 1));
-    file.start(read);
-    doorbell.wait_for(read);
-    EXPECT_EQ(read.status(), Status::ok);
-    EXPECT_EQ(read.bytes, 5'000);
+    ListTransfer write(Direction::write, pieces_of(memory, 100, 1));
+    file.start(write);
+    doorbell.wait_for(write);
+    EXPECT_EQ(write.status(), Status::ok);
+    EXPECT_EQ(write.bytes, 5'000);
     EXPECT_EQ(crowd.most(), threads);
 }
 
@@ -129,11 +131,12 @@ TEST(DividedTransfer, MayBeGoneWhenItIsDone) {
     WorkerPool pool(4);
     conformance::Doorbell doorbell;
     for (int i = 0; i < 300; ++i) {
-        PosixFile file(path, AccessMode::both, {.pool = pool}, doorbell.ringer());
-        ListTransfer read(Direction::read, pieces_of(memory, 100, 1));
-        file.start(read);
-        doorbell.wait_for(read);
-        ASSERT_EQ(read.bytes, 300);
+        PosixFile file(path, AccessMode::both, {.pool = pool, .page_cache = PageCache::direct_io},
+                       doorbell.ringer());
+        ListTransfer write(Direction::write, pieces_of(memory, 100, 1));
+        file.start(write);
+        doorbell.wait_for(write);
+        ASSERT_EQ(write.bytes, 300);
     }
 }
 
