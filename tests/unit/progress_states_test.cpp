@@ -1,5 +1,5 @@
-// The state machines of progress: what a driving thread does between attempts, and that no work is
-// left to a helper that sleeps, in every order in which the helper and a caller can meet.
+// The state machines of progress: what a driving thread does between attempts, and when the helper
+// drives, looks for work and sleeps.
 #include "mpi/progress/progress_states.hpp"
 
 #include "mpi/progress/stall_texts.hpp"
@@ -143,105 +143,6 @@ TEST(HelperState, WorkIsSeenInEveryState) {
         HelperState state;
         for (int step = 0; step < steps; ++step) (void)state.after({.now = step == 0 ? 1. : 2.});
         EXPECT_EQ(state.after({.has_work = true, .now = 3}), State::driving) << steps;
-    }
-}
-
-/// The helper and a caller, step by step: each step is one access to memory that both see, as in
-/// Progress::help(), and as in Progress::call_helper() by a caller that begins something, or as in
-/// Progress::stop_driving() by one that leaves work behind.
-struct Meeting {
-    HelperState machine;
-    State state = State::driving, published = State::driving;
-    int helper_step = 0, caller_step = 0, calls = 0, seen_calls = 0, answered = 0;
-    bool drives = false;  ///< The caller, before its first step.
-    bool busy = false;    ///< There is work.
-    bool seen_busy = false, seen_driven = false, seen_looking = false;
-    double now = 0;
-
-    [[nodiscard]] bool sleeps() const { return helper_step == 3 && calls == seen_calls; }
-
-    /// `late`: the time to doze is over. Each loop of the helper: its calls, the work, its state.
-    void step_helper(bool late) {
-        switch (helper_step) {
-        case 0:
-            seen_calls = calls;
-            break;
-        case 1:
-            seen_busy = busy;
-            seen_driven = drives;
-            break;
-        case 2:
-            if (late) now += 1;
-            state = machine.after({seen_calls != answered, seen_busy, seen_driven, now});
-            answered = seen_calls;
-            published = state;
-            if (state == State::asleep) {
-                helper_step = 3;  // It wakes when the calls are others than it saw.
-                return;
-            }
-            break;
-        default:
-            break;
-        }
-        helper_step = (helper_step + 1) % (helper_step == 3 ? 4 : 3);
-    }
-    void step_caller() {
-        switch (caller_step++) {
-        case 0:
-            busy = true;
-            drives = false;
-            break;
-        case 1:
-            seen_looking = HelperState::looks_soon(published);
-            break;
-        case 2:
-            calls += !seen_looking;
-            break;
-        default:
-            break;
-        }
-    }
-};
-
-/// A helper that was just called, as by the start of a nonblocking operation.
-Meeting called(Meeting at) {
-    for (double const time : {1, 2, 5, 5})
-        at.state = at.published = at.machine.after({.now = time});
-    EXPECT_EQ(at.state, State::asleep);
-    at.calls = 1;
-    at.now = 6;
-    return at;
-}
-
-/// All interleavings from here on. The caller's work must not stay with a helper that sleeps.
-void walk(Meeting const& at, int helper_steps, int& ends) {
-    bool const caller_done = at.caller_step == 3;
-    if (helper_steps == 0 || (caller_done && at.sleeps())) {
-        ++ends;
-        ASSERT_FALSE(caller_done && at.sleeps());
-        return;
-    }
-    if (!caller_done) {
-        Meeting next = at;
-        next.step_caller();
-        walk(next, helper_steps, ends);
-    }
-    for (bool const late : {false, true}) {
-        if (at.sleeps() || (late && at.helper_step != 2)) continue;
-        Meeting next = at;
-        next.step_helper(late);
-        walk(next, helper_steps - 1, ends);
-    }
-}
-
-TEST(HelperState, NoWorkIsLeftToAHelperThatSleeps) {
-    for (bool const drives : {false, true}) {
-        Meeting start;
-        start.drives = start.busy = drives;
-        int ends = 0;
-        walk(start, 16, ends);
-        walk(called(start), 16, ends);
-        EXPECT_GT(ends, 100);
     }
 }
 

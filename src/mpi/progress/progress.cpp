@@ -1,15 +1,15 @@
-// The loop of a caller that drives, the loop of the helper thread, and the list of what has
-// something under way, which they share. See progress.hpp.
+// The loop of a caller that drives, the loop of the helper thread, and what both share. See
+// progress.hpp.
 #include "mpi/progress/progress.hpp"
 
 #include "mpi/events/traced_wait.hpp"
+#include "system/cpu_pause.hpp"
 #include "system/environment.hpp"
 #include "system/library_thread.hpp"
 #include "system/log.hpp"
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
+#include <chrono>
+#include <sched.h>
 #include <utility>
 
 namespace sluice {
@@ -20,6 +20,9 @@ constexpr double poll_seconds = 30e-6;
 constexpr double long_poll_seconds = 1e-3;
 constexpr double helper_sleep_seconds = 1.0;  ///< While only rings are awaited.
 constexpr double sleep_until_called = 3600;
+constexpr double idle_poke_seconds = 20e-6;
+/// At the end of progress: for what peers need, and for what the network may hold back.
+constexpr double finish_seconds = 5, linger_seconds = 0.1;
 
 thread_local bool this_is_the_helper = false;
 
@@ -34,19 +37,26 @@ SharedMemory doorbell_memory() {
     return std::move(*own);
 }
 
-}  // namespace
-
-/// Ends the job where there is no memory amid an operation: what was begun can neither be
-/// ended nor given up alone, as other ranks take part, and they would wait for ever.
-bool Progress::move(ProgressHook& hook) noexcept {
-    try {
-        return hook.progress();
-    } catch (std::exception const& error) {
-        std::fprintf(stderr, "sluice: rank %d cannot go on with an operation: %s\n", world_rank(),
-                     error.what());
-        std::abort();
+/// The program may have given the MPI many messages, and one call may move no more than one. But
+/// peers wait for a thread that is not idle. Returns the time.
+double poke_mpi(Wait const& wait, Clock& clock, bool is_idle) {
+    double const until = is_idle ? clock.now() + idle_poke_seconds : 0;
+    for (;;) {
+        wait.poke();
+        if (double const now = clock.now(); now >= until) return now;
     }
 }
+
+template <class IsLeft> void poll_while(Progress& progress, IsLeft const& is_left, double seconds) {
+    SteadyClock clock;
+    double const begin = clock.now();
+    while (is_left() && clock.now() - begin < seconds) {
+        progress.poll_all();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+}  // namespace
 
 bool is_helper() noexcept { return this_is_the_helper; }
 
@@ -55,76 +65,63 @@ Progress& Progress::instance() {
     return *only;
 }
 
-Progress::Progress() : page_(doorbell_memory()), moved_at_(clock_.now()) { exists_ = true; }
+Progress::Progress() : page_(doorbell_memory()), stalls_(clock_.now()) { exists_ = true; }
 
 void Progress::submit(ProgressHook& hook, std::function<void()> append, bool background) {
     {
         std::lock_guard const lock(inbox_mutex_);
         inbox_.emplace_back(&hook, std::move(append));
-        inbox_full_ = true;
+        wakeup_.set_inbox_full(true);
     }
     if (hook.waits_for_devices()) helper_wakeups_.let_preempt(true);
     if (!background) return;
-    ring_helper();
+    call_helper();
     ring();
 }
 
-/// A helper that looks by itself, and soon, need not be woken.
-void Progress::ring_helper() {
-    if (helper_looks_soon()) return;
-    start_helper();
-    notify(helper_calls_);
-    ring_sleeper();
+void Progress::call_helper() {
+    if (wakeup_.looks_soon()) return;
+    {
+        std::lock_guard const lock(helper_mutex_);
+        (void)has_helper();
+    }
+    wakeup_.call();
+    ring_for_network();
 }
 
-/// One that drives other operations may sleep where the network does not wake it, or for longer
-/// than what waits for room can. It stores what it watches before it looks at the network once
-/// more, and the network's state was stored before this: one of both sees what the other stored.
-void Progress::ring_sleeper() noexcept {
-    if (source_need() > helper_watches_) ring();
+/// A helper that drives other operations may sleep where the network does not wake it, or for
+/// longer than what waits for room can.
+void Progress::ring_for_network() noexcept {
+    if (wakeup_.watches_less_than(network_.need())) ring();
 }
 
-Progress::SourceNeed Progress::source_need() const noexcept {
-    if (!source_is_busy()) return SourceNeed::nothing;
-    return source_->waits_for_room() ? SourceNeed::short_sleeps : SourceNeed::descriptor;
-}
-
+/// A helper that drives may sleep for long, and would see too late what rings no doorbell.
 void Progress::move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock) {
     begins_.store(begins_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    bool const moved = move(hook);
-    if (moved && drivers_ > 0) ring();  // It may be another thread's operation that is complete.
+    bool const moved = ActiveHooks::move(hook);
+    if (moved && wakeup_.drivers() > 0) ring();  // Another thread's operation may be complete.
     if (!hook.idle()) {
         keep(hook);
-    } else if (drop(hook); !busy_ || !hooks_.empty()) {
+    } else if (drop(hook); !wakeup_.busy() || !hooks_.empty()) {
         lock.unlock();
-        return ring_sleeper();
+        return ring_for_network();
     }
-    call_helper(hook, std::move(lock));
+    if (wakeup_.looks_soon()) return;
+    bool const must_look = hook.due() > 0 || hook.must_look_again();
+    lock.unlock();
+    call_helper();
+    if (must_look) ring();
 }
 
 void Progress::poll_once(ProgressHook& hook) {
-    if (!move(hook)) return;
-    if (drivers_ > 1) ring();  // As above.
+    if (!ActiveHooks::move(hook)) return;
+    if (wakeup_.drivers() > 1) ring();  // As above.
     if (hook.idle()) drop(hook);
-}
-
-/// The helper looks at busy_ once more after it published that it dozes no longer, and busy_ was
-/// stored before this thread looks at the helper's state: one of both sees what the other stored. A
-/// helper that drives may sleep for long, and would see too late what rings no doorbell.
-void Progress::call_helper(ProgressHook& hook, std::unique_lock<std::mutex> lock) {
-    if (helper_looks_soon()) return;
-    bool const must_look = hook.due() > 0 || hook.must_look_again();
-    lock.unlock();
-    ring_helper();
-    if (must_look) ring();
 }
 
 void Progress::use(EventSource& source) {
     std::lock_guard const lock(mutex_);
-    source_ = &source;
-    if (source.descriptor() < 0) return;
-    wake_socket_ = std::make_unique<WakeSocket>(doorbell());
-    if (!wake_socket_->is_open()) wake_socket_.reset();
+    network_.use(source, doorbell());
 }
 
 void Progress::forget(ProgressHook const& hook) {
@@ -132,45 +129,23 @@ void Progress::forget(ProgressHook const& hook) {
     drop(hook);
 }
 
+/// A helper that took the core of a rank that computes would only copy a little earlier what that
+/// rank can copy in its wait. submit() has chosen for what lies in the inbox.
 void Progress::keep(ProgressHook& hook) {
-    if (std::find(hooks_.begin(), hooks_.end(), &hook) == hooks_.end()) {
-        hooks_.push_back(&hook);
-        choose_wakeups();
+    if (hooks_.add(hook)) {
+        bool const waits = hooks_.any_waits_for_devices();
+        if (waits || !wakeup_.inbox_full()) helper_wakeups_.let_preempt(waits);
     }
     note_busy();
-    if (settings().stall_seconds > 0) moved_at_ = clock_.now();
+    if (settings().stall_seconds > 0) stalls_.moved(clock_.now());
 }
 
-/// A helper that took the core of a rank that computes would only copy a little earlier what that
-/// rank can copy in its wait. What lies in the inbox has chosen in submit().
-void Progress::choose_wakeups() {
-    bool const waits = std::any_of(hooks_.begin(), hooks_.end(), [](ProgressHook const* hook) {
-        return hook->waits_for_devices();
-    });
-    if (waits || !inbox_full_) helper_wakeups_.let_preempt(waits);
-}
-
-/// What the last operation sent is mostly complete at once, and to ask the network costs less than
-/// to wake the helper for it.
-void Progress::ask_source() {
-    if (source_ && source_->has_unsent()) source_->progress();
-}
-
-/// Costs a look where nothing changes.
-void Progress::note_busy() {
-    bool const busy = !hooks_.empty() || source_is_busy();
-    if (busy_.load(std::memory_order_relaxed) != busy) busy_ = busy;
-}
+void Progress::note_busy() { wakeup_.set_busy(!hooks_.empty() || network_.is_busy()); }
 
 void Progress::drop(ProgressHook const& hook) {
-    std::erase(hooks_, &hook);
-    ask_source();
+    hooks_.remove(hook);
+    network_.finish_sends();
     note_busy();
-}
-
-void Progress::start_helper() {
-    std::lock_guard const lock(helper_mutex_);
-    (void)has_helper();
 }
 
 /// Does not wait for a thread that ends the helper.
@@ -193,7 +168,7 @@ bool Progress::has_helper() {
     return helper_.joinable();
 }
 
-/// Sets busy_ before the inbox becomes empty; otherwise the helper could see neither and sleep.
+/// See HelperWakeup::set_inbox_full().
 void Progress::take_inbox() {
     std::lock_guard const lock(inbox_mutex_);
     for (auto& [hook, append] : inbox_) {
@@ -201,35 +176,25 @@ void Progress::take_inbox() {
         keep(*hook);
     }
     inbox_.clear();
-    inbox_full_ = false;
+    wakeup_.set_inbox_full(false);
 }
 
 bool Progress::progress() {
-    bool moved = inbox_full_.load(std::memory_order_acquire);
+    bool moved = wakeup_.inbox_full();
     if (moved) take_inbox();
-    if (source_is_busy()) moved |= source_->progress();
-    for (ProgressHook* const hook : hooks_) moved |= move(*hook);
+    moved |= network_.progress();
+    moved |= hooks_.move_all();
     if (moved) {
-        std::erase_if(hooks_, [](ProgressHook const* hook) { return hook->idle(); });
-        if (settings().stall_seconds > 0) moved_at_ = clock_.now();
+        hooks_.remove_idle();
+        if (settings().stall_seconds > 0) stalls_.moved(clock_.now());
     }
-    if (hooks_.empty()) ask_source();
+    if (hooks_.empty()) network_.finish_sends();
     note_busy();
     return moved;
 }
 
-bool Progress::due() const {
-    return std::any_of(hooks_.begin(), hooks_.end(),
-                       [](ProgressHook const* hook) { return hook->due() > 0; });
-}
-
-bool Progress::must_look_again() const {
-    return std::any_of(hooks_.begin(), hooks_.end(),
-                       [](ProgressHook* hook) { return hook->must_look_again(); });
-}
-
 void Progress::drive(Wait const& wait) {
-    ++drivers_;
+    wakeup_.begin_driving();
     std::unique_lock lock(mutex_);
     // Also when a function of the wait throws: the helper waits for the last of those who drive.
     struct Leaving {
@@ -247,8 +212,8 @@ void Progress::drive(Wait const& wait) {
     for (;;) {
         std::uint32_t const seen = doorbell().events.load(std::memory_order_seq_cst);
         PollState::Attempt attempt = make_attempt();
-        traced.after_attempt(attempt.moved, [&](TraceEvent& event) { describe(event); });
-        if (attempt.moved && drivers_ > 1) ring();  // Another thread may wait for what is complete.
+        traced.after_attempt(attempt.moved, [&](TraceEvent& event) { hooks_.describe(event); });
+        if (attempt.moved && wakeup_.drivers() > 1) ring();  // See move_begun().
         if (wait.done && wait.done()) return;
         attempt.message_due |= wait.mpi_often;
         lock.unlock();
@@ -257,10 +222,14 @@ void Progress::drive(Wait const& wait) {
         attempt.now = clock_.now();
         traced.seen(attempt);
         if (wait.poke && attempt.now >= poke_at)
-            poke_at = poke_mpi(wait, is_idle) + PollState::short_sleep;
+            poke_at = poke_mpi(wait, clock_, is_idle) + PollState::short_sleep;
         PollState::Action const action = state.after(attempt);
         if (action == PollState::Action::sleep) {
-            if (wait.released && is_released(wait)) return;
+            if (wait.released) {
+                lock.lock();
+                if (wait.released()) return;
+                lock.unlock();
+            }
             sleep(waiter, seen, state.seconds());
             state.woke();
             traced.woke();
@@ -270,36 +239,45 @@ void Progress::drive(Wait const& wait) {
             is_idle = false;
         }
         lock.lock();
-        if (action == PollState::Action::sleep) watch(clock_.now());
+        if (action == PollState::Action::sleep) stalls_.watch(clock_.now(), hooks_);
     }
 }
 
-/// The mutex is held.
-void Progress::describe(TraceEvent& wait) const {
-    if (!hooks_.empty()) hooks_.front()->describe(wait);
-}
-
-bool Progress::is_released(Wait const& wait) {
-    std::lock_guard const lock(mutex_);
-    return wait.released();
-}
-
-/// The mutex is held.
 PollState::Attempt Progress::make_attempt() {
     PollState::Attempt attempt;
     attempt.moved = progress();
-    attempt.looks_again = !attempt.moved && must_look_again();
-    attempt.message_due = due();
+    attempt.looks_again = !attempt.moved && hooks_.any_must_look_again();
+    attempt.message_due = hooks_.any_is_due();
     return attempt;
+}
+
+/// What comes before the next attempt, but for a sleep.
+void Progress::prepare(PollState::Action action, PollState const& state,
+                       EventWaiter& waiter) const noexcept {
+    if (action == PollState::Action::attempt) waiter.withdraw();
+    if (action == PollState::Action::announce) waiter.announce(state.is_long());
+    if (action != PollState::Action::poll) return;
+    // Another attempt is cheaper than a sleep; where ranks share cores, let another one run.
+    if (may_spin_ && !is_helper())
+        cpu_pause();
+    else
+        sched_yield();
+}
+
+/// The network may have become busier since the last attempt.
+void Progress::sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max) {
+    SourceNeed const need = network_.need();
+    auto const needed = [this] { return network_.need(); };
+    if (is_helper() ? !wakeup_.watch(need, needed) : needed() > need) return waiter.withdraw();
+    network_.sleep(waiter, need, seen, seconds_max);
 }
 
 /// What is left is the helper's. Without one a caller that has completed all of its operations
 /// stays until the network has taken what peers need for theirs.
 void Progress::stop_driving(std::unique_lock<std::mutex> lock) {
-    bool const is_last = --drivers_ == 0;
-    bool const work_left = busy_ || inbox_full_;
+    bool const must_call = wakeup_.end_driving();
     if (lock) lock.unlock();
-    if (is_last && work_left) ring_helper();
+    if (must_call) call_helper();
     if (needs_callers()) finish_sends();
 }
 
@@ -314,16 +292,10 @@ void Progress::help() {
     EventWaiter waiter(doorbell());
     PollState polling({.poll_seconds = 0, .sleep_seconds = helper_sleep_seconds});
     HelperState state;
-    std::uint32_t answered = 0;
     TracedWait traced;
     while (!stopping_) {
-        std::uint32_t const calls = helper_calls_.events.load(std::memory_order_seq_cst);
-        bool const called = std::exchange(answered, calls) != calls;
-        bool const caller_drives = drivers_ > 0;
-        bool const has_work = inbox_full_ || busy_;  // See take_inbox().
         double const time = clock_.now();
-        auto const now = state.after({called, has_work, caller_drives, time});
-        if (helper_state_ != now) helper_state_ = now;
+        auto const now = wakeup_.look(state, time);
         if (now == HelperState::State::driving) {
             help_once(waiter, polling, traced);
             continue;
@@ -332,8 +304,7 @@ void Progress::help() {
         waiter.withdraw();  // It sleeps on another event count.
         polling.reset();
         if (now == HelperState::State::leaving) continue;
-        wait_for_event(helper_calls_, calls,
-                       HelperState::looks_soon(now) ? state.seconds(time) : sleep_until_called);
+        wakeup_.wait(HelperState::looks_soon(now) ? state.seconds(time) : sleep_until_called);
     }
     helper_wakeups_.end();
 }
@@ -346,35 +317,52 @@ void Progress::help_once(EventWaiter& waiter, PollState& polling, TracedWait& tr
     {
         std::lock_guard const lock(mutex_);
         attempt = make_attempt();
-        traced.after_attempt(attempt.moved || !busy_, [&](TraceEvent& event) { describe(event); });
+        traced.after_attempt(attempt.moved || !wakeup_.busy(),
+                             [&](TraceEvent& event) { hooks_.describe(event); });
         attempt.now = clock_.now();
         traced.seen(attempt);
-        if (!attempt.moved) watch(attempt.now);
+        if (!attempt.moved) stalls_.watch(attempt.now, hooks_);
     }
     PollState::Action const action = polling.after(attempt);
     if (action != PollState::Action::sleep) return prepare(action, polling, waiter);
     sleep(waiter, seen, polling.seconds());
-    helper_watches_ = SourceNeed::short_sleeps;
+    wakeup_.watch_all();
     polling.woke();
     traced.woke();
-}
-
-void Progress::watch(double now) {
-    double const limit = settings().stall_seconds;
-    if (limit <= 0 || now - moved_at_ < limit) return;
-    moved_at_ = now;
-    std::vector<std::string> stalled;
-    for (ProgressHook const* const hook : hooks_) stalled.push_back(hook->describe());
-    for (auto const& text : stalls_.unknown(std::move(stalled))) {
-        warn("rank " + std::to_string(world_rank()) + " made no progress for " +
-                 std::to_string(static_cast<int>(limit)) + " s: " + text,
-             true);
-    }
 }
 
 double Progress::helper_seconds() {
     std::lock_guard const lock(helper_mutex_);
     return helper_.joinable() ? processor_seconds(helper_) : 0;
+}
+
+void Progress::stop() {
+    if (!exists_) return;
+    Progress& all = instance();
+    all.finish_sends();
+    poll_while(all, [&] { return all.network_.is_busy(); }, linger_seconds);
+    all.end_helper();
+}
+
+/// Operations are complete here before the network has taken all that peers need for theirs. A peer
+/// may begin its own late, but may also wait for the MPI's progress here, so not for long.
+void Progress::finish_sends() {
+    auto const is_needed = [&] {
+        std::lock_guard const lock(mutex_);
+        return hooks_.empty() && (network_.has_unsent() || network_.waits_for_room());
+    };
+    poll_while(*this, is_needed, finish_seconds);
+}
+
+void Progress::end_helper() {
+    std::lock_guard const lock(helper_mutex_);
+    if (!helper_.joinable()) return;
+    stopping_ = true;
+    wakeup_.call();
+    ring();
+    helper_.join();
+    stopping_ = false;  // Another session may follow, and call for a helper again.
+    wakeup_.ended();
 }
 
 }  // namespace sluice

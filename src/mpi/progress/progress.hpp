@@ -3,12 +3,10 @@
 // process's doorbell when nothing moves. While a caller drives, the helper stays away (decisions
 // 0004, 0039).
 #pragma once
-#include "mpi/progress/progress_states.hpp"
-#include "mpi/progress/stall_texts.hpp"
-#include "schedule/progress_hook.hpp"
+#include "mpi/progress/active_hooks.hpp"
+#include "mpi/progress/network_watch.hpp"
 #include "system/clock.hpp"
 #include "system/environment.hpp"
-#include "system/wake_socket.hpp"
 #include "system/wakeups.hpp"
 #include "transport/doorbell.hpp"
 
@@ -84,7 +82,7 @@ public:
     template <class Done> bool poll(ProgressHook& hook, Done done) {
         std::unique_lock lock(mutex_, std::defer_lock);
         if (!may_spin_ || !lock.try_lock()) return done();
-        ++drivers_;  // A helper that slept on the doorbell meanwhile would be rung by each message.
+        wakeup_.begin_driving();  // Each message would ring a helper that sleeps meanwhile.
         for (int left = polls_of_wait; left > 0 && !done(); --left) poll_once(hook);
         stop_driving(std::move(lock));
         return done();
@@ -97,7 +95,9 @@ public:
     /// Whether something is under way that no helper advances, so that MPI_Wait and MPI_Test must,
     /// whatever they are given. Before the first file is opened this costs one load.
     [[nodiscard]] static bool needs_callers() noexcept {
-        return exists_.load(std::memory_order_relaxed) && instance().work_without_helper();
+        if (!exists_.load(std::memory_order_relaxed)) return false;
+        Progress const& all = instance();
+        return all.has_no_helper_ && all.wakeup_.has_work();
     }
 
     /// Whether a helper is there to drive what no call waits for; starts it where there is none.
@@ -117,74 +117,52 @@ public:
 
 private:
     Progress();
-    [[nodiscard]] bool work_without_helper() const noexcept {
-        return has_no_helper_ && (inbox_full_ || busy_);
-    }
-    void finish_sends();
-    void poll_while(std::function<bool()> const& is_left, double seconds);
-    void end_helper();
     [[nodiscard]] EventCount& doorbell() const noexcept { return doorbell_in(page_); }
     static constexpr int polls_of_wait = 100;  ///< They take some microseconds.
 
-    static bool move(ProgressHook& hook) noexcept;
+    // ---- With the mutex held ----
     bool progress();
     void take_inbox();
-    void move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock);
     void keep(ProgressHook& hook);
     void drop(ProgressHook const& hook);
-    void ask_source();
     void note_busy();
-    void choose_wakeups();
     void poll_once(ProgressHook& hook);
-    void stop_driving(std::unique_lock<std::mutex> lock);
-    void call_helper(ProgressHook& hook, std::unique_lock<std::mutex> lock);
-    void ring_helper();
-    [[nodiscard]] bool helper_looks_soon() const noexcept {
-        return HelperState::looks_soon(helper_state_);
-    }
-    [[nodiscard]] bool due() const;
-    [[nodiscard]] bool must_look_again() const;
-    void describe(TraceEvent& wait) const;
-    bool is_released(Wait const& wait);
     PollState::Attempt make_attempt();
-    double poke_mpi(Wait const& wait, bool is_idle);
+
+    // ---- Without it, or until it is released ----
+    void move_begun(ProgressHook& hook, std::unique_lock<std::mutex> lock);
+    void stop_driving(std::unique_lock<std::mutex> lock);
+    void call_helper();
+    void ring_for_network() noexcept;
     void prepare(PollState::Action action, PollState const& state,
                  EventWaiter& waiter) const noexcept;
+    void sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max);
+    void finish_sends();
+
+    // ---- The helper's thread ----
+    bool has_helper();
+    void end_helper();
     void help();
     void help_once(EventWaiter& waiter, PollState& polling, TracedWait& traced);
-    void start_helper();
-    bool has_helper();
-    void watch(double now);
-    /// What a sleep must watch so that the source is moved on in time.
-    enum class SourceNeed : std::uint8_t { nothing, descriptor, short_sleeps };
-    [[nodiscard]] SourceNeed source_need() const noexcept;
-    void ring_sleeper() noexcept;
-    void sleep(EventWaiter& waiter, std::uint32_t seen, double seconds_max);
-    [[nodiscard]] bool source_is_busy() const noexcept { return source_ && source_->is_busy(); }
 
     static inline std::atomic<bool> exists_{false};  ///< instance() was called.
     SharedMemory page_;
-    EventCount helper_calls_{};         ///< Notified when the helper has something to do again.
-    std::mutex mutex_;                  ///< Held by whoever makes progress.
-    std::vector<ProgressHook*> hooks_;  ///< Those with something under way.
-    EventSource* source_ = nullptr;     ///< Set once, before anything of it is under way.
-    std::unique_ptr<WakeSocket> wake_socket_;  ///< The same; null: there is nothing to poll.
+    HelperWakeup<SystemMemory> wakeup_;
+    std::mutex mutex_;   ///< Held by whoever makes progress.
+    ActiveHooks hooks_;  ///< Guarded by mutex_, as is `stalls_`.
+    StallWatchdog stalls_;
+    NetworkWatch network_;
     std::mutex inbox_mutex_;
     std::vector<std::pair<ProgressHook*, std::function<void()>>> inbox_;
-    std::atomic<bool> inbox_full_{false}, busy_{false}, stopping_{false};
+    std::atomic<bool> stopping_{false};
     std::atomic<bool> has_no_helper_{false};  ///< One was needed, and was not started.
-    std::atomic<SourceNeed> helper_watches_{SourceNeed::short_sleeps};  ///< All, while it is awake.
-    std::atomic<HelperState::State> helper_state_{HelperState::State::asleep};
-    std::atomic<int> drivers_{0};
-    std::atomic<std::uint32_t> begins_{0};  ///< The helper sleeps shortly after each.
-    std::uint32_t known_begins_ = 0;        ///< Of begins_; the helper's.
+    std::atomic<std::uint32_t> begins_{0};    ///< The helper sleeps shortly after each.
+    std::uint32_t known_begins_ = 0;          ///< Of begins_; the helper's.
     std::atomic<bool> may_spin_{false};
     std::thread helper_;
     Wakeups helper_wakeups_;   ///< It preempts where something under way waits for devices.
     std::mutex helper_mutex_;  ///< Guards start and stop.
     SteadyClock clock_;
-    double moved_at_ = 0;  ///< For the stall watchdog; guarded by mutex_.
-    StallTexts stalls_;    ///< The same.
 };
 
 /// Whether the calling thread is the helper: no call of the program's is then on its stack.
