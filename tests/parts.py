@@ -13,8 +13,9 @@ class Part:
     installs: bool = False  # It is asked to install packages, as root.
 
 
-def of_lint():
-    return Part({"no-mpi": ("configured",), "mpich": ("configured",)}, ["mpich"])
+def of_lint(*more):
+    return Part({"no-mpi": ("configured",), "mpich": ("configured",)}, ["mpich", *more],
+                installs=bool(more))
 
 
 def of_mpi(mpi, **other):
@@ -22,7 +23,8 @@ def of_mpi(mpi, **other):
 
 
 def all_parts():
-    parts = {"lint": of_lint(), **{f"lint-deep-{n}": of_lint() for n in (1, 2, 3)}}
+    parts = {"lint": of_lint(), "lint-deep-1": of_lint("aarch64"), "lint-deep-2": of_lint(),
+             "lint-deep-3": of_lint()}
     for variant in ("no-mpi", "asan", "tsan"):
         parts[variant] = parts[f"{variant}-long"] = Part({variant: ALL})
     parts["mpich"] = of_mpi("mpich")

@@ -139,7 +139,9 @@ function(sluice_lint)
                     COMMAND python3 ${tests}/clang_tidy.py --deep --share ${share})
     endforeach()
     sluice_test("clang's warnings" PART lint SECONDS 900
-                COMMAND python3 ${tests}/clang_warnings.py)
+                COMMAND python3 ${tests}/other_compilers.py clang)
+    sluice_test("the compiler for aarch64" PART lint-deep-1 SECONDS 900
+                COMMAND python3 ${tests}/other_compilers.py aarch64)
 endfunction()
 
 # What each test of a command, or of what is made of results, reaches besides the command itself.
