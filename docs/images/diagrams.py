@@ -235,7 +235,7 @@ def settings():
 
 
 def where_to_look():
-    figure, axes = board(80, 23, "Run it with SLUICE_STATS=1")
+    figure, axes = board(80, 23, "Run it with SLUICE_LOG=2")
     for number, (sign, meaning) in enumerate((
             ("nothing, or why the\nMPI serves the file", "Nothing changes"),
             ("the program ends\nat MPI_Init", "The program ends\nat MPI_Init"),

@@ -162,7 +162,7 @@ def overview(commands, version):
     page.paragraph("What it does, on an emulated slow device:")
     page.code(["sluice try"])
     page.paragraph("A program of one's own, with a summary of each file at the end:")
-    page.code(["SLUICE_STATS=1 mpiexec -n 4 sluice run ./program"])
+    page.code(["SLUICE_LOG=2 mpiexec -n 4 sluice run ./program"])
     page.see_also(*(f"sluice-{name}(1)" for name in commands.names()), "sluice-environment(7)",
                   "sluice-hints(7)", "sluice_file_statistics(3)")
     return page

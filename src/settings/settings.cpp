@@ -13,10 +13,10 @@ constexpr Knob variables[] = {
      "off: every call goes to the MPI; chain: what Sluice hands on goes to the next preloaded "
      "library, "
      "not to the MPI"},
-    {"SLUICE_LOG", "1", "0: silent, 1: warnings, 2: what is decided, once a file"},
-    {"SLUICE_STATS", "0",
-     "1: rank 0 prints a summary of each file when MPI is finalized; 2: also what each operation "
-     "was estimated to take and took, where the machine is known"},
+    {"SLUICE_LOG", "1",
+     "0: silent; 1: warnings; 2: also a summary of each file when MPI is finalized; 3: also what "
+     "is decided, what was found of the system, and, where the machine is known, what each "
+     "operation was estimated to take and took"},
     {"SLUICE_RECORD", "none",
      "a file: every call on files is recorded into it, also with SLUICE=off; see docs/record.md"},
     {"SLUICE_TRACE", "none",
@@ -193,10 +193,8 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     int const served = reader.word("SLUICE", {"on", "off", "chain"}).value_or(0);
     s.enabled = served != 1;
     s.chain = served == 2;
-    s.log = static_cast<int>(std::min<Bytes>(number("SLUICE_LOG"), 2));
-    Bytes const statistics = number("SLUICE_STATS");
-    s.statistics = statistics != 0;
-    s.each_operation = statistics > 1;
+    auto const all = static_cast<Bytes>(LogLevel::decisions);
+    s.log = static_cast<LogLevel>(std::min(number("SLUICE_LOG"), all));
     s.collectives = number("SLUICE_COLLECTIVES") != 0;
     s.memory_bytes = number("SLUICE_MEMORY");
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));

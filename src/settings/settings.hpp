@@ -40,11 +40,17 @@ struct TraceSetting {
 /// FILE or FILE,SIZE; nothing when it is neither.
 [[nodiscard]] std::optional<TraceSetting> parse_trace(std::string const& text);
 
+/// How much is said, each with what is before it. What SLUICE_LOG says is its number.
+enum class LogLevel : std::uint8_t {
+    silent,
+    warnings,
+    summaries,  ///< Of each file, at the end.
+    decisions,  ///< While the job runs.
+};
+
 struct Settings {
     bool enabled = true;
-    int log = 1;  ///< 0 silent, 1 warnings, 2 what is decided.
-    bool statistics = false;
-    bool each_operation = false;      ///< Also a line of the cost model for each.
+    LogLevel log = LogLevel::warnings;
     bool helper = true;               ///< The helper thread is started.
     bool collectives = false;         ///< MPI's nonblocking collectives are served, too.
     bool chain = false;               ///< Calls go on to the next preloaded library.

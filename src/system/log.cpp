@@ -23,14 +23,14 @@ void say(std::string const& text) { std::fprintf(stderr, "sluice: %s\n", text.c_
 void warn(std::string const& text, bool always) {
     static std::mutex mutex;
     static std::set<std::string> said;
-    if (settings().log < 1 || (!always && world_rank() != 0)) return;
+    if (settings().log < LogLevel::warnings || (!always && world_rank() != 0)) return;
     std::lock_guard const lock(mutex);
     if (!said.insert(text).second && !always) return;
     say(text);
 }
 
 void note(std::string const& text) {
-    if (settings().log > 1 && world_rank() == 0) say(text);
+    if (settings().log >= LogLevel::decisions && world_rank() == 0) say(text);
 }
 
 void tell_complaints() {

@@ -8,7 +8,7 @@ namespace sluice {
 void warn(std::string const& text, bool always = false);
 /// Without a condition: something that was asked for.
 void say(std::string const& text);
-/// A line for SLUICE_LOG=2.
+/// A line for SLUICE_LOG=3.
 void note(std::string const& text);
 /// What cannot be understood of the environment: said once, by rank 0.
 void tell_complaints();

@@ -60,7 +60,7 @@ class Place:
         test = self.build / "tests" / "mpi" / "patterns_test"
         return self.start(self.ranks(2, *prefix, self.build / "bin" / "sluice", "run", test,
                                      "--dir", self.files, "--only", "strided/all"),
-                          SLUICE_LOG="2", **settings)
+                          SLUICE_LOG="3", **settings)
 
     def scratch_files(self):
         found = [path.name for path in self.files.iterdir()] + os.listdir("/dev/shm")

@@ -196,7 +196,7 @@ def cases_of_atomic_mode():
 def cases_of_the_end():
     """In the delete functions of MPI_COMM_SELF files work as before, and HDF5 closes its there."""
     settings = {"behind": {"SLUICE_WRITE_BEHIND": "16M"},
-                "statistics, trace and log": {"SLUICE_STATS": "1", "SLUICE_TRACE": "{path}.json",
+                "statistics, trace and log": {"SLUICE_LOG": "2", "SLUICE_TRACE": "{path}.json",
                                               "SLUICE_RECORD": "{path}.record"},
                 "two nodes": {"SLUICE_TEST": "ranks_per_node=2"},
                 "no helper": {"SLUICE_TEST": "helper=off"}}
@@ -214,8 +214,8 @@ def cases_of_statistics():
     yield Case("statistics of each kind of call", "finalize.c",
                ["2 operations .2 writes, 0 reads", independent,
                 "^  stages, added up over operations that overlap, of the slowest rank: exchange"],
-               "{program} deleted {path}", settings={"SLUICE_STATS": "1"})
-    slow = {"SLUICE_STATS": "1", "SLUICE_WRITE_BEHIND": "16M",
+               "{program} deleted {path}", settings={"SLUICE_LOG": "2"})
+    slow = {"SLUICE_LOG": "2", "SLUICE_WRITE_BEHIND": "16M",
             "SLUICE_TEST": "behind=always;device=ssd"}
     yield Case("a close that waits for delayed writes", "finalize.c",
                ["of it in sync, close and the like, for earlier calls: 0[.]", independent],

@@ -12,8 +12,8 @@ HERE = Path(__file__).resolve().parent
 
 def cases_of_settings():
     """Ranks with other settings than the first, where these would communicate."""
-    for given in ("--behind=64M,{path}.folder", "--trace {path}.json", "--stats"):
-        run = f"{{sluice}} run {given}" if given != "--stats" else "env SLUICE_STATS=1 {sluice} run"
+    for given in ("--behind=64M,{path}.folder", "--trace {path}.json", "SLUICE_LOG=2"):
+        run = f"{{sluice}} run {given}" if given[0] == "-" else f"env {given} {{sluice}} run"
         for name, first, last in (("first", run, "{sluice} run"), ("last", "{sluice} run", run)):
             yield Case(f"the {name} rank alone has {given.split('=')[0].split(' ')[0]}", "files.c",
                        [BY_MPI, once("the MPI serves its files itself")],
@@ -34,7 +34,7 @@ def cases_of_jobs(mpi):
     # A spawned process is under Sluice when it says that it serves its own world's file.
     return [
         Case("spawned processes", "spawned.c", ["4 ranks wrote together", said, "serves .*2$"],
-             "{program} {path} {path}2", settings={"SLUICE_LOG": "2"}, ranks=2),
+             "{program} {path} {path}2", settings={"SLUICE_LOG": "3"}, ranks=2),
         Case("spawned processes with = in their name", "spawned.c",
              ["4 ranks wrote together", said], "{program} {path} {path}2", ranks=2,
              called="spawned=named"),

@@ -50,7 +50,7 @@ def cases_of_interfaces():
     ports = {"FI_TCP_PORT_LOW_RANGE": "23400", "FI_TCP_PORT_HIGH_RANGE": "23499"}
     for provider in ("tcp", "tcp;ofi_rxm"):
         settings = {"SLUICE_TEST": "ranks_per_node=1", "SLUICE_NETWORK": f"fabric:{provider}",
-                    "SLUICE_LOG": "2"}
+                    "SLUICE_LOG": "3"}
         listens = f"messages between nodes go over libfabric: {provider}, "
         for name, address in [("lo", "127.0.0.1"), *others[:1]]:
             yield Case(f"ports that the user names, on {name}, {provider}", "files.c",

@@ -60,7 +60,7 @@ class Manual(unittest.TestCase):
         rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "hints.md").read_text(),
                           re.MULTILINE)
         pages = self.text("man7/sluice-environment.7") + self.text("man7/sluice-hints.7")
-        self.assertIn("SLUICE_STATS", rows)
+        self.assertIn("SLUICE_LOG", rows)
         for name in rows:
             self.assertIn(f".B {name} (", pages)
 

@@ -145,7 +145,7 @@ def found_by_cmake(installed, mpi):
          "-D", f"MPI_C_COMPILER={BUILD / 'env' / mpi / 'bin' / 'mpicc'}")
     call(CMAKE, "--build", build)
     expect(installed.run(mpi, build / "in_cpp", path), "^same bytes", "^exit code 0")
-    expect(installed.run(mpi, installed.command, "run", build / "in_c", path, SLUICE_STATS="1"),
+    expect(installed.run(mpi, installed.command, "run", build / "in_c", path, SLUICE_LOG="2"),
            "^same bytes", "2 operations", "^exit code 0")
 
 

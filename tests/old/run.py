@@ -91,7 +91,7 @@ class Tester:
 
     def environment(self, case, mpi):
         return {**os.environ, **MPIS[mpi].settings, **case.settings, "TMPDIR": str(self.scratch),
-                "SLUICE_LOG": "2", "SLUICE_STALL": "20"}
+                "SLUICE_LOG": "3", "SLUICE_STALL": "20"}
 
     def run(self, case, mpi, words, each=True, seconds=120):
         """Returns (exit code or None when out of time, output)."""

@@ -111,7 +111,7 @@ def easybuild(folder):
     expect_overlap(call(
         "bash", "-c", f". {MODULES}; module use {folder}/eb/modules/all; module "
         f"load Sluice/{version()}; mpiexec.mpich -n 2 sluice run {program} {folder}/file",
-        environment={"SLUICE_STATS": "1"}))
+        environment={"SLUICE_LOG": "2"}))
 
 
 WAYS = (spack, easybuild)

@@ -34,7 +34,7 @@ def need(*programs):
 
 
 def expect_overlap(output):
-    """What the programs and SLUICE_STATS=1 print where Sluice served."""
+    """What the programs and SLUICE_LOG=2 print where Sluice served."""
     assert re.search(r"^same bytes", output, re.MULTILINE), output
     assert re.search(r"[1-9]\d* operations", output), output
 

@@ -108,6 +108,6 @@ def run_programs(system, mpi, **places):
     if mpi == "openmpi":
         commands.append(f"sluice run python3 {PROJECT}/app.py")
     for command in commands:
-        expect_overlap(system.run(f"{RANKS[mpi]} {command} /tmp/file-{mpi}", SLUICE_STATS="1",
+        expect_overlap(system.run(f"{RANKS[mpi]} {command} /tmp/file-{mpi}", SLUICE_LOG="2",
                                   OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                                   **places))

@@ -114,7 +114,7 @@ def container(folder):
 
     image = recipes.docker(folder, compiled)
     shutil.copy(folder / "in_c", image.folder)
-    expect_overlap(image.run(f"{RANKS['mpich']} sluice run /in_c /tmp/file", SLUICE_STATS="1"))
+    expect_overlap(image.run(f"{RANKS['mpich']} sluice run /in_c /tmp/file", SLUICE_LOG="2"))
     said = image.run("sluice", "try", "--bandwidth", "100M")
     assert "Both runs wrote the same" in said, said
 
@@ -124,7 +124,7 @@ def apptainer(folder):
     image = recipes.apptainer(folder)
     copy_program(image)
     image.run(f"mpicc.mpich -o /in_c {PROJECT}/in_c.c")
-    expect_overlap(image.run(f"{RANKS['mpich']} sluice run /in_c /tmp/file", SLUICE_STATS="1"))
+    expect_overlap(image.run(f"{RANKS['mpich']} sluice run /in_c /tmp/file", SLUICE_LOG="2"))
 
 
 def copy_program(system):

@@ -50,7 +50,7 @@ def wheel(folder):
         call(tools / "pip", "install", "-q", package)
         around = {"PATH": f"{tools}:{os.environ['PATH']}"}
         output = call("mpiexec", "-n", 2, "sluice", "run", "python", APP, folder / "file",
-                      environment={**around, "SLUICE_STATS": "1"})
+                      environment={**around, "SLUICE_LOG": "2"})
         seconds = time.monotonic() - began
         expect_overlap(output)
         assert seconds < SECONDS, f"{seconds:.0f} s from nothing to the first program"
@@ -84,7 +84,7 @@ def compiled_with_wheel(folder, mpi, around):
     calls Sluice's functions is linked by what pkg-config says."""
     packages = call("python", "-c", "import sluice; print(sluice.__path__[0] + '/pkgconfig')",
                     environment=around).strip()
-    around = {**around, "PKG_CONFIG_PATH": packages, "SLUICE_STATS": "1"}
+    around = {**around, "PKG_CONFIG_PATH": packages, "SLUICE_LOG": "2"}
     words = call("pkg-config", "--cflags", "--libs", f"sluice-{mpi}", environment=around).split()
     for program, compiler, start in (("in_c.c", ["mpicc"], ["sluice", "run"]),
                                      ("in_cpp.cpp", ["mpicxx", "-std=c++17"], [])):

@@ -25,7 +25,7 @@ def loaded_and_unloaded(system, init, folder):
     name = "sluice/" + system.run(f"ls {folder}/sluice | grep mpich").strip().removesuffix(".lua")
     run = f"{RANKS['mpich']} /built-mpich/in_c /tmp/file 2>&1"
     output = system.run(
-        "bash", "-c", f". {init}; module use {folder}; export SLUICE_STATS=1; {run}; "
+        "bash", "-c", f". {init}; module use {folder}; export SLUICE_LOG=2; {run}; "
         f"echo ---; module load {name} && {run} && which sluice && man -w sluice; echo ---; "
         f"module unload {name}; {run}; echo \"preloaded: $LD_PRELOAD.\"")
     before, loaded, after = output.split("---")

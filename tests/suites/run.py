@@ -31,7 +31,7 @@ def environment(mpi, mark):
     """Nothing of the make that may have started this reaches the programs."""
     inherited = {name: value for name, value in os.environ.items()
                  if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    settings = {MARK: mark, "SLUICE_STATS": "1", "SLUICE_STALL": "10"}
+    settings = {MARK: mark, "SLUICE_LOG": "2", "SLUICE_STALL": "10"}
     return {**inherited, **settings, **mpi.settings}
 
 

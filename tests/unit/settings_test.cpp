@@ -77,7 +77,6 @@ TEST(Settings, EachIsRead) {
     ReadSettings const read(
         Table{{"SLUICE", "off"},
               {"SLUICE_LOG", "2"},
-              {"SLUICE_STATS", "1"},
               {"SLUICE_MEMORY", "64M"},
               {"SLUICE_TEST", "ranks_per_node=3;shared_memory=off;cache=1K;view_pieces=7;"
                               "device=hdd;libfabric=busy.so"},
@@ -90,8 +89,7 @@ TEST(Settings, EachIsRead) {
               {"SLUICE_AFFINITY", "1,3-4"}});
     EXPECT_TRUE(read.complaints.empty());
     EXPECT_FALSE(read.settings.enabled);
-    EXPECT_EQ(read.settings.log, 2);
-    EXPECT_TRUE(read.settings.statistics);
+    EXPECT_EQ(read.settings.log, LogLevel::summaries);
     EXPECT_EQ(read.settings.memory_bytes, Bytes{64} << 20);
     EXPECT_EQ(read.settings.ranks_per_node, 3);
     EXPECT_FALSE(read.settings.shared_memory);
@@ -107,6 +105,17 @@ TEST(Settings, EachIsRead) {
     EXPECT_EQ(read.settings.trace.file, "a,b.json");
     EXPECT_EQ(read.settings.trace.bytes, Bytes{16} << 20);
     EXPECT_FALSE(read.settings.trace.ranks.contains(7));
+}
+
+TEST(Settings, ANumberSaysHowMuchIsLogged) {
+    auto const level = [](char const* text) {
+        return ReadSettings(Table{{"SLUICE_LOG", text}}).settings.log;
+    };
+    EXPECT_EQ(level("0"), LogLevel::silent);
+    EXPECT_EQ(level("1"), LogLevel::warnings);
+    EXPECT_EQ(level("2"), LogLevel::summaries);
+    EXPECT_EQ(level("3"), LogLevel::decisions);
+    EXPECT_EQ(level("4G"), LogLevel::decisions);
 }
 
 TEST(Settings, ATraceHasAFileAndPerhapsASize) {
@@ -153,7 +162,7 @@ TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
 
 /// At most so many are for users; those for tests and experiments have tables of their own.
 TEST(Settings, AreFew) {
-    EXPECT_LE(environment_knobs().size(), 17u);
+    EXPECT_LE(environment_knobs().size(), 16u);
     EXPECT_LE(hint_knobs().size(), 12u);
 }
 
@@ -184,10 +193,8 @@ TEST(Settings, VariablesOfToolsAndTestsAreKnown) {
 }
 
 TEST(Settings, HugeNumbersDoNotTurnNegative) {
-    ReadSettings const read(Table{{"SLUICE_LOG", "4G"},
-                                  {"SLUICE_TEST", "ranks_per_node=3000000000"},
-                                  {"SLUICE_STORAGE_THREADS", "1000000"}});
-    EXPECT_GE(read.settings.log, 0);
+    ReadSettings const read(
+        Table{{"SLUICE_TEST", "ranks_per_node=3000000000"}, {"SLUICE_STORAGE_THREADS", "1000000"}});
     EXPECT_GE(read.settings.ranks_per_node, 0);
     EXPECT_LE(read.settings.storage_threads, 64);
     EXPECT_EQ(ReadSettings(Table{{"SLUICE_STORAGE_THREADS", "0"}}).settings.storage_threads, 0);

@@ -79,7 +79,7 @@ def delayed_note(job: Job) -> str:
         return ""
     return ("Blocking writes were delayed (write-behind), and a log does not say when delayed "
             "bytes reached the file: MiB/s count until the close, and what was hidden is in the "
-            "summary of SLUICE_STATS=1.")
+            "summary of SLUICE_LOG=2.")
 
 
 def notes(job: Job) -> str:

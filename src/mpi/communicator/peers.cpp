@@ -49,7 +49,7 @@ std::string alike() {
         {'s', s.affinity.way == Affinity::Way::spread},
         {'m', s.network.way == NetworkSetting::Way::mpi},
         {'t', !s.trace.file.empty()},
-        {'r', s.statistics},
+        {'r', s.log >= LogLevel::summaries},
         {'j', !s.journal_folder.empty()},
     };
     std::string text = std::string(SLUICE_VERSION) + ".";

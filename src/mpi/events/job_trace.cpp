@@ -88,7 +88,7 @@ void tell(MergedTrace const& merged) {
     if (!merged.cut_off.empty()) text += "; cut off: " + ranks_in_words(merged.cut_off);
     if (auto const missing = missing_ranks(merged.ranks); !missing.empty())
         text += "; rank 0 found no part of " + ranks_in_words(missing);
-    if (settings().log > 0) say(text);
+    if (settings().log >= LogLevel::warnings) say(text);
 }
 
 }  // namespace

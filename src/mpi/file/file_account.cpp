@@ -54,7 +54,8 @@ void File::completed(Operation const& operation) {
     s.tally += operation.tally();
     if (plan.direction == Direction::write && delayed->ordered()) delayed->note_speed(operation);
     if (operation.decision().priced) foretell(operation);
-    if (settings().log > 1 && !(plan == s.last_plan)) note(name + ": " + describe(plan));
+    bool const is_told = settings().log >= LogLevel::decisions && !(plan == s.last_plan);
+    if (is_told) note(name + ": " + describe(plan));
     s.last_plan = plan;
     if (operation.summary_exchange().hints_differ) {
         warn(name + ": hints differ between ranks; those of rank 0 are used");
@@ -73,7 +74,7 @@ void File::foretell(Operation const& operation) {
     Estimate const& estimate = operation.decision().estimate;
     double const took = operation.ended() - operation.started();
     statistics_.priced.add(estimate.total, took);
-    if (!settings().each_operation || team->self != 0) return;
+    if (settings().log < LogLevel::decisions || team->self != 0) return;
     Tally const& tally = operation.tally();
     char measured[160];
     std::snprintf(measured, sizeof measured,

@@ -1,4 +1,4 @@
-// SLUICE_STATS=1 prints what was done for each file, and how much of the time the program did not
+// SLUICE_LOG=2 prints what was done for each file, and how much of the time the program did not
 // notice.
 #pragma once
 #include "mpi/file/file.hpp"

@@ -157,7 +157,8 @@ bool calls_arrive() { return missed().names.empty(); }
 
 void tell_missed_calls(int rank_in_world) {
     static std::atomic<bool> told{false};
-    if (calls_arrive() || rank_in_world != 0 || settings().log < 1 || told.exchange(true)) return;
+    bool const silent = settings().log == LogLevel::silent;
+    if (calls_arrive() || rank_in_world != 0 || silent || told.exchange(true)) return;
     say(joined(missed().names, 4) + ": defined before Sluice by " + joined(missed().definers, 4) +
         ". Such calls may go on to their PMPI_ names and pass Sluice by, so the MPI serves "
         "everything. If they are handed on by dlsym(RTLD_NEXT), set SLUICE=chain");
