@@ -3,6 +3,7 @@
 #include "settings/settings.hpp"
 #include "storage/features.hpp"
 #include "storage/profile_path.hpp"
+#include "system/environment.hpp"
 #include "system/library_thread.hpp"
 #include "tools/command.hpp"
 #include "tools/facts.hpp"
@@ -83,12 +84,7 @@ std::string where_threads_run(Affinity const& affinity) {
 
 void add_threads(Facts& facts) {
     std::vector<Complaint> complaints;
-    Settings const settings = read_settings(
-        [](char const* name) -> std::optional<std::string> {
-            char const* const value = std::getenv(name);
-            return value ? std::optional<std::string>(value) : std::nullopt;
-        },
-        complaints);
+    Settings const settings = read_settings(environment_variable, complaints);
     facts.add("library's threads run on", where_threads_run(settings.affinity));
 }
 

@@ -2,6 +2,7 @@
 #include "base/byte_count.hpp"
 #include "behind/journal_folder.hpp"
 #include "settings/settings.hpp"
+#include "system/environment.hpp"
 #include "system/launcher.hpp"
 #include "tools/command.hpp"
 #include "tools/elf.hpp"
@@ -54,10 +55,7 @@ int become(char** argv) {
     return error == ENOENT ? 127 : 126;
 }
 
-bool switched_off() {
-    char const* const value = std::getenv("SLUICE");
-    return value && std::strcmp(value, "off") == 0;
-}
+bool switched_off() { return !served_now().enabled; }
 
 /// Calls are recorded also where the MPI serves them.
 bool is_recorded() {
@@ -309,7 +307,7 @@ int become_study(StudyProgram const& study, int argc, char** argv) {
         return 1;
     }
     // The interposed collectives take part; whoever wants them left out says so.
-    if (study.takes_name) setenv("SLUICE_COLLECTIVES", "1", 0);
+    if (study.takes_name) setenv("SLUICE", "all", 0);
     // Storage is measured by itself.
     bool const preloads = study.calls_mpi && study.name != "storage" && !switched_off();
     if (preloads && !preload(part->library(false))) return 1;

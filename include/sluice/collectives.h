@@ -28,7 +28,7 @@ typedef struct sluice_request_s* sluice_request;
  *  Collective: yes, over the communicator, in the same order as other collective calls on it. They
  *  do not match calls of MPI's functions: all ranks have to call the same one.
  *  Blocks: never, but the first on a communicator until all ranks have called it (that one not
- *  either with SLUICE_COLLECTIVES=1). Nobody has to call anything for what is under way.
+ *  either with SLUICE=all). Nobody has to call anything for what is under way.
  *  Lifetime: buffers are used where they are: what is sent must not be changed, what is received
  *  not be looked at, until the request is complete. Counts, displacements, datatypes, the operation
  *  and the communicator may be freed when the call returns; but where the MPI serves the call

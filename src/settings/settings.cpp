@@ -4,15 +4,18 @@
 #include "base/byte_count.hpp"
 #include "base/nearest.hpp"
 #include "settings/reader.hpp"
+#include "settings/words.hpp"
+
+#include <utility>
 
 namespace sluice {
 namespace {
 
 constexpr Knob variables[] = {
     {"SLUICE", "on",
-     "off: every call goes to the MPI; chain: what Sluice hands on goes to the next preloaded "
-     "library, "
-     "not to the MPI"},
+     "off: every call goes to the MPI; on: files are served; all: files, and the nonblocking "
+     "collectives of MPI (MPI_Ibcast, MPI_Ialltoall ...); chain, also behind a comma: what Sluice "
+     "hands on goes to the next preloaded library, not to the MPI"},
     {"SLUICE_LOG", "1",
      "0: silent; 1: warnings; 2: also a summary of each file when MPI is finalized; 3: also what "
      "is decided, what was found of the system, and, where the machine is known, what each "
@@ -23,8 +26,6 @@ constexpr Knob variables[] = {
      "file for what each rank did and waited for, as ui.perfetto.dev opens it; FILE,SIZE: memory "
      "of each thread for it (8M); the newest events of a rank are kept, up to eight times as much"},
     {"SLUICE_TRACE_RANKS", "all", "the ranks that are recorded, as a list such as 0-3,8"},
-    {"SLUICE_COLLECTIVES", "0",
-     "1: the nonblocking collectives of MPI (MPI_Ibcast, MPI_Ialltoall ...) are served, too"},
     {"SLUICE_NETWORK", "auto",
      "messages between nodes: mpi, fabric (libfabric, without MPI_THREAD_MULTIPLE) or "
      "fabric:PROVIDER; auto: fabric where its provider is one that is tested"},
@@ -112,6 +113,19 @@ void read_hints_of_all(Lookup const& environment, Settings& s, std::vector<Compl
 std::span<Knob const> environment_knobs() noexcept { return variables; }
 std::span<Knob const> test_knobs() noexcept { return of_tests; }
 
+/// One word says what is served, `chain` may stand beside it.
+std::optional<ServedSetting> parse_served(std::string const& text) {
+    ServedSetting setting;
+    bool says_what = false;
+    bool const understood = for_each_word(text, [&](std::string_view word) {
+        if (word == "chain") return !std::exchange(setting.chain, true);
+        setting.enabled = word != "off";
+        setting.collectives = word == "all";
+        return (word == "off" || word == "on" || word == "all") && !std::exchange(says_what, true);
+    });
+    return understood ? std::optional(setting) : std::nullopt;
+}
+
 std::optional<BehindSetting> parse_behind(std::string const& text) {
     auto const comma = std::min(text.find(','), text.size());
     auto const bytes = parse_bytes(text.substr(0, comma));
@@ -190,12 +204,10 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
         return reader.number(name).value_or(reader.fallback(name));
     };
     Settings s;
-    int const served = reader.word("SLUICE", {"on", "off", "chain"}).value_or(0);
-    s.enabled = served != 1;
-    s.chain = served == 2;
+    if (auto const served = reader.parsed("SLUICE", parse_served))
+        static_cast<ServedSetting&>(s) = *served;
     auto const all = static_cast<Bytes>(LogLevel::decisions);
     s.log = static_cast<LogLevel>(std::min(number("SLUICE_LOG"), all));
-    s.collectives = number("SLUICE_COLLECTIVES") != 0;
     s.memory_bytes = number("SLUICE_MEMORY");
     s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));

@@ -13,6 +13,15 @@ namespace sluice {
 /// Words of the variable SLUICE_TEST.
 [[nodiscard]] std::span<Knob const> test_knobs() noexcept;
 
+/// What SLUICE says.
+struct ServedSetting {
+    bool enabled = true;       ///< Files are served.
+    bool collectives = false;  ///< MPI's nonblocking collectives are served, too.
+    bool chain = false;        ///< Calls go on to the next preloaded library.
+};
+/// off, on, all or chain, or one of the first three and chain; nothing when it is none of these.
+[[nodiscard]] std::optional<ServedSetting> parse_served(std::string const& text);
+
 /// What SLUICE_WRITE_BEHIND says.
 struct BehindSetting {
     Bytes bytes = 0;     ///< Of a node.
@@ -48,12 +57,9 @@ enum class LogLevel : std::uint8_t {
     decisions,  ///< While the job runs.
 };
 
-struct Settings {
-    bool enabled = true;
+struct Settings : ServedSetting {
     LogLevel log = LogLevel::warnings;
     bool helper = true;               ///< The helper thread is started.
-    bool collectives = false;         ///< MPI's nonblocking collectives are served, too.
-    bool chain = false;               ///< Calls go on to the next preloaded library.
     Bytes memory_bytes = 0;           ///< Staging memory of this node for one communicator.
     Bytes cache_bytes = 0;            ///< Layouts that are kept by type tree, of a process.
     std::int32_t ranks_per_node = 0;  ///< Pretended; 0: as the machine is.

@@ -24,12 +24,7 @@ std::vector<std::string> names_of_environment() {
 }
 
 Settings read_environment() {
-    Settings const s = read_settings(
-        [](char const* name) -> std::optional<std::string> {
-            char const* const value = std::getenv(name);
-            return value ? std::optional<std::string>(value) : std::nullopt;
-        },
-        complaints());
+    Settings const s = read_settings(environment_variable, complaints());
     for (auto& one : unknown_variables(names_of_environment())) {
         complaints().push_back(std::move(one));
     }
@@ -37,6 +32,15 @@ Settings read_environment() {
 }
 
 }  // namespace
+
+std::optional<std::string> environment_variable(char const* name) {
+    char const* const value = std::getenv(name);
+    return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+ServedSetting served_now() {
+    return parse_served(environment_variable("SLUICE").value_or("on")).value_or(ServedSetting{});
+}
 
 Settings const& settings() {
     static Settings const s = read_environment();

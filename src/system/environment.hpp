@@ -4,6 +4,12 @@
 
 namespace sluice {
 
+/// The value of an environment variable now; nothing where it is not set.
+[[nodiscard]] std::optional<std::string> environment_variable(char const* name);
+/// What SLUICE says now, for those who ask before the settings may be read, or in another process
+/// than they are for. What cannot be understood says nothing.
+[[nodiscard]] ServedSetting served_now();
+
 /// Read from the environment when first asked for.
 [[nodiscard]] Settings const& settings();
 

@@ -3,11 +3,11 @@
 
 #include "bench/measure/timing.hpp"
 #include "sluice/sluice.h"
+#include "system/environment.hpp"
 
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -231,8 +231,7 @@ MPI_Comm copy_of_world() {
 std::vector<std::string> nonblocking_way_names() { return {mpi_way, interposed_way, sluice_way}; }
 
 bool interposes() {
-    char const* const asked = std::getenv("SLUICE_COLLECTIVES");
-    return asked != nullptr && std::strcmp(asked, "1") == 0 &&
+    return served_now().collectives &&
            reinterpret_cast<void*>(MPI_Ialltoall) != reinterpret_cast<void*>(PMPI_Ialltoall);
 }
 

@@ -3,7 +3,7 @@
 OVERHEAD = """`results/measure overhead`: what a call costs a program that computes as long as the MPI's blocking call takes,
 the time in initiation, tests and wait, of the slowest rank, medians; in brackets as a multiple of the blocking call, which
 was measured in the same turns. The MPI's nonblocking call with no tests, and with the interval (bytes for each test, of
-1024, 2048, 4096, 8192) that was best for this size; Sluice in its place (`SLUICE_COLLECTIVES=1`) and by its own function,
+1024, 2048, 4096, 8192) that was best for this size; Sluice in its place (`SLUICE=all`) and by its own function,
 both with no tests."""
 BLOCKING = """`results/measure collectives`: start and wait with nothing in between, as a multiple of the MPI's *blocking* call, turn
 by turn, medians. Small: the largest ratio of blocks to 4 KiB."""

@@ -65,7 +65,7 @@ def cases_of_wrappers():
     yield Case("a program that defines MPI_Send", "wrapping.c", [BY_SLUICE], defines=program)
     yield Case("a program that defines MPI_Comm_dup, collectives", "wrapping.c",
                passed_by("MPI_Comm_dup", itself), defines=("-DPROGRAM", "-DWRAP_DUP"),
-               settings={"SLUICE_COLLECTIVES": "1"})
+               settings={"SLUICE": "all"})
     chained = ("-DPROGRAM", "-DWRAP_CHAINED")
     yield Case("a program whose MPI_Wait is chained", "wrapping.c", passed_by("MPI_Wait", itself),
                defines=chained)
@@ -165,7 +165,7 @@ def cases_of_files(mpi):
              ["gpu: refused", "the buffer lies on a GPU, and this MPI copies nothing from there"],
              'sh -c "mkdir {path}.$$; cp {library} {path}.$$/libcuda.so.1; '
              'exec {program} {path} {path}.$$/libcuda.so.1"', library="driver.c",
-             settings={"SLUICE_COLLECTIVES": "1"}),
+             settings={"SLUICE": "all"}),
         Case("device memory on one rank of two nodes", "device.c", ["device: the driver was asked"],
              settings={"SLUICE_TEST": "ranks_per_node=2"}),
     ]
@@ -235,7 +235,7 @@ def cases_of_stalls():
 
 def cases_of_refused_collectives():
     yield Case("a gather that is refused on one rank, which alone calls it", "alone.c",
-               ["gather: refused"], "{program} gather", settings={"SLUICE_COLLECTIVES": "1"})
+               ["gather: refused"], "{program} gather", settings={"SLUICE": "all"})
 
 
 def cases_of_threads():
@@ -250,7 +250,7 @@ def cases_of_shared_memory():
     for ranks in (2, 4):
         yield Case(f"the memory of a node is crowded, {ranks} ranks", "crowded.c",
                    ["crowded: served by sluice, 0 wrong bytes"], "{program} {path}", ranks=ranks,
-                   settings={"SLUICE_COLLECTIVES": "1", "SLUICE_TEST": "device=ssd"})
+                   settings={"SLUICE": "all", "SLUICE_TEST": "device=ssd"})
 
 
 def cases_of_limits():

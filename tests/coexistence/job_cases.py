@@ -42,9 +42,9 @@ def cases_of_jobs(mpi):
              "{program} {path} {path} : -n 1 {program} {path} {path}", ranks=2),
         Case("a rank without Sluice, collectives", "files.c", [BY_MPI, said],
              "{program} {path} {path} : -n 1 {program} {path} {path}", ranks=2,
-             settings={"SLUICE_COLLECTIVES": "1"}),
+             settings={"SLUICE": "all"}),
         Case("calls by Fortran's names", "fortran_names.c", ["all names were there"],
-             "{program} {path}", ranks=2, settings={"SLUICE_COLLECTIVES": "1"}),
+             "{program} {path}", ranks=2, settings={"SLUICE": "all"}),
     ]
 
 

@@ -78,7 +78,7 @@ def idle(mpi, preload, folder):
 
 def killed_rank_cases():
     """The last rank is killed amid collectives; the launcher has to end the others."""
-    base = {"SLUICE_COLLECTIVES": "1"}
+    base = {"SLUICE": "all"}
     for name, expected, settings in (
             ("", "killed: shared memory", {}),
             (", several nodes", "killed: ", {"SLUICE_TEST": "ranks_per_node=2"}),

@@ -293,7 +293,10 @@ class Run(unittest.TestCase):
             self.assertNotIn("recover /dev/shm", said)
 
     def test_switched_off(self):
-        self.expect("nothing", self.root / "programs/mpi_abi", SLUICE="off")
+        for off in ("off", "off,chain"):
+            self.expect("nothing", self.root / "programs/mpi_abi", SLUICE=off)
+        for served in ("on", "all", "chain", "all,chain"):
+            self.expect("libsluice_abi.so", self.root / "programs/mpi_abi", SLUICE=served)
 
     def test_a_missing_library_is_named(self):
         with tempfile.TemporaryDirectory() as empty:

@@ -113,7 +113,7 @@ def runs_of(mpi, using, ranks):
 
 
 def runs_of_collectives(mpi, program, ranks):
-    served = {"SLUICE_COLLECTIVES": "1"}
+    served = {"SLUICE": "all"}
     for count in ranks:
         yield Run(mpi, program, count, seconds=100, settings=served)
     # The MPI serves them, the calls go through Sluice all the same.

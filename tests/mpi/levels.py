@@ -63,9 +63,9 @@ def short_runs(mpi):
         Run(mpi, "shared_test", 2),
         Run(mpi, "shared_test", 4, 0, ["--thread-level", "3"]),
         Run(mpi, "collectives_test", 3, 1, ["--seed", seed(), "--cases", "20"], 150,
-            {"SLUICE_COLLECTIVES": "1", "SLUICE_NETWORK": "mpi"}),
+            {"SLUICE": "all", "SLUICE_NETWORK": "mpi"}),
         Run(mpi, "collectives_test", 4, 2, ["--thread-level", "3", "--only", "names/"], 300,
-            {"SLUICE_COLLECTIVES": "1"}),
+            {"SLUICE": "all"}),
         Run(mpi, "collectives_test", 3, 0, ["--only", "results/"], 150, {"SLUICE": "off"}),
         Run(mpi, "behind_test", 2),
         Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("256K,{work}")),
@@ -112,7 +112,7 @@ def engine_runs(mpi):
         Run(mpi, "threads_test", 2),
         Run(mpi, "shared_test", 3, 0, [], 150, OWN_VIEWS),
         Run(mpi, "collectives_test", 4, 0, ["--seed", seed(), "--cases", "24",
-                                            "--no-messages"], 300, {"SLUICE_COLLECTIVES": "1"}),
+                                            "--no-messages"], 300, {"SLUICE": "all"}),
         Run(mpi, "behind_test", 2, 0, [], 150, behind_settings("1M,{work}"), keeper=False),
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M")),
         Run(mpi, "behind_test", 4, 0, [], 150,
@@ -180,7 +180,7 @@ def network_runs(mpi, small):
         ways = [] if network == "mpi" else ["--no-messages"]
         yield Run(mpi, "collectives_test", 3, 1,
                   ["--seed", seed(), "--cases", "20", *ways], 150,
-                  {"SLUICE_COLLECTIVES": "1", **settings})
+                  {"SLUICE": "all", **settings})
 
 
 def progress_runs(mpi):
@@ -258,7 +258,7 @@ def collective_runs(mpi, cases, all_ranks, seeds=1, sleepers=(2, 4)):
 
     One test waits two seconds: with few cases only `sleepers`, some numbers of ranks, do it.
     """
-    served = {"SLUICE_COLLECTIVES": "1"}
+    served = {"SLUICE": "all"}
     awake = ["--skip", "needs_no_calls"]
     runs = [Run(mpi, "collectives_test", ranks, 0,
                 ["--seed", seed(), "--cases", str(cases), "--no-messages",

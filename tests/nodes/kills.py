@@ -181,7 +181,7 @@ def command(kill, mpi, machine, folder):
 
 def environment(kill, mpi, machine, mark):
     words = [f"peer_timeout={PEER_SECONDS}", *kill.settings.get("SLUICE_TEST", "").split()]
-    settings = {"SLUICE_COLLECTIVES": "1", "SLUICE_STALL": "5", "TMPDIR": str(machine.temporary),
+    settings = {"SLUICE": "all", "SLUICE_STALL": "5", "TMPDIR": str(machine.temporary),
                 **kill.settings, "SLUICE_TEST": ";".join(words)}
     return {**os.environ, runner.MARK: mark, **launch.MPIS[mpi].settings, **settings}
 

@@ -85,7 +85,7 @@ def tests_of(mpi, hosts, per_host):
     yield Test("random programs", random_programs(mpi, seed, "--programs", 25, "--seconds", 20))
     yield Test("collectives", ["mpi/collectives_test", "--seed", seed, "--cases", 20,
                                "--no-messages"],
-               settings={"SLUICE_COLLECTIVES": "1"})
+               settings={"SLUICE": "all"})
     yield Unreached("a network interface that leads to no other host", [],
                     settings={"SLUICE_NETWORK": "fabric:tcp", "FI_TCP_IFACE": "lo"})
     yield from tests_of_networks(mpi, few, seed)
@@ -105,7 +105,7 @@ def tests_of_networks(mpi, few, seed):
         yield Test(f"collectives, {network}",
                    ["mpi/collectives_test", "--seed", seed + 50, "--cases", 10,
                     *([] if network == "mpi" else ["--no-messages"])],
-                   settings={"SLUICE_COLLECTIVES": "1", **settings})
+                   settings={"SLUICE": "all", **settings})
 
 
 def tests_of_faults(mpi, few, several, seed):
@@ -123,7 +123,7 @@ def tests_of_faults(mpi, few, several, seed):
                                                     "--seconds", 20)),
                 ("collectives", ["mpi/collectives_test", "--seed", seed + 70, "--cases", 10,
                                  "--no-messages"])):
-            more = {"collectives": {"SLUICE_COLLECTIVES": "1"}}
+            more = {"collectives": {"SLUICE": "all"}}
             yield Faulty(f"{name}, faults of {network}", words, seconds=300,
                          settings={**settings, **more.get(name, {})})
         yield Refused(f"memory refused, {network}", ["nodes/refused_test.py"],

@@ -50,7 +50,7 @@ def classes(module):
 
 def job(mpi, *names, served=False):
     """Test classes or modules that run in one program. `served`: collectives are, too."""
-    settings = ["SLUICE_COLLECTIVES=1"] if served else []
+    settings = ["SLUICE=all"] if served else []
 
     def command(start):
         return ["env", "-C", str(start.work), *settings, *start.launcher(), "sh", "-c", BY_RANK,

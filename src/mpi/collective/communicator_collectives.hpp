@@ -19,7 +19,7 @@ class CommunicatorCollectives final : private ProgressHook,
                                       public std::enable_shared_from_this<CommunicatorCollectives> {
 public:
     /// Of an intracommunicator; null, on all of its ranks, where the MPI has to serve it: an
-    /// intercommunicator, ranks outside of the endpoints, SLUICE=off. With SLUICE_COLLECTIVES=1
+    /// intercommunicator, ranks outside of the endpoints, SLUICE=off. With SLUICE=all
     /// local and returns at once; else the first call on a communicator is collective and blocks.
     [[nodiscard]] static std::shared_ptr<CommunicatorCollectives> of(MPI_Comm communicator);
     /// When the communicator is freed, which is collective: Open MPI does not finish what it still

@@ -1,5 +1,5 @@
 // The library's nonblocking collectives between memories, with int and with large counts. It serves
-// them where SLUICE_COLLECTIVES=1 asks for that; the MPI serves all others.
+// them where SLUICE=all asks for that; the MPI serves all others.
 #include "mpi/collective/collective_list.hpp"
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/collective/started_collective.hpp"

@@ -1,4 +1,4 @@
-// The functions that make communicators: with SLUICE_COLLECTIVES=1 the new ones get names here
+// The functions that make communicators: with SLUICE=all the new ones get names here
 // (names.hpp). Else a call goes straight to the MPI.
 #include "mpi/communicator/names.hpp"
 #include "mpi/pmpi.hpp"

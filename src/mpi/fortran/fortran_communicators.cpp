@@ -1,4 +1,4 @@
-// What makes communicators, for Fortran: with SLUICE_COLLECTIVES=1 all ranks must give a new one
+// What makes communicators, for Fortran: with SLUICE=all all ranks must give a new one
 // the same name, whatever their language. Graphs of which each rank gives a part are left out: the
 // address that stands for MPI_UNWEIGHTED is known to the compiler of MPICH alone. See fortran.hpp.
 #include "mpi/fortran/fortran.hpp"

@@ -10,8 +10,6 @@
 #include <atomic>
 #include <cctype>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 #include <link.h>
 #include <set>
@@ -135,10 +133,8 @@ std::string joined(std::set<std::string> const& words, std::size_t most) {
 /// No call need arrive where the MPI comes before this library, MPI_Init the least. So this is said
 /// when the library is loaded, by the rank that the launcher calls the first one.
 [[gnu::constructor]] void tell_if_behind_the_mpi() {
-    char const* const wanted = std::getenv("SLUICE");
-    if (number_in_environment("SLUICE_LOG") == 0 || launched_rank() > 0 ||
-        (wanted && std::strcmp(wanted, "off") == 0))
-        return;
+    bool const is_told = number_in_environment("SLUICE_LOG") != 0 && launched_rank() <= 0;
+    if (!is_told || !served_now().enabled) return;
     link_map* const own = object_of(reinterpret_cast<void*>(&calls_arrive));
     void* const mpi = dlsym(RTLD_DEFAULT, "PMPI_Init");
     link_map const* const first = own ? definer_before("MPI_Init", nullptr, own) : nullptr;
