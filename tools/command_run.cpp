@@ -133,7 +133,8 @@ constexpr Option options[] = {
     {"--behind", "SLUICE_WRITE_BEHIND", "256M", is_behind,
      "a number of bytes such as 256M, nor one with a folder: 4G,/local/disk"},
     {"--ahead", "SLUICE_READ_AHEAD", "256M", is_size, "a number of bytes such as 256M"},
-    {trace, "SLUICE_TRACE", "", is_trace, "the name of a file for the trace"},
+    {trace, "SLUICE_TRACE", "", is_trace,
+     "the name of a file for the trace, nor one with a size or ranks: t.json,16M,ranks=0-3,8"},
 };
 
 /// Sets the variable that an option stands for; false, and says why, where there is no such option.

@@ -1,4 +1,4 @@
-// A list of ranks such as 0-3,8, as SLUICE_TRACE_RANKS has it. Pure.
+// A list of ranks such as 0-3,8, as SLUICE_TRACE has it. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>

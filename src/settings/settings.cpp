@@ -23,9 +23,9 @@ constexpr Knob variables[] = {
     {"SLUICE_RECORD", "none",
      "a file: every call on files is recorded into it, also with SLUICE=off; see docs/record.md"},
     {"SLUICE_TRACE", "none",
-     "file for what each rank did and waited for, as ui.perfetto.dev opens it; FILE,SIZE: memory "
-     "of each thread for it (8M); the newest events of a rank are kept, up to eight times as much"},
-    {"SLUICE_TRACE_RANKS", "all", "the ranks that are recorded, as a list such as 0-3,8"},
+     "file for what each rank did and waited for, as ui.perfetto.dev opens it; behind it ,SIZE: "
+     "memory of each thread (8M), the newest events of a rank are kept, up to eight times as much; "
+     "last ,ranks=0-3,8: these are recorded, and no others"},
     {"SLUICE_NETWORK", "auto",
      "messages between nodes: mpi, fabric (libfabric, without MPI_THREAD_MULTIPLE) or "
      "fabric:PROVIDER; auto: fabric where its provider is one that is tested"},
@@ -134,16 +134,19 @@ std::optional<BehindSetting> parse_behind(std::string const& text) {
     return BehindSetting{*bytes, comma < text.size() ? text.substr(comma + 1) : std::string()};
 }
 
-/// A comma may be in the name of a file.
+/// A comma may be in the name of a file, and is between ranks.
 std::optional<TraceSetting> parse_trace(std::string const& text) {
-    TraceSetting setting;
-    auto const comma = text.rfind(',');
-    auto const bytes =
-        comma == std::string::npos ? std::nullopt : parse_bytes(text.substr(comma + 1));
-    setting.file = bytes ? text.substr(0, comma) : text;
-    if (bytes) setting.bytes = *bytes;
-    if (setting.file == "none") setting.file.clear();
-    return setting.file.empty() && text != "none" ? std::nullopt : std::optional(setting);
+    if (text == "none") return TraceSetting{};
+    constexpr std::string_view word = ",ranks=";
+    auto const at = std::min(text.rfind(word), text.size());
+    auto const ranks =
+        at < text.size() ? RankList::parse(text.substr(at + word.size())) : RankList::all();
+    std::string file = text.substr(0, at);
+    auto const comma = std::min(file.rfind(','), file.size());
+    auto const bytes = parse_bytes(comma < file.size() ? file.substr(comma + 1) : std::string());
+    if (bytes) file.resize(comma);
+    if (file.empty() || file == "none" || !ranks) return std::nullopt;
+    return TraceSetting{std::move(file), bytes.value_or(TraceSetting{}.bytes), *ranks};
 }
 
 std::optional<NetworkSetting> parse_network(std::string const& text) {
@@ -221,8 +224,6 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     }
     if (auto const network = reader.parsed("SLUICE_NETWORK", parse_network)) s.network = *network;
     if (auto const trace = reader.parsed("SLUICE_TRACE", parse_trace)) s.trace = *trace;
-    if (auto const ranks = reader.parsed("SLUICE_TRACE_RANKS", RankList::parse))
-        s.trace.ranks = *ranks;
     s.hints.read_ahead = number("SLUICE_READ_AHEAD");
     read_test_settings(lookup, s, complaints);
     read_hints_of_all(lookup, s, complaints);

@@ -40,13 +40,13 @@ struct NetworkSetting {
 /// auto, mpi, fabric or fabric:PROVIDER; nothing when it is none of them.
 [[nodiscard]] std::optional<NetworkSetting> parse_network(std::string const& text);
 
-/// What SLUICE_TRACE and SLUICE_TRACE_RANKS say.
+/// What SLUICE_TRACE says.
 struct TraceSetting {
     std::string file;              ///< Empty: no trace is wanted.
     Bytes bytes = Bytes{8} << 20;  ///< Of the ring of a thread.
     RankList ranks = RankList::all();
 };
-/// FILE or FILE,SIZE; nothing when it is neither.
+/// FILE, FILE,SIZE, FILE,ranks=LIST or FILE,SIZE,ranks=LIST; nothing when it is none of them.
 [[nodiscard]] std::optional<TraceSetting> parse_trace(std::string const& text);
 
 /// How much is said, each with what is before it. What SLUICE_LOG says is its number.

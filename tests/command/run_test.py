@@ -91,7 +91,9 @@ class Run(unittest.TestCase):
         for words in (["--trace", "t.json,4M"], ["--trace=t.json,4M"]):
             result = self.run_command(*words, "env")
             self.assertIn(f"SLUICE_TRACE={self.root}/t.json,4M\n", result.stdout)
-        for words in (["--trace"], ["--trace="], ["--trace=,4M"]):
+        ranks = self.run_command("--trace", "t.json,ranks=0,2-3", "env")
+        self.assertIn(f"SLUICE_TRACE={self.root}/t.json,ranks=0,2-3\n", ranks.stdout)
+        for words in (["--trace"], ["--trace="], ["--trace=,4M"], ["--trace=t.json,ranks=2-1"]):
             result = self.run_command(*words)
             self.assertEqual(result.returncode, 2)
             self.assertIn("is not the name of a file for the trace", result.stderr)

@@ -60,10 +60,10 @@ class Place:
         return result.returncode, result.stdout
 
 
-def traced(place, faults, *words, ranks=2, size="", **settings):
+def traced(place, faults, *words, ranks=2, more="", **settings):
     """A job that must end well and say one line, which is returned."""
     code, output, said = place.job(*words, ranks=ranks,
-                                   options=("--trace", f"{place.trace}{size}"), **settings)
+                                   options=("--trace", f"{place.trace}{more}"), **settings)
     if code != 0 or len(said) != 1:
         faults.append(f"exit code {code}, {len(said)} lines: {output}")
     return said[0] if said else ""
@@ -164,7 +164,7 @@ def behind(place):
 def overflow(place):
     """Of more events than fit the newest are kept."""
     faults = []
-    said = traced(place, faults, "--long", size=",8K")
+    said = traced(place, faults, "--long", more=",8K")
     if " events are lost" not in said:
         faults.append(f"said: {said}")
     found, trace = faults_of(place.trace, [0, 1], is_whole=False)
@@ -177,7 +177,7 @@ def overflow(place):
 def some_ranks(place):
     """The others take part, and record nothing."""
     faults = []
-    traced(place, faults, ranks=3, SLUICE_TRACE_RANKS="1-2")
+    traced(place, faults, ranks=3, more=",ranks=1-2")
     return faults + faults_of(place.trace, [1, 2], is_whole=False)[0]
 
 

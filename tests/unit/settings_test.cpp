@@ -101,8 +101,7 @@ TEST(Settings, EachIsRead) {
               {"SLUICE_STORAGE_THREADS", "5"},
               {"SLUICE_HINTS", "sluice_page_cache=direct"},
               {"SLUICE_PROFILE", "machine.toml"},
-              {"SLUICE_TRACE", "a,b.json,16M"},
-              {"SLUICE_TRACE_RANKS", "0-3,8"},
+              {"SLUICE_TRACE", "a,b.json,16M,ranks=0-3,8"},
               {"SLUICE_AFFINITY", "1,3-4"}});
     EXPECT_TRUE(read.complaints.empty());
     EXPECT_FALSE(read.settings.enabled);
@@ -135,12 +134,35 @@ TEST(Settings, ANumberSaysHowMuchIsLogged) {
     EXPECT_EQ(level("4G"), LogLevel::decisions);
 }
 
-TEST(Settings, ATraceHasAFileAndPerhapsASize) {
+TEST(ParseTrace, AFileAndPerhapsASize) {
     EXPECT_EQ(parse_trace("t.json")->bytes, TraceSetting{}.bytes);
     EXPECT_EQ(parse_trace("dir/a,b")->file, "dir/a,b");
+    EXPECT_EQ(parse_trace("a,b,16M")->file, "a,b");
+    EXPECT_EQ(parse_trace("a,b,16M")->bytes, Bytes{16} << 20);
     EXPECT_EQ(parse_trace("none")->file, "");
     EXPECT_FALSE(parse_trace(""));
     EXPECT_FALSE(parse_trace(",16M"));
+}
+
+TEST(ParseTrace, RanksAreLast) {
+    for (char const* const text : {"t.json,ranks=0-3,8", "t.json,16M,ranks=0-3,8"}) {
+        auto const setting = parse_trace(text);
+        ASSERT_TRUE(setting) << text;
+        EXPECT_EQ(setting->file, "t.json");
+        EXPECT_TRUE(setting->ranks.contains(3) && setting->ranks.contains(8));
+        EXPECT_FALSE(setting->ranks.contains(4));
+    }
+    EXPECT_EQ(parse_trace("t.json,16M,ranks=2")->bytes, Bytes{16} << 20);
+    EXPECT_EQ(parse_trace("t.json,ranks=2")->bytes, TraceSetting{}.bytes);
+    EXPECT_TRUE(parse_trace("t.json,ranks=all")->ranks.contains(1000));
+    for (char const* const text : {"t.json,ranks=", "t.json,ranks=3-1", "t.json,ranks=x",
+                                   "t.json,ranks=0,16M", ",ranks=0", ",16M,ranks=0"})
+        EXPECT_FALSE(parse_trace(text)) << text;
+    ReadSettings const read(Table{{"SLUICE_TRACE", "t.json,ranks=3-1"}});
+    ASSERT_EQ(read.complaints.size(), 1u);
+    EXPECT_NE(read.complaints[0].text.find("SLUICE_TRACE=t.json,ranks=3-1 is not understood"),
+              std::string::npos);
+    EXPECT_EQ(read.settings.trace.file, "");
 }
 
 TEST(Settings, NonsenseIsToldAndIgnored) {
@@ -179,7 +201,7 @@ TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
 
 /// At most so many are for users; those for tests and experiments have tables of their own.
 TEST(Settings, AreFew) {
-    EXPECT_LE(environment_knobs().size(), 15u);
+    EXPECT_LE(environment_knobs().size(), 14u);
     EXPECT_LE(hint_knobs().size(), 12u);
 }
 
