@@ -3,7 +3,7 @@ from behind_figures import ALONE, ALWAYS, BEHIND, FREE, SERVED
 
 NOTE = """`results/behind`: the programs of `bench/programs`, unchanged, {steps} steps of {size} of all ranks on a device of
 {bandwidth} MiB/s, each computing for as long as its I/O takes; turns: {turns}. Seconds of whole runs with the close, medians of
-the MPI alone, of Sluice, and of Sluice with `SLUICE_WRITE_BEHIND` and `SLUICE_READ_AHEAD` = {memory} (*behind*).
+the MPI alone, of Sluice, and of Sluice with `SLUICE_WRITE_BEHIND` and the hint `sluice_read_ahead` = {memory} (*behind*).
 
 - *Ideal*: the computation, and the I/O of one step, which has no computation beside it.
 - *Hidden*: (the MPI alone - behind) / (the MPI alone - ideal); *spread*: by the slowest and the fastest run behind.

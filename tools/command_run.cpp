@@ -109,7 +109,7 @@ void tell_out_of_reach(std::string const& program) {
                  program.c_str(), kind);
 }
 
-constexpr std::string_view trace = "--trace";
+constexpr std::string_view trace = "--trace", ahead = "--ahead";
 
 bool is_size(std::string const& value) { return parse_bytes(value).has_value(); }
 bool is_behind(std::string const& value) { return parse_behind(value).has_value(); }
@@ -132,22 +132,33 @@ struct Option {
 constexpr Option options[] = {
     {"--behind", "SLUICE_WRITE_BEHIND", "256M", is_behind,
      "a number of bytes such as 256M, nor one with a folder: 4G,/local/disk"},
-    {"--ahead", "SLUICE_READ_AHEAD", "256M", is_size, "a number of bytes such as 256M"},
+    {ahead, "SLUICE_HINTS", "256M", is_size, "a number of bytes such as 256M"},
     {trace, "SLUICE_TRACE", "", is_trace,
      "the name of a file for the trace, nor one with a size or ranks: t.json,16M,ranks=0-3,8"},
 };
+
+/// SLUICE_HINTS with one more hint, in front: of two values the last one holds, so what the user
+/// says there wins.
+std::string with_hint(std::string const& hint) {
+    std::string const there = environment_variable("SLUICE_HINTS").value_or("");
+    return there.empty() || there == "none" ? hint : hint + ";" + there;
+}
+
+/// What the variable of an option is set to.
+std::string value_for(Option const& option, std::string const& value) {
+    std::error_code error;  // The program may change its working folder.
+    if (option.name == trace) return std::filesystem::absolute(value, error);
+    return option.name == ahead ? with_hint("sluice_read_ahead=" + value) : value;
+}
 
 /// Sets the variable that an option stands for; false, and says why, where there is no such option.
 bool takes_setting(std::string_view command, std::string_view text) {
     auto const equals = std::min(text.find('='), text.size());
     for (Option const& option : options) {
         if (text.substr(0, equals) != option.name) continue;
-        std::string value(equals < text.size() ? text.substr(equals + 1) : option.usual);
-        if (option.is_right(value)) {
-            std::error_code error;  // The program may change its working folder.
-            if (option.name == trace) value = std::filesystem::absolute(value, error);
-            return setenv(option.variable, value.c_str(), 1) == 0;
-        }
+        std::string const value(equals < text.size() ? text.substr(equals + 1) : option.usual);
+        if (option.is_right(value))
+            return setenv(option.variable, value_for(option, value).c_str(), 1) == 0;
         std::fprintf(voice_of_job(), "sluice run: '%s' is not %s\n", value.c_str(), option.wanted);
         return false;
     }

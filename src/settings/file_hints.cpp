@@ -16,7 +16,8 @@ constexpr Knob hints[] = {
      "memory of a node for bytes of blocking writes, which return at once (only when it is "
      "opened)"},
     {"sluice_read_ahead", "0",
-     "memory of a node for what the next collective read will want (only when it is opened)"},
+     "memory of a node for what the next blocking collective read will want, 0: none is read (only "
+     "when it is opened)"},
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
     {"cb_config_list", "*:*", "hosts of aggregators: host:n,...,*:n (only when it is opened)"},
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},

@@ -33,8 +33,6 @@ constexpr Knob variables[] = {
     {"SLUICE_WRITE_BEHIND", "0",
      "memory of a node for bytes of blocking writes, which then return at once (0: none do); "
      "SIZE,FOLDER: room in a folder of the node, whose bytes a crash of the node does not lose"},
-    {"SLUICE_READ_AHEAD", "0",
-     "memory of a node for what the next blocking collective read will want (0: none is read)"},
     {"SLUICE_STALL", "300",
      "seconds without progress before each rank says where it is (0: never)"},
     {"SLUICE_HINTS", "none", "hints of all files, as name=value;name=value; the program's own win"},
@@ -224,7 +222,6 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     }
     if (auto const network = reader.parsed("SLUICE_NETWORK", parse_network)) s.network = *network;
     if (auto const trace = reader.parsed("SLUICE_TRACE", parse_trace)) s.trace = *trace;
-    s.hints.read_ahead = number("SLUICE_READ_AHEAD");
     read_test_settings(lookup, s, complaints);
     read_hints_of_all(lookup, s, complaints);
     return s;

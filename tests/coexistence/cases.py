@@ -185,7 +185,7 @@ def cases_of_flushes():
 
 def cases_of_atomic_mode():
     """Pieces that are sieved, and pieces that are not."""
-    both = {"SLUICE_WRITE_BEHIND": "16M", "SLUICE_READ_AHEAD": "16M"}
+    both = {"SLUICE_WRITE_BEHIND": "16M", "SLUICE_HINTS": "sluice_read_ahead=16M"}
     for way, ints, name, given in (("read", 1, "", {}), ("read", 20000, "", {}),
                                    ("iread", 1, "", {}), ("read", 1, ", behind and ahead", both)):
         yield Case(f"atomic {way}, pieces of {ints}{name}", "atomic.c",

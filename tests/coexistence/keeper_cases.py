@@ -36,18 +36,19 @@ def cases_of_handles(mpi):
                "{program} {path}", settings=slow, ranks=2)
     if mpi == "mpich":  # It hangs without Sluice as well.
         return
-    for name, nodes in itertools.product(("SLUICE_WRITE_BEHIND", "SLUICE_READ_AHEAD"), (1, 3)):
+    both = {"SLUICE_WRITE_BEHIND": "64M", "SLUICE_HINTS": "sluice_read_ahead=64M"}
+    for (name, value), nodes in itertools.product(both.items(), (1, 3)):
         test = "behind=always" + (";ranks_per_node=1" if nodes > 1 else "")
         yield Case(f"two threads, two files of a communicator, {name}, {nodes} nodes",
                    "two_files.c", ["^0 rounds are wrong"], "{program} {path}", ranks=max(2, nodes),
-                   settings={"SLUICE_TEST": test, name: "64M"})
+                   settings={"SLUICE_TEST": test, name: value})
 
 
 def cases_of_limits(mpi):
     """What the MPI alone takes."""
     settings = ({}, {**ALWAYS, "SLUICE_WRITE_BEHIND": "64M"},
                 {"SLUICE_TEST": ALWAYS["SLUICE_TEST"] + ";helper=off",
-                 "SLUICE_WRITE_BEHIND": "64M", "SLUICE_READ_AHEAD": "64M"})
+                 "SLUICE_WRITE_BEHIND": "64M", "SLUICE_HINTS": "sluice_read_ahead=64M"})
     for what in ("descriptors", "communicators", "sync", "unreadable", "nothing", "locks"):
         if what == "sync" and mpi != "mpich":
             continue  # Open MPI waits for the others in MPI_File_sync; with Sluice it does not.

@@ -162,7 +162,8 @@ class Figures(unittest.TestCase):
         read = log_text().replace("write_all", "read_all")
         read = read.replace(f"read_all 0 {20 * MS}", f"read_all 0 {60 * MS}")
         title = "Read ahead with sluice run --ahead"
-        for head, advised in (("sluice=0", True), ("sluice=0 env.SLUICE_READ_AHEAD=256M", False)):
+        ahead = "sluice=0 env.SLUICE_HINTS=cb_nodes%3d2;sluice_read_ahead%3d256M"
+        for head, advised in (("sluice=0", True), (ahead, False)):
             job = jobs.from_log(record.parse(read.replace("sluice=0", head)), "log")
             self.assertEqual(title in {one.title for one in advice.advice(job)}, advised)
 

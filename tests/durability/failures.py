@@ -71,7 +71,7 @@ class Scenario:
     @property
     def settings(self):
         alone = () if self.has_keepers else (("SLUICE_TEST_NO_KEEPER", "1"),)
-        return (("SLUICE_WRITE_BEHIND", self.behind), ("SLUICE_READ_AHEAD", "1M"),
+        return (("SLUICE_WRITE_BEHIND", self.behind), ("SLUICE_HINTS", "sluice_read_ahead=1M"),
                 ("SLUICE_TEST", self.test), *alone)
 
     @property

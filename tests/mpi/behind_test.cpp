@@ -1,6 +1,7 @@
 // What a program sees of blocking writes that return before their bytes are in the file, and of
-// reads that are made before they are asked for. Runs with SLUICE_WRITE_BEHIND, SLUICE_READ_AHEAD
-// and SLUICE_TEST=behind=always, and passes without them, but for `returns_before_the_others`.
+// reads that are made before they are asked for. Runs with SLUICE_WRITE_BEHIND, the hint
+// sluice_read_ahead and SLUICE_TEST=behind=always, and passes without them, but for
+// `returns_before_the_others`.
 #include "behind_form.hpp"
 
 #include <csignal>

@@ -207,7 +207,8 @@ def texture_runs(mpi):
 
 
 def behind_settings(size, test="behind=always"):
-    return {"SLUICE_WRITE_BEHIND": size, "SLUICE_READ_AHEAD": size.split(",", maxsplit=1)[0],
+    ahead = size.split(",", maxsplit=1)[0]
+    return {"SLUICE_WRITE_BEHIND": size, "SLUICE_HINTS": f"sluice_read_ahead={ahead}",
             "SLUICE_TEST": test}
 
 

@@ -78,7 +78,7 @@ class Case:
         words += [f"device={SLOW}"] if args.slow else []
         words += ["behind=always"] if args.behind else []
         wanted = {"SLUICE_TEST": ";".join(words), "SLUICE_WRITE_BEHIND": args.behind,
-                  "SLUICE_READ_AHEAD": args.ahead}
+                  "SLUICE_HINTS": args.ahead and f"sluice_read_ahead={args.ahead}"}
         return {} if args.plain else {name: value for name, value in wanted.items() if value}
 
     def execute(self, limit, trace=False):
@@ -297,7 +297,7 @@ def parse_arguments():
     parser.add_argument("--known", action=argparse.BooleanOptionalAction, default=False,
                         help="first the programs of seeds.txt, which once failed")
     parser.add_argument("--behind", default="", help="SLUICE_WRITE_BEHIND: 64K, 1M, 256M ...")
-    parser.add_argument("--ahead", default="", help="SLUICE_READ_AHEAD")
+    parser.add_argument("--ahead", default="", help="the hint sluice_read_ahead")
     parser.add_argument("--keeper", action=argparse.BooleanOptionalAction, default=True,
                         help="without: preloaded, but not by `sluice run`")
     parser.add_argument("--slow", action="store_true",

@@ -160,14 +160,16 @@ def behind_options(parser):
     """The options of a runner whose jobs with Sluice may have write-behind and read-ahead."""
     parser.add_argument("--behind", metavar="SIZE[,FOLDER]", default="",
                         help="with SLUICE_WRITE_BEHIND, for writes to fast storage, too")
-    parser.add_argument("--ahead", metavar="SIZE", default="", help="with SLUICE_READ_AHEAD")
+    parser.add_argument("--ahead", metavar="SIZE", default="",
+                        help="with the hint sluice_read_ahead")
 
 
 def behind_settings(args):
     """Environment variables; the storage is a page cache, to which nothing is delayed unasked. What
     SLUICE_TEST says already stays: a slow device, say."""
     test = ";".join(filter(None, ("behind=always", os.environ.get("SLUICE_TEST"))))
-    settings = {"SLUICE_WRITE_BEHIND": args.behind, "SLUICE_READ_AHEAD": args.ahead}
+    settings = {"SLUICE_WRITE_BEHIND": args.behind,
+                "SLUICE_HINTS": args.ahead and f"sluice_read_ahead={args.ahead}"}
     settings = {name: value for name, value in settings.items() if value}
     return {**settings, "SLUICE_TEST": test} if args.behind else settings
 

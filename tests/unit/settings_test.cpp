@@ -201,7 +201,7 @@ TEST(Settings, NonsenseInWordsOfTestsIsToldAndIgnored) {
 
 /// At most so many are for users; those for tests and experiments have tables of their own.
 TEST(Settings, AreFew) {
-    EXPECT_LE(environment_knobs().size(), 14u);
+    EXPECT_LE(environment_knobs().size(), 13u);
     EXPECT_LE(hint_knobs().size(), 12u);
 }
 
@@ -285,6 +285,13 @@ TEST(Settings, HintsOfAllFilesComeFromTheEnvironment) {
     ASSERT_EQ(complaints.size(), 2u);
     EXPECT_NE(complaints[0].text.find("cb_nodse=2"), std::string::npos);
     EXPECT_NE(complaints[1].text.find("nothing"), std::string::npos);
+}
+
+TEST(Settings, OfTwoValuesForAHintTheLastHolds) {
+    ReadSettings const read(Table{{"SLUICE_HINTS", "sluice_read_ahead=256M;cb_nodes=2;"
+                                                   "sluice_read_ahead=1M"}});
+    EXPECT_TRUE(read.complaints.empty());
+    EXPECT_EQ(read.settings.hints.read_ahead, 1 << 20);
 }
 
 TEST(Settings, AMisspeltNameInAListIsToldWithTheNearest) {

@@ -136,15 +136,15 @@ def _is_on(value: str) -> bool:
     return size is not None and int(size.group(1)) > 0
 
 
-def _files_with(rank: record.Rank, setting: str) -> set[str]:
+def _files_with(rank: record.Rank, hint: str, otherwise: str = "0") -> set[str]:
     """Where the library delayed writes, or read ahead: a hint of the open goes before those of the
-    job, and these before the variable."""
+    job, and these before what holds otherwise."""
     if rank.head.get("sluice") == "off":
         return set()
-    hint, found = f"sluice_{setting}", set()
+    found = set()
     of_job = dict(one.partition("=")[::2]
                   for one in rank.head.get("env.SLUICE_HINTS", "").split(";"))
-    usual = of_job.get(hint, rank.head.get(f"env.SLUICE_{setting.upper()}", "0"))
+    usual = of_job.get(hint, otherwise)
     for call in rank.calls:
         if call.name == "open" and _is_on(call.hints().get(hint, usual)):
             found.add(rank.file_name(call))
@@ -160,8 +160,9 @@ def from_log(log: record.Log, source: str) -> Job:
               missing=log.missing())
     for rank in log.ranks:
         start = rank.start - first
-        job.behind |= _files_with(rank, "write_behind")
-        job.ahead |= _files_with(rank, "read_ahead")
+        job.behind |= _files_with(rank, "sluice_write_behind",
+                                  rank.head.get("env.SLUICE_WRITE_BEHIND", "0"))
+        job.ahead |= _files_with(rank, "sluice_read_ahead")
         completions, ends = _completions(rank), _ends(rank)
         shared: set[int] = set()  # Calls that completed several: their time counts once.
         views: dict[int, record.DataType | None] = {}

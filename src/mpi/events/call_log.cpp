@@ -149,8 +149,7 @@ void CallLog::write_head(int rank, int ranks) {
     line.field("node", host()).field("mpi", library_of_mpi()).field("program", program());
     line.field("cores", thread_core_count());
     line.field("sluice", settings().enabled ? SLUICE_VERSION : "off");
-    for (char const* const name :
-         {"SLUICE_HINTS", "ROMIO_HINTS", "SLUICE_WRITE_BEHIND", "SLUICE_READ_AHEAD"}) {
+    for (char const* const name : {"SLUICE_HINTS", "ROMIO_HINTS", "SLUICE_WRITE_BEHIND"}) {
         char const* const value = std::getenv(name);
         if (value && *value) line.field("env." + std::string(name), value);
     }
