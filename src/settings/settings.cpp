@@ -33,8 +33,6 @@ constexpr Knob variables[] = {
     {"SLUICE_WRITE_BEHIND", "0",
      "memory of a node for bytes of blocking writes, which then return at once (0: none do); "
      "SIZE,FOLDER: room in a folder of the node, whose bytes a crash of the node does not lose"},
-    {"SLUICE_STALL", "300",
-     "seconds without progress before each rank says where it is (0: never)"},
     {"SLUICE_HINTS", "none", "hints of all files, as name=value;name=value; the program's own win"},
     {"SLUICE_STORAGE_THREADS", "2",
      "threads of a rank that wait for the device (0: the calls themselves do)"},
@@ -59,6 +57,7 @@ constexpr Knob of_tests[] = {
     {"cache", "64M", "memory of a process for the layouts of datatypes that were freed"},
     {"device", "none",
      "hdd, ssd, nvm or a file: transfers take as long as on this device; see sluice device --list"},
+    {"stall", "300", "seconds without progress before each rank says where it is (0: never)"},
     {"peer_timeout", "60",
      "seconds for which libfabric may not reach a rank before operations with it fail; a process "
      "that has ended is found sooner"},
@@ -95,6 +94,7 @@ void read_test_settings(Lookup const& environment, Settings& s,
     s.helper = reader.word("helper", {"on", "off"}).value_or(0) == 0;
     s.always_behind = reader.word("behind", {"auto", "always"}).value_or(0) == 1;
     s.view_pieces = number("view_pieces");
+    s.stall_seconds = static_cast<double>(number("stall"));
     s.peer_seconds = static_cast<double>(number("peer_timeout"));
     s.device = lookup("device").value_or("none");
     s.libfabric = lookup("libfabric").value_or("none");
@@ -210,7 +210,6 @@ Settings read_settings(Lookup const& lookup, std::vector<Complaint>& complaints)
     auto const all = static_cast<Bytes>(LogLevel::decisions);
     s.log = static_cast<LogLevel>(std::min(number("SLUICE_LOG"), all));
     s.memory_bytes = number("SLUICE_MEMORY");
-    s.stall_seconds = static_cast<double>(number("SLUICE_STALL"));
     s.storage_threads = static_cast<int>(std::min<Bytes>(number("SLUICE_STORAGE_THREADS"), 64));
     s.profile = lookup("SLUICE_PROFILE").value_or("auto");
     s.record = lookup("SLUICE_RECORD").value_or("");

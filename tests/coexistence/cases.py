@@ -223,14 +223,15 @@ def cases_of_statistics():
 
 
 def cases_of_stalls():
-    """Each rank that waits says whom for: once, though it waits for three times SLUICE_STALL."""
+    """Each rank that waits says whom for: once, though it waits for three times the seconds of the
+    word `stall`."""
     elsewhere = "one or more of the 2 ranks of other nodes; none of this node is missing"
     for per_node, who in ((3, "rank 2, which has not called it"), (1, elsewhere)):
         said = (r"rank 0 made no progress for 1 s: MPI_File_write_at_all on \S+/file waits for "
                 rf"{who} \[operation 0 ")
         yield Case(f"a rank comes late, {per_node} ranks per node", "stalled.c",
                    [BY_SLUICE, once(said)], "{program} 3 {path}",
-                   settings={"SLUICE_STALL": "1", "SLUICE_TEST": f"ranks_per_node={per_node}"})
+                   settings={"SLUICE_TEST": f"stall=1;ranks_per_node={per_node}"})
 
 
 def cases_of_refused_collectives():

@@ -84,9 +84,8 @@ class Case:
     def execute(self, limit, trace=False):
         """Returns (exit code or None when out of time, output)."""
         mark = f"random-{os.getpid()}-{time.monotonic_ns()}"
-        environment = dict(os.environ, **{runner.MARK: mark}, **self.settings())
-        environment.setdefault("SLUICE_STALL", "10")
-        environment.update(runner.MPIS[self.mpi].settings)
+        environment = runner.with_test_words({**os.environ, **self.settings()}, "stall=10")
+        environment.update({runner.MARK: mark, **runner.MPIS[self.mpi].settings})
         directory = tempfile.mkdtemp(prefix="random_programs_", dir=self.args.dir)
         try:
             return runner.execute(self.command(directory, trace), environment, limit, mark)

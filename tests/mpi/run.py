@@ -26,16 +26,21 @@ HERE = Path(__file__).resolve().parent
 MARK = "SLUICE_TEST_RUN"
 
 
+def with_test_words(env, *words):
+    """With words of SLUICE_TEST in front of those that are there, which win."""
+    return {**env, "SLUICE_TEST": ";".join([*words, *filter(None, [env.get("SLUICE_TEST")])])}
+
+
 def environment(run, mark, plain):
     env = dict(os.environ)
     env[MARK] = mark
-    env.setdefault("SLUICE_STALL", "10")
     if not plain:
         env.update(run.settings)
     if run.ranks_per_node and not plain:
         others = env.get("SLUICE_TEST")
         env["SLUICE_TEST"] = (f"{others};" if others else "") + (
             f"ranks_per_node={run.ranks_per_node}")
+    env = with_test_words(env, "stall=10")
     env.update(MPIS[run.mpi].settings)
     return env
 

@@ -180,9 +180,9 @@ def command(kill, mpi, machine, folder):
 
 
 def environment(kill, mpi, machine, mark):
-    words = [f"peer_timeout={PEER_SECONDS}", *kill.settings.get("SLUICE_TEST", "").split()]
-    settings = {"SLUICE": "all", "SLUICE_STALL": "5", "TMPDIR": str(machine.temporary),
-                **kill.settings, "SLUICE_TEST": ";".join(words)}
+    settings = {"SLUICE": "all", "TMPDIR": str(machine.temporary), "SLUICE_TEST": "",
+                **kill.settings}
+    settings = runner.with_test_words(settings, f"peer_timeout={PEER_SECONDS}", "stall=5")
     return {**os.environ, runner.MARK: mark, **launch.MPIS[mpi].settings, **settings}
 
 

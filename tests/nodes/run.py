@@ -235,7 +235,7 @@ def start(hosts, per_host, mpi, words, seconds, settings=None):
     """Returns (exit code or None when out of time, output, seconds, bytes sent by all hosts)."""
     mark = uuid.uuid4().hex
     environment = {**os.environ, runner.MARK: mark, **launch.MPIS[mpi].settings, **(settings or {})}
-    environment.setdefault("SLUICE_STALL", "10")
+    environment = runner.with_test_words(environment, "stall=10")
     before, begin = sent(hosts), time.monotonic()
     code, output = runner.execute(launch.command(mpi, hosts, per_host, words), environment,
                                   seconds, mark)

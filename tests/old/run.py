@@ -90,8 +90,9 @@ class Tester:
         self.passed, self.failed, self.left_out = 0, 0, 0
 
     def environment(self, case, mpi):
-        return {**os.environ, **MPIS[mpi].settings, **case.settings, "TMPDIR": str(self.scratch),
-                "SLUICE_LOG": "3", "SLUICE_STALL": "20"}
+        settings = {**MPIS[mpi].settings, **case.settings, "TMPDIR": str(self.scratch),
+                    "SLUICE_LOG": "3"}
+        return runner.with_test_words({**os.environ, **settings}, "stall=20")
 
     def run(self, case, mpi, words, each=True, seconds=120):
         """Returns (exit code or None when out of time, output)."""

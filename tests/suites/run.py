@@ -21,18 +21,18 @@ import uuid
 import common
 from common import MPIS, SUITES, Missing, Start
 from mpis import BUILD, ROOT  # common makes tests/mpi known.
-from run import MARK, end_processes, execute, leftover_processes
+from run import MARK, end_processes, execute, leftover_processes, with_test_words
 
 NAMES = ("mpi4py_tests", "pnetcdf", "hdf5")
 FORTRAN = ROOT / "tests" / "fortran" / "run.py"  # Compares by itself.
 
 
-def environment(mpi, mark):
+def environment(mpi, mark, more):
     """Nothing of the make that may have started this reaches the programs."""
     inherited = {name: value for name, value in os.environ.items()
                  if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    settings = {MARK: mark, "SLUICE_LOG": "2", "SLUICE_STALL": "10"}
-    return {**inherited, **settings, **mpi.settings}
+    settings = {MARK: mark, "SLUICE_LOG": "2", **mpi.settings, **more}
+    return with_test_words({**inherited, **settings}, "stall=10")
 
 
 class Comparison:
@@ -70,7 +70,7 @@ class Comparison:
         work.mkdir(parents=True)
         mark = uuid.uuid4().hex
         command = list(map(str, job.command(Start(self.mpi, self.ranks, sluice, work))))
-        settings = environment(self.mpi, mark) | (common.behind_settings(args) if sluice else {})
+        settings = environment(self.mpi, mark, common.behind_settings(args) if sluice else {})
         code, output = execute(command, settings, job.seconds * args.patience, mark)
         if leftover_processes(mark):
             end_processes(mark)
