@@ -98,7 +98,7 @@ bool fits(std::string const& program, std::string const& preloaded) {
 
 /// The preload reaches only what the dynamic loader binds. Whoever waits for Sluice there is told.
 void tell_out_of_reach(std::string const& program) {
-    if (number_in_environment("SLUICE_LOG") == 0) return;
+    if (is_silent_now()) return;
     char const* const kind = is_static(program)     ? "is linked statically"
                              : has_own_mpi(program) ? "has an MPI linked into it statically"
                                                     : nullptr;
@@ -183,7 +183,7 @@ void say_of_node(std::string const& text) {
 
 /// Keepers in memory end with what a resource manager kills as a whole, and nothing is left then.
 void tell_what_ends_keepers() {
-    if (number_in_environment("SLUICE_LOG") == 0) return;
+    if (is_silent_now()) return;
     std::string groups;
     std::getline(std::ifstream("/proc/self/cgroup"), groups, '\0');
     std::string const manager = srun_tasks() > 0 ? "Slurm" : manager_of(groups);

@@ -1,6 +1,7 @@
 // What was installed for each MPI. See mpi_parts.hpp.
 #include "tools/mpi_parts.hpp"
 
+#include "system/environment.hpp"
 #include "system/launcher.hpp"
 #include "tools/elf.hpp"
 #include "tools/installation.hpp"
@@ -76,8 +77,7 @@ std::optional<MpiPart> part_named(std::string const& name, std::vector<MpiPart> 
 /// A build tree serves one MPI, whatever SLUICE_MPI asks for.
 void tell_of_one_mpi(MpiPart const& tree, std::string const& wanted) {
     bool const is_it = std::filesystem::path(tree.folder).filename() == wanted;
-    bool const silent = number_in_environment("SLUICE_LOG") == 0;
-    if (wanted.empty() || wanted == "auto" || is_it || silent) return;
+    if (wanted.empty() || wanted == "auto" || is_it || is_silent_now()) return;
     std::fprintf(voice_of_job(),
                  "sluice: SLUICE_MPI=%s has no effect: %s is a build for one MPI, and the variable "
                  "chooses among those that are installed in one place\n",

@@ -42,6 +42,8 @@ ServedSetting served_now() {
     return parse_served(environment_variable("SLUICE").value_or("on")).value_or(ServedSetting{});
 }
 
+bool is_silent_now() { return environment_variable("SLUICE_LOG") == "0"; }
+
 Settings const& settings() {
     static Settings const s = read_environment();
     return s;

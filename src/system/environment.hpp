@@ -9,6 +9,8 @@ namespace sluice {
 /// What SLUICE says now, for those who ask before the settings may be read, or in another process
 /// than they are for. What cannot be understood says nothing.
 [[nodiscard]] ServedSetting served_now();
+/// Whether SLUICE_LOG forbids even warnings, for the same.
+[[nodiscard]] bool is_silent_now();
 
 /// Read from the environment when first asked for.
 [[nodiscard]] Settings const& settings();

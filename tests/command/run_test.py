@@ -216,7 +216,8 @@ class Run(unittest.TestCase):
             done = run_alone(self.root / "bin/sluice", "run", "true", **settings)
             self.assertEqual(done.returncode, 0)
             return done.stderr
-        self.assertIn("SLUICE_MPI=foo has no effect", said(SLUICE_MPI="foo"))
+        for loud in ({}, {"SLUICE_LOG": "what is no level"}):
+            self.assertIn("SLUICE_MPI=foo has no effect", said(SLUICE_MPI="foo", **loud))
         for quiet in ({"SLUICE_MPI": self.root.name}, {"SLUICE_MPI": "auto"}, {"SLUICE_MPI": ""},
                       {"SLUICE_MPI": "foo", "SLUICE_LOG": "0"},
                       {"SLUICE_MPI": "foo", "PMI_RANK": "1", "PMI_SIZE": "2"}):
