@@ -25,8 +25,8 @@ NUMBERS = {
     "under_way": ("src/file/run/shared_region.hpp", r"operations_under_way = (\d+)"),
     "boards_each": ("src/file/run/shared_region.hpp", r"board_count = (\d+) \* operations_under"),
     "queues": ("src/mpi/communicator/node_share.hpp", r"queues_at_most = (\d+)"),
-    "channels": ("src/file/run/effects_messages.cpp", r" channels = (\d+)"),
-    "rounds": ("src/file/run/effects_messages.cpp", r"rounds_apart = (\d+)"),
+    "channels": ("src/file/run/message_effects.cpp", r" channels = (\d+)"),
+    "rounds": ("src/file/run/message_effects.cpp", r"rounds_apart = (\d+)"),
 }
 SENTENCES = {
     "architecture.md": (

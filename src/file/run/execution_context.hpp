@@ -55,6 +55,15 @@ struct ExecutionContext {
     [[nodiscard]] Rank local() const noexcept { return topology->local_index(self); }
     [[nodiscard]] Rank local_count() const noexcept { return topology->local_count(node()); }
     [[nodiscard]] bool leads() const noexcept { return local() == 0; }
+
+    /// Wakes the ranks of the node that marked themselves as waiting. Whoever still waits after a
+    /// ring has itself marked again.
+    void ring(std::uint64_t waiters) const {
+        for (Rank other = 0; other < local_count(); ++other) {
+            bool const waits = (waiters >> (other % 64) & 1) != 0;
+            if (waits && other != local()) doorbells->ring(other);
+        }
+    }
 };
 
 }  // namespace sluice

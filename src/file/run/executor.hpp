@@ -8,7 +8,8 @@ namespace sluice {
 
 class Executor {
 public:
-    Executor(ExecutionContext& execution_context, Storage& storage, ExchangeState& state) noexcept
+    Executor(ExecutionContext const& execution_context, Storage& storage,
+             ExchangeState& state) noexcept
         : effects_(execution_context, storage, state) {}
 
     /// `id` comes back from progress() when all ops are complete. `round`: for traces, of the

@@ -18,6 +18,8 @@ public:
           operation_(operation) {}
 
     [[nodiscard]] bool on() const noexcept { return to_ != nullptr; }
+    /// 0 where it is off.
+    [[nodiscard]] double time(Clock& clock) const { return on() ? clock.now() : 0; }
 
     // Times are seconds of the execution context's clock.
     void operation(TraceKind kind, Bytes bytes, double began, double ended) const noexcept;

@@ -12,7 +12,7 @@
 namespace sluice {
 namespace {
 
-/// Behind the tags of operations' messages (file/run/effects_messages.cpp); one for each queue.
+/// Behind the tags of operations' messages (file/run/message_effects.cpp); one for each queue.
 constexpr int first_tag = 1 << 14;
 
 RegionShape shape_of(Rank local_count, Rank ranks) noexcept {

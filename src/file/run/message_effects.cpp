@@ -1,5 +1,7 @@
-// How the messages of an exchange are packed, sent, received and unpacked. See effects.hpp.
-#include "file/run/effects.hpp"
+// How the messages of an exchange are sent and received. See message_effects.hpp.
+#include "file/run/message_effects.hpp"
+
+#include "file/run/node_cb_buffers.hpp"
 
 namespace sluice {
 namespace {
@@ -16,54 +18,14 @@ Memory message_role(Op const& op) noexcept {
 
 }  // namespace
 
-void Effects::pack(Op const& op) {
-    Packed packed(state_.messages[MessageKey(op)], execution_context_.network->places());
-    Plan const& plan = state_.plan;
-    if (op.source == Memory::cb_buffer) {
-        pack_written(cb_buffer(op), packed);
-    } else if (op.source == Memory::coverage) {
-        pack_wanted(cb_buffer(op), packed.message);
-    } else if (op.source == Memory::want) {
-        auto const want = state_.wants.extract(MessageKey(op));
-        pack_answer(cb_buffer(op), want.mapped(), plan.window_bytes,
-                    plan.one_layer() ? AnswerTo::message : AnswerTo::cb_buffer, packed);
-    } else if (plan.direction == Direction::write) {
-        pack_own_written(state_.exchanged(), state_.user, state_.window(op), plan.window_bytes,
-                         plan.granule_bytes, packed);
-    } else {
-        pack_own_wanted(state_.exchanged(), state_.window(op), plan.window_bytes,
-                        plan.granule_bytes, packed.message);
-    }
-    if (!packed.parts.empty()) state_.placing.emplace(MessageKey(op), std::move(packed));
-}
-
-/// False where the message is damaged.
-bool Effects::unpack(Op const& op) {
-    MessageKey const key(op);
-    if (op.target == Memory::want) {
-        auto const want = state_.wants.insert_or_assign(key, state_.messages.take(key)).first;
-        return unpack_wanted(want->second, cb_buffer(op));
-    }
-    ByteBuffer const& message = state_.messages[key];
-    auto const parts = state_.placed.extract(key);
-    Bytes const placed = parts.empty() ? 0 : parts.mapped();
-    if (op.target == Memory::user) {
-        return unpack_own_answer(state_.exchanged(), state_.user, state_.window(op), message);
-    }
-    if (state_.plan.direction == Direction::write) {
-        return unpack_written(message, placed, cb_buffer(op), state_.plan.window_bytes);
-    }
-    return unpack_answer(message, placed, cb_buffer(op));
-}
-
-int Effects::tag(Op const& op) const noexcept {
+int MessageEffects::tag(Op const& op) const noexcept {
     int const channel = static_cast<int>(op.channel);
     std::int64_t const number = state_.message_number(op);
     return (execution_context_.queue * channels + channel) * rounds_apart +
            static_cast<int>(number % rounds_apart);
 }
 
-std::span<std::byte> Effects::message_memory(Op const& op) {
+std::span<std::byte> MessageEffects::memory_of(Op const& op) {
     if (is_of_reduction(op)) {
         return state_.with_records(
             op, [&](auto& records) { return records.message(message_role(op)); });
@@ -76,9 +38,9 @@ std::span<std::byte> Effects::message_memory(Op const& op) {
     return buffer;
 }
 
-void Effects::start_message(Op const& op, Effect& effect) {
-    auto const memory = message_memory(op);
-    effect.began = time_for_trace();
+void MessageEffects::start(Op const& op, Effect& effect) {
+    auto const memory = memory_of(op);
+    effect.began = state_.trace.time(*execution_context_.clock);
     if (!is_of_reduction(op)) state_.messages_under_way.begin(execution_context_.clock->now());
     Network& network = *execution_context_.network;
     if (op.kind == OpKind::send) {
@@ -91,15 +53,15 @@ void Effects::start_message(Op const& op, Effect& effect) {
 }
 
 /// Parts included.
-Bytes Effects::bytes_of(Op const& op, Message const& message) {
+Bytes MessageEffects::bytes_of(Op const& op, Message const& message) {
     if (op.kind == OpKind::recv) return message.received + message.placed;
     auto const placing =
         is_of_reduction(op) ? state_.placing.end() : state_.placing.find(MessageKey(op));
-    if (placing == state_.placing.end()) return static_cast<Bytes>(message_memory(op).size());
+    if (placing == state_.placing.end()) return static_cast<Bytes>(memory_of(op).size());
     return placing->second.bytes();
 }
 
-Message Effects::send(Op const& op, std::span<std::byte const> memory) {
+Message MessageEffects::send(Op const& op, std::span<std::byte const> memory) {
     Network& network = *execution_context_.network;
     state_.tally.messages_sent += 1;
     auto const placing =
@@ -117,20 +79,22 @@ Message Effects::send(Op const& op, std::span<std::byte const> memory) {
 
 /// Where parts of a message go: to their places in the collective buffer or, of one that the rank
 /// takes for itself, in the message. Nothing for messages that have no parts.
-std::span<std::byte> Effects::target_of_parts(Op const& op, std::span<std::byte> memory) {
+std::span<std::byte> MessageEffects::target_of_parts(Op const& op, std::span<std::byte> memory) {
     bool const has_data = op.channel == Channel::data || op.channel == Channel::answer;
     if (!has_data || !execution_context_.network->places() || op.bytes < placed_part_bytes_least)
         return {};
     if (op.channel == Channel::answer && state_.plan.one_layer()) return memory;
-    return {cb_buffer(op).data, static_cast<std::size_t>(state_.plan.window_bytes)};
+    return {cb_buffer_of(execution_context_, state_, op).data,
+            static_cast<std::size_t>(state_.plan.window_bytes)};
 }
 
-void Effects::finish_message(Op const& op, Effect const& effect) {
+void MessageEffects::finish(Op const& op, Effect const& effect) {
     Message const& message = effect.message;
     if (message.failed()) state_.fail(message.error(op.peer));
     if (state_.trace.on())
-        state_.trace.message(op, state_.message_number(op), bytes_of(op, message),
-                             {execution_context_.self, effect.began, time_for_trace()});
+        state_.trace.message(
+            op, state_.message_number(op), bytes_of(op, message),
+            {execution_context_.self, effect.began, state_.trace.time(*execution_context_.clock)});
     if (!is_of_reduction(op)) state_.messages_under_way.end(execution_context_.clock->now());
     if (is_of_reduction(op)) {
         if (!message.failed()) return;
