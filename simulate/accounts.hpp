@@ -1,7 +1,7 @@
 // An account of where a simulated rank's time goes. It is brought up to date whenever the rank
 // becomes busy with something else.
 #pragma once
-#include "file/run/operation.hpp"
+#include "file/run/stage.hpp"
 
 namespace sluice::simulated {
 

@@ -1,6 +1,7 @@
 // An experiment simulates one collective call of all ranks of a described machine, and checks every
 // byte.
 #pragma once
+#include "file/plan/plan.hpp"
 #include "simulate/accounts.hpp"
 #include "simulate/simulated_machine.hpp"
 

@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-Graph::Graph(Schedule schedule) : schedule_(std::move(schedule)) {
+Graph::Graph(Schedule&& schedule) : schedule_(std::move(schedule)) {
     auto const& ops = schedule_.ops;
     first_waiter_.assign(ops.size() + 1, 0);
     waiters_.resize(schedule_.edges.size());

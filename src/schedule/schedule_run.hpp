@@ -39,7 +39,7 @@ public:
 /// A schedule, and who waits for whom in it. Never changes, so any number of activities run it.
 class Graph {
 public:
-    explicit Graph(Schedule schedule);
+    explicit Graph(Schedule&& schedule);
 
     [[nodiscard]] std::vector<Op> const& ops() const noexcept { return schedule_.ops; }
     /// The ops that wait for this one, in their order.

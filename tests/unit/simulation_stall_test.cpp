@@ -1,4 +1,5 @@
 // What a rank says of a collective call that does not move on, to the people who run the program.
+#include "file/run/stall.hpp"
 #include "simulated_parts.hpp"
 
 #include <gtest/gtest.h>

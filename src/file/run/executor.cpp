@@ -3,7 +3,7 @@
 
 namespace sluice {
 
-void Executor::admit(Schedule schedule, std::int32_t id, std::int64_t round) {
+void Executor::admit(Schedule&& schedule, std::int32_t id, std::int64_t round) {
     double const now = round >= 0 ? effects_.time_for_trace() : 0;  // Only rounds are told.
     admitted_.push_back(std::make_unique<Admitted>(std::move(schedule), id, round, now));
 }

@@ -14,7 +14,7 @@ public:
 
     /// `id` comes back from progress() when all ops are complete. `round`: for traces, of the
     /// aggregator that `id` is.
-    void admit(Schedule schedule, std::int32_t id = -1, std::int64_t round = -1);
+    void admit(Schedule&& schedule, std::int32_t id = -1, std::int64_t round = -1);
 
     /// True when anything moved. Ids of schedules that were completed are appended to `completed`.
     bool progress(std::vector<std::int32_t>& completed);
@@ -29,7 +29,7 @@ public:
 
 private:
     struct Admitted {
-        Admitted(Schedule schedule, std::int32_t its_id, std::int64_t its_round, double its_begin)
+        Admitted(Schedule&& schedule, std::int32_t its_id, std::int64_t its_round, double its_begin)
             : id(its_id),
               round(its_round),
               began(its_begin),

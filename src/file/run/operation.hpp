@@ -3,70 +3,17 @@
 // the results of the stage before, and this class strings the stages together. Blocking,
 // nonblocking, split and simulated calls are all this class.
 #pragma once
+#include "file/run/claims_exchange.hpp"
 #include "file/run/conflicts.hpp"
-#include "file/run/executor.hpp"
-#include "file/run/rounds.hpp"
-#include "file/run/stall.hpp"
-
-#include <functional>
+#include "file/run/independent_part.hpp"
+#include "file/run/planning.hpp"
+#include "file/run/stage.hpp"
 
 namespace sluice {
 
-enum class Stage : std::uint8_t {
-    waiting,
-    summary_exchange,
-    overlap,
-    weights,
-    claims,
-    exchange,
-    agreement,
-    complete
-};
-
-char const* describe(Stage stage) noexcept;
-/// The stage's kind in a trace; `none` for `waiting` and `complete`.
-[[nodiscard]] TraceKind kind_of(Stage stage) noexcept;
-/// The operation's kind in a trace, from the merged summary of all ranks.
-[[nodiscard]] TraceKind kind_of(Summary const& all, Direction way) noexcept;
-
-class Operation;
-
-/// What a rank brings to a collective call.
-struct Call {
-    char const* function = nullptr;  ///< Of MPI, for people; null: no single one.
-    char const* file = "";           ///< Its name, for people; outlives the operation.
-    Request request;
-    std::byte* user = nullptr;  ///< Must live until the operation is complete.
-    Hints hints;
-    Status status = Status::ok;  ///< Not ok: bad arguments; the rank takes part without bytes.
-    Storage* storage = nullptr;  ///< The file; outlives the operation.
-    bool may_block = false;      ///< The caller waits and serves the file: run_callers_part().
-    /// Bytes that earlier operations of the queue touch are left alone until those are complete,
-    /// where one of the two writes. Equal on all ranks.
-    bool ordered = false;
-    /// Of an ordered one: a read that reaches behind the end of the file, as far as this rank
-    /// knows. It waits for all earlier writes that may make the file longer.
-    bool reads_beyond_end = false;
-    /// Of a read: how many of those that come next this rank knows. All ranks learn the least.
-    std::uint8_t foretold = 0;
-    /// Kept until the operation is complete: what `user` lies in. A write that has it is one whose
-    /// call returns before: its bytes are written, whatever becomes of the other ranks.
-    std::shared_ptr<void> keeps;
-    /// Called when all ranks have agreed on the end, before a later operation touches the same
-    /// bytes: what is not in the file by then never comes. Not called where a rank was lost. By the
-    /// thread that makes progress, under its lock. Null: nobody asks.
-    std::function<void()> note_agreed;
-    /// Told once of the first error of the system or of the MPI that this rank meets: by the thread
-    /// that meets it, perhaps under the lock of progress. Null: nobody asks.
-    std::function<void(Operation const&)> report_error;
-    /// Brings `request.memory` where that takes long; null: it is there. Called once, by start(),
-    /// in the thread that makes progress. Needs no MPI.
-    std::function<std::shared_ptr<Layout const>()> find_memory;
-};
-
 class Operation {
 public:
-    Operation(ExecutionContext& execution_context, QueueState& queue, Call call,
+    Operation(ExecutionContext& execution_context, QueueState& queue, Call&& call,
               std::int64_t number);
 
     /// Begins: the rank posts what it wants. Nothing else happens before progress().
@@ -86,7 +33,7 @@ public:
     /// Moves a short part of a blocking call at once, in the calling thread, before the operation
     /// is appended: the exchange of summaries then tells the outcome, and nothing is left to agree
     /// on.
-    void run_early();
+    void run_early() { independent_.run_early(); }
 
     /// In a blocking call the calling thread reads and writes the file: does the next transfer that
     /// is ready, and returns true. Blocks on the device. Not part of progress(), may run beside it.
@@ -125,14 +72,14 @@ public:
     }
     /// All ranks have made the call: from here on it needs no thread of any program. Not beside
     /// progress().
-    [[nodiscard]] bool all_have_called() const noexcept { return stage_ > Stage::summary_exchange; }
+    [[nodiscard]] bool all_have_called() const noexcept { return sluice::all_have_called(stage_); }
 
     [[nodiscard]] Stage stage() const noexcept { return stage_; }
     [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
     /// An earlier operation's claims served this one.
-    [[nodiscard]] bool reused_plan() const noexcept { return reused_plan_; }
+    [[nodiscard]] bool reused_plan() const noexcept { return claims_.reused(); }
     /// What was decided, and what it was expected to cost.
-    [[nodiscard]] Decision const& decision() const noexcept { return decision_; }
+    [[nodiscard]] Decision const& decision() const noexcept { return planning_.decision(); }
     [[nodiscard]] Summary const& summary_exchange() const noexcept { return summary_exchange_; }
     [[nodiscard]] std::int64_t number() const noexcept { return state_.operation; }
     [[nodiscard]] double started() const noexcept { return started_; }  ///< When it was called.
@@ -148,44 +95,24 @@ public:
     void describe(TraceEvent& wait) const;
 
 private:
-    // Ids of admitted schedules. Those of rounds are the aggregators' numbers, from 0.
-    static constexpr std::int32_t id_control = -1, id_independent = -2;
-
-    [[nodiscard]] Stall stall() const;
-    void find_missing(Stall& stall) const;
-    [[nodiscard]] TraceWait reason() const;
-    [[nodiscard]] bool wants_independent() const;
-    [[nodiscard]] Summary own_summary() const;
-    void take_memory(std::shared_ptr<Layout const> memory);
-    bool step(Ahead const& ahead);
     void enter(Stage next);
-    void start_summary_exchange();
-    void end_summary_exchange();
-    void start_planned();
-    void start_decided();
-    void divide_by_groups();
-    void use_board(BoardUse use);
+    bool step(Ahead const& ahead);
+    bool progress_stages(Ahead const& ahead);
+    bool progress_to_end(Ahead const& ahead);
+    void admit_control(Schedule&& schedule);
     void admit_reduction(Channel channel);
-    [[nodiscard]] bool may_start_independent(Ahead const& ahead) const noexcept;
+
+    void end_summary_exchange();
     void start_overlap();
     void end_overlap();
+    void start_planned();
     void start_weights();
-    void end_weights();
-    bool reuse_claims();
+    void start_decided();
     void start_work();
-    void start_claims();
-    void end_claims();
     void start_agreement();
     void finish();
     void end(Status result);
-    bool progress_stages(Ahead const& ahead);
     void wind_up(Status result);
-    bool progress_to_end(Ahead const& ahead);
-    /// Whether the call has returned, and some of this rank's bytes may not be in the file. Of one
-    /// that has failed.
-    [[nodiscard]] bool owes_bytes() const noexcept;
-    void write_owed();
-    void start_independent();
     [[nodiscard]] bool planned() const noexcept { return stage_ >= Stage::claims; }
 
     ExecutionContext& execution_context_;
@@ -193,18 +120,14 @@ private:
     Call call_;
     ExchangeState state_;
     Executor executor_;
-    Rounds rounds_;
+    IndependentPart independent_;
     Conflicts conflicts_;
+    Planning planning_;
+    Rounds rounds_;
+    ClaimsExchange claims_;
     Stage stage_ = Stage::waiting;
     Summary summary_exchange_;
-    Decision decision_;
-    std::shared_ptr<Weights const> weights_;  ///< That the decision was made with.
-    bool reused_plan_ = false;
-    bool is_ending_ = false;  ///< Only what has begun is finished, and bytes that are owed.
-    bool wrote_owed_ = false;
-    Error error_before_;  ///< What this rank had met then.
-    bool independent_started_ = false, independent_done_ = false;
-    bool ran_early_ = false;               ///< Before the exchange of summaries, by run_early().
+    bool is_ending_ = false;               ///< Only what has begun is finished, and owed bytes.
     std::vector<std::int32_t> completed_;  ///< Scratch for the executor's answers.
     std::int32_t control_left_ = 0;        ///< Schedules of the current stage, without direct ones.
     Status result_ = Status::ok;

@@ -1,79 +1,25 @@
-// Operations as text: for the stall watchdog, for errors and for traces.
-#include "file/run/operation.hpp"
+// What is said of operations. See operation_text.hpp.
+#include "file/run/operation_text.hpp"
+
+#include "file/run/operation_trace.hpp"
 
 #include <algorithm>
 
 namespace sluice {
+namespace {
 
-char const* describe(Stage stage) noexcept {
-    switch (stage) {
-    case Stage::waiting:
-        return "waiting for earlier operations";
-    case Stage::summary_exchange:
-        return "exchange of summaries";
-    case Stage::overlap:
-        return "overlap with earlier operations";
-    case Stage::weights:
-        return "weights";
-    case Stage::claims:
-        return "claims";
-    case Stage::exchange:
-        return "exchange";
-    case Stage::agreement:
-        return "agreement";
-    case Stage::complete:
-        return "complete";
-    }
-    return "?";
-}
-
-TraceKind kind_of(Stage stage) noexcept {
-    switch (stage) {
-    case Stage::summary_exchange:
-        return TraceKind::summary_exchange;
-    case Stage::overlap:
-        return TraceKind::overlap;
-    case Stage::weights:
-        return TraceKind::weights;
-    case Stage::claims:
-        return TraceKind::claims;
-    case Stage::exchange:
-        return TraceKind::exchange;
-    case Stage::agreement:
-        return TraceKind::agreement;
-    case Stage::waiting:
-    case Stage::complete:
-        break;
-    }
-    return TraceKind::none;
-}
-
-TraceKind kind_of(Summary const& all, Direction way) noexcept {
-    if (all.bytes + all.independent.bytes == 0) return TraceKind::operation_agree;
-    return way == Direction::write ? TraceKind::operation_write : TraceKind::operation_read;
-}
-
-void Operation::describe(TraceEvent& wait) const {
-    if (!state_.trace.on()) return;
-    state_.trace.wait(executor_.waiting_op(), wait);
-    bool const nothing = wait.detail == static_cast<std::uint8_t>(TraceWait::unknown);
-    if (nothing && (stage_ == Stage::overlap || stage_ == Stage::waiting))
-        wait.detail = static_cast<std::uint8_t>(TraceWait::earlier);
-}
-
-TraceWait Operation::reason() const {
-    Op const* const op = executor_.waiting_op();
-    TraceWait const reason = op ? trace_wait_of(*op) : TraceWait::unknown;
+TraceWait reason_of(Unfinished const& what) noexcept {
+    TraceWait const reason = what.waits_for ? trace_wait_of(*what.waits_for) : TraceWait::unknown;
     bool const nothing = reason == TraceWait::unknown;
-    return nothing && stage_ == Stage::overlap ? TraceWait::earlier : reason;
+    return nothing && what.stage == Stage::overlap ? TraceWait::earlier : reason;
 }
 
 /// The ranks of this node that have not made the call.
-void Operation::find_missing(Stall& stall) const {
+void find_missing(ExecutionContext const& execution_context, std::int64_t number, Stall& stall) {
     bool all_known = true;
     for (Rank local = 0; local < stall.here; ++local) {
-        Caller const& caller = execution_context_.region.caller(local);
-        if (caller.calls.load(std::memory_order_relaxed) > number()) continue;
+        Caller const& caller = execution_context.region.caller(local);
+        if (caller.calls.load(std::memory_order_relaxed) > number) continue;
         stall.missing += 1;
         auto const rank = caller.rank_in_job.load(std::memory_order_relaxed) - 1;
         all_known &= rank >= 0;
@@ -83,28 +29,22 @@ void Operation::find_missing(Stall& stall) const {
     std::ranges::sort(stall.ranks);
 }
 
-Stall Operation::stall() const {
-    Stall stall{.function = call_.function,
-                .file = call_.file,
-                .awaits_calls = !all_have_called(),
-                .here = execution_context_.local_count(),
-                .all = execution_context_.topology->rank_count(),
-                .reason = reason()};
-    if (stall.awaits_calls) find_missing(stall);
+}  // namespace
+
+Stall stall_of(ExecutionContext const& execution_context, Unfinished const& what) {
+    Stall stall{.function = what.call.function,
+                .file = what.call.file,
+                .awaits_calls = !all_have_called(what.stage),
+                .here = execution_context.local_count(),
+                .all = execution_context.topology->rank_count(),
+                .reason = reason_of(what)};
+    if (stall.awaits_calls) find_missing(execution_context, what.number, stall);
     return stall;
 }
 
-std::string Operation::title() const {
-    return "operation " + std::to_string(state_.operation) + " (collective " +
-           sluice::describe(state_.request.direction) + " of " +
-           std::to_string(state_.request.bytes) + " bytes)";
-}
-
-std::string Operation::describe() const {
-    std::string const text = sluice::describe(stall()) + " [" + title() + ", stage " +
-                             sluice::describe(stage_) + rounds_.describe();
-    std::string const waits = executor_.waits_for();
-    return text + (waits.empty() ? "" : ", " + waits) + "]";
+std::string title_of(std::int64_t number, Request const& request) {
+    return "operation " + std::to_string(number) + " (collective " + describe(request.direction) +
+           " of " + std::to_string(request.bytes) + " bytes)";
 }
 
 }  // namespace sluice

@@ -26,6 +26,11 @@ struct QueueState {
     std::vector<Weights> weighed;  ///< Of boards, when they were used last; empty: never.
     Answers answers;
     std::vector<Recent> recent;  ///< Ordered operations, as many as may be under way at once.
+
+    /// Counters of a board go on from its earlier uses, which are counted: how many there were.
+    [[nodiscard]] std::int64_t use_board(BoardUse use, std::int64_t operation) noexcept {
+        return board_uses[use][board_of(operation)]++;
+    }
 };
 
 /// What the operations ahead in the operation queue still have to do first, on this rank.

@@ -116,7 +116,7 @@ Span SharedRegion::bookkeeping(RegionShape const& shape) noexcept {
 std::array<Span, 2> SharedRegion::of_aggregators(RegionShape const& shape, std::int64_t operation,
                                                  std::int32_t aggregators) noexcept {
     Places const p = places(shape);
-    auto const board = static_cast<std::size_t>(operation % board_count);
+    auto const board = board_of(operation);
     auto const rounds = static_cast<std::size_t>(aggregators) * cb_buffers_per_aggregator;
     return {span_at(p.rounds_at, rounds * sizeof(RoundPlace)),
             span_at(p.claims_at + board * p.claims_bytes, claims_board_bytes(shape, aggregators))};
@@ -132,7 +132,7 @@ std::array<Span, 2> SharedRegion::of_cb_buffer(RegionShape const& shape, std::in
 }
 
 std::size_t SharedRegion::board(Channel channel, std::int64_t operation) const noexcept {
-    auto const index = static_cast<std::size_t>(operation % board_count);
+    auto const index = board_of(operation);
     if (channel == Channel::weights) return weights_at_ + index * sizeof(WeightsBoard);
     if (channel == Channel::overlap) return overlaps_at_ + index * overlap_bytes_;
     return (2 * index + (channel == Channel::agreement ? 1 : 0)) * board_bytes_;
@@ -162,7 +162,7 @@ Counter& SharedRegion::counter(CounterRef const& ref) const noexcept {
     case CounterKind::answered:
         break;
     }
-    auto const index = static_cast<std::size_t>(ref.operation % board_count);
+    auto const index = board_of(ref.operation);
     return *at<Counter>(claims_at_ + index * claims_bytes_);
 }
 
@@ -208,7 +208,7 @@ Overlap& SharedRegion::announced_overlap(std::int64_t operation) const noexcept 
 }
 
 Claim& SharedRegion::claim(std::int64_t operation, Rank local, std::int32_t a) const noexcept {
-    auto const index = static_cast<std::size_t>(operation % board_count);
+    auto const index = board_of(operation);
     auto* const first = at<Claim>(claims_at_ + index * claims_bytes_ + sizeof(Counter));
     return first[local * shape_.aggregator_count + a];
 }

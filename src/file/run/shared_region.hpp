@@ -20,6 +20,10 @@ namespace sluice {
 /// reused while someone still reads it.
 inline constexpr std::int64_t operations_under_way = 8;
 inline constexpr std::int64_t board_count = 2 * operations_under_way;
+/// Boards are used in turn.
+constexpr std::size_t board_of(std::int64_t operation) noexcept {
+    return static_cast<std::size_t>(operation % board_count);
+}
 
 struct alignas(64) Counter {
     std::atomic<std::int64_t> value;
