@@ -10,45 +10,15 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-/// The ops of one round of one aggregator share these.
-class RoundBuilder {
+/// The ops of one round of one aggregator, with its numbers and its peers in them.
+class RoundOps {
 public:
-    RoundBuilder(Topology const& topology, Rank self, Plan const& plan, RoundInput const& input)
+    RoundOps(Topology const& topology, Plan const& plan, RoundInput const& input)
         : topology_(topology),
-          self_(self),
           plan_(plan),
           in_(input),
           turn_(2 * (input.queue_round / plan.cb_buffer_count)) {}
 
-    Schedule build() {
-        Node const node = topology_.node_of(self_);
-        bool const owns = aggregator() == self_;
-        bool const local_aggregator =
-            sluice::local_aggregator(topology_, plan_, node, in_.aggregator) == self_;
-        bool const alone = plan_.one_layer() && topology_.node_of(aggregator()) != node;
-        bool const carries = local_aggregator && !owns && !alone && in_.node_claims;
-        bool const writes = plan_.direction == Direction::write;
-        bool const places = in_.contributes && !alone;
-        if (in_.contributes && alone) writes ? send_own() : fetch_own();
-        if (!local_aggregator && !places) return std::move(schedule_);
-        bool const idle = owns ? !is_wanted() : local_aggregator && !carries;
-        bool const fills = places && (writes || !plan_.covered);
-        bool const first = fills || (owns && comes_first());
-        free_ = add(await_turn(0, first ? Memory::cb_buffer : Memory::none), {});
-        if (idle) {  // Nothing for this node.
-            add(advance_turn(2), {free_});
-            return std::move(schedule_);
-        }
-        if (places && writes) contribute();
-        if (places && !writes && !plan_.covered) ask();
-        if (owns) writes ? own_write() : own_read();
-        if (carries) writes ? carry_write() : carry_read();
-        if (places && !writes) take();
-        if (!reading_.empty()) finish_read();
-        return std::move(schedule_);
-    }
-
-private:
     std::uint32_t add(Op op, Ids const& after) {
         op.aggregator = in_.aggregator;
         op.round = in_.queue_round;
@@ -65,13 +35,7 @@ private:
     }
     /// The round is over on this node.
     Op end_round(std::int64_t steps) const { return advance_turn(steps, Memory::cb_buffer); }
-    /// Of the aggregator's node: somebody wants the round.
-    bool is_wanted() const { return in_.local_claimants > 0 || !in_.sources.empty(); }
-    /// The aggregator needs the collective buffer although no rank of its node may have filled it.
-    bool comes_first() const {
-        bool const reads_whole = plan_.covered && plan_.direction == Direction::read;
-        return !in_.sources.empty() || (reads_whole && is_wanted());
-    }
+    std::uint32_t clear(Ids const& after) { return add(Op::clear(Memory::coverage), after); }
     Op await_posts(std::int64_t times) const {
         return Op::await(counter(CounterKind::posted), times * in_.local_claimants);
     }
@@ -84,7 +48,62 @@ private:
     }
     Rank aggregator() const { return sluice::aggregator(topology_, plan_, in_.aggregator); }
     Gate gate(CounterKind kind) { return {schedule_, plan_.data.throttle, counter(kind)}; }
+    Schedule take_schedule() { return std::move(schedule_); }
 
+private:
+    Topology const& topology_;
+    Plan const& plan_;
+    RoundInput const& in_;
+    std::int64_t turn_;  ///< Of the collective buffer, before this round.
+    Schedule schedule_;
+};
+
+/// Which of them a rank has, by its parts in the round, and in which order.
+class RoundBuilder : private RoundOps {
+public:
+    RoundBuilder(Topology const& topology, Rank self, Plan const& plan, RoundInput const& input)
+        : RoundOps(topology, plan, input),
+          topology_(topology),
+          self_(self),
+          plan_(plan),
+          in_(input) {}
+
+    Schedule build() {
+        Node const node = topology_.node_of(self_);
+        bool const owns = aggregator() == self_;
+        bool const local_aggregator =
+            sluice::local_aggregator(topology_, plan_, node, in_.aggregator) == self_;
+        bool const alone = plan_.one_layer() && topology_.node_of(aggregator()) != node;
+        bool const carries = local_aggregator && !owns && !alone && in_.node_claims;
+        bool const writes = plan_.direction == Direction::write;
+        bool const places = in_.contributes && !alone;
+        if (in_.contributes && alone) writes ? send_own() : fetch_own();
+        if (!local_aggregator && !places) return take_schedule();
+        bool const idle = owns ? !is_wanted() : local_aggregator && !carries;
+        bool const fills = places && (writes || !plan_.covered);
+        bool const first = fills || (owns && comes_first());
+        free_ = add(await_turn(0, first ? Memory::cb_buffer : Memory::none), {});
+        if (idle) {  // Nothing for this node.
+            add(advance_turn(2), {free_});
+            return take_schedule();
+        }
+        if (places && writes) contribute();
+        if (places && !writes && !plan_.covered) ask();
+        if (owns) writes ? own_write() : own_read();
+        if (carries) writes ? carry_write() : carry_read();
+        if (places && !writes) take();
+        if (!reading_.empty()) finish_read();
+        return take_schedule();
+    }
+
+private:
+    /// Of the aggregator's node: somebody wants the round.
+    bool is_wanted() const { return in_.local_claimants > 0 || !in_.sources.empty(); }
+    /// The aggregator needs the collective buffer although no rank of its node may have filled it.
+    bool comes_first() const {
+        bool const reads_whole = plan_.covered && plan_.direction == Direction::read;
+        return !in_.sources.empty() || (reads_whole && is_wanted());
+    }
     void contribute() {
         auto const placed = add(Op::copy(Memory::user, Memory::cb_buffer), {free_});
         add(post(), {placed});
@@ -131,7 +150,6 @@ private:
         auto const written = add(Op::write(Memory::cb_buffer), ready);
         add(end_round(2), {plan_.covered ? written : clear({written})});
     }
-    std::uint32_t clear(Ids const& after) { return add(Op::clear(Memory::coverage), after); }
     void carry_write() {
         auto const posted = add(await_posts(1), {free_});
         auto const packed =
@@ -177,11 +195,9 @@ private:
     Rank self_;
     Plan const& plan_;
     RoundInput const& in_;
-    std::int64_t turn_;  ///< Of the collective buffer, before this round.
     std::uint32_t free_ = 0;
     Ids reading_;  ///< Local aggregators: what must be done before the collective buffer of a read
                    ///< is free.
-    Schedule schedule_;
 };
 
 }  // namespace
