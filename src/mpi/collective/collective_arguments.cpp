@@ -24,6 +24,20 @@ Bytes sum(std::vector<Bytes> const& all) noexcept {
     return std::accumulate(all.begin(), all.end(), Bytes{0});
 }
 
+bool has_root(CollectiveKind kind) noexcept {
+    switch (kind) {
+    case CollectiveKind::bcast:
+    case CollectiveKind::gather:
+    case CollectiveKind::gatherv:
+    case CollectiveKind::scatter:
+    case CollectiveKind::scatterv:
+    case CollectiveKind::reduce:
+        return true;
+    default:
+        return false;
+    }
+}
+
 class Capture {
 public:
     Capture(CollectiveArguments const& arguments, Communicator const& communicator, MPI_Comm own,
@@ -40,7 +54,7 @@ public:
 
     Captured run() {
         call_.kind = a_.kind;
-        if (has_root()) call_.root = a_.root;
+        if (has_root(a_.kind)) call_.root = a_.root;
         if (call_.root < 0 || call_.root >= ranks_) {
             fail(MPI_ERR_ROOT);
         } else {
@@ -54,19 +68,6 @@ private:
     [[nodiscard]] bool ok() const noexcept { return result_.error == MPI_SUCCESS; }
     void fail(int error) {
         if (ok()) result_.error = error;
-    }
-    [[nodiscard]] bool has_root() const noexcept {
-        switch (a_.kind) {
-        case CollectiveKind::bcast:
-        case CollectiveKind::gather:
-        case CollectiveKind::gatherv:
-        case CollectiveKind::scatter:
-        case CollectiveKind::scatterv:
-        case CollectiveKind::reduce:
-            return true;
-        default:
-            return false;
-        }
     }
     [[nodiscard]] bool is_root() const noexcept { return self_ == call_.root; }
     [[nodiscard]] bool sent_in_place() {
