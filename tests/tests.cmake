@@ -122,6 +122,7 @@ function(sluice_lint)
     set(tools ${PROJECT_SOURCE_DIR}/build/env/tools/bin)
     set(always PART lint SHORT BESIDE)
     sluice_test("layers, sizes and words" ${always} COMMAND python3 ${tests}/tidy.py)
+    sluice_test("what tidy.py finds" ${always} COMMAND python3 ${tests}/tidy_test.py)
     sluice_test("links in documents" ${always} COMMAND python3 ${tests}/documents.py)
     sluice_test("tables of results" ${always}
                 COMMAND python3 ${PROJECT_SOURCE_DIR}/results/table --check)
