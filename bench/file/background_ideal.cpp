@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/round_up.hpp"
 #include "bench/file/background.hpp"
 #include "bench/file/page_memory.hpp"
 #include "bench/file/partner.hpp"
@@ -22,8 +23,8 @@ public:
           run_(bench_run),
           path_(run_.path[0] + "-ideal"),
           file_bytes_(pattern.file_bytes()),
-          share_(
-              round_up((file_bytes_ + std::uint64_t(run_.ranks) - 1) / std::uint64_t(run_.ranks))),
+          share_(round_up((file_bytes_ + std::uint64_t(run_.ranks) - 1) / std::uint64_t(run_.ranks),
+                          page)),
           begin_(std::min(file_bytes_, share_ * std::uint64_t(run_.rank))),
           end_(std::min(file_bytes_, begin_ + share_)),
           memory_((end_ - begin_) / word_bytes) {
@@ -74,8 +75,6 @@ public:
     }
 
 private:
-    static std::uint64_t round_up(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
-
     /// How many bytes of this rank's pieces, and of the partner's, lie in the share of a rank of
     /// another node.
     void count_foreign(Pattern const& pattern) {

@@ -3,6 +3,7 @@
 #include "behind/journal_format.hpp"
 
 #include "base/crc32c.hpp"
+#include "base/round_up.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,8 +15,6 @@ namespace {
 constexpr std::uint64_t header_mark = 0x32306c6a63756c53;
 constexpr std::uint64_t record_mark = 0x32304a6563756c53;
 constexpr std::uint32_t format_version = 4;
-
-Bytes up(Bytes bytes) noexcept { return (bytes + journal_unit - 1) / journal_unit * journal_unit; }
 
 Bytes head_bytes(RecordHead const& head) noexcept {
     return record_head_bytes(head.path_bytes, head.run_count);
@@ -109,10 +108,13 @@ template <std::size_t room> void end_text(char (&text)[room]) noexcept {
 
 }  // namespace
 
-Bytes journal_bytes_for(Bytes bytes) noexcept { return journal_records + up(bytes); }
+Bytes journal_bytes_for(Bytes bytes) noexcept {
+    return journal_records + round_up(bytes, journal_unit);
+}
 
 Bytes record_head_bytes(std::size_t path_bytes, std::size_t runs) noexcept {
-    return up(static_cast<Bytes>(sizeof(RecordHead) + path_bytes + runs * sizeof(Run)));
+    return round_up(static_cast<Bytes>(sizeof(RecordHead) + path_bytes + runs * sizeof(Run)),
+                    journal_unit);
 }
 
 std::vector<Run> runs_of(Layout const& layout) {

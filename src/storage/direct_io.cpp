@@ -2,6 +2,8 @@
 // direct_io.hpp.
 #include "storage/direct_io.hpp"
 
+#include "base/round_up.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <fcntl.h>
@@ -104,7 +106,7 @@ void DirectIo::count(bool direct, bool bounced) noexcept {
 
 bool Bounce::reserve(Bytes bytes, Bytes unit) noexcept {
     if (bytes <= capacity_) return true;
-    Bytes const whole = (bytes + unit - 1) / unit * unit;
+    Bytes const whole = round_up(bytes, unit);
     memory_.reset(static_cast<std::byte*>(
         std::aligned_alloc(static_cast<std::size_t>(unit), static_cast<std::size_t>(whole))));
     capacity_ = memory_ ? whole : 0;

@@ -2,6 +2,7 @@
 // one. See bounded_memory.hpp.
 #include "system/bounded_memory.hpp"
 
+#include "base/round_up.hpp"
 #include "system/launcher.hpp"
 
 #include <sys/mman.h>
@@ -14,8 +15,6 @@ namespace sluice {
 namespace {
 
 constexpr Bytes unit = 64, page_bytes = 4096;
-
-Bytes whole_units(Bytes bytes) noexcept { return (bytes + unit - 1) / unit * unit; }
 
 }  // namespace
 
@@ -41,7 +40,7 @@ BoundedMemory::BoundedMemory(Mapping mapping, Bytes bytes)
       free_(bytes) {}
 
 std::optional<BoundedMemory::Part> BoundedMemory::take(Bytes bytes) {
-    bytes = whole_units(bytes);
+    bytes = round_up(bytes, unit);
     std::lock_guard const lock(mutex_);
     auto const begin = free_.take(bytes);
     if (!begin) return std::nullopt;

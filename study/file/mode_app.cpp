@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 
+#include "base/round_up.hpp"
 #include "bench/file/patterns.hpp"
 #include "bench/patterns/applications.hpp"
 #include "study/file/exchange.hpp"
@@ -134,7 +135,7 @@ std::unique_ptr<Way> make_way(std::string const& name) {
 template <typename Visit> void for_each_stamp(Transfer const& transfer, char* memory, Visit visit) {
     auto const begin = std::uint64_t(transfer.offset);
     auto const end = begin + std::uint64_t(transfer.bytes);
-    for (auto at = (begin + page - 1) / page * page; at + word_bytes <= end; at += page)
+    for (auto at = round_up(begin, page); at + word_bytes <= end; at += page)
         visit(*reinterpret_cast<double*>(memory + (at - begin)), at);
 }
 

@@ -1,6 +1,8 @@
 // The rules of thumb, and the questions to the cost model. See decision.hpp.
 #include "file/plan/decision.hpp"
 
+#include "base/round_up.hpp"
+
 namespace sluice {
 namespace {
 
@@ -9,8 +11,6 @@ constexpr Bytes domain_bytes_min = 256 * 1024;  ///< Below this a second aggrega
 /// another node: from here on groups were as fast on a disk and faster elsewhere (decision 0018).
 constexpr Bytes groups_bytes_min = 192 * 1024;
 constexpr Bytes cyclic_stripe_bytes_max = Bytes{1} << 32;  ///< No file system has longer ones.
-
-Bytes round_up(Bytes value, Bytes unit) noexcept { return (value + unit - 1) / unit * unit; }
 
 std::int64_t domain_count(Summary const& all, Topology const& topology, PlanLimits const& limits) {
     std::int64_t wanted = all.hints.aggregator_count;

@@ -1,13 +1,9 @@
 // Where domains and windows begin and end. See domains.hpp.
 #include "file/plan/domains.hpp"
 
+#include "base/round_up.hpp"
+
 namespace sluice {
-namespace {
-
-Bytes round_up(Bytes value, Bytes unit) noexcept { return (value + unit - 1) / unit * unit; }
-
-}  // namespace
-
 Bytes bytes_in(Request const& request, Window const& window) noexcept {
     Bytes bytes = 0;
     for (std::int64_t i = 0; i < window.part_count; ++i) {

@@ -1,6 +1,8 @@
 // The body of SharedRegion: the order and the alignment of its parts. See shared_region.hpp.
 #include "file/run/shared_region.hpp"
 
+#include "base/round_up.hpp"
+
 namespace sluice {
 namespace {
 
@@ -30,14 +32,11 @@ struct OverlapBoard {
     Overlap announcement;
 };
 
-std::size_t up(std::size_t value, std::size_t unit) noexcept {
-    return (value + unit - 1) / unit * unit;
-}
-
 /// Data and coverage of one collective buffer; a granule of one byte needs one bit a byte.
 std::size_t cb_buffer_stride(RegionShape const& shape) noexcept {
     auto const bytes = static_cast<std::size_t>(shape.cb_buffer_bytes_max);
-    return up(bytes, page) + up(Coverage::words_for(shape.cb_buffer_bytes_max, 1) * 8, page);
+    return round_up(bytes, page) +
+           round_up(Coverage::words_for(shape.cb_buffer_bytes_max, 1) * 8, page);
 }
 
 std::size_t claims_board_bytes(RegionShape const& shape, std::int32_t aggregators) noexcept {
@@ -69,17 +68,18 @@ SharedRegion::Places SharedRegion::places(RegionShape const& shape) noexcept {
     auto const rounds =
         static_cast<std::size_t>(shape.aggregator_count) * cb_buffers_per_aggregator;
     Places p{};
-    p.board_bytes = up(sizeof(BoardHead) + locals * up(sizeof(Summary), 64), 64);
+    p.board_bytes = round_up(sizeof(BoardHead) + locals * round_up(sizeof(Summary), 64), 64);
     p.weights_at = 2 * static_cast<std::size_t>(board_count) * p.board_bytes;
     p.overlaps_at = p.weights_at + static_cast<std::size_t>(board_count) * sizeof(WeightsBoard);
-    p.overlap_bytes = up(sizeof(OverlapBoard) + locals * sizeof(Overlap), 64);
+    p.overlap_bytes = round_up(sizeof(OverlapBoard) + locals * sizeof(Overlap), 64);
     p.pool_at = p.overlaps_at + static_cast<std::size_t>(board_count) * p.overlap_bytes;
-    p.callers_at = up(p.pool_at + sizeof(CbBufferPool), alignof(Caller));
+    p.callers_at = round_up(p.pool_at + sizeof(CbBufferPool), alignof(Caller));
     p.beside_at = p.callers_at + locals * sizeof(Caller);
-    p.rounds_at = up(p.beside_at + shape.beside_bytes, 64);
+    p.rounds_at = round_up(p.beside_at + shape.beside_bytes, 64);
     p.claims_at = p.rounds_at + rounds * sizeof(RoundPlace);
-    p.claims_bytes = up(claims_board_bytes(shape, shape.aggregator_count), 64);
-    p.data_at = up(p.claims_at + static_cast<std::size_t>(board_count) * p.claims_bytes, page);
+    p.claims_bytes = round_up(claims_board_bytes(shape, shape.aggregator_count), 64);
+    p.data_at =
+        round_up(p.claims_at + static_cast<std::size_t>(board_count) * p.claims_bytes, page);
     p.end = p.data_at + static_cast<std::size_t>(shape.cb_buffers()) * cb_buffer_stride(shape);
     return p;
 }
@@ -127,7 +127,8 @@ std::array<Span, 2> SharedRegion::of_cb_buffer(RegionShape const& shape, std::in
     auto const bytes = static_cast<std::size_t>(window_bytes);
     auto const data =
         places(shape).data_at + static_cast<std::size_t>(cb_buffer) * cb_buffer_stride(shape);
-    auto const coverage = data + up(static_cast<std::size_t>(shape.cb_buffer_bytes_max), page);
+    auto const coverage =
+        data + round_up(static_cast<std::size_t>(shape.cb_buffer_bytes_max), page);
     return {span_at(data, bytes), span_at(coverage, bytes / 8 + 8)};
 }
 
@@ -183,7 +184,7 @@ std::atomic<std::int32_t>& SharedRegion::cb_buffer_of(std::int32_t aggregator,
 
 Summary& SharedRegion::record(Channel channel, std::int64_t operation, Rank local) const noexcept {
     auto const first = board(channel, operation) + sizeof(BoardHead);
-    return *at<Summary>(first + static_cast<std::size_t>(local) * up(sizeof(Summary), 64));
+    return *at<Summary>(first + static_cast<std::size_t>(local) * round_up(sizeof(Summary), 64));
 }
 
 Summary& SharedRegion::announcement(Channel channel, std::int64_t operation) const noexcept {
@@ -220,7 +221,7 @@ CbBuffer SharedRegion::cb_buffer(std::int32_t aggregator, std::int64_t round, By
     std::byte* const data =
         memory_ + data_at_ + static_cast<std::size_t>(index) * cb_buffer_stride(shape_);
     auto* const words = reinterpret_cast<std::uint64_t*>(
-        data + up(static_cast<std::size_t>(shape_.cb_buffer_bytes_max), page));
+        data + round_up(static_cast<std::size_t>(shape_.cb_buffer_bytes_max), page));
     std::span<std::uint64_t> const bits(words, Coverage::words_for(window_bytes, granule_bytes));
     return {data, Coverage(bits, granule_bytes, window_bytes), &place.limit};
 }

@@ -1,6 +1,7 @@
 // How the ranks of a node make their common memory and get hold of it. See node_share.hpp.
 #include "mpi/communicator/node_share.hpp"
 
+#include "base/round_up.hpp"
 #include "mpi/ranks.hpp"
 #include "system/fd_passing.hpp"
 #include "system/log.hpp"
@@ -16,7 +17,7 @@ constexpr std::size_t doorbell_bytes = 4096;
 /// Rounds up to 64 KiB, a multiple of every page size.
 std::size_t whole_pages(std::size_t bytes) noexcept {
     constexpr std::size_t largest_page = 64 * 1024;
-    return (bytes + largest_page - 1) / largest_page * largest_page;
+    return round_up(bytes, largest_page);
 }
 
 std::size_t reduction_bytes(Rank ranks) noexcept {
