@@ -245,8 +245,7 @@ std::optional<MachineProfile> machine_described(std::string const& text, std::st
         take_time(description, std::string(way.section) + ".byte", (machine.*way.costs).byte);
     }
     for (Requests const& kind : requests)
-        take_requests(description, kind.section,
-                      (machine.*kind.costs)[static_cast<std::size_t>(kind.direction)]);
+        take_requests(description, kind.section, (machine.*kind.costs)[index_of(kind.direction)]);
     error = description.error();
     return error.empty() ? std::optional(machine) : std::nullopt;
 }
@@ -265,8 +264,7 @@ std::string describe(MachineProfile const& machine) {
     text += "\n# One request of each of these sizes, from asking to its end, while so many clients "
             "have\n# one under way each. Between sizes and numbers on straight lines.\n";
     for (Requests const& kind : requests)
-        text +=
-            describe(kind.section, (machine.*kind.costs)[static_cast<std::size_t>(kind.direction)]);
+        text += describe(kind.section, (machine.*kind.costs)[index_of(kind.direction)]);
     return text;
 }
 

@@ -9,6 +9,10 @@
 namespace sluice {
 
 enum class Direction : std::uint8_t { write, read };
+/// Of arrays by Direction.
+constexpr std::size_t index_of(Direction direction) noexcept {
+    return static_cast<std::size_t>(direction);
+}
 
 char const* describe(Direction direction) noexcept;
 

@@ -78,7 +78,7 @@ bool take_profile(Question& question) {
                      why.empty() ? std::strerror(errno) : why.c_str());
         return false;
     }
-    auto const way = static_cast<std::size_t>(question.direction);
+    auto const way = index_of(question.direction);
     auto const set = [](double& value, double calibrated) {
         if (value == 0) value = calibrated;
     };

@@ -89,14 +89,14 @@ void measure_pauses(Job const& job, double seconds, MachineProfile& profile) {
     std::vector<double> each[2];
     for (bool goes_on = true; goes_on;) {
         for (auto const direction : {Direction::write, Direction::read})
-            each[static_cast<std::size_t>(direction)].push_back(file.seconds(direction));
+            each[index_of(direction)].push_back(file.seconds(direction));
         bool const early = bench::now() - begin < seconds;
         goes_on = of_rank_0(early ? 1 : 0) > 0 || each[0].size() < calls_least;
     }
     double longer = 0;
     for (auto const direction : {Direction::write, Direction::read}) {
         Workload const work = workload(job, direction);
-        double const median = middle_of(each[static_cast<std::size_t>(direction)]);
+        double const median = middle_of(each[index_of(direction)]);
         longer += (median - price(Candidate{}, work, profile).total) / 2;
     }
     double const crowd = static_cast<double>(job.near().size()) / cores_here();

@@ -44,8 +44,7 @@ void print_storage(MachineProfile const& profile) {
     std::printf("\nstorage, MB/s            4K        64K         1M\n");
     for (Direction const way : {Direction::write, Direction::read}) {
         for (bool const random : {false, true}) {
-            auto const& costs =
-                (random ? profile.random : profile.sequential)[static_cast<std::size_t>(way)];
+            auto const& costs = (random ? profile.random : profile.sequential)[index_of(way)];
             if (costs.depths.empty()) continue;
             for (std::int32_t const clients : {1, costs.depths.back().clients}) {
                 std::string const kind = std::string(describe(way)) +

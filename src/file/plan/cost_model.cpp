@@ -19,8 +19,6 @@ constexpr double empty_round = 1.0 / 3;  ///< Of a round's cost, where nobody wa
 constexpr double messages_at_once = 16;
 constexpr double storage_threads = 2;  ///< They serve what nobody waits for.
 
-std::size_t index(Direction direction) noexcept { return static_cast<std::size_t>(direction); }
-
 /// The same, without what no workload can be.
 Workload sound(Workload const& given) noexcept {
     Workload w = given;
@@ -91,8 +89,8 @@ Estimate independent(Candidate const& c, Workload const& w, MachineProfile const
     e.planning = call_seconds(w, m) + pause_seconds(w, m) + w.pieces_most * m.plan_piece;
     if (w.bytes > 0) {
         double const clients = w.bytes / w.bytes_most;
-        auto const &sequential = m.sequential[index(w.direction)],
-                   &random = m.random[index(w.direction)];
+        auto const &sequential = m.sequential[index_of(w.direction)],
+                   &random = m.random[index_of(w.direction)];
         if (w.pieces_most <= 1) {
             e.storage = sequential.seconds(w.bytes_most, clients) +
                         finding_seconds(sequential, random, w.bytes_most, clients, w.span);
@@ -246,9 +244,10 @@ double storage_seconds(Share const& s, Workload const& w, MachineProfile const& 
     double const random = std::min(s.random, s.requests), sequential = s.requests - random;
     double seconds = 0;
     if (sequential > 0)
-        seconds += sequential * m.sequential[index(w.direction)].seconds(s.request_bytes, clients);
+        seconds +=
+            sequential * m.sequential[index_of(w.direction)].seconds(s.request_bytes, clients);
     if (random > 0)
-        seconds += random * m.random[index(w.direction)].seconds(s.request_bytes, clients);
+        seconds += random * m.random[index_of(w.direction)].seconds(s.request_bytes, clients);
     return seconds;
 }
 
@@ -256,7 +255,7 @@ double storage_seconds(Share const& s, Workload const& w, MachineProfile const& 
 double turns_seconds(Candidate const& c, Share const& s, Workload const& w, MachineProfile const& m,
                      double threads) noexcept {
     if (threads <= 1 || !is_far(static_cast<double>(c.window_bytes), s.request_bytes)) return 0;
-    return seek_seconds(m.sequential[index(w.direction)], m.random[index(w.direction)],
+    return seek_seconds(m.sequential[index_of(w.direction)], m.random[index_of(w.direction)],
                         s.request_bytes, s.aggregators * threads);
 }
 
@@ -279,9 +278,9 @@ Estimate two_phase(Candidate const& c, Workload const& w, MachineProfile const& 
     double const messages = r.packing + r.link + r.receiving;
     double const threads = w.blocking ? 1 : std::min(storage_threads, s.windows);
     double const near_part = 1 - std::min(1.0, s.random / s.requests);
-    double const finding =
-        near_part * finding_seconds(m.sequential[index(w.direction)], m.random[index(w.direction)],
-                                    s.request_bytes, s.aggregators, w.span);
+    double const finding = near_part * finding_seconds(m.sequential[index_of(w.direction)],
+                                                       m.random[index_of(w.direction)],
+                                                       s.request_bytes, s.aggregators, w.span);
     double const first = storage_seconds(s, w, m, s.aggregators) + finding;
     double const full = (storage_seconds(s, w, m, s.aggregators * threads) +
                          near_part * turns_seconds(c, s, w, m, threads)) /

@@ -12,8 +12,6 @@ constexpr double nothing_much = 1.05;  ///< So much slower is as fast.
 constexpr Bytes size_least = 4096, size_most = Bytes{1} << 30;
 constexpr Bytes window_least = Bytes{64} << 10, window_most = Bytes{8} << 20;
 
-std::size_t index(Direction direction) noexcept { return static_cast<std::size_t>(direction); }
-
 /// Seconds for each byte, at best, when an exchange makes long requests of everything, and costs
 /// nothing itself.
 double best_byte_seconds(RequestCosts const& sequential, Rank ranks) noexcept {
@@ -52,8 +50,8 @@ std::string size_text(Bytes bytes) {
 
 IndependentRule independent_rule(MachineProfile const& machine, Direction direction,
                                  Rank ranks) noexcept {
-    auto const &sequential = machine.sequential[index(direction)],
-               &random = machine.random[index(direction)];
+    auto const &sequential = machine.sequential[index_of(direction)],
+               &random = machine.random[index_of(direction)];
     double const clients = std::max<Rank>(1, ranks);
     double const best = best_byte_seconds(sequential, std::max<Rank>(1, ranks));
     auto const as_fast = [&](RequestCosts const& costs, double bytes) {
@@ -73,8 +71,8 @@ IndependentRule independent_rule(MachineProfile const& machine, Direction direct
 
 Bytes sieve_bytes(MachineProfile const& machine, Rank clients) noexcept {
     constexpr double small = 4096, near = 64 << 10, far = 1 << 20;
-    auto const &sequential = machine.sequential[index(Direction::read)],
-               &random = machine.random[index(Direction::read)];
+    auto const &sequential = machine.sequential[index_of(Direction::read)],
+               &random = machine.random[index_of(Direction::read)];
     double const many = std::max<Rank>(1, clients);
     double const byte =
         (sequential.seconds(far, many) - sequential.seconds(near, many)) / (far - near);
@@ -85,7 +83,7 @@ Bytes sieve_bytes(MachineProfile const& machine, Rank clients) noexcept {
 }
 
 Bytes window_bytes(MachineProfile const& machine, Direction direction) noexcept {
-    auto const& sequential = machine.sequential[index(direction)];
+    auto const& sequential = machine.sequential[index_of(direction)];
     auto const byte = [&](Bytes bytes) {
         return sequential.seconds(static_cast<double>(bytes), 1) / static_cast<double>(bytes);
     };

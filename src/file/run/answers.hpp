@@ -17,14 +17,15 @@ public:
     [[nodiscard]] bool known_to_be_independent(Request const& request,
                                                std::int64_t operation) const noexcept {
         if (request.bytes == 0 || operation % asked_again == 0) return false;
-        Bytes const known = independent_bytes_[index(request)].load(std::memory_order_relaxed);
+        Bytes const known =
+            independent_bytes_[index_of(request.direction)].load(std::memory_order_relaxed);
         return request.bytes == known && piece_count(request) == 1;
     }
     void note(Request const& request, Strategy answer) noexcept {
         if (request.bytes == 0 || piece_count(request) > 1) return;
         bool const alone = answer == Strategy::independent;
-        independent_bytes_[index(request)].store(alone ? request.bytes : 0,
-                                                 std::memory_order_relaxed);
+        independent_bytes_[index_of(request.direction)].store(alone ? request.bytes : 0,
+                                                              std::memory_order_relaxed);
     }
     void forget() noexcept {
         for (auto& length : independent_bytes_) length = 0;
@@ -33,9 +34,6 @@ public:
 private:
     static constexpr std::int64_t asked_again = 16;
 
-    static std::size_t index(Request const& r) noexcept {
-        return static_cast<std::size_t>(r.direction);
-    }
     std::array<std::atomic<Bytes>, 2> independent_bytes_{};  ///< Length of such requests; 0: none.
 };
 
