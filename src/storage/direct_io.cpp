@@ -3,6 +3,7 @@
 #include "storage/direct_io.hpp"
 
 #include "base/round_up.hpp"
+#include "system/page_bytes.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -18,10 +19,8 @@ constexpr Bytes page_bytes_least = 4096;
 /// More has no use: batches would hold no whole unit.
 constexpr Bytes unit_max = Bounce::bytes_max;
 
-Bytes page_bytes() noexcept {
-    long const found = sysconf(_SC_PAGESIZE);
-    return std::max(page_bytes_least, static_cast<Bytes>(found));
-}
+/// What all devices take.
+Bytes usual_unit() noexcept { return std::max(page_bytes_least, page_bytes()); }
 
 struct Demands {
     Bytes offset = 1, memory = 1;
@@ -30,7 +29,7 @@ struct Demands {
 /// Nothing: the file system says that it has no direct I/O for the file. Where it says nothing,
 /// pages are what all devices take.
 std::optional<Demands> demands_of(int fd) noexcept {
-    Demands found{page_bytes(), page_bytes()};
+    Demands found{usual_unit(), usual_unit()};
 #ifdef STATX_DIOALIGN
     struct statx about{};
     bool const told = statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &about) == 0 &&
@@ -44,7 +43,7 @@ std::optional<Demands> demands_of(int fd) noexcept {
         return static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(value)));
     };
     // The memory's demand also holds for the lengths of its ranges, which are blocks.
-    return Demands{std::max(whole(found.offset), page_bytes()),
+    return Demands{std::max(whole(found.offset), usual_unit()),
                    std::max(whole(found.memory), whole(found.offset))};
 }
 

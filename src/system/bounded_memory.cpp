@@ -4,6 +4,7 @@
 
 #include "base/round_up.hpp"
 #include "system/launcher.hpp"
+#include "system/page_bytes.hpp"
 
 #include <sys/mman.h>
 
@@ -14,7 +15,7 @@
 namespace sluice {
 namespace {
 
-constexpr Bytes unit = 64, page_bytes = 4096;
+constexpr Bytes unit = 64;
 
 }  // namespace
 
@@ -54,7 +55,7 @@ std::optional<BoundedMemory::Part> BoundedMemory::take(Bytes bytes) {
 /// does not know the call, they are made as they are touched.
 void BoundedMemory::back(Offset end) noexcept {
     if (end <= backed_) return;
-    Offset const begin = backed_ / page_bytes * page_bytes;
+    Offset const begin = backed_ / page_bytes() * page_bytes();
     madvise(mapping_.data() + begin, static_cast<std::size_t>(end - begin), MADV_POPULATE_WRITE);
     backed_ = end;
 }

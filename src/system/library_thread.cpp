@@ -1,6 +1,8 @@
 // How signals are blocked, and names and cores are set. See library_thread.hpp.
 #include "system/library_thread.hpp"
 
+#include "system/page_bytes.hpp"
+
 #include <algorithm>
 #include <csignal>
 #include <ctime>
@@ -73,7 +75,7 @@ void give_back_stack() noexcept {
     std::size_t bytes = 0;
     pthread_attr_getstack(&attributes, &lowest, &bytes);
     pthread_attr_destroy(&attributes);
-    auto const page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    auto const page = static_cast<std::uintptr_t>(page_bytes());
     auto const begin = reinterpret_cast<std::uintptr_t>(lowest);
     auto const here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     auto const end = (here - kept) / page * page;

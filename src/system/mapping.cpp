@@ -1,6 +1,8 @@
 // Ranges are reserved with mmap, and parts opened with mprotect and fallocate. See mapping.hpp.
 #include "system/mapping.hpp"
 
+#include "system/page_bytes.hpp"
+
 #include <cerrno>
 #include <cstdint>
 #include <fcntl.h>
@@ -12,11 +14,6 @@
 
 namespace sluice {
 namespace {
-
-Offset page_bytes() noexcept {
-    static auto const bytes = static_cast<Offset>(sysconf(_SC_PAGESIZE));
-    return bytes;
-}
 
 /// An atomic "or" of nothing, done by the kernel: it backs a page without changing it, and a lack
 /// of memory is an error of the call, where a program's own access would end it with a signal.

@@ -1,6 +1,7 @@
 // Requests to the storage: every point in turn, again and again, until the time is over. See
 // calibrate.hpp.
 #include "bench/measure/regression.hpp"
+#include "system/page_bytes.hpp"
 #include "tools/calibrate/clients.hpp"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ bool is_in_page_cache(int fd, Bytes bytes) {
     auto const length = static_cast<std::size_t>(bytes);
     void* const memory = mmap(nullptr, length, PROT_READ, MAP_PRIVATE, fd, 0);
     if (memory == MAP_FAILED) return false;
-    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto const page = static_cast<std::size_t>(page_bytes());
     std::vector<unsigned char> pages((length + page - 1) / page);
     bool const known = mincore(memory, length, pages.data()) == 0;
     munmap(memory, length);
@@ -72,7 +73,7 @@ public:
         std::vector<std::pair<Point, double>> times;
         for (auto const& [point, seconds] : seconds_) times.emplace_back(point, low_of(seconds));
         for (Direction const way : {Direction::write, Direction::read}) {
-            auto const at = static_cast<std::size_t>(way);
+            auto const at = index_of(way);
             profile.sequential[at] = costs_of(times, way, false);
             profile.random[at] = costs_of(times, way, true);
         }
