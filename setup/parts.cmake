@@ -9,13 +9,10 @@ endmacro()
 # Sources that are compiled alone where others are compiled together (CMAKE_UNITY_BUILD): they give
 # a name in their unnamed namespace, or a macro, another meaning than their neighbours do.
 set(compiled_alone
-    algorithm_choice check_abi collective_arguments command_explain command_run
-    command_simulate communicator_collectives cost_rules coverage datatype domains
-    exchange_choice fault_rules file_striping fingerprint fingerprint_key hints machine_model
-    machine_text mapping mode_app mode_choice mode_domains mode_exchange mpi_parts node_network
-    overlap pattern patterns peers placement planning
-    price_choice report schedule_check secret server service settings shapes striping team transfers
-    transform type_tree work world)
+    check_abi collective_arguments command_explain command_run command_simulate
+    communicator_collectives datatype hints mode_app mode_choice mode_domains mode_exchange
+    mpi_parts node_network overlap pattern patterns peers placement report service settings
+    shapes team transform work)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
 # sluice_alone(<file>...): marks those that are. A program's parser of options is one as well: half

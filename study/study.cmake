@@ -6,8 +6,10 @@ add_custom_target(study)
 # ---- Without MPI ----------------------------------------------------------------------------
 
 sluice_sources(study_sources study/exchange/*.cpp study/romio/*.cpp)
-# The second takes the place of the program's operator new, which is not for tests.
-set(exchange_sources study/exchange/main.cpp study/exchange/allocations.cpp)
+# The second takes the place of the program's operator new, which is not for tests, and the third
+# asks it.
+set(exchange_sources study/exchange/main.cpp study/exchange/allocations.cpp
+                     study/exchange/planning.cpp)
 list(REMOVE_ITEM study_sources ${exchange_sources})
 sluice_part(sluice_study SOURCES ${study_sources} USES sluice_tools)
 if(NOT taken_from)

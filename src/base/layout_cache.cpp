@@ -4,10 +4,10 @@
 namespace sluice {
 namespace {
 
-constexpr std::size_t entry_bytes = 256;  ///< Of the list, the index and the allocations.
+constexpr std::size_t overhead_bytes = 256;  ///< Of the list, the index and the allocations.
 
 Bytes memory_of(TypeTree const& type_tree, Layout const& layout) noexcept {
-    return static_cast<Bytes>(entry_bytes + type_tree.bytes()) + layout.memory_bytes();
+    return static_cast<Bytes>(overhead_bytes + type_tree.bytes()) + layout.memory_bytes();
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 namespace sluice {
 namespace {
 
-using View = std::span<std::byte const>;
-
 // Offsets and values as they are in Lustre's lustre_user.h: part of its protocol.
 constexpr std::uint32_t magic_1 = 0x0BD10BD0, magic_3 = 0x0BD30BD0, magic_composite = 0x0BD60BD0;
 constexpr std::size_t head_bytes = 32;  ///< Of a plain layout, and of a composite one.
@@ -18,7 +16,7 @@ constexpr std::uint64_t all_servers = 0xFFFF;  ///< Of a layout that was not mad
 /// Numbers of a few bytes in one order.
 class Fields {
 public:
-    Fields(View bytes, bool big) : bytes_(bytes), big_(big) {}
+    Fields(std::span<std::byte const> bytes, bool big) : bytes_(bytes), big_(big) {}
     [[nodiscard]] std::uint64_t number(std::size_t at, std::size_t width) const {
         std::uint64_t value = 0;
         for (std::size_t i = 0; i < width; ++i) {
@@ -31,11 +29,11 @@ public:
     /// A part; empty where it does not lie inside.
     [[nodiscard]] Fields part(std::uint64_t at, std::uint64_t length) const {
         bool const inside = at <= size() && length <= size() - at;
-        return {inside ? bytes_.subspan(at, length) : View{}, big_};
+        return {inside ? bytes_.subspan(at, length) : std::span<std::byte const>{}, big_};
     }
 
 private:
-    View bytes_;
+    std::span<std::byte const> bytes_;
     bool big_;
 };
 
@@ -74,7 +72,7 @@ std::optional<Striping> parse_composite(Fields const& layout) {
 
 }  // namespace
 
-std::optional<Striping> parse_lustre_layout(View bytes) {
+std::optional<Striping> parse_lustre_layout(std::span<std::byte const> bytes) {
     for (bool const big : {false, true}) {
         Fields const layout(bytes, big);
         if (magic_of(layout) == magic_composite) return parse_composite(layout);

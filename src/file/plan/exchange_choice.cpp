@@ -11,7 +11,7 @@ namespace {
 constexpr std::int32_t node_messages = 32;
 
 /// Aggregators are spread over the nodes first.
-std::int32_t aggregators_a_node(Topology const& topology, std::int32_t aggregators) noexcept {
+std::int32_t most_on_a_node(Topology const& topology, std::int32_t aggregators) noexcept {
     return (aggregators + topology.node_count() - 1) / topology.node_count();
 }
 
@@ -161,7 +161,7 @@ DeliveryChoice choose_delivery(Summary const& all, Topology const& topology,
                                std::int32_t aggregators, Bytes window_bytes,
                                Costs const& costs) noexcept {
     DeliveryChoice choice{all.hints.metadata, all.hints.data};
-    std::int32_t const on_a_node = aggregators_a_node(topology, aggregators);
+    std::int32_t const on_a_node = most_on_a_node(topology, aggregators);
     choice.reason = choose_data(choice.data, traffic_of(all, topology, aggregators, window_bytes),
                                 on_a_node, all.operation != 1, costs);
     choose_metadata(choice.metadata, topology, on_a_node, costs);
