@@ -14,14 +14,14 @@
 namespace sluice {
 namespace {
 
-/// Short options and the keys of a description that they stand for.
-struct Option {
+/// Short question_options and the keys of a description that they stand for.
+struct QuestionOption {
     char const* name;
     char const* key;
     char const* meaning;
 };
 
-constexpr Option options[] = {
+constexpr QuestionOption question_options[] = {
     {"--pattern", "pattern.name", "which pattern: see sluice simulate --keys"},
     {"--bytes", "pattern.bytes", "of each rank"},
     {"--piece", "pattern.piece_bytes", "bytes of a piece, where the pattern has a choice"},
@@ -40,22 +40,22 @@ constexpr Option options[] = {
     {"--lines", "explain.lines", "of a list, at most (16)"},
 };
 
-std::string usage() {
+std::string explain_usage() {
     std::ostringstream text;
     text << "usage: sluice explain [FILE.toml] [OPTION VALUE ...]\n"
             "       sluice explain LOG [OPTION VALUE ...]  of a job: see sluice record\n";
     auto const line = [&](char const* name, char const* meaning) {
         text << "  " << std::left << std::setw(18) << name << " " << meaning << "\n";
     };
-    for (Option const& option : options) line(option.name, option.meaning);
+    for (QuestionOption const& option : question_options) line(option.name, option.meaning);
     line("--json", "of a log: one line for each access, in place of words");
     line("--hint NAME=VALUE", "a hint of MPI_File_open: see sluice info");
     line("--set KEY=VALUE", "a key of the description: see sluice simulate --keys");
     return text.str();
 }
 
-Option const* option_of(std::string_view name) noexcept {
-    for (Option const& option : options)
+QuestionOption const* option_of(std::string_view name) noexcept {
+    for (QuestionOption const& option : question_options)
         if (name == option.name) return &option;
     return nullptr;
 }
@@ -80,7 +80,7 @@ bool read_arguments(int argc, char** argv, Description& description,
             continue;
         }
         if (++i == argc) return false;
-        Option const* const option = option_of(argument);
+        QuestionOption const* const option = option_of(argument);
         if (option != nullptr)
             description.set(std::string(option->key) + "=" + argv[i]);
         else if (argument == "--hint")
@@ -173,14 +173,14 @@ int explain(Description& description, tools::RecordedAccess const* access, bool 
 }  // namespace
 
 int command_explain(int argc, char** argv) {
-    if (argc > 0 && asks_for_help(argv[0])) return tell(usage());
+    if (argc > 0 && asks_for_help(argv[0])) return tell(explain_usage());
     Description description;
     tools::RecordedQuestion recorded;
     bool as_json = false;
     bool const is_understood = argc > 0 &&
                                read_arguments(argc, argv, description, recorded, as_json) &&
                                (recorded.given() || !as_json);
-    if (!is_understood) return not_understood("explain", argc, argv, usage());
+    if (!is_understood) return not_understood("explain", argc, argv, explain_usage());
     if (!recorded.given()) return explain(description, nullptr, false);
     recorded.choose(description);
     if (!as_json) std::printf("%s", recorded.list().c_str());

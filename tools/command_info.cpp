@@ -50,8 +50,6 @@ Loaded load(std::string const& file) {
     return {first_line(text), is_known ? where.dli_fname : ""};
 }
 
-bool is_there(std::string const& file) { return access(file.c_str(), R_OK) == 0; }
-
 void add_libraries(Facts& facts, MpiPart const& part) {
     std::string const own = part.library(false), abi = part.library(true);
     facts.add("library", is_there(own) ? own : own + " (missing)", part.name);

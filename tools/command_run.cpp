@@ -64,7 +64,7 @@ bool is_recorded() {
 }
 
 /// The file that execvp() would start; the name itself if there is none.
-std::string found(std::string const& program) {
+std::string program_file(std::string const& program) {
     char const* const path = std::getenv("PATH");
     if (!path || program.find('/') != std::string::npos) return program;
     std::istringstream folders(path);
@@ -123,13 +123,13 @@ constexpr char record_usage[] = "usage: mpiexec -n RANKS sluice record [--out FI
                                 "[--trace FILE] PROGRAM [ARGUMENT ...]\n";
 
 /// An option that stands for a variable.
-struct Option {
+struct VariableOption {
     std::string_view name;
     char const *variable, *usual;  ///< The value that goes without saying.
     bool (*is_right)(std::string const&);
     char const* wanted;
 };
-constexpr Option options[] = {
+constexpr VariableOption variable_options[] = {
     {"--behind", "SLUICE_WRITE_BEHIND", "256M", is_behind,
      "a number of bytes such as 256M, nor one with a folder: 4G,/local/disk"},
     {ahead, "SLUICE_HINTS", "256M", is_size, "a number of bytes such as 256M"},
@@ -154,7 +154,7 @@ std::string value_for(Option const& option, std::string const& value) {
 /// Sets the variable that an option stands for; false, and says why, where there is no such option.
 bool takes_setting(std::string_view command, std::string_view text) {
     auto const equals = std::min(text.find('='), text.size());
-    for (Option const& option : options) {
+    for (VariableOption const& option : variable_options) {
         if (text.substr(0, equals) != option.name) continue;
         std::string const value(equals < text.size() ? text.substr(equals + 1) : option.usual);
         if (option.is_right(value))
@@ -246,8 +246,8 @@ int become_own(MpiPart const& part, char const* name, char** argv) {
 /// Whether the word before the program is an option that may have a value, and the program's name
 /// could be that value.
 bool takes_as_value(std::string_view option, std::string const& word) {
-    auto const found = std::ranges::find(options, option, &Option::name);
-    return found != std::end(options) && found->is_right(word);
+    auto const found = std::ranges::find(variable_options, option, &VariableOption::name);
+    return found != std::end(variable_options) && found->is_right(word);
 }
 
 /// `sluice run`, and what `sluice record` does beside its log.
@@ -270,7 +270,7 @@ int run(std::string_view command, int argc, char** argv) {
         std::fputs(run_usage, voice_of_job());
         return bad_usage;
     }
-    std::string const program = found(argv[0]);
+    std::string const program = program_file(argv[0]);
     if (takes_as_value(last, argv[0]) && access(program.c_str(), X_OK) != 0) {
         std::fprintf(voice_of_job(), "sluice %s: there is no program %s: did you mean %s=%s?\n",
                      std::string(command).c_str(), argv[0], last.c_str(), argv[0]);

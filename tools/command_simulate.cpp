@@ -27,7 +27,7 @@ void print_keys() {
     }
 }
 
-constexpr char usage[] =
+constexpr char simulate_usage[] =
     "usage: sluice simulate [FILE.toml] [--set SECTION.KEY=VALUE ...] [--json]\n"
     "       sluice simulate LOG [--access NUMBER|all] [--set ...] [--json]  of a job: see "
     "sluice record\n"
@@ -80,7 +80,7 @@ int command_simulate(int argc, char** argv) {
     for (int i = 0; i < argc; ++i) {
         std::string const argument = argv[i];
         if (argument == "--keys") return print_keys(), 0;
-        if (asks_for_help(argument)) return tell(usage);
+        if (asks_for_help(argument)) return tell(simulate_usage);
         if (argument == "--check") {
             check = true;
         } else if (argument == "--json") {
@@ -96,7 +96,7 @@ int command_simulate(int argc, char** argv) {
             if (!text) description.fail("cannot read " + argument);
             if (text) description.add(*text);
         } else {
-            return not_understood("simulate", argc, argv, usage);
+            return not_understood("simulate", argc, argv, simulate_usage);
         }
     }
     if (recorded.given()) return run_recorded(recorded, description, as_json);

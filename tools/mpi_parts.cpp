@@ -21,8 +21,6 @@ constexpr char mpich[] = "libmpi.so.12", open_mpi[] = "libmpi.so.40", standard[]
 /// Debian's MPICH has another file name, and the same functions and handles.
 constexpr char debian_mpich[] = "libmpich.so.12";
 
-bool is_there(std::string const& file) { return access(file.c_str(), R_OK) == 0; }
-
 std::string value_of(char const* variable) {
     char const* const value = std::getenv(variable);
     return value ? value : "";
@@ -95,6 +93,8 @@ std::string mpiexec_above(std::string folder, char const* ending) {
 }
 
 }  // namespace
+
+bool is_there(std::string const& file) { return access(file.c_str(), R_OK) == 0; }
 
 std::string MpiPart::library(bool abi) const {
     return folder + (abi ? "/lib/libsluice_abi.so" : "/lib/libsluice.so");

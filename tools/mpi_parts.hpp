@@ -15,6 +15,9 @@ struct MpiPart {
     [[nodiscard]] std::string library(bool abi) const;
 };
 
+/// Whether a file may be read.
+bool is_there(std::string const& file);
+
 /// In the order of their names; never empty: where nothing is installed, the place where it would
 /// be in a build tree.
 std::vector<MpiPart> mpi_parts();

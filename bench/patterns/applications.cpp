@@ -180,15 +180,15 @@ std::vector<Step> s3asim(Process const& process) {
 
 // ---- By name --------------------------------------------------------------------------------
 
-struct Maker {
+struct Program {
     char const* name;
     std::vector<Step> (*make)(Process const&);
 };
 
-constexpr std::array makers{
-    Maker{"ior", ior<Order::tasks>},       Maker{"ior-random", ior<Order::offsets>},
-    Maker{"ior-ordered", ior<Order::own>}, Maker{"hacc", hacc},
-    Maker{"madbench", madbench},           Maker{"s3asim", s3asim},
+constexpr std::array programs{
+    Program{"ior", ior<Order::tasks>},       Program{"ior-random", ior<Order::offsets>},
+    Program{"ior-ordered", ior<Order::own>}, Program{"hacc", hacc},
+    Program{"madbench", madbench},           Program{"s3asim", s3asim},
 };
 
 }  // namespace
@@ -196,16 +196,17 @@ constexpr std::array makers{
 std::vector<std::string> const& application_names() {
     static std::vector<std::string> const names = [] {
         std::vector<std::string> all;
-        for (Maker const& maker : makers) all.emplace_back(maker.name);
+        for (Program const& program : programs) all.emplace_back(program.name);
         return all;
     }();
     return names;
 }
 
 std::vector<Step> steps_of(ApplicationSpec const& spec, Rank rank, Rank ranks) {
-    auto const* const maker = std::find_if(
-        makers.begin(), makers.end(), [&](Maker const& known) { return spec.name == known.name; });
-    return maker == makers.end() ? std::vector<Step>() : maker->make({spec, rank, ranks});
+    auto const* const program =
+        std::find_if(programs.begin(), programs.end(),
+                     [&](Program const& known) { return spec.name == known.name; });
+    return program == programs.end() ? std::vector<Step>() : program->make({spec, rank, ranks});
 }
 
 Bytes file_bytes(ApplicationSpec const& spec, Rank ranks) {
