@@ -36,7 +36,7 @@ struct RankJournal {
 /// Null until a file wants it.
 std::atomic<RankJournal*> rank_journal_made{nullptr};
 
-RankJournal* durable() noexcept {
+RankJournal* durable_journal() noexcept {
     RankJournal* const made = rank_journal_made;
     return made && made->checkpointer ? made : nullptr;
 }
@@ -166,16 +166,16 @@ std::shared_ptr<Journal> const& journal_of_rank(Bytes node_bytes) {
 }
 
 void expect_checkpoint() {
-    if (auto* const own = durable()) own->checkpointer->wake();
+    if (auto* const own = durable_journal()) own->checkpointer->wake();
 }
 
 void ask_for_checkpoint() {
-    if (auto* const own = durable()) own->checkpointer->ask();
+    if (auto* const own = durable_journal()) own->checkpointer->ask();
 }
 
 /// The calling thread makes checkpoints itself. The helper moves on what is not in its file yet.
 Error wait_for_own_journal(FileIdentity const& file, Span reach) {
-    auto* const own = durable();
+    auto* const own = durable_journal();
     if (!own) return {};
     Journal& journal = *own->journal;
     auto const is_void = [&] { return !journal.holds(file, reach); };
@@ -190,12 +190,12 @@ Error wait_for_own_journal(FileIdentity const& file, Span reach) {
 }
 
 void clear_own_journal(FileIdentity const& file, Span reach) {
-    if (wait_for_own_journal(file, reach)) durable()->journal->withdraw(file, reach);
+    if (wait_for_own_journal(file, reach)) durable_journal()->journal->withdraw(file, reach);
 }
 
 /// What was written over may have been more than what could not be made durable.
 Error error_of_own_journal(FileIdentity const& file) {
-    auto* const own = durable();
+    auto* const own = durable_journal();
     if (!own) return {};
     Error const error = wait_for_own_journal(file, {0, endless});
     bool const untold = own->journal->take_untold(file);
@@ -203,12 +203,12 @@ Error error_of_own_journal(FileIdentity const& file) {
 }
 
 std::uint64_t next_record() {
-    auto const* const own = durable();
+    auto const* const own = durable_journal();
     return own ? own->journal->next_number() : 0;
 }
 
 void withdraw_overwritten(FileIdentity const& file, Span reach, std::uint64_t below) {
-    auto* const own = durable();
+    auto* const own = durable_journal();
     if (own && own->journal->has_given_up()) own->journal->withdraw(file, reach, below);
 }
 

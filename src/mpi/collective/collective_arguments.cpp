@@ -13,7 +13,7 @@ namespace sluice {
 namespace {
 
 /// One datatype as memory.
-struct Items {
+struct TypeItems {
     Bytes size = 0;
     Offset extent = 0;
     Offset origin = 0;                     ///< Of a dense one: where its first byte lies.
@@ -38,10 +38,11 @@ bool has_root(CollectiveKind kind) noexcept {
     }
 }
 
-class Capture {
+class BlockCapture {
 public:
-    Capture(CollectiveArguments const& arguments, Communicator const& communicator, MPI_Comm own,
-            Rank self, Rank ranks, CollectiveCall& call, CollectiveBuffers& buffers)
+    BlockCapture(CollectiveArguments const& arguments, Communicator const& communicator,
+                 MPI_Comm own, Rank self, Rank ranks, CollectiveCall& call,
+                 CollectiveBuffers& buffers)
         : a_(arguments),
           communicator_(communicator),
           own_(own),
@@ -150,7 +151,7 @@ private:
     }
 
     void reduction() {
-        Items const items = items_of(a_.send.type);
+        TypeItems const items = items_of(a_.send.type);
         if (!ok() || !combine()) return;
         call_.element = std::max<Bytes>(items.size, 1);
         bool const in_place = (a_.kind != CollectiveKind::reduce || is_root()) && sent_in_place();
@@ -169,7 +170,7 @@ private:
     }
 
     /// Of the send buffer; for parts of several sizes it notes them.
-    Bytes reduced_bytes(Items const& items) {
+    Bytes reduced_bytes(TypeItems const& items) {
         if (a_.kind == CollectiveKind::reduce_scatter) {
             if (!a_.receive.counts.given()) fail(MPI_ERR_ARG);
             for (Rank rank = 0; ok() && rank < ranks_; ++rank) {
@@ -260,7 +261,7 @@ private:
 
     /// Blocks of one size, one behind the other. Returns the size of one.
     Bytes take(BufferArguments const& buffer, std::int64_t blocks, Blocks& into) {
-        Items const items = items_of(buffer.type);
+        TypeItems const items = items_of(buffer.type);
         Bytes const bytes = counted(buffer.count) * items.size;
         add(into, buffer.memory, 0, bytes * blocks, items);
         return bytes;
@@ -286,7 +287,7 @@ private:
         return std::max<std::int64_t>(count, 0);
     }
 
-    void add(Blocks& into, void* memory, Offset shift, Bytes bytes, Items const& items) {
+    void add(Blocks& into, void* memory, Offset shift, Bytes bytes, TypeItems const& items) {
         if (!ok() || bytes == 0) return;
         if (memory == MPI_IN_PLACE) return fail(MPI_ERR_BUFFER);
         // MPI_BOTTOM may be null as well: with addresses in the datatype.
@@ -298,18 +299,18 @@ private:
         into.add(base + items.origin, bytes, items.layout);
     }
 
-    Items items_of(MPI_Datatype type) {
-        if (type == MPI_DATATYPE_NULL) return fail(MPI_ERR_TYPE), Items{};
+    TypeItems items_of(MPI_Datatype type) {
+        if (type == MPI_DATATYPE_NULL) return fail(MPI_ERR_TYPE), TypeItems{};
         NamedType const* const named = named_type(type);
         if (named && named->size == named->extent) return {named->size, named->extent, 0, nullptr};
         bool const usable = named || check_type(type, own_) == Status::ok;
         auto layout = usable ? flatten(type) : nullptr;
-        if (!layout) return fail(MPI_ERR_TYPE), Items{};
+        if (!layout) return fail(MPI_ERR_TYPE), TypeItems{};
         MPI_Aint lower = 0, extent = 0;
         PMPI_Type_get_extent(type, &lower, &extent);
         // All layouts without gaps may be one, which knows nothing of items.
         if (layout->is_contiguous()) return {extent, extent, layout->offset_at(0), nullptr};
-        Items items{layout->tile_bytes(), extent, 0, nullptr};
+        TypeItems items{layout->tile_bytes(), extent, 0, nullptr};
         items.layout = std::move(layout);
         return items;
     }
@@ -326,7 +327,7 @@ private:
     Captured result_;
     bool unused_ = false;  ///< The receive buffer.
     MPI_Datatype last_type_ = MPI_DATATYPE_NULL;
-    std::optional<Items> last_;
+    std::optional<TypeItems> last_;
 };
 
 }  // namespace
@@ -334,7 +335,8 @@ private:
 Captured capture(CollectiveArguments const& arguments, Communicator const& communicator,
                  MPI_Comm own, Rank self, Rank ranks, CollectiveCall& call,
                  CollectiveBuffers& buffers) {
-    Captured captured = Capture(arguments, communicator, own, self, ranks, call, buffers).run();
+    Captured captured =
+        BlockCapture(arguments, communicator, own, self, ranks, call, buffers).run();
     captured.is_left_to_mpi |=
         is_device_memory(arguments.send.memory) || is_device_memory(arguments.receive.memory);
     return captured;

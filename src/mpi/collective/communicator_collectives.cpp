@@ -45,7 +45,7 @@ void end_orphans(bool all) {
     });
 }
 
-Attribute<CommunicatorCollectives> attribute(let_go);
+Attribute<CommunicatorCollectives> kept_collectives(let_go);
 
 /// The world's, or one of its own where there is none: the latter is collective and blocks. A part
 /// of a world that has none because some of its ranks run without Sluice is not served: a start
@@ -79,15 +79,15 @@ bool may_call_mpi() noexcept { return thread_multiple() || !is_helper(); }
 }  // namespace
 
 std::shared_ptr<CommunicatorCollectives> CommunicatorCollectives::of(MPI_Comm communicator) {
-    if (auto known = attribute.get(communicator)) return *std::move(known);
+    if (auto known = kept_collectives.get(communicator)) return *std::move(known);
     end_orphans(false);
     auto context = make_context(communicator);
-    attribute.set(communicator, context);
+    kept_collectives.set(communicator, context);
     return context;
 }
 
 void CommunicatorCollectives::forget_all() {
-    attribute.forget();
+    kept_collectives.forget();
     end_orphans(true);
     Endpoints::forget_world();
 }

@@ -17,8 +17,8 @@
 namespace sluice {
 namespace {
 
-constexpr double patience_seconds = 10;  ///< With the trial messages of neighbouring nodes.
-constexpr double answer_seconds = 1;     ///< Until answers to them are sent.
+constexpr double trial_patience_seconds = 10;  ///< With the trial messages of neighbouring nodes.
+constexpr double answer_seconds = 1;           ///< Until answers to them are sent.
 constexpr int try_tag = 0;
 /// Contexts of a communicator's own messages: names of other communicators are larger numbers.
 constexpr std::uint64_t trial_context = 1, files_context = 2;
@@ -102,7 +102,7 @@ bool all_end(Fabric& fabric, Network& network, std::vector<Message>& messages) {
     SteadyClock clock;
     double const begin = clock.now();
     bool has_failed = false;
-    while (!messages.empty() && clock.now() - begin < patience_seconds) {
+    while (!messages.empty() && clock.now() - begin < trial_patience_seconds) {
         if (!fabric.progress()) sched_yield();
         std::erase_if(messages, [&](Message& message) {
             if (!network.finished(message)) return false;

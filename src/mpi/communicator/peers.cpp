@@ -19,8 +19,8 @@
 namespace sluice {
 namespace {
 
-constexpr double patience_seconds = 1;  ///< With marks, if MPI_Init does not wait for all.
-constexpr double silence_seconds = 5;   ///< Until a warning that ranks do not come.
+constexpr double marks_patience_seconds = 1;  ///< With marks, if MPI_Init does not wait for all.
+constexpr double silence_seconds = 5;         ///< Until a warning that ranks do not come.
 
 long number_in(char const* name) {
     char const* const text = std::getenv(name);
@@ -30,7 +30,7 @@ long number_in(char const* name) {
 /// A word that all processes of a job on this node have in common, and no others; empty: unknown.
 /// Hydra's processes share the proxy that started them, at the other end of their PMI socket, but
 /// the proxy does not tell which spawned processes belong together.
-std::string job() {
+std::string common_word() {
     if (char const* const space = std::getenv("PMIX_NAMESPACE")) return space;
     long const pmi = number_in("PMI_FD");
     if (pmi < 0 || number_in("PMI_SPAWNED") > 0) return {};
@@ -69,7 +69,7 @@ public:
         std::lock_guard const lock(mutex_);
         if (shown_) return;
         shown_ = true;
-        std::string const name = job();
+        std::string const name = common_word();
         long const self = one_node_ ? number_in_world() : launched_rank_of_node();
         if (name.empty() || local_ < 1 || self < 0) return;
         prefix_ = "sluice." + std::to_string(geteuid()) + "." +
@@ -113,7 +113,7 @@ private:
     }
     bool is_patient() {
         if (missed_at_ == 0) missed_at_ = clock_.now();
-        return clock_.now() - missed_at_ < patience_seconds;
+        return clock_.now() - missed_at_ < marks_patience_seconds;
     }
 
     std::mutex mutex_;
@@ -145,7 +145,7 @@ bool find_out(MPI_Comm communicator) {
     return are_here(ranks);
 }
 
-Attribute<bool> attribute([](std::shared_ptr<bool>) {});
+Attribute<bool> kept_answers([](std::shared_ptr<bool>) {});
 
 }  // namespace
 
@@ -154,13 +154,13 @@ void show_this_process() {
 }
 
 bool all_have_sluice(MPI_Comm communicator) {
-    if (auto const known = attribute.get(communicator)) return **known;
+    if (auto const known = kept_answers.get(communicator)) return **known;
     bool const found = find_out(communicator);
-    attribute.set(communicator, std::make_shared<bool>(found));
+    kept_answers.set(communicator, std::make_shared<bool>(found));
     return found;
 }
 
-void forget_peers() { attribute.forget(); }
+void forget_peers() { kept_answers.forget(); }
 
 bool world_has_sluice() { return Launched::instance().are_all_here(); }
 

@@ -15,7 +15,7 @@ namespace {
 /// Behind the tags of operations' messages (file/run/message_effects.cpp); one for each queue.
 constexpr int first_tag = 1 << 14;
 
-RegionShape shape_of(Rank local_count, Rank ranks) noexcept {
+RegionShape region_shape_of(Rank local_count, Rank ranks) noexcept {
     return {local_count, ranks, cb_buffer_bytes_most, SharedFilePointer::bytes_needed(local_count)};
 }
 
@@ -75,12 +75,12 @@ void QueuePlace::set_machine(std::shared_ptr<MachineProfile const> const& machin
 }
 
 std::size_t Queues::bytes_needed(Rank local_count, Rank ranks) noexcept {
-    return SharedRegion::bytes_needed(shape_of(local_count, ranks));
+    return SharedRegion::bytes_needed(region_shape_of(local_count, ranks));
 }
 
 Queues::Queues(Team& team, std::shared_ptr<FingerprintKey const> key)
     : team_(team),
-      shape_(shape_of(team.node->rank_count(), team.topology->rank_count())) {
+      shape_(region_shape_of(team.node->rank_count(), team.topology->rank_count())) {
     limits_.aggregator_count = aggregators_usual(*team.topology, team.cores_a_node);
     limits_.cores_a_node = team.cores_a_node;
     limits_.key = std::move(key);

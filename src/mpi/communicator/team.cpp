@@ -70,7 +70,7 @@ std::shared_ptr<Team> take_retired(MPI_Comm communicator) {
     return nullptr;
 }
 
-Attribute<Team> attribute(retire);
+Attribute<Team> kept_teams(retire);
 
 /// How many cores the ranks of the node have together. Each rank may be bound to a part of them.
 int cores_of_all(MPI_Comm node) {
@@ -131,11 +131,11 @@ std::atomic<std::uint32_t> teams{0};  ///< Of this process.
 }  // namespace
 
 std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
-    if (auto known = attribute.get(communicator)) return *std::move(known);
+    if (auto known = kept_teams.get(communicator)) return *std::move(known);
     if (!all_have_sluice(communicator)) {
         warn("a communicator has ranks that do not run under Sluice, or with other settings, or "
              "processes of another MPI_COMM_WORLD: the MPI serves its files itself");
-        attribute.set(communicator, nullptr);
+        kept_teams.set(communicator, nullptr);
         return nullptr;
     }
     wait_for_unseen(communicator);
@@ -154,7 +154,7 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
         team = std::make_shared<Team>(own);
         if (!team->set_up()) team.reset();
     }
-    attribute.set(communicator, team);
+    kept_teams.set(communicator, team);
     return team;
 }
 
@@ -173,7 +173,7 @@ std::shared_ptr<Team> Team::revive(MPI_Comm communicator, bool& is_one_too_many)
 }
 
 void Team::forget_all() {
-    attribute.forget();
+    kept_teams.forget();
     std::vector<std::shared_ptr<Team>> all;  // End after the lock.
     std::lock_guard const lock(retired().mutex);
     all.swap(retired().all);

@@ -120,9 +120,10 @@ std::vector<MPI_Datatype> take_contents(MPI_Datatype type, Envelope const& e, Ty
 }
 
 /// Takes one datatype apart, with all that it is made of.
-class Capture {
+class TreeCapture {
 public:
-    explicit Capture(Representation representation) noexcept : representation_(representation) {}
+    explicit TreeCapture(Representation representation) noexcept
+        : representation_(representation) {}
 
     [[nodiscard]] std::shared_ptr<TypeTree const> of(MPI_Datatype type) const {
         Envelope const envelope(type);
@@ -194,7 +195,7 @@ private:
 }  // namespace
 
 std::shared_ptr<TypeTree const> capture(MPI_Datatype type, Representation representation) {
-    return Capture(representation).of(type);
+    return TreeCapture(representation).of(type);
 }
 
 bool is_predefined(MPI_Datatype type) {

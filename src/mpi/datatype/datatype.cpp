@@ -33,33 +33,33 @@ Cache& cache() {
 }
 
 /// The attribute of one datatype. MPI deletes it with the datatype.
-struct Attribute {
+struct TypeAttribute {
     Known known;
 };
 
 /// Attributes that exist. A lock of its own, also of what they hold, which nothing of the MPI is
 /// called under: the MPI calls the functions below, and may hold locks meanwhile.
-struct Attributes {
+struct TypeAttributes {
     std::mutex mutex;
-    std::unordered_set<Attribute*> all;
+    std::unordered_set<TypeAttribute*> all;
 };
-Attributes& attributes() {
-    static auto* const only = new Attributes;
+TypeAttributes& type_attributes() {
+    static auto* const only = new TypeAttributes;
     return *only;
 }
 
-Attribute* make_attribute(Known known) {
-    auto* const made = new Attribute{std::move(known)};
-    std::lock_guard const lock(attributes().mutex);
-    attributes().all.insert(made);
+TypeAttribute* make_attribute(Known known) {
+    auto* const made = new TypeAttribute{std::move(known)};
+    std::lock_guard const lock(type_attributes().mutex);
+    type_attributes().all.insert(made);
     return made;
 }
 
 int copy_attribute(MPI_Datatype, int, void*, void* from, void* to, int* copied) {
     Known known;
     {
-        std::lock_guard const lock(attributes().mutex);
-        known = static_cast<Attribute*>(from)->known;
+        std::lock_guard const lock(type_attributes().mutex);
+        known = static_cast<TypeAttribute*>(from)->known;
     }
     *static_cast<void**>(to) = make_attribute(std::move(known));
     *copied = 1;
@@ -67,10 +67,10 @@ int copy_attribute(MPI_Datatype, int, void*, void* from, void* to, int* copied) 
 }
 
 int delete_attribute(MPI_Datatype, int, void* value, void*) {
-    auto* const attribute = static_cast<Attribute*>(value);
+    auto* const attribute = static_cast<TypeAttribute*>(value);
     {
-        std::lock_guard const lock(attributes().mutex);
-        attributes().all.erase(attribute);
+        std::lock_guard const lock(type_attributes().mutex);
+        type_attributes().all.erase(attribute);
     }
     delete attribute;
     return MPI_SUCCESS;
@@ -78,7 +78,7 @@ int delete_attribute(MPI_Datatype, int, void* value, void*) {
 
 /// Another thread may duplicate the datatype.
 template <class T> void keep(std::shared_ptr<T>& place, std::shared_ptr<T> made) {
-    std::lock_guard const lock(attributes().mutex);
+    std::lock_guard const lock(type_attributes().mutex);
     place = std::move(made);
 }
 
@@ -93,11 +93,11 @@ Kept& kept() {
     return *only;
 }
 
-Attribute* attribute_of(MPI_Datatype type, int keyval) {
+TypeAttribute* attribute_of(MPI_Datatype type, int keyval) {
     void* value = nullptr;
     int found = 0;
     PMPI_Type_get_attr(type, keyval, static_cast<void*>(&value), &found);
-    return found ? static_cast<Attribute*>(value) : nullptr;
+    return found ? static_cast<TypeAttribute*>(value) : nullptr;
 }
 
 /// What is kept of a datatype: nothing in an entry that is new. Under the lock of Kept.
@@ -106,11 +106,11 @@ Known& known_of(MPI_Datatype type) {
     if (auto const found = all.named.find(type); found != all.named.end()) return found->second;
     if (all.keyval == MPI_KEYVAL_INVALID) {
         PMPI_Type_create_keyval(copy_attribute, delete_attribute, &all.keyval, nullptr);
-    } else if (Attribute* const found = attribute_of(type, all.keyval)) {
+    } else if (TypeAttribute* const found = attribute_of(type, all.keyval)) {
         return found->known;
     }
     if (is_predefined(type)) return all.named[type];
-    Attribute* const made = make_attribute({});
+    TypeAttribute* const made = make_attribute({});
     PMPI_Type_set_attr(type, all.keyval, made);
     return made->known;
 }
@@ -211,8 +211,8 @@ void forget_types() {
     }
     {
         // Datatypes that the program did not free keep theirs, but nothing in them.
-        std::lock_guard const lock(attributes().mutex);
-        for (Attribute* const attribute : attributes().all) attribute->known = {};
+        std::lock_guard const lock(type_attributes().mutex);
+        for (TypeAttribute* const attribute : type_attributes().all) attribute->known = {};
     }
     std::lock_guard const lock(cache().mutex);
     cache().layouts.clear();

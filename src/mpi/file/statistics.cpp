@@ -89,7 +89,7 @@ std::string delayed(Most const& most, Total const& total) {
 }
 
 /// Blocking reads whose bytes were there before they were asked for.
-std::string read_ahead(FileStatistics const& s, Total const& total) {
+std::string reads_ahead(FileStatistics const& s, Total const& total) {
     if (total.hits + total.misses == 0) return "";
     char text[256];
     std::snprintf(text, sizeof text,
@@ -127,7 +127,7 @@ std::string formatted(FileStatistics const& s, Most const& most, Total const& to
     for (auto at = plan.find('\n'); at != std::string::npos; at = plan.find('\n', at + 3)) {
         plan.replace(at, 1, "\n  ");
     }
-    return path + "\n" + text + delayed(most, total) + read_ahead(s, total) + passed_on(total) +
+    return path + "\n" + text + delayed(most, total) + reads_ahead(s, total) + passed_on(total) +
            parts(most, total) + foretold(s.priced, most) + "  last plan: " + plan;
 }
 

@@ -28,7 +28,7 @@ constexpr bool built_for_abi = true;
 constexpr bool built_for_abi = false;
 #endif
 
-[[noreturn]] void refuse(std::string const& why) {
+[[noreturn]] void end_program(std::string const& why) {
     std::fprintf(stderr, "sluice: %s\n", why.c_str());
     std::_Exit(1);
 }
@@ -86,8 +86,9 @@ void check_launcher(std::string const& mpi) {
                          number_in_environment("PMI_SIZE") < 0 &&
                          running.find("MPICH Version") != std::string::npos;
     if (!foreign || running.find("pmix") != std::string::npos) return;
-    refuse("the mpiexec of Open MPI started this rank, but its MPI is another one (" + mpi + ", " +
-           first_line(running) + "): use the mpiexec of that MPI, or Open MPI's build of Sluice");
+    end_program("the mpiexec of Open MPI started this rank, but its MPI is another one (" + mpi +
+                ", " + first_line(running) +
+                "): use the mpiexec of that MPI, or Open MPI's build of Sluice");
 }
 
 #ifndef MPI_ABI
@@ -105,8 +106,8 @@ void check_family(std::string const& mpi) {
     std::string const running = name_of(mpi);
     bool const is_same = running.find(SLUICE_BUILT_FOR) != std::string::npos;
     if (running.empty() || is_same || shares_abi(running)) return;
-    refuse("built for " SLUICE_BUILT_FOR ", but the program uses another MPI (" + mpi + ", " +
-           first_line(running) + "): use the sluice command of that MPI's build");
+    end_program("built for " SLUICE_BUILT_FOR ", but the program uses another MPI (" + mpi + ", " +
+                first_line(running) + "): use the sluice command of that MPI's build");
 }
 #endif
 
@@ -124,8 +125,8 @@ void check_functions() {
     }
     dlclose(handle);
     if (missing.empty()) return;
-    refuse("built for another version of " SLUICE_BUILT_FOR " that has " + missing +
-           ", which the MPI in this process has not: build Sluice for this version");
+    end_program("built for another version of " SLUICE_BUILT_FOR " that has " + missing +
+                ", which the MPI in this process has not: build Sluice for this version");
 }
 
 /// All files are asked: an interpreter loads its module's MPI beside the one of this library.
@@ -142,12 +143,13 @@ void check_loaded() {
             check_launcher(mpi);
             continue;
         }
-        refuse(built_for_abi
-                   ? "built for the standard ABI, but the program uses an MPI's own (" + mpi +
-                         "): use `sluice run` without --abi"
-                   : "built for " SLUICE_BUILT_FOR "'s own ABI, but the program uses the standard "
-                     "one (" +
-                         mpi + "): use `sluice run --abi`");
+        end_program(built_for_abi
+                        ? "built for the standard ABI, but the program uses an MPI's own (" + mpi +
+                              "): use `sluice run` without --abi"
+                        : "built for " SLUICE_BUILT_FOR
+                          "'s own ABI, but the program uses the standard "
+                          "one (" +
+                              mpi + "): use `sluice run --abi`");
     }
 }
 
@@ -172,8 +174,9 @@ void check_abi() {
 void check_world(int ranks_of_world) {
     std::string const apart = apart_from_launcher(ranks_of_world);
     if (!apart.empty())
-        refuse(apart + " (built for " SLUICE_BUILT_FOR "). Use the mpiexec and the sluice command "
-                       "of one MPI, or SLUICE=off if this is meant");
+        end_program(apart + " (built for " SLUICE_BUILT_FOR
+                            "). Use the mpiexec and the sluice command "
+                            "of one MPI, or SLUICE=off if this is meant");
     // Many serial programs may be meant.
     bool const alone = ranks_of_world == 1 && srun_tasks() > 1 && launched_ranks() == srun_tasks();
     if (alone && launched_rank() == 0)
@@ -187,7 +190,7 @@ void check_constants() {
     int major = 0, minor = 0;
     PMPI_Abi_get_version(&major, &minor);
     if (major == MPI_ABI_VERSION && numbers_agree()) return;
-    refuse(
+    end_program(
         "built with another mpi.h: constants of the standard ABI differ from this MPI's; use the "
         "sluice command of this MPI's build");
 #endif
