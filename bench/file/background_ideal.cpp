@@ -13,7 +13,6 @@
 namespace sluice::bench {
 namespace {
 
-constexpr auto page = PageMemory::page;
 constexpr std::uint64_t chunk_bytes = std::uint64_t{1} << 20;  // one request of an emulated device
 
 class Ideal final : public Background {
@@ -24,7 +23,7 @@ public:
           path_(run_.path[0] + "-ideal"),
           file_bytes_(pattern.file_bytes()),
           share_(round_up((file_bytes_ + std::uint64_t(run_.ranks) - 1) / std::uint64_t(run_.ranks),
-                          page)),
+                          PageMemory::page)),
           begin_(std::min(file_bytes_, share_ * std::uint64_t(run_.rank))),
           end_(std::min(file_bytes_, begin_ + share_)),
           memory_((end_ - begin_) / word_bytes) {
@@ -110,7 +109,7 @@ private:
     }
 
     [[nodiscard]] bool move(std::uint64_t done, std::uint64_t bytes, bool writes) {
-        bool const direct = past_cache_.get() >= 0 && bytes % page == 0;
+        bool const direct = past_cache_.get() >= 0 && bytes % PageMemory::page == 0;
         int const file = direct ? past_cache_.get() : file_.get();
         char* const memory = reinterpret_cast<char*>(memory_.words().data()) + done;
         auto const offset = off_t(begin_ + done);

@@ -39,9 +39,9 @@ void write_share(std::string const& path, std::uint64_t bytes, std::uint64_t see
     check(right ? MPI_SUCCESS : MPI_ERR_IO, "writing the file to read");
 }
 
-class Mpi : public Contender {
+class MpiContender : public Contender {
 public:
-    Mpi(std::string called, std::string file_path, std::vector<std::string> file_hints) {
+    MpiContender(std::string called, std::string file_path, std::vector<std::string> file_hints) {
         name = std::move(called), path = std::move(file_path), hints = std::move(file_hints);
     }
 
@@ -72,9 +72,9 @@ private:
     MPI_File file_ = MPI_FILE_NULL;
 };
 
-class Thread : public Mpi {
+class ThreadContender : public MpiContender {
 public:
-    using Mpi::Mpi;
+    using MpiContender::MpiContender;
 
     void access(Pattern const& pattern, std::vector<double>& buffer, bool writes) override {
         MPI_Request request = MPI_REQUEST_NULL;
@@ -82,7 +82,7 @@ public:
               "MPI_Grequest_start");
         auto const handle = request;  // the thread's own: MPI_Wait sets the other one to null
         std::thread worker([&, handle] {
-            Mpi::access(pattern, buffer, writes);
+            MpiContender::access(pattern, buffer, writes);
             check(MPI_Grequest_complete(handle), "MPI_Grequest_complete");
         });
         check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
@@ -185,12 +185,12 @@ private:
 
 std::unique_ptr<Contender> mpi_contender(std::string name, std::string path,
                                          std::vector<std::string> hints) {
-    return std::make_unique<Mpi>(std::move(name), std::move(path), std::move(hints));
+    return std::make_unique<MpiContender>(std::move(name), std::move(path), std::move(hints));
 }
 
 std::unique_ptr<Contender> thread_contender(std::string name, std::string path,
                                             std::vector<std::string> hints) {
-    return std::make_unique<Thread>(std::move(name), std::move(path), std::move(hints));
+    return std::make_unique<ThreadContender>(std::move(name), std::move(path), std::move(hints));
 }
 
 std::unique_ptr<Contender> limit_contender(std::string name, std::string path) {

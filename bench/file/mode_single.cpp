@@ -13,12 +13,10 @@
 namespace sluice::bench {
 namespace {
 
-constexpr std::uint64_t first_seed = 1000;  // leaves room below for the warm-up's negative repeats
-
 enum class Kind { blocking, nonblocking, alone, alone_nonblocking };
 
 /// What results are called: the mode, and within it the variant.
-struct Way {
+struct NamedKind {
     Kind kind;
     char const* mode;
     char const* variant;
@@ -75,7 +73,7 @@ struct Bed {
     std::array<std::unique_ptr<File>, 2> files;
 };
 
-Pair measure_write(Bed& bed, Way const& way) {
+Pair measure_write(Bed& bed, NamedKind const& way) {
     auto& run = bed.run;
     Pair pair{way.mode, bed.pattern.name, "write", way.variant, bed.pattern.access_bytes(), {}, {}};
     pair.seconds = measure_in_turn(run, pair.pattern + " write", [&](Side side, int repeat) {
@@ -87,7 +85,7 @@ Pair measure_write(Bed& bed, Way const& way) {
     return pair;
 }
 
-Pair measure_read(Bed& bed, Way const& way) {
+Pair measure_read(Bed& bed, NamedKind const& way) {
     auto& run = bed.run;
     Pair pair{way.mode, bed.pattern.name, "read", way.variant, bed.pattern.access_bytes(), {}, {}};
     for (Side const side : run.sides()) {
@@ -115,7 +113,7 @@ template <class Measure> void measure_each(Run& run, std::size_t ways, Measure c
     }
 }
 
-void measure(Run& run, char const* title, std::vector<Way> const& ways) {
+void measure(Run& run, char const* title, std::vector<NamedKind> const& ways) {
     start_pair_table(run, title);
     measure_each(run, ways.size(), [&](Bed& bed, bool writes) {
         for (auto const& way : ways)

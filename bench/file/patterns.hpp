@@ -21,6 +21,9 @@ double word_at(std::uint64_t file_offset, std::uint64_t seed);
 /// What user memory holds where no data is: before a read, and for ever between pieces of memory.
 constexpr double untouched = -1;
 
+/// Of the first repeat; below it is room for the warm-up's, whose numbers are negative.
+constexpr std::uint64_t first_seed = 1000;
+
 class Pattern {
 public:
     /// `wanted_bytes` of each rank, in one access, are rounded to what the pattern can tile with.

@@ -67,7 +67,7 @@ Trial const* twin_of(Exchanged const& all, Trial const& chosen) {
 }
 
 /// What the library chose and no candidate does, as candidates are named.
-std::string name_of(std::string const& plan) {
+std::string name_of_plan(std::string const& plan) {
     auto const at = plan.find("; ");
     if (at == std::string::npos) return "another way";
     std::istringstream words(plan.substr(at + 2));
@@ -90,7 +90,7 @@ double error_of(Trial const& trial) {
     return errors.empty() ? NAN : bench::summary_of(errors).median;
 }
 
-std::string percent(double part) {
+std::string signed_percent(double part) {
     return std::isnan(part) ? "-" : text_of("%+.0f %%", 100 * part);
 }
 
@@ -125,7 +125,7 @@ void report_candidates(Run& run, Exchanged const& all, Trial const& best, Trial 
         if (&trial == twin) remark += remark.empty() ? "chosen" : ", chosen";
         run.report->row({trial.variant.name, text_of_summary(summary_of(trial, &Sample::seconds)),
                          text_of("%.2f", over_best), seconds(&Sample::transfers),
-                         seconds(&Sample::estimated), percent(error_of(trial)),
+                         seconds(&Sample::estimated), signed_percent(error_of(trial)),
                          std::to_string(trial.wrong), remark});
         if (trial.variant.name != own_calls) run.wrong_bytes += trial.wrong;
         record_candidate(run, all, trial, over_best);
@@ -152,7 +152,7 @@ void report_choice(Run& run, Exchanged const& all) {
     double const collective = ratio(*named(all, always_collective), *chosen),
                  independent = ratio(*named(all, always_independent), *chosen),
                  against_better = ratio(*better, *chosen), over_best = ratio(*chosen, best);
-    auto const name = twin == nullptr ? name_of(chosen->plan) : twin->variant.name;
+    auto const name = twin == nullptr ? name_of_plan(chosen->plan) : twin->variant.name;
     run.report->note(text_of("  chosen: %s, %.2f of the best, %s; always collective %.2f, always "
                              "independent %.2f times as long",
                              name.c_str(), over_best, best.variant.name.c_str(), collective,

@@ -20,7 +20,7 @@ namespace {
 using patterns::Step;
 using patterns::Transfer;
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t stamped_bytes = 4096;  ///< A page.
 constexpr auto const* by_direct_io = "direct";
 constexpr int file_mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
 
@@ -135,7 +135,7 @@ std::unique_ptr<Way> make_way(std::string const& name) {
 template <typename Visit> void for_each_stamp(Transfer const& transfer, char* memory, Visit visit) {
     auto const begin = std::uint64_t(transfer.offset);
     auto const end = begin + std::uint64_t(transfer.bytes);
-    for (auto at = round_up(begin, page); at + word_bytes <= end; at += page)
+    for (auto at = round_up(begin, stamped_bytes); at + word_bytes <= end; at += stamped_bytes)
         visit(*reinterpret_cast<double*>(memory + (at - begin)), at);
 }
 
@@ -151,7 +151,7 @@ std::uint64_t wrong_after(Transfer const& transfer, char* memory, std::uint64_t 
     std::uint64_t wrong = 0;
     if (transfer.direction == Direction::write) return 0;
     for_each_stamp(transfer, memory, [&](double const& word, std::uint64_t at) {
-        if (!(word == word_at(at, seed))) wrong += page;
+        if (!(word == word_at(at, seed))) wrong += stamped_bytes;
     });
     return wrong;
 }
@@ -180,7 +180,7 @@ public:
             }
             results_.push_back({name, &step, sum_over_ranks(std::uint64_t(bytes)), {}});
         }
-        memory_.assign(std::size_t(most + Bytes(page)) / word_bytes, 1);
+        memory_.assign(std::size_t(most + Bytes(stamped_bytes)) / word_bytes, 1);
         for (auto const& way : study_options().ways) {
             ways_.push_back(make_way(way));
             for (auto& result : results_) result.trials.push_back({{way, "-", {}}, {}, "", 0});
@@ -282,7 +282,7 @@ private:
         bool const at_page = std::count(ways.begin(), ways.end(), by_direct_io) != 0;
         void* memory = memory_.data();
         auto room = memory_.size() * word_bytes;
-        if (at_page) std::align(page, room - page, memory, room);
+        if (at_page) std::align(stamped_bytes, room - stamped_bytes, memory, room);
         return static_cast<char*>(memory);
     }
 

@@ -37,7 +37,7 @@ std::vector<std::string> divisions_of() {
     return {"even"};
 }
 
-std::vector<Variant> variants_of(Run const& run) {
+std::vector<Variant> candidates_of(Run const& run) {
     auto const& own = study_options();
     std::vector<Variant> variants{
         {library_chooses, "-", {}},
@@ -65,7 +65,7 @@ std::string name_of(std::string const& division, std::uint64_t aggregators, std:
 void mode_choice(Run& run) {
     Subject const subject{
         "choice", "candidate", report_choice, {far_behind, turns_of_slow, slow}, true};
-    measure_variants(run, subject, variants_of(run));
+    measure_variants(run, subject, candidates_of(run));
 }
 
 }  // namespace sluice::bench

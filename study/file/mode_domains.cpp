@@ -9,7 +9,7 @@ namespace {
 std::vector<std::string> const all_divisions{"even",   "cyclic",   "balanced",
                                              "groups", "groups:2", "none"};
 
-std::vector<Variant> variants_of(Run const& run) {
+std::vector<Variant> divisions_of_file(Run const& run) {
     std::vector<Variant> variants{{library_chooses, "-", {}}};
     auto const& asked = study_options().divisions;
     for (auto const& words : asked.empty() ? all_divisions : asked)
@@ -20,6 +20,8 @@ std::vector<Variant> variants_of(Run const& run) {
 
 }  // namespace
 
-void mode_domains(Run& run) { measure_variants(run, {"domains", "division"}, variants_of(run)); }
+void mode_domains(Run& run) {
+    measure_variants(run, {"domains", "division"}, divisions_of_file(run));
+}
 
 }  // namespace sluice::bench

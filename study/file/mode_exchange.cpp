@@ -13,7 +13,6 @@
 namespace sluice::bench {
 namespace {
 
-constexpr std::uint64_t first_seed = 1000;
 constexpr int shifts_at_most = 3;  ///< Neighbours in turn have different ones.
 constexpr int peer_repeats = 3;    ///< The MPI's own may take a hundred times longer.
 
@@ -34,7 +33,7 @@ Variant variant_of(std::string const& kernel, std::string const& throttle) {
 }
 
 /// Each kernel with the throttle that the library chooses, then the sweep of throttles with one.
-std::vector<Variant> variants_of(Run const& run) {
+std::vector<Variant> kernels_of(Run const& run) {
     auto const& own = study_options();
     std::vector<Variant> variants{variant_of(library_chooses, library_chooses)};
     for (auto const& kernel : own.kernels) variants.push_back(variant_of(kernel, library_chooses));
@@ -186,6 +185,6 @@ void measure_variants(Run& run, Subject const& subject, std::vector<Variant> con
         }
 }
 
-void mode_exchange(Run& run) { measure_variants(run, {"exchange", "kernel"}, variants_of(run)); }
+void mode_exchange(Run& run) { measure_variants(run, {"exchange", "kernel"}, kernels_of(run)); }
 
 }  // namespace sluice::bench

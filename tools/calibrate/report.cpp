@@ -40,7 +40,7 @@ bool is_in_memory(Job const& job) {
 }
 
 void print_storage(MachineProfile const& profile) {
-    constexpr Bytes sizes[] = {Bytes{4} << 10, Bytes{64} << 10, Bytes{1} << 20};
+    constexpr Bytes told_sizes[] = {Bytes{4} << 10, Bytes{64} << 10, Bytes{1} << 20};
     std::printf("\nstorage, MB/s            4K        64K         1M\n");
     for (Direction const way : {Direction::write, Direction::read}) {
         for (bool const random : {false, true}) {
@@ -51,7 +51,7 @@ void print_storage(MachineProfile const& profile) {
                                          (random ? " random, " : " in order, ") +
                                          std::to_string(clients);
                 std::printf("  %-18s", kind.c_str());
-                for (Bytes const bytes : sizes) {
+                for (Bytes const bytes : told_sizes) {
                     double const size = static_cast<double>(bytes);
                     std::printf(" %10.1f", size * clients / costs.seconds(size, clients) / mega);
                 }

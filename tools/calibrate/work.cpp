@@ -14,7 +14,7 @@
 namespace sluice::calibrate {
 namespace {
 
-constexpr Bytes window_bytes = window_bytes_default;
+constexpr Bytes copied_bytes = window_bytes_default;
 
 /// Of this thread: others may use its core meanwhile.
 double processor_seconds() {
@@ -77,8 +77,8 @@ public:
         user_.resize(static_cast<std::size_t>(request.bytes), std::byte{1});
         double const took = seconds_of(
             [&] {
-                for (Offset at = span.begin; at < span.end; at += window_bytes) {
-                    Span const window{at, std::min(span.end, at + window_bytes)};
+                for (Offset at = span.begin; at < span.end; at += copied_bytes) {
+                    Span const window{at, std::min(span.end, at + copied_bytes)};
                     place(request, user_.data(), window, cb_buffer_, false);
                 }
             },
@@ -87,11 +87,11 @@ public:
     }
 
 private:
-    std::vector<std::byte> data_ = std::vector<std::byte>(window_bytes), user_;
+    std::vector<std::byte> data_ = std::vector<std::byte>(copied_bytes), user_;
     std::vector<std::uint64_t> words_ =
-        std::vector<std::uint64_t>(Coverage::words_for(window_bytes, 1));
+        std::vector<std::uint64_t>(Coverage::words_for(copied_bytes, 1));
     std::atomic<std::int64_t> limit_{endless};
-    CbBuffer cb_buffer_{data_.data(), Coverage(words_, 1, window_bytes), &limit_};
+    CbBuffer cb_buffer_{data_.data(), Coverage(words_, 1, copied_bytes), &limit_};
 };
 
 double median_of_ranks(Job const& job, double value) {
@@ -134,7 +134,7 @@ double plan_piece_of(double seconds) {
             Summary all = summarise(request, {0, key.get()});
             all.hints.write = Strategy::two_phase;
             all.operation = 1;
-            all.cb_buffer_bytes = window_bytes;
+            all.cb_buffer_bytes = copied_bytes;
             PlanLimits limits;
             limits.aggregator_count = 2;
             limits.key = key;
