@@ -28,14 +28,14 @@ struct Kind {
 };
 
 /// Sluice's function has the parameters of the MPI's, but for the request.
-template <typename Parameter> struct Own {
+template <typename Parameter> struct OwnParameter {
     using Type = Parameter;
 };
-template <> struct Own<MPI_Request*> {
+template <> struct OwnParameter<MPI_Request*> {
     using Type = sluice_request*;
 };
 template <typename... Parameters> auto own_function(char const* kind, int (*)(Parameters...)) {
-    using Function = int (*)(typename Own<Parameters>::Type...);
+    using Function = int (*)(typename OwnParameter<Parameters>::Type...);
     auto const name = std::string("sluice_i") + kind;
     return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name.c_str()));
 }

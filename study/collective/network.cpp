@@ -48,18 +48,18 @@ double stream(Transport& transport, int rank, std::span<std::byte> bytes, int ti
     return double(bytes.size()) * window * times / (now() - begin);
 }
 
-struct Measured {
+struct Link {
     double half_round_trip = 0, bandwidth = 0;
     double processor = 0;  ///< Seconds of both ranks for a GiB of the stream.
 };
 
 /// Collective.
-Measured measure_one(Job& job, Transport& transport, std::span<std::byte> bytes) {
+Link measure_one(Job& job, Transport& transport, std::span<std::byte> bytes) {
     constexpr double gib = double(1 << 30), bytes_of_stream = double(64 << 20);
     int const rank = job.run.rank, times = bytes.size() > 100'000 ? 20 : 200;
     int const windows =
         std::max(1, int(std::min(200.0, bytes_of_stream / (double(bytes.size()) * window))));
-    Measured sample;
+    Link sample;
     bench::start_together();
     if (rank < 2) sample.half_round_trip = ping_pong(transport, rank, bytes, times);
     bench::start_together();
@@ -68,16 +68,15 @@ Measured measure_one(Job& job, Transport& transport, std::span<std::byte> bytes)
     double used = rank < 2 ? processor_seconds() - before : 0, of_both = 0;
     check(PMPI_Allreduce(&used, &of_both, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
     sample.processor = of_both * gib / (double(bytes.size()) * window * windows);
-    for (double Measured::* value : {&Measured::half_round_trip, &Measured::bandwidth})
+    for (double Link::* value : {&Link::half_round_trip, &Link::bandwidth})
         check(PMPI_Bcast(&(sample.*value), 1, MPI_DOUBLE, 0, MPI_COMM_WORLD), "MPI_Bcast");
     return sample;
 }
 
-void tell(Job& job, std::string const& name, std::size_t bytes,
-          std::vector<Measured> const& samples) {
-    auto const trip = summary_of(samples, &Measured::half_round_trip),
-               speed = summary_of(samples, &Measured::bandwidth),
-               processor = summary_of(samples, &Measured::processor);
+void tell(Job& job, std::string const& name, std::size_t bytes, std::vector<Link> const& samples) {
+    auto const trip = summary_of(samples, &Link::half_round_trip),
+               speed = summary_of(samples, &Link::bandwidth),
+               processor = summary_of(samples, &Link::processor);
     job.report().row({bench::text_of_bytes(bytes), name, text_of_summary(trip),
                       bench::text_of("%.0f", speed.median / double(1 << 20)),
                       bench::text_of("%.2f", processor.median)});
@@ -105,7 +104,7 @@ void measure_network(Job& job) {
     for (auto const bytes : sizes) {
         if (!budget.has_time()) continue;
         std::span const buffer = std::span(memory).first(bytes);
-        std::vector<std::vector<Measured>> samples(transports.all.size());
+        std::vector<std::vector<Link>> samples(transports.all.size());
         budget.part("messages of " + bench::text_of_bytes(bytes), transports.all.size(),
                     [&](std::size_t which, int turn) {
                         auto const sample = measure_one(job, *transports.all[which], buffer);

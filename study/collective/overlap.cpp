@@ -24,7 +24,7 @@ struct Sample {
     }
 };
 
-struct Contender {
+struct Overlapped {
     Way way;
     Work work{};
     std::vector<Sample> samples{};
@@ -36,7 +36,7 @@ struct Contender {
     }
 };
 
-Sample measure(Contender const& one, int calls, int tests) {
+Sample measure(Overlapped const& one, int calls, int tests) {
     Sample sample;
     sample.alone = spend(one.way, calls).whole;
     sample.compute = bench::time_together([&] {
@@ -49,7 +49,7 @@ Sample measure(Contender const& one, int calls, int tests) {
 }
 
 void report(Job& job, std::string const& kind, std::uint64_t bytes, int calls,
-            std::vector<Contender> const& all) {
+            std::vector<Overlapped> const& all) {
     Json line, ways;
     line.add("kind", kind).add_integer("bytes", bytes).add_integer("calls", std::uint64_t(calls));
     line.add_integer("tests", std::uint64_t(job.options.tests)).add("unit", "s");
@@ -87,7 +87,7 @@ void measure_overlap(Job& job) {
     for_each_kind(job, kind_names(), {1 << 20},
                   [&](Budget& budget, std::string const& kind, std::uint64_t bytes) {
                       Subject subject(kind, bytes);
-                      std::vector<Contender> all;
+                      std::vector<Overlapped> all;
                       for (auto const& way : subject.ways(job.ways()))
                           if (!way.blocks()) all.push_back({way});
                       if (all.empty()) return;

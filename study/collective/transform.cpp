@@ -20,30 +20,6 @@ using Numbers3 = std::vector<Number>;
 fftw_complex* fftw(Number* numbers) { return reinterpret_cast<fftw_complex*>(numbers); }
 double* doubles(Numbers3& numbers) { return reinterpret_cast<double*>(numbers.data()); }
 
-/// Transforms of `count` lines at once, the begins of which lie side by side or `distance` apart.
-class Lines {
-public:
-    Lines(int points, int count, int stride, int distance, Number* sample)
-        : plan_(fftw_plan_many_dft(1, &points, count, fftw(sample), nullptr, stride, distance,
-                                   fftw(sample), nullptr, stride, distance, FFTW_FORWARD,
-                                   FFTW_MEASURE | FFTW_UNALIGNED)) {}
-    Lines(Lines const&) = delete;
-    Lines& operator=(Lines const&) = delete;
-    ~Lines() { fftw_destroy_plan(plan_); }
-    void transform(Number* at) const { fftw_execute_dft(plan_, fftw(at), fftw(at)); }
-
-private:
-    fftw_plan plan_;
-};
-
-/// One all-to-all: among the columns of a row of ranks, which makes y whole, or among the rows of a
-/// column, which makes x whole.
-struct Task {
-    bool among_columns;
-    int field, tile;
-    int needs;  ///< The last task whose results this one sends; -1: none.
-};
-
 /// What pieces of computation are.
 enum Piece { z_ahead, z_lines, pack_y, unpack_y, y_lines, pack_x, x_lines };
 
@@ -52,6 +28,31 @@ enum Piece { z_ahead, z_lines, pack_y, unpack_y, y_lines, pack_x, x_lines };
 /// Sizes: `x`, `y`, `z` are the points of one rank in each direction of `a_`, the input; `z2` those
 /// in z once y is whole, `y2` those in y once x is.
 class Transform::Parts {
+    /// Transforms of `count` lines at once, the begins of which lie side by side or `distance`
+    /// apart.
+    class Lines {
+    public:
+        Lines(int points, int count, int stride, int distance, Number* sample)
+            : plan_(fftw_plan_many_dft(1, &points, count, fftw(sample), nullptr, stride, distance,
+                                       fftw(sample), nullptr, stride, distance, FFTW_FORWARD,
+                                       FFTW_MEASURE | FFTW_UNALIGNED)) {}
+        Lines(Lines const&) = delete;
+        Lines& operator=(Lines const&) = delete;
+        ~Lines() { fftw_destroy_plan(plan_); }
+        void transform(Number* at) const { fftw_execute_dft(plan_, fftw(at), fftw(at)); }
+
+    private:
+        fftw_plan plan_;
+    };
+
+    /// One all-to-all: among the columns of a row of ranks, which makes y whole, or among the rows
+    /// of a column, which makes x whole.
+    struct Task {
+        bool among_columns;
+        int field, tile;
+        int needs;  ///< The last task whose results this one sends; -1: none.
+    };
+
 public:
     explicit Parts(Grid const& grid);
     ~Parts();
@@ -167,7 +168,7 @@ void Transform::Parts::make_slots() {
     result_.assign(place_of(grid_.fields, 0), Numbers3(by_rows));
 }
 
-Lines const& Transform::Parts::lines(int count, int stride, int distance) {
+Transform::Parts::Lines const& Transform::Parts::lines(int count, int stride, int distance) {
     auto& made = lines_[{count, stride, distance}];
     if (!made) made = std::make_unique<Lines>(n_, count, stride, distance, a_.front().data());
     return *made;
