@@ -8,11 +8,7 @@ endmacro()
 
 # Sources that are compiled alone where others are compiled together (CMAKE_UNITY_BUILD): they give
 # a name in their unnamed namespace, or a macro, another meaning than their neighbours do.
-set(compiled_alone
-    check_abi collective_arguments command_explain command_run command_simulate
-    communicator_collectives datatype hints mode_app mode_choice mode_domains mode_exchange
-    mpi_parts node_network overlap pattern patterns peers placement report service settings
-    shapes team transform work)
+set(compiled_alone hints node_network placement settings)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
 # sluice_alone(<file>...): marks those that are. A program's parser of options is one as well: half
