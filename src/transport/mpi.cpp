@@ -5,24 +5,7 @@
 
 namespace sluice {
 
-std::uint64_t MpiNetwork::keep(MPI_Request request) {
-    std::lock_guard const lock(mutex_);
-    ++due_;
-    if (free_.empty()) {
-        requests_.push_back(request);
-        return requests_.size() - 1;
-    }
-    std::size_t const place = free_.front();
-    free_.pop_front();
-    requests_[place] = request;
-    return place;
-}
-
 namespace {
-
-Message started(std::uint64_t handle, char const* call, int code) noexcept {
-    return {.handle = handle, .status = status_of_mpi(code), .code = code, .what = call};
-}
 
 /// A count of MPI is an int; more bytes are one item of a datatype that has them all.
 class Items {
@@ -54,6 +37,15 @@ public:
 
 }  // namespace
 
+Message MpiNetwork::start(MPI_Request request, char const* call, int code) {
+    ++due_;
+    auto* const kept = new MPI_Request(request);
+    return {.handle = reinterpret_cast<std::uintptr_t>(kept),
+            .status = status_of_mpi(code),
+            .code = code,
+            .what = call};
+}
+
 Message MpiNetwork::start_send(Rank peer, int tag, std::span<std::byte const> bytes,
                                bool synchronous) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -61,7 +53,7 @@ Message MpiNetwork::start_send(Rank peer, int tag, std::span<std::byte const> by
     Items const items(bytes.size());
     int const code =
         send(bytes.data(), items.count, items.type, peer, tag, communicator_, &request);
-    return started(keep(request), synchronous ? "MPI_Issend" : "MPI_Isend", code);
+    return start(request, synchronous ? "MPI_Issend" : "MPI_Isend", code);
 }
 
 Message MpiNetwork::start_recv(Rank peer, int tag, std::span<std::byte> bytes) {
@@ -69,30 +61,26 @@ Message MpiNetwork::start_recv(Rank peer, int tag, std::span<std::byte> bytes) {
     Items const items(bytes.size());
     int const code =
         PMPI_Irecv(bytes.data(), items.count, items.type, peer, tag, communicator_, &request);
-    return started(keep(request), "MPI_Irecv", code);
+    return start(request, "MPI_Irecv", code);
 }
 
 /// What did not start is a null request: the test says that it is done.
 bool MpiNetwork::finished(Message& message) {
     int done = 0;
     MPI_Status status;
-    MPI_Request* request = nullptr;
-    {
-        std::lock_guard const lock(mutex_);
-        request = &requests_[message.handle];
-    }
+    auto* const request = reinterpret_cast<MPI_Request*>(message.handle);  // NOLINT: it was one.
     if (int const code = PMPI_Test(request, &done, &status); code != MPI_SUCCESS) {
         // The request is gone where the MPI lets the program go on at all.
-        message = started(message.handle, "MPI_Test", code);
+        message.status = status_of_mpi(code);
+        message.code = code;
+        message.what = "MPI_Test";
         done = 1;
     }
     if (!done) return false;
     MPI_Count count = 0;
     if (!message.failed()) PMPI_Get_elements_x(&status, MPI_BYTE, &count);
     message.received = count;
-    std::lock_guard const lock(mutex_);
-    *request = MPI_REQUEST_NULL;
-    free_.push_back(message.handle);
+    delete request;
     --due_;
     return true;
 }

@@ -3,9 +3,7 @@
 #pragma once
 #include "schedule/port.hpp"
 
-#include <deque>
 #include <mpi.h>
-#include <mutex>
 
 namespace sluice {
 
@@ -22,12 +20,9 @@ public:
     [[nodiscard]] int due() const noexcept override { return due_.load(std::memory_order_relaxed); }
 
 private:
-    std::uint64_t keep(MPI_Request request);
+    Message start(MPI_Request request, char const* call, int code);
 
     MPI_Comm communicator_;
-    std::mutex mutex_;                  ///< Guards the table.
-    std::deque<MPI_Request> requests_;  ///< Addresses stay; free places are MPI_REQUEST_NULL.
-    std::deque<std::size_t> free_;
     std::atomic<int> due_{0};
 };
 

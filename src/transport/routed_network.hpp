@@ -22,9 +22,23 @@ public:
     }
 
     Message start_send(Rank peer, int tag, std::span<std::byte const> bytes,
-                       bool synchronous) override;
-    Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override;
-    bool finished(Message& message) override;
+                       bool synchronous) override {
+        Rank const near = local(peer);
+        return near >= 0 ? marked(node_.start_send(near, context_, tag, bytes), 0)
+                         : marked(between_->start_send(peer, tag, bytes, synchronous), 1);
+    }
+    Message start_recv(Rank peer, int tag, std::span<std::byte> bytes) override {
+        Rank const near = local(peer);
+        return near >= 0 ? marked(node_.start_recv(near, context_, tag, bytes), 0)
+                         : marked(between_->start_recv(peer, tag, bytes), 1);
+    }
+    bool finished(Message& message) override {
+        std::uint64_t const own = message.handle;
+        message.handle = own >> 1;
+        bool const done = own & 1 ? between_->finished(message) : node_.finished(message);
+        message.handle = own;
+        return done;
+    }
     bool progress() override {
         bool const moved = between_ && between_->progress();
         return node_.progress() || moved;
@@ -33,6 +47,11 @@ public:
     [[nodiscard]] int due() const noexcept override { return between_ ? between_->due() : 0; }
 
 private:
+    /// The lowest bit of a handle says whose it is.
+    [[nodiscard]] static Message marked(Message message, std::uint64_t by_other) noexcept {
+        message.handle = message.handle << 1 | by_other;
+        return message;
+    }
     [[nodiscard]] Rank local(Rank peer) const noexcept {
         return local_[static_cast<std::size_t>(peer)];
     }
