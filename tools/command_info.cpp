@@ -9,7 +9,7 @@
 #include "tools/facts.hpp"
 #include "tools/mpi_parts.hpp"
 #include "tools/options.hpp"
-#include "transport/fabric_endpoint.hpp"
+#include "transport/fabric_offers.hpp"
 
 #include <cstdio>
 #include <cstdlib>

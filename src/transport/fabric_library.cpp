@@ -2,7 +2,7 @@
 #ifdef SLUICE_HAVE_LIBFABRIC
 
 #include "transport/fabric_library.hpp"
-#include "transport/fabric_endpoint.hpp"
+#include "transport/fabric_offers.hpp"
 
 #include <dlfcn.h>
 #include <rdma/fi_errno.h>

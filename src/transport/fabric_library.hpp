@@ -1,8 +1,11 @@
-// FabricLibrary is libfabric, opened when it is wanted: no program needs it to start. Only sources
-// that are built with its headers (SLUICE_HAVE_LIBFABRIC) include this file.
+// FabricLibrary is libfabric, opened when it is wanted: no program needs it to start; and what is
+// asked of its providers. Only sources that are built with its headers (SLUICE_HAVE_LIBFABRIC)
+// include this file.
 #pragma once
 #include <memory>
-#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <span>
 #include <string>
 
 namespace sluice {
@@ -36,5 +39,19 @@ private:
     bool find();
     bool load(char const* name, int flags);
 };
+
+/// What the provider offers, a network interface after the other; null: nothing.
+[[nodiscard]] FabricLibrary::Info fabric_info(FabricLibrary const& library,
+                                              std::string const& provider);
+
+/// Of these, the one that most likely reaches other hosts. The user's own choice is the provider's
+/// variable, as FI_TCP_IFACE.
+[[nodiscard]] fi_info* nearest_interface(fi_info* all) noexcept;
+
+/// Whether addresses are those of internet protocols, on TCP ports.
+[[nodiscard]] bool is_on_internet(fi_info const& info) noexcept;
+
+/// An address on internet protocols, for people; empty where it is of another kind.
+[[nodiscard]] std::string internet_address(fi_info const& info, std::span<std::byte const> bytes);
 
 }  // namespace sluice

@@ -1,397 +1,397 @@
-// How messages over a fabric are matched, and short ones sent. See fabric_peer.hpp; long ones are
-// in fabric_peer_large.cpp.
+// How messages over a fabric are matched, sent and written. See fabric_peer.hpp.
 #include "transport/fabric_peer.hpp"
-
-#include <algorithm>
-#include <cstring>
 
 namespace sluice {
 namespace {
 
-constexpr int notes_a_look = 64;
+constexpr double ready_seconds = 0.05;  ///< For `ready`, before the receiver is asked.
+constexpr double asks_no_more = 1e9;
+/// A peer that computes is silent as well: it is looked after less and less often.
+constexpr double silence_seconds = 1, silence_seconds_most = 15;
 
-}  // namespace
+constexpr EndReason unreachable{Status::other, "the peer cannot be reached over the fabric"};
+constexpr EndReason given_up{Status::other, "a process of the peer's node has ended"};
+constexpr EndReason head_too_long{Status::other, "a message beside parts is too long"};
+constexpr EndReason no_registration{Status::no_memory,
+                                    "the fabric's provider refuses to register memory (ulimit -l)"};
 
-std::uint32_t ShownReceives::add(MessageDesc& receive, FabricIndex peer) {
-    if (free_.empty()) {
-        places_.emplace_back();
-        free_.push_back(static_cast<std::uint32_t>(places_.size() - 1));
-    }
-    std::uint32_t const number = free_.back();
-    free_.pop_back();
-    places_[number] = {&receive, peer};
-    return number;
-}
-
-ShownReceives::Place const* ShownReceives::find(std::uint32_t number) const noexcept {
-    return number < places_.size() && places_[number].receive ? &places_[number] : nullptr;
-}
-
-void ShownReceives::remove(std::uint32_t number) {
-    places_[number].receive = nullptr;
-    free_.push_back(number);
-}
-
-void FabricPeer::meet(FabricCard const& card) {
-    card_ = card;
-    is_met_ = true;
-    if (!shared_.wire.meet(index_, std::span(card.address).first(card.address_bytes))) end_all();
-}
-
-FabricHeader FabricPeer::header_of(FabricKind kind, MessageDesc const& message) {
+FabricHeader header_of(FabricKind kind, MatchKey const& message, std::uint64_t bytes = 0) {
     FabricHeader header;
     header.kind = kind;
-    header.context = message.context;
-    header.tag = message.tag;
-    header.number = static_cast<std::uint32_t>(message.number);
-    header.bytes = message.bytes;
-    header.receive = message.receive;
-    header.synchronous = message.synchronous;
+    header.message = message;
+    header.bytes = bytes;
     return header;
 }
 
-/// A half of the slots: the sender has not run out of them then.
-std::uint32_t FabricPeer::credited_at_once(FabricCard const& receiver) noexcept {
-    return std::max<std::uint32_t>(receiver.slots / 2, 1);
+}  // namespace
+
+void FabricPeer::meet(FabricCard const& card) {
+    channel_.meet(card);
+    is_met_ = true;
+    if (!shared_.wire.meet(index_, std::span(card.address).first(card.address_bytes))) end();
 }
 
-bool FabricPeer::owes_credits() const noexcept {
-    return is_met_ && !is_gone_ && taken_ - told_ >= credited_at_once(shared_.own);
-}
-
-void FabricPeer::note_behind() noexcept {
-    auto const most = static_cast<std::int32_t>(std::max(credited_at_once(card_), messages_held));
-    auto const missing = static_cast<std::int32_t>(needed_ - credited_);
-    bool const is_behind = !is_gone_ && missing >= most;
-    shared_.peers_behind += int{is_behind} - int{is_behind_};
-    is_behind_ = is_behind;
-}
-
-WireResult FabricPeer::post(FabricHeader header, std::span<std::byte const> body) {
-    bool const takes_slot = header.kind != FabricKind::credits;
-    if (!is_met_ || (takes_slot && sent_ - credited_ >= card_.slots)) return WireResult::full;
-    header.key = card_.key;
-    header.from = shared_.own.name;
-    header.credits = taken_;
-    auto const head = std::as_bytes(std::span(&header, 1));
-    WireResult const result = shared_.wire.send(index_, head, body);
-    if (result == WireResult::taken) {
-        told_ = taken_;
-        if (takes_slot) ++sent_;
-        if (takes_slot && header.kind != FabricKind::ready) {
-            needed_ = sent_;
-            note_behind();
-        }
+/// Short messages, and what is left of those with parts.
+bool FabricPeer::send_waiting() {
+    bool moved = false;
+    while (channel_.has_told_all() && !waiting_.empty()) {
+        FabricSend& send = *waiting_.front();
+        bool const has_parts = !send.parts.empty();
+        FabricHeader header = header_of(has_parts ? FabricKind::head : FabricKind::whole, send.key,
+                                        has_parts ? send.placed : send.bytes);
+        header.writes = send.writes;
+        header.synchronous = send.awaits_match;
+        if (!was_taken(channel_.post(header, {send.data, send.bytes}))) return moved;
+        waiting_.take_front();
+        went(send);
+        moved = true;
     }
+    return moved;
+}
+
+bool FabricPeer::move() {
+    if (is_gone_) return false;
+    bool moved = false;
+    (void)was_taken(channel_.move(moved));
+    moved |= send_waiting();
+    return send_writes() || moved;
+}
+
+FabricSend& FabricPeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes,
+                             std::span<PlacedPart const> parts, bool synchronous) {
+    MatchKey const key{context, tag, numbers_[{context, tag}].sent++};
+    FabricSend& send = shared_.messages.make_send(key, bytes);
+    bool const is_long = bytes.size() > whole_most();
+    send.peer = index_;
+    send.parts = parts;
+    send.has_message = !parts.empty() || !is_long;
+    send.awaits_match = synchronous && send.has_message;
+    if (EndReason const* const why = why_none(context)) {
+        send.end(why);
+    } else if (is_long && !parts.empty()) {
+        send.end(&head_too_long);
+    } else if (is_long || !parts.empty()) {
+        long_sends_.wait(send, [&](FabricHeader const& ready, std::span<std::byte const> target) {
+            begin_writes(*long_sends_.take(key), ready, target);
+        });
+        return send;
+    } else {
+        waiting_.push_back(send);
+        (void)send_waiting();
+    }
+    long_sends_.drop([&](auto const& ready) { return ready.key == key; });
+    return send;
+}
+
+void FabricPeer::begin_writes(FabricSend& send, FabricHeader const& ready,
+                              std::span<std::byte const> target) {
+    if (ready.bytes < send.bytes) {
+        send.end();
+        return channel_.tell(header_of(FabricKind::too_long, send.key));
+    }
+    send.receive = ready.receive;
+    FabricTarget place{ready.address, ready.key_of_memory};
+    if (send.has_message)
+        std::memcpy(&place, target.data(), std::min(target.size(), sizeof place));
+    else
+        send.parts = {&(send.all = {send.data, 0, static_cast<Bytes>(send.bytes)}), 1};
+    send.address = place.address;
+    send.memory_key = place.key_of_memory;
+    std::uint64_t const most = shared_.wire.write_most();
+    for (PlacedPart const& part : send.parts) {
+        auto const bytes = static_cast<std::uint64_t>(part.length);
+        send.writes += static_cast<std::uint32_t>((bytes + most - 1) / most);
+        if (send.has_message) send.placed += bytes;
+    }
+    // The receiver must know how many writes come: by the message beside them, or by one before
+    // them. One write alone says how long it is, where it can.
+    send.says_bytes = !send.has_message && send.writes == 1 && shared_.wire.data_bits() == 64;
+    if (!send.has_message && !send.says_bytes) {
+        FabricHeader length = header_of(FabricKind::length, send.key, send.bytes);
+        length.writes = send.writes;
+        channel_.tell(length);
+    }
+    writing_.push_back(send);
+    (void)send_writes();
+}
+
+WireResult FabricPeer::write_next(FabricSend& send) {
+    PlacedPart const& part = send.parts[send.part];
+    auto const length = static_cast<std::uint64_t>(part.length);
+    std::size_t const bytes = std::min<std::size_t>(length - send.front, shared_.wire.write_most());
+    std::uint64_t const data = FabricWriteData::pack({send.receive, send.says_bytes ? bytes : 0},
+                                                     shared_.wire.data_bits());
+    WireResult const result =
+        shared_.wire.write(index_, {part.memory + send.front, bytes},
+                           send.address + static_cast<std::uint64_t>(part.at) + send.front,
+                           send.memory_key, data, &send);
+    if (result != WireResult::taken) return result;
+    ++send.under_way;
+    shared_.written_bytes += bytes;
+    send.front += bytes;
+    if (send.front < length) return result;
+    ++send.part;
+    send.front = 0;
     return result;
 }
 
-WireResult FabricPeer::post(Note const& note) {
-    if (!note.has_target) return post(note.header);
-    return post(note.header, std::as_bytes(std::span(&note.target, 1)));
-}
-
-void FabricPeer::tell(FabricHeader const& header) { tell(Note{header}); }
-
-/// What a lost peer would have been told is of no interest; who notices ends all its messages.
-void FabricPeer::tell(Note const& note) {
-    if (is_gone_) return;
-    if (!notes_.empty() || post(note) != WireResult::taken) notes_.push_back(note);
-}
-
-/// All of a short message, or of one with parts what is no part.
-bool FabricPeer::try_whole(MessageDesc& send) {
-    FabricHeader header = header_of(FabricKind::whole, send);
-    if (!send.parts.empty()) {
-        header.kind = FabricKind::head;
-        header.bytes = send.placed;
-        header.writes = static_cast<std::uint32_t>(send.end);
+bool FabricPeer::send_writes() {
+    bool moved = false;
+    while (FabricSend* const send = writing_.front()) {
+        if (!was_taken(write_next(*send))) return moved;
+        moved = true;
+        if (send->part < send->parts.size()) continue;
+        writing_.take_front();
+        if (!send->has_message) {
+            went(*send);
+        } else {
+            waiting_.push_back(*send);
+            (void)send_waiting();
+        }
     }
-    WireResult const result = post(header, {send.data, static_cast<std::size_t>(send.bytes)});
-    if (result == WireResult::lost) end_all();
+    return moved;
+}
+
+/// All messages end where the peer is lost.
+bool FabricPeer::was_taken(WireResult result) {
+    if (result == WireResult::lost) end();
     return result == WireResult::taken;
 }
 
-/// At once, or when there is room.
-void FabricPeer::send_whole(MessageDesc& send) {
-    if (waiting_.empty() && notes_.empty() && try_whole(send)) return end_sent(send);
-    if (is_gone_)
-        end_lost(send);
+/// The writes of a send read its bytes until they end.
+void FabricPeer::went(FabricSend& send) {
+    send.went = true;
+    if (send.under_way == 0 && !send.awaits_match)
+        send.end();
     else
-        waiting_.push_back(send);
+        went_.push_back(send);
 }
 
-/// A write that is under way still reads its bytes: such a message ends with it.
-void FabricPeer::end_lost(MessageDesc& send, char const* why) {
-    fail(send, why);
-    send.done = send.under_way == 0;
-    if (!send.done) written_.push_back(send);
+void FabricPeer::end_if_over(FabricSend& send) {
+    if (!send.went || send.under_way > 0 || send.awaits_match) return;
+    went_.remove(send);
+    send.end();
 }
 
-/// What it waits for once it went.
-void FabricPeer::end_sent(MessageDesc& send) {
-    send.head_went = true;
-    if (send.synchronous)
-        unmatched_.push_back(send);
-    else if (!send.parts.empty())
-        end_writes(send);
-    else
-        send.done = true;
+void FabricPeer::end_write(FabricSend& send) {
+    --send.under_way;
+    end_if_over(send);
 }
 
-MessageDesc& FabricPeer::make(std::uint64_t context, int tag, std::uint32_t number) {
-    MessageDesc& message = shared_.message_descs.make();
-    message.context = context;
-    message.tag = tag;
-    message.number = number;
-    return message;
+FabricReceive& FabricPeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes,
+                                   std::span<std::byte> target) {
+    MatchKey const key{context, tag, numbers_[{context, tag}].received++};
+    FabricReceive& receive = shared_.messages.make_receive(key, bytes);
+    receive.peer = index_;
+    receive.target = target;
+    bool const is_long = bytes.size() > whole_most() || !target.empty();
+    EndReason const* const why = why_none(context);
+    receives_.wait(receive, [&](FabricHeader const& header, std::span<std::byte const> body) {
+        if (header.kind == FabricKind::whole)
+            take_whole(header, body);
+        else if (!is_long && !why)
+            take_waiting(header);
+    });
+    if (receive.done) return receive;
+    if (why)
+        end_receive(receive, why);
+    else if (is_long)
+        show(receive);
+    return receive;
 }
 
-MessageDesc& FabricPeer::make(FabricHeader const& header) {
-    return make(header.context, header.tag, header.number);
+/// Tells the sender where to write. Where the provider refuses, the receive fails, and the send is
+/// over.
+void FabricPeer::show(FabricReceive& receive) {
+    auto const memory = shared_.wire.show({receive.data, receive.bytes});
+    auto const target = receive.target.empty() ? std::optional<ShownMemory>(ShownMemory{})
+                                               : shared_.wire.show(receive.target);
+    receive.registrations = {memory ? memory->registration : nullptr,
+                             target ? target->registration : nullptr};
+    do {
+        receive.number = shared_.next_receive++ % FabricWriteData::receives_most;
+    } while (!shared_.shown.emplace(receive.number, &receive).second);
+    receive.is_shown = true;
+    if (!memory || !target) return refuse(receive, no_registration);
+    FabricHeader ready = header_of(FabricKind::ready, receive.key, receive.bytes);
+    ready.address = memory->address;
+    ready.key_of_memory = memory->key;
+    ready.receive = receive.number;
+    channel_.tell(ready, {target->address, target->key});
 }
 
-MessageDesc* FabricPeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes,
-                              bool synchronous) {
-    std::uint32_t const number = numbers_[{context, tag}].sent++;
-    MessageDesc& message = make(context, tag, number);
-    message.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
-    message.bytes = bytes.size();
-    message.synchronous = synchronous;
-    message.peer = index_;
-    MessageDesc* const ready = ready_.take(same_message(context, tag, number));
-    if (char const* const why = why_none(context)) {
-        fail(message, why);
-    } else if (message.bytes > whole_most()) {
-        if (ready)
-            begin_writes(message, *ready);
-        else
-            large_.push_back(message);
-    } else {
-        send_whole(message);
+/// Peers cannot write to it any more; to memory that is held they could, but are told no more of.
+void FabricPeer::end_receive(FabricReceive& receive, EndReason const* reason) {
+    (void)receives_.take(receive.key);
+    receive.end(reason);
+    if (!std::exchange(receive.is_shown, false)) return;
+    for (void* const registration : receive.registrations) {
+        if (registration) shared_.wire.hide(registration);
     }
-    if (ready) shared_.message_descs.recycle(*ready);
-    if (!message.done || message.failed()) return &message;
-    shared_.message_descs.recycle(message);
-    return nullptr;
+    shared_.shown.erase(receive.number);
 }
 
-/// It needs the receiver's `ready`, however short it is.
-MessageDesc& FabricPeer::send_parts(std::uint64_t context, int tag,
-                                    std::span<std::byte const> bytes,
-                                    std::span<PlacedPart const> parts) {
-    std::uint32_t const number = numbers_[{context, tag}].sent++;
-    MessageDesc& message = make(context, tag, number);
-    message.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
-    message.bytes = bytes.size();
-    message.parts = parts;
-    message.peer = index_;
-    MessageDesc* const ready = ready_.take(same_message(context, tag, number));
-    char const* const why = why_none(context);
-    if (why || bytes.size() > whole_most())
-        fail(message, why ? why : "a message beside parts is too long");
-    else if (ready)
-        begin_writes(message, *ready);
-    else
-        large_.push_back(message);
-    if (ready) shared_.message_descs.recycle(*ready);
-    return message;
+/// It takes no message, which waits for memory at its sender.
+void FabricPeer::refuse(FabricReceive& receive, EndReason const& reason) {
+    end_receive(receive, &reason);
+    channel_.tell(header_of(FabricKind::refused, receive.key));
 }
 
-MessageDesc& FabricPeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes,
-                                 std::span<std::byte> target) {
-    std::uint32_t const number = numbers_[{context, tag}].received++;
-    MessageDesc& message = make(context, tag, number);
-    message.data = bytes.data();
-    message.bytes = bytes.size();
-    message.target = target;
-    MessageDesc* const early = early_.take(same_message(context, tag, number));
-    bool const waits_for_memory = early && !early->store;
-    if (early && early->store) {
-        message.synchronous = early->synchronous;
-        bring(message, {early->data, static_cast<std::size_t>(early->bytes)});
-    } else if (char const* const why = why_none(context)) {
-        fail(message, why);
-    } else if (message.bytes > whole_most() || !target.empty()) {
-        posted_.push_back(message);
-        offer_memory(message);
-    } else if (waits_for_memory) {
-        refuse(message);
-    } else {
-        posted_.push_back(message);
+void FabricPeer::end_if_all_came(FabricReceive& receive) {
+    if (receive.expected > 0 && receive.came >= receive.expected) end_receive(receive);
+}
+
+void FabricPeer::take_write(FabricReceive& receive, std::uint64_t bytes) {
+    ++receive.came;
+    if (bytes > 0) {
+        receive.bytes = bytes;
+        receive.expected = 1;
     }
-    if (early) shared_.message_descs.recycle(*early);
-    return message;
-}
-
-/// The whole of a message into its receive.
-void FabricPeer::bring(MessageDesc& receive, std::span<std::byte const> bytes) noexcept {
-    receive.done = true;
-    receive.fail_if_longer(bytes.size());
-    receive.bytes = std::min<std::uint64_t>(receive.bytes, bytes.size());
-    if (receive.bytes) std::memcpy(receive.data, bytes.data(), receive.bytes);
-    if (receive.synchronous) tell(header_of(FabricKind::matched, receive));
-}
-
-void FabricPeer::take_whole(FabricHeader const& header, std::span<std::byte const> body) {
-    if (MessageDesc* const receive = posted_.take(same_message(header))) {
-        receive->synchronous = header.synchronous;
-        end_receive(*receive);
-        return bring(*receive, body);
-    }
-    MessageDesc& early = make(header);
-    early.synchronous = header.synchronous;
-    shared_.message_descs.store(early, body.size());
-    if (!body.empty()) std::memcpy(early.data, body.data(), body.size());
-    early_.push_back(early);
+    end_if_all_came(receive);
 }
 
 void FabricPeer::take(FabricHeader const& header, std::span<std::byte const> body) {
     if (is_gone_) return;
     was_heard_ = true;
-    // Messages may overtake each other: the most credits count.
-    if (static_cast<std::int32_t>(header.credits - credited_) > 0) credited_ = header.credits;
-    note_behind();
-    if (header.kind == FabricKind::credits) return;
-    ++taken_;
+    channel_.take(header);
     switch (header.kind) {
     case FabricKind::whole:
         return take_whole(header, body);
-    case FabricKind::head:
-        return take_head(header, body);
     case FabricKind::ready:
         return take_ready(header, body);
+    case FabricKind::head:
     case FabricKind::length:
-        return take_length(header);
+        return take_length(header, body);
     case FabricKind::matched:
-        if (MessageDesc* const sent = unmatched_.take(same_message(header))) sent->done = true;
+        if (FabricSend* const send = went_.find(has_key(header.message))) {
+            send->awaits_match = false;
+            end_if_over(*send);
+        }
         return;
     case FabricKind::waiting:
         return take_waiting(header);
     case FabricKind::refused:
-        return take_refused(header);
+        if (FabricSend* const send = long_sends_.take(header.message)) send->end();
+        return;
     case FabricKind::too_long:
-        return take_too_long(header);
+        if (FabricReceive* const receive = receives_.find(header.message))
+            end_receive(*receive, &StartedMessage::too_long);
+        return;
     case FabricKind::ended:
-        return end_context(header.context);
+        return end(header.message.context, false);
     case FabricKind::credits:
         return;
     }
 }
 
-bool FabricPeer::send_notes() {
-    bool moved = false;
-    for (int left = notes_a_look; left > 0 && !notes_.empty(); --left) {
-        WireResult const result = post(notes_.front());
-        if (result == WireResult::lost) end_all();
-        if (result != WireResult::taken) return moved;
-        notes_.pop_front();
-        moved = true;
+void FabricPeer::take_whole(FabricHeader const& header, std::span<std::byte const> body) {
+    FabricReceive* const receive = receives_.find(header.message);
+    if (!receive) return receives_.keep(header.message, header, body);
+    receive->copy(body);
+    end_receive(*receive);
+    if (header.synchronous) channel_.tell(header_of(FabricKind::matched, header.message));
+}
+
+void FabricPeer::take_ready(FabricHeader const& header, std::span<std::byte const> body) {
+    MatchKey const& key = header.message;
+    if (FabricSend* const send = long_sends_.take(key)) return begin_writes(*send, header, body);
+    if (is_before(key.number, numbers_[{key.context, key.tag}].sent)) return;  // It went whole.
+    long_sends_.keep(key, header, body);
+}
+
+/// How many writes come for a receive, and with parts the bytes beside them. The writes may be
+/// before it or after it.
+void FabricPeer::take_length(FabricHeader const& header, std::span<std::byte const> body) {
+    FabricReceive* const receive = receives_.find(header.message);
+    if (!receive || !receive->is_shown) return;
+    if (header.kind == FabricKind::head) {
+        receive->copy(body);
+        receive->placed = header.bytes;
+    } else {
+        receive->bytes = std::min(receive->bytes, header.bytes);
     }
-    return moved;
+    receive->expected = header.writes;
+    end_if_all_came(*receive);
 }
 
-bool FabricPeer::send_waiting() {
-    bool moved = false;
-    while (!waiting_.empty() && try_whole(*waiting_.front())) {
-        end_sent(*waiting_.take_front());
-        moved = true;
+/// A receive that has shown memory will be written to; the two messages have passed each other. One
+/// that is over has failed before.
+void FabricPeer::take_waiting(FabricHeader const& header) {
+    MatchKey const& key = header.message;
+    if (FabricReceive* const receive = receives_.find(key)) {
+        if (!receive->is_shown) refuse(*receive, StartedMessage::too_long);
+    } else if (is_before(key.number, numbers_[{key.context, key.tag}].received)) {
+        channel_.tell(header_of(FabricKind::refused, key));
+    } else {
+        receives_.keep(key, header);
     }
-    return moved;
 }
 
-bool FabricPeer::send_credits() {
-    if (!owes_credits()) return false;
-    WireResult const result = post_credits();
-    if (result == WireResult::lost) end_all();
-    return result == WireResult::taken;
-}
-
-WireResult FabricPeer::post_credits() {
-    FabricHeader header;
-    header.kind = FabricKind::credits;
-    return post(header);
-}
-
-bool FabricPeer::move() {
-    if (is_gone_) return false;
-    bool moved = send_notes();
-    if (notes_.empty()) moved |= send_waiting();
-    moved |= send_writes();
-    return send_credits() || moved;
-}
-
-void FabricPeer::fail(MessageDesc& message, char const* why, Status status) noexcept {
-    message.end_failed(status, why);
-}
-
-void FabricPeer::end_all() {
+void FabricPeer::look_after(double now) {
     if (is_gone_) return;
-    is_gone_ = true;
-    note_behind();
+    long_sends_.for_each_waiting([&](FabricSend& send) {
+        if (send.quiet_since == 0) send.quiet_since = now;
+        if (now - send.quiet_since < ready_seconds) return;
+        send.quiet_since = now + asks_no_more;
+        channel_.tell(header_of(FabricKind::waiting, send.key));
+    });
+    if (std::exchange(was_heard_, false) || quiet_since_ == 0) {
+        quiet_since_ = now;
+        patience_ = silence_seconds;
+    }
+    if (now - quiet_since_ < patience_) return;
+    PeerLife const life = shared_.wire.life_of(index_, now);
+    if (life == PeerLife::asked) return;
+    if (life == PeerLife::ended) return end();
+    if (life == PeerLife::unknown) (void)was_taken(channel_.post({.kind = FabricKind::credits}));
+    patience_ = std::min(patience_ * 1.5, now - quiet_since_ + silence_seconds_most);
+}
+
+EndReason const* FabricPeer::why_none(std::uint64_t context) const noexcept {
+    if (is_gone_) return &unreachable;
+    return ended_contexts_.contains(context) ? &given_up : nullptr;
+}
+
+/// A write that is under way still reads its bytes: such a send ends with it. What came before its
+/// receive stays.
+template <class Fits> void FabricPeer::end_those(Fits const& fits, EndReason const& reason) {
     ++shared_.ends;
-    notes_.clear();
-    while (!posted_.empty()) {
-        MessageDesc& receive = *posted_.take_front();
-        end_receive(receive, true);
-        fail(receive);
+    channel_.drop(fits);
+    auto const its = [&](auto const& one) { return fits(one.key); };
+    while (FabricReceive* const receive = receives_.take_any(its)) end_receive(*receive, &reason);
+    LinkedList<FabricSend> sends;
+    while (FabricSend* const send = long_sends_.take_any(its)) sends.push_back(*send);
+    for (LinkedList<FabricSend>* const list : {&waiting_, &writing_, &went_}) {
+        while (FabricSend* const send = list->take(its)) sends.push_back(*send);
     }
-    for (MessageDescList* list : {&waiting_, &unmatched_, &large_, &writing_}) {
-        while (!list->empty()) end_lost(*list->take_front());
+    while (FabricSend* const send = sends.take_front()) {
+        send->failure = &reason;
+        send->awaits_match = false;
+        went(*send);
     }
-    while (!ready_.empty()) shared_.message_descs.recycle(*ready_.take_front());
-    auto const waits_for_memory = [](MessageDesc const& one) { return !one.store; };
-    while (MessageDesc* const lost = early_.take(waits_for_memory))
-        shared_.message_descs.recycle(*lost);
+    long_sends_.drop(its);
 }
 
-/// Why there are no messages of the context; null: there are.
-char const* FabricPeer::why_none(std::uint64_t context) const noexcept {
-    if (is_gone_) return unreachable;
-    return ended_contexts_.contains(context) ? given_up : nullptr;
+void FabricPeer::end() {
+    if (std::exchange(is_gone_, true)) return;
+    channel_.end();
+    shared_.lost.push_back(index_);
+    end_those([](MatchKey const&) { return true; }, unreachable);
+    receives_.drop([](auto const& one) { return one.header.kind == FabricKind::waiting; });
 }
 
-/// What came before its receive stays.
-void FabricPeer::end_context(std::uint64_t context) {
-    ended_contexts_.insert(context);
-    ++shared_.ends;
-    auto const of_context = [=](MessageDesc const& one) { return one.context == context; };
-    while (MessageDesc* const receive = posted_.take(of_context)) {
-        end_receive(*receive, true);
-        fail(*receive, given_up);
-    }
-    for (MessageDescList* list : {&waiting_, &unmatched_, &large_, &writing_}) {
-        while (MessageDesc* const send = list->take(of_context)) end_lost(*send, given_up);
-    }
-    while (MessageDesc* const ready = ready_.take(of_context))
-        shared_.message_descs.recycle(*ready);
-}
-
-void FabricPeer::give_up(std::uint64_t context) {
-    if (is_gone_ || ended_contexts_.contains(context)) return;
-    end_context(context);
-    FabricHeader header;
-    header.kind = FabricKind::ended;
-    header.context = context;
-    tell(header);
-}
-
-void FabricPeer::abandon(std::uint64_t context) {
-    if (!is_gone_) end_context(context);
-    std::erase_if(notes_, [=](Note const& note) { return note.header.context == context; });
+void FabricPeer::end(std::uint64_t context, bool tells) {
+    if (is_gone_ || !ended_contexts_.insert(context).second) return;
+    end_those([=](MatchKey const& one) { return one.context == context; }, given_up);
+    if (tells) channel_.tell(header_of(FabricKind::ended, {context}));
 }
 
 void FabricPeer::forget(std::uint64_t context) {
     ended_contexts_.erase(context);
-    auto const first = numbers_.lower_bound({context, INT32_MIN});
-    auto last = first;
-    while (last != numbers_.end() && last->first.first == context) ++last;
-    numbers_.erase(first, last);
-    auto const of_context = [=](MessageDesc const& one) { return one.context == context; };
-    for (MessageDescList* list : {&early_, &ready_}) {
-        while (MessageDesc* const lost = list->take(of_context))
-            shared_.message_descs.recycle(*lost);
-    }
+    std::erase_if(numbers_, [=](auto const& one) { return one.first.first == context; });
+    auto const its = [=](auto const& one) { return one.key.context == context; };
+    receives_.drop(its);
+    long_sends_.drop(its);
 }
 
 }  // namespace sluice

@@ -1,14 +1,18 @@
 // A FabricWire is what the messages of fabric_peer.hpp need of a fabric: short messages that the
-// receiver's slots take, and writes into memory that a peer has shown. fabric_endpoint.hpp has it
-// by libfabric; tests have one that delays, reorders and refuses.
+// receiver's slots take, and writes into memory that a peer has shown. libfabric_endpoint.hpp has
+// it by libfabric; tests have one that delays, reorders and refuses.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace sluice {
+
+class Fabric;
 
 /// A peer, numbered by this process in the order in which it met them.
 using FabricIndex = std::uint32_t;
@@ -77,6 +81,31 @@ public:
     virtual PeerLife life_of(FabricIndex peer, double now) = 0;
     /// No write reaches the memory afterwards. Memory that is held has none to hide.
     virtual void hide(void* registration) = 0;
+
+    /// What peers must know of this process. The key and the name are drawn when it is opened.
+    [[nodiscard]] virtual FabricCard const& card() const noexcept = 0;
+    /// Brings what came to `fabric`. Bounded. True when there was anything.
+    virtual bool progress(Fabric& fabric) = 0;
+    /// Whether the provider had no room for receives: progress() posts them again.
+    [[nodiscard]] virtual bool has_unposted() const noexcept { return false; }
+    /// Whether the provider has sends of which it has not told the end, though for who started
+    /// them they are complete: progress() moves them on.
+    [[nodiscard]] virtual bool has_sends() const noexcept { return false; }
+    /// Polls readable when progress() may have something to do; -1: the provider has none.
+    [[nodiscard]] virtual int descriptor() const noexcept { return -1; }
+    /// Asked before a sleep on the descriptor: false where progress() has something to do.
+    [[nodiscard]] virtual bool may_sleep() { return true; }
+    /// For people: where peers find it.
+    [[nodiscard]] virtual std::string address_text() const { return {}; }
 };
+
+struct FabricOptions {
+    std::string provider;
+    std::size_t peers = 1;         ///< How many there will be, more or less.
+    double patience_seconds = 60;  ///< With a peer that does not answer.
+};
+/// One endpoint of libfabric. Null, and why, where the provider refuses.
+[[nodiscard]] std::unique_ptr<FabricWire> open_libfabric(FabricOptions const& options,
+                                                         std::string& why);
 
 }  // namespace sluice

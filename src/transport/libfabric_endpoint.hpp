@@ -1,11 +1,10 @@
-// The endpoint of libfabric as a class. Only sources of src/transport that have libfabric's headers
-// include this file; fabric_endpoint.hpp is for all others.
+// A LibfabricEndpoint is the FabricWire by libfabric: one endpoint of the process, with slots for
+// the messages that come and go, which the provider knows from the beginning.
 #pragma once
 #include "system/port_probe.hpp"
 #include "system/random.hpp"
-#include "transport/fabric_endpoint.hpp"
-#include "transport/fabric_hints.hpp"
-#include "transport/fabric_slots.hpp"
+#include "transport/fabric.hpp"
+#include "transport/fabric_library.hpp"
 
 #include <map>
 #include <rdma/fi_cm.h>
@@ -17,6 +16,54 @@ template <class Fid> struct Close {
     void operator()(Fid* fid) const noexcept { fi_close(&fid->fid); }
 };
 template <class Fid> using Owned = std::unique_ptr<Fid, Close<Fid>>;
+
+/// What is under way at the provider.
+struct FabricSlot {
+    enum class Use : std::uint8_t { receive, send, write };
+    fi_context2 context;  ///< The provider's while the message is under way; must be the first.
+    Use use = Use::send;
+    FabricIndex peer = 0;
+    std::span<std::byte> memory;   ///< Of messages.
+    void* write = nullptr;         ///< Of writes: the context that is given back.
+    void* registration = nullptr;  ///< Of writes: of their bytes, or null.
+};
+
+/// So many of equal size, in one piece of memory; or, without memory, as many as are taken.
+class FabricSlots {
+public:
+    explicit FabricSlots(FabricSlot::Use use) noexcept : use_(use) {}
+    FabricSlots(FabricSlot::Use use, std::size_t count, std::size_t bytes)
+        : use_(use),
+          memory_(new std::byte[count * bytes]),
+          bytes_(count * bytes) {
+        for (std::size_t i = 0; i < count; ++i) add({memory_.get() + i * bytes, bytes});
+    }
+    [[nodiscard]] std::span<std::byte> memory() const noexcept { return {memory_.get(), bytes_}; }
+    /// Null: all are under way.
+    [[nodiscard]] FabricSlot* take() {
+        if (free_.empty() && bytes_ == 0) add({});
+        if (free_.empty()) return nullptr;
+        FabricSlot* const slot = free_.back();
+        free_.pop_back();
+        return slot;
+    }
+    void give_back(FabricSlot& slot) { free_.push_back(&slot); }
+    [[nodiscard]] bool all_are_free() const noexcept { return free_.size() == all_.size(); }
+
+private:
+    void add(std::span<std::byte> memory) {
+        FabricSlot& slot = all_.emplace_back();
+        slot.use = use_;
+        slot.memory = memory;
+        free_.push_back(&slot);
+    }
+
+    FabricSlot::Use use_;
+    std::unique_ptr<std::byte[]> memory_;
+    std::size_t bytes_ = 0;
+    std::deque<FabricSlot> all_;  ///< Addresses stay.
+    std::vector<FabricSlot*> free_;
+};
 
 /// A peer that is looked for while it is silent.
 struct ProbedPeer {
@@ -31,7 +78,7 @@ struct HeldMemory {
     Owned<fid_mr> registered;
 };
 
-class LibfabricEndpoint final : public FabricEndpoint {
+class LibfabricEndpoint final : public FabricWire {
 public:
     static constexpr std::size_t slot_bytes = 8192 + sizeof(FabricHeader);
 
@@ -58,9 +105,9 @@ public:
     PeerLife life_of(FabricIndex peer, double now) override;
 
     [[nodiscard]] FabricCard const& card() const noexcept override { return card_; }
-    bool progress(FabricMessages& messages) override;
+    bool progress(Fabric& fabric) override;
     [[nodiscard]] bool has_unposted() const noexcept override { return no_room_to_post_; }
-    [[nodiscard]] bool has_sends() const noexcept override { return !send_slots_.all_are_free(); }
+    [[nodiscard]] bool has_sends() const noexcept override { return !sends_.all_are_free(); }
     [[nodiscard]] int descriptor() const noexcept override { return descriptor_; }
     bool may_sleep() override;
     [[nodiscard]] std::string address_text() const override;
@@ -77,9 +124,9 @@ private:
     ssize_t post(FabricSlot& slot);
     bool post_unposted();
     [[nodiscard]] static WireResult result_of(ssize_t code) noexcept;
-    void take(fi_cq_data_entry const& done, FabricMessages& messages);
-    void take_error(FabricMessages& messages);
-    void free(FabricSlot& slot, FabricMessages& messages);
+    void take(fi_cq_data_entry const& done, Fabric& fabric);
+    void take_error(Fabric& fabric);
+    void free(FabricSlot& slot, Fabric& fabric);
     void end(FabricSlot& slot);
 
     FabricLibrary const& library_;
@@ -97,9 +144,9 @@ private:
     Owned<fid_domain> domain_;
     Owned<fid_av> addresses_;
     Owned<fid_cq> queue_;
-    FabricSlots send_slots_, receive_slots_;
+    FabricSlots sends_{FabricSlot::Use::send}, receives_{FabricSlot::Use::receive};
+    FabricSlots writes_{FabricSlot::Use::write};
     Owned<fid_mr> send_memory_, receive_memory_;
-    FabricWrites writes_;
     /// By their begin. What grows has several: messages under way use the shorter ones.
     std::multimap<std::byte const*, HeldMemory> held_;
     std::vector<FabricSlot*> unposted_;

@@ -2,84 +2,24 @@
 // node_peer.hpp.
 #include "transport/node_network.hpp"
 
-#include "system/clock.hpp"
-#include "transport/node_peer.hpp"
-
-#include <algorithm>
-#include <optional>
-
 namespace sluice {
 namespace {
 
-/// Reads the clock about every few microseconds, whether it is asked all the time or rarely: a
-/// look at the clock costs more than a look at a peer.
-class RareClock {
-public:
-    /// Zero: not now.
-    [[nodiscard]] double look() noexcept {
-        if (--calls_left_ > 0) return 0;
-        double const now = SteadyClock().now();
-        bool const soon = now - last_ < seconds_between;
-        calls_ = soon ? std::min(calls_ * 2, calls_max) : 1;
-        calls_left_ = calls_;
-        last_ = now;
-        return now;
-    }
-
-    /// Before a pause that nobody knows the length of.
-    void look_next_time() noexcept { calls_left_ = 1; }
-
-private:
-    static constexpr double seconds_between = 2e-6;
-    static constexpr int calls_max = 64;
-    double last_ = 0;
-    int calls_ = 1, calls_left_ = 1;
-};
-
+constexpr double seconds_between_clocks = 2e-6;
+constexpr int calls_a_clock_max = 64;
 constexpr std::size_t peers_a_look = 8;
 
 }  // namespace
 
-struct NodeNetwork::State {
-    State(std::byte* shared, Rank own, Rank ranks, Doorbells& of_node)
-        : self(own),
-          shape(QueueShape::of(ranks)),
-          doorbells(of_node) {
-        address = own_address(probe);
-        auto const queue = [&](Rank from, Rank to) {
-            return shared + static_cast<std::size_t>(from * ranks + to) * shape.bytes();
-        };
-        for (Rank rank = 0; rank < ranks; ++rank) {
-            peers.emplace_back(queue(self, rank), queue(rank, self), shape, message_descs);
-        }
-        is_watched.resize(static_cast<std::size_t>(ranks));
-    }
-
-    void ring_if_told(Rank rank, NodePeer& peer) {
-        if (peer.takes_ring()) doorbells.ring(rank);
-    }
-    void watch(Rank rank) {
-        auto const index = static_cast<std::size_t>(rank);
-        if (is_watched[index]) return;
-        is_watched[index] = true;
-        watched.push_back(rank);
-    }
-    bool move_peers();
-    bool wait_for_peers();
-
-    Mapping memory;  ///< Empty where somebody else keeps it.
-    Rank self;
-    QueueShape shape;
-    Doorbells& doorbells;
-    std::uint64_t probe = 0;
-    Address address;
-    MessageDescs message_descs;
-    std::vector<NodePeer> peers;
-    std::vector<Rank> watched;  ///< Peers of which something is expected, or that wait for room.
-    std::vector<bool> is_watched;
-    std::size_t turn = 0;  ///< Which of them is looked at first.
-    RareClock clock;
-};
+double RareClock::look() noexcept {
+    if (--calls_left_ > 0) return 0;
+    double const now = SteadyClock().now();
+    bool const soon = now - last_ < seconds_between_clocks;
+    calls_ = soon ? std::min(calls_ * 2, calls_a_clock_max) : 1;
+    calls_left_ = calls_;
+    last_ = now;
+    return now;
+}
 
 std::size_t NodeNetwork::bytes_needed(Rank ranks) noexcept {
     auto const queues = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks);
@@ -88,103 +28,99 @@ std::size_t NodeNetwork::bytes_needed(Rank ranks) noexcept {
 
 NodeNetwork::NodeNetwork(Mapping memory, Rank self, Rank ranks, Doorbells& doorbells)
     : NodeNetwork(memory.data(), self, ranks, doorbells) {
-    state_->memory = std::move(memory);
+    memory_ = std::move(memory);
 }
 
 NodeNetwork::NodeNetwork(std::byte* memory, Rank self, Rank ranks, Doorbells& doorbells)
-    : state_(std::make_unique<State>(memory, self, ranks, doorbells)) {}
+    : doorbells_(doorbells),
+      address_(own_address(probe_)),
+      is_watched_(static_cast<std::size_t>(ranks)) {
+    QueueShape const shape = QueueShape::of(ranks);
+    peers_.reserve(static_cast<std::size_t>(ranks));
+    auto const queue = [&](Rank from, Rank to) {
+        return memory + static_cast<std::size_t>(from * ranks + to) * shape.bytes();
+    };
+    for (Rank rank = 0; rank < ranks; ++rank)
+        peers_.emplace_back(queue(self, rank), queue(rank, self), shape, messages_);
+}
 
-NodeNetwork::~NodeNetwork() = default;
-
-NodeNetwork::Address NodeNetwork::address() const noexcept { return state_->address; }
-
-bool NodeNetwork::can_copy_from(std::span<Address const> peers) const noexcept {
+bool NodeNetwork::can_copy_from(std::span<Address const> peers) noexcept {
     return std::ranges::all_of(peers, is_readable);
 }
 
 void NodeNetwork::use_copies(bool allowed, std::vector<Address> const& peers) {
-    for (std::size_t rank = 0; rank < peers.size() && rank < state_->peers.size(); ++rank) {
-        state_->peers[rank].meet(peers[rank], allowed);
-    }
+    for (std::size_t rank = 0; rank < peers.size() && rank < peers_.size(); ++rank)
+        peers_[rank].meet(peers[rank], allowed);
+}
+
+void NodeNetwork::ring_if_told(Rank rank) {
+    if (at(rank).takes_ring()) doorbells_.ring(rank);
+}
+
+void NodeNetwork::watch(Rank rank) {
+    auto const index = static_cast<std::size_t>(rank);
+    if (is_watched_[index]) return;
+    is_watched_[index] = true;
+    watched_.push_back(rank);
 }
 
 Message NodeNetwork::start_send(Rank peer, Context context, int tag,
                                 std::span<std::byte const> bytes) {
-    NodePeer& to = state_->peers[static_cast<std::size_t>(peer)];
-    MessageDesc* const message_desc = to.send(context, tag, bytes);
-    state_->ring_if_told(peer, to);
-    if (!message_desc) return {};
-    if (!message_desc->done) state_->watch(peer);
-    return {reinterpret_cast<std::uintptr_t>(message_desc)};
+    NodeSend* const send = at(peer).send({context, tag}, bytes);
+    ring_if_told(peer);
+    if (!send) return {};
+    if (!send->done) watch(peer);
+    return NodeMessages::handle_of(*send);
 }
 
 Message NodeNetwork::start_recv(Rank peer, Context context, int tag, std::span<std::byte> bytes) {
-    NodePeer& from = state_->peers[static_cast<std::size_t>(peer)];
-    MessageDesc& message_desc = from.receive(context, tag, bytes);
-    state_->ring_if_told(peer, from);
-    if (from.is_busy()) state_->watch(peer);
-    return {reinterpret_cast<std::uintptr_t>(&message_desc)};
-}
-
-bool NodeNetwork::finished(Message& message) {
-    if (message.handle == 0) return true;
-    auto& message_desc = *reinterpret_cast<MessageDesc*>(message.handle);  // NOLINT: it was one.
-    if (!message_desc.done) return false;
-    message_desc.report(message);
-    state_->message_descs.recycle(message_desc);
-    return true;
+    NodeReceive& receive = at(peer).receive({context, tag}, bytes);
+    ring_if_told(peer);
+    if (at(peer).is_busy()) watch(peer);
+    return NodeMessages::handle_of(receive);
 }
 
 /// A part of the peers, in turn; those of which nothing is expected any more are left.
-bool NodeNetwork::State::move_peers() {
+bool NodeNetwork::move_peers() {
     bool moved = false;
     std::size_t active = 0;
-    for (std::size_t left = watched.size(); left > 0 && active < peers_a_look; --left) {
-        if (turn >= watched.size()) turn = 0;
-        Rank const rank = watched[turn];
-        NodePeer& peer = peers[static_cast<std::size_t>(rank)];
-        bool const peer_moved = peer.move();
-        if (peer_moved) {
-            ring_if_told(rank, peer);
+    for (std::size_t left = watched_.size(); left > 0 && active < peers_a_look; --left) {
+        if (turn_ >= watched_.size()) turn_ = 0;
+        Rank const rank = watched_[turn_];
+        NodePeer& peer = at(rank);
+        if (peer.move()) {
+            ring_if_told(rank);
             moved = true;
             ++active;
         }
         if (peer.is_busy()) {
-            ++turn;
+            ++turn_;
         } else {
-            is_watched[static_cast<std::size_t>(rank)] = false;
-            watched[turn] = watched.back();
-            watched.pop_back();
+            is_watched_[static_cast<std::size_t>(rank)] = false;
+            watched_[turn_] = watched_.back();
+            watched_.pop_back();
         }
     }
     return moved;
 }
 
 /// Nothing moved: copies for peers that do not look, and finds those that are gone.
-bool NodeNetwork::State::wait_for_peers() {
-    double const now = clock.look();
+bool NodeNetwork::wait_for_peers() {
+    double const now = clock_.look();
     if (now == 0) return false;
     bool copied = false, ended = false;
-    for (Rank const rank : watched) {
-        NodePeer& peer = peers[static_cast<std::size_t>(rank)];
+    for (Rank const rank : watched_) {
+        NodePeer& peer = at(rank);
         if (!copied && peer.may_copy()) copied = peer.copy(now);
         ended |= peer.look_after(now);
-        ring_if_told(rank, peer);
+        ring_if_told(rank);
     }
     return copied || ended;
 }
 
-bool NodeNetwork::progress() {
-    if (state_->watched.empty()) return false;
-    return state_->move_peers() || state_->wait_for_peers();
-}
-
 bool NodeNetwork::must_look_again() noexcept {
-    state_->clock.look_next_time();
-    auto const may_copy = [&](Rank rank) {
-        return state_->peers[static_cast<std::size_t>(rank)].may_copy();
-    };
-    return std::ranges::any_of(state_->watched, may_copy);
+    clock_.look_next_time();
+    return std::ranges::any_of(watched_, [&](Rank rank) { return at(rank).may_copy(); });
 }
 
 }  // namespace sluice

@@ -4,15 +4,25 @@
 // through a pool. There are no wild cards, so a large message waits at its sender until its
 // receiver asks for it.
 #pragma once
-#include "schedule/port.hpp"
+#include "system/clock.hpp"
 #include "system/mapping.hpp"
-#include "system/peer_process.hpp"
-
-#include <memory>
-#include <span>
-#include <vector>
+#include "transport/node_peer.hpp"
 
 namespace sluice {
+
+/// Reads the clock about every few microseconds, whether it is asked all the time or rarely: a look
+/// at the clock costs more than a look at a peer.
+class RareClock {
+public:
+    /// Zero: not now.
+    [[nodiscard]] double look() noexcept;
+    /// Before a pause that nobody knows the length of.
+    void look_next_time() noexcept { calls_left_ = 1; }
+
+private:
+    double last_ = 0;
+    int calls_ = 1, calls_left_ = 1;
+};
 
 class NodeNetwork {
 public:
@@ -30,14 +40,13 @@ public:
     NodeNetwork(Mapping memory, Rank self, Rank ranks, Doorbells& doorbells);
     /// The same with memory that somebody else keeps.
     NodeNetwork(std::byte* memory, Rank self, Rank ranks, Doorbells& doorbells);
-    ~NodeNetwork();
     NodeNetwork(NodeNetwork const&) = delete;
     NodeNetwork& operator=(NodeNetwork const&) = delete;
 
-    [[nodiscard]] Address address() const noexcept;
+    [[nodiscard]] Address address() const noexcept { return address_; }
     /// Whether this process may read the memory of all of these; all ranks must agree on the answer
     /// (the least of all) before the first message, and tell it to use_copies().
-    [[nodiscard]] bool can_copy_from(std::span<Address const> peers) const noexcept;
+    [[nodiscard]] static bool can_copy_from(std::span<Address const> peers) noexcept;
     /// `peers`: of all ranks, by local index. Those of the same pid namespace are also looked after
     /// while messages wait for them; others are taken to live.
     void use_copies(bool allowed, std::vector<Address> const& peers);
@@ -48,19 +57,33 @@ public:
     /// when the peer is gone; then so do all later messages.
     Message start_send(Rank peer, Context context, int tag, std::span<std::byte const> bytes);
     Message start_recv(Rank peer, Context context, int tag, std::span<std::byte> bytes);
-    bool finished(Message& message);
+    bool finished(Message& message) { return messages_.finished(message); }
 
     /// Takes what came for anybody and sends what waits for room: called once before messages are
     /// asked about. Looks only at peers of which something is expected. Bounded: some hundred KiB
     /// of copies. True when anything moved.
-    bool progress();
+    bool progress() { return !watched_.empty() && (move_peers() || wait_for_peers()); }
     /// Asked before one sleeps: whether this rank will help itself within microseconds, without a
     /// ring. Then it may yield its core before it looks again, but must not sleep.
     [[nodiscard]] bool must_look_again() noexcept;
 
 private:
-    struct State;
-    std::unique_ptr<State> state_;
+    [[nodiscard]] NodePeer& at(Rank rank) { return peers_[static_cast<std::size_t>(rank)]; }
+    void ring_if_told(Rank rank);
+    void watch(Rank rank);
+    bool move_peers();
+    bool wait_for_peers();
+
+    Mapping memory_;  ///< Empty where somebody else keeps it.
+    Doorbells& doorbells_;
+    std::uint64_t probe_ = 0;
+    Address address_;
+    NodeMessages messages_;
+    std::vector<NodePeer> peers_;
+    std::vector<Rank> watched_;  ///< Peers of which something is expected, or that wait for room.
+    std::vector<bool> is_watched_;
+    std::size_t turn_ = 0;  ///< Which of them is looked at first.
+    RareClock clock_;
 };
 
 }  // namespace sluice

@@ -1,9 +1,6 @@
-// How messages are matched, and small ones moved. See node_peer.hpp; large ones are in
-// node_peer_large.cpp.
+// How messages are matched, and how large ones are offered, granted and then moved from both ends.
+// See node_peer.hpp.
 #include "transport/node_peer.hpp"
-
-#include <algorithm>
-#include <cstring>
 
 namespace sluice {
 namespace {
@@ -11,15 +8,16 @@ namespace {
 constexpr int cells_a_look = 64;
 constexpr std::size_t bytes_a_look = 128 * 1024;
 constexpr double seconds_until_asked = 1.0;
+/// How long the receiver leaves a message to its sender, which is faster where it looks.
+constexpr double patience_seconds = 10e-6;
+/// What it copies at once: a caller is held for some tens of microseconds at most.
+constexpr std::uint64_t copy_max = 256 * 1024;
+constexpr int fragments_a_look = 2;
 
-void end_lost(MessageDesc& message_desc) noexcept {
-    message_desc.end_failed(Status::other, "the process at the other end has ended");
-}
+constexpr EndReason lost{Status::other, "the process at the other end has ended"};
 
-auto of_triple(std::uint64_t context, int tag) noexcept {
-    return [=](MessageDesc const& message_desc) {
-        return message_desc.context == context && message_desc.tag == tag;
-    };
+auto of_number(std::uint64_t number) noexcept {
+    return [=](auto const& message) { return message.number == number; };
 }
 
 }  // namespace
@@ -30,97 +28,57 @@ bool NodePeer::post(Note const& note, std::span<std::byte const> body) noexcept 
     return true;
 }
 
-void NodePeer::tell(Note const& note) {
-    if (!notes_.empty() || !post(note)) notes_.push_back(note);
+void NodePeer::tell(Note const& note, NodeReceive* receive) {
+    if (!told_.empty() || !post(note))
+        told_.push_back({note, receive});
+    else if (receive)
+        receive->end();
 }
 
-bool NodePeer::try_send(MessageDesc& message_desc) noexcept {
-    Note note{CellKind::whole, message_desc.tag, message_desc.context};
-    if (message_desc.bytes <= whole_max())
-        return post(note, {message_desc.data, message_desc.bytes});
+/// It is complete, or offered, when it went.
+bool NodePeer::try_send(NodeSend& send) noexcept {
+    Note note{CellKind::whole, send.key.tag, send.key.context};
+    if (send.bytes <= whole_max_) return post(note, {send.data, send.bytes});
     note.kind = CellKind::offer;
-    note.number = offers_;
-    note.bytes = message_desc.bytes;
-    note.address = reinterpret_cast<std::uintptr_t>(message_desc.data);
+    note.number = send.number = offers_;
+    note.bytes = send.back = send.bytes;
+    note.address = reinterpret_cast<std::uintptr_t>(send.data);
     if (!post(note)) return false;
-    message_desc.number = offers_++;
-    message_desc.end = message_desc.bytes;
+    ++offers_;
     return true;
 }
 
-MessageDesc* NodePeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes) {
-    bool const is_small = bytes.size() <= whole_max();
-    bool const first = waiting_.empty() && notes_.empty() && ending_.empty() && !gone_;
-    if (is_small && first && post({CellKind::whole, tag, context}, bytes)) return nullptr;
-    MessageDesc& message_desc = message_descs_->make();
-    message_desc.context = context;
-    message_desc.tag = tag;
-    message_desc.data = const_cast<std::byte*>(bytes.data());  // NOLINT: only read.
-    message_desc.bytes = bytes.size();
-    if (gone_) {
-        end_lost(message_desc);
-        return &message_desc;
-    }
-    bool const offered = !is_small && first && try_send(message_desc);
-    (offered ? large_ : waiting_).push_back(message_desc);
-    return &message_desc;
+NodeSend* NodePeer::send(MatchKey key, std::span<std::byte const> bytes) {
+    bool const is_small = bytes.size() <= whole_max_;
+    bool const first = waiting_.empty() && told_.empty() && !gone_;
+    if (is_small && first && post({CellKind::whole, key.tag, key.context}, bytes)) return nullptr;
+    NodeSend& send = messages_.make_send(key, bytes);
+    if (gone_)
+        send.end(&lost);
+    else if (!is_small && first && try_send(send))
+        large_.push_back(send);
+    else
+        waiting_.push_back(send);
+    return &send;
 }
 
-MessageDesc& NodePeer::receive(std::uint64_t context, int tag, std::span<std::byte> bytes) {
-    MessageDesc& message_desc = message_descs_->make();
-    message_desc.context = context;
-    message_desc.tag = tag;
-    message_desc.data = bytes.data();
-    message_desc.bytes = bytes.size();
-    MessageDesc* const early = early_.empty() ? nullptr : early_.take(of_triple(context, tag));
-    if (!early) {
-        if (gone_)
-            end_lost(message_desc);
-        else
-            posted_.push_back(message_desc);
-        return message_desc;
-    }
-    if (early->store) {
-        bring(message_desc, {early->data, early->bytes});
-    } else {
-        begin_large(message_desc, *early);
-    }
-    message_descs_->recycle(*early);
-    return message_desc;
+NodeReceive& NodePeer::receive(MatchKey key, std::span<std::byte> bytes) {
+    NodeReceive& receive = messages_.make_receive(key, bytes);
+    bool const came = receives_.wait(
+        receive, [&](Note const& note, std::span<std::byte const> body) { deliver(note, body); });
+    if (!came && gone_) receives_.take(key)->end(&lost);
+    return receive;
 }
 
-/// The whole of a message into its receive.
-void NodePeer::bring(MessageDesc& receive, std::span<std::byte const> bytes) noexcept {
-    receive.done = true;
-    receive.fail_if_longer(bytes.size());
-    receive.bytes = std::min<std::uint64_t>(receive.bytes, bytes.size());
-    if (receive.bytes) std::memcpy(receive.data, bytes.data(), receive.bytes);
-}
-
-void NodePeer::deliver_whole(Note const& note, std::span<std::byte const> body) {
-    if (MessageDesc* const receive = posted_.take(of_triple(note.context, note.tag))) {
-        return bring(*receive, body);
-    }
-    MessageDesc& early = message_descs_->make();
-    early.context = note.context;
-    early.tag = note.tag;
-    message_descs_->store(early, body.size());
-    if (!body.empty()) std::memcpy(early.data, body.data(), body.size());
-    early_.push_back(early);
-}
-
-void NodePeer::deliver(Cell const& cell) {
-    Note const note = in_.note_in(cell);
-    switch (note.kind) {
-    case CellKind::whole:
-        return deliver_whole(note, in_.body_of(cell));
-    case CellKind::offer:
-        return deliver_offer(note);
-    case CellKind::fragment:
-        return deliver_fragment(note, in_.body_of(cell));
-    default:
-        return finish_send(note);
-    }
+void NodePeer::deliver(Note const& note, std::span<std::byte const> body) {
+    if (note.kind == CellKind::fragment) return deliver_fragment(note, body);
+    if (note.kind != CellKind::whole && note.kind != CellKind::offer) return take_answer(note);
+    MatchKey const key{note.context, note.tag};
+    NodeReceive* const receive = receives_.take(key);
+    if (!receive) return receives_.keep(key, note, body);
+    if (note.kind == CellKind::offer) return begin_large(*receive, note);
+    receive->copy(body);
+    receive->end();
 }
 
 bool NodePeer::take_cells() {
@@ -130,7 +88,7 @@ bool NodePeer::take_cells() {
         Cell const* const cell = in_.next();
         if (!cell) break;
         bytes += cell->bytes;
-        deliver(*cell);
+        deliver(in_.note_in(*cell), in_.body_of(*cell));
         if (in_.take(*cell)) ring_ = true;  // It may sleep until there is room.
     }
     return cells > 0;
@@ -138,30 +96,107 @@ bool NodePeer::take_cells() {
 
 bool NodePeer::send_waiting() {
     bool moved = false;
-    while (!notes_.empty() && post(notes_.front())) {
-        notes_.pop_front();
-        moved = true;
+    for (; !told_.empty() && post(told_.front().note); told_.pop_front(), moved = true) {
+        if (NodeReceive* const receive = told_.front().receive) receive->end();
     }
-    moved |= end_told();
-    if (!notes_.empty() || !ending_.empty()) return moved;
-    while (!waiting_.empty() && try_send(*waiting_.front())) {
-        MessageDesc& message_desc = *waiting_.take_front();
-        moved = true;
-        if (message_desc.bytes > whole_max()) {
-            large_.push_back(message_desc);
-        } else {
-            message_desc.done = true;
-        }
+    for (; told_.empty() && !waiting_.empty() && try_send(*waiting_.front()); moved = true) {
+        NodeSend& send = *waiting_.take_front();
+        if (send.bytes > whole_max_)
+            large_.push_back(send);
+        else
+            send.end();
     }
     return moved;
 }
 
 bool NodePeer::move() {
     bool moved = take_cells();
-    if (!notes_.empty() || !ending_.empty() || !waiting_.empty()) moved |= send_waiting();
+    if (!told_.empty() || !waiting_.empty()) moved |= send_waiting();
     if (!large_.empty()) moved |= send_fragments();
     if (moved) quiet_since_ = 0;
     return moved;
+}
+
+void NodePeer::begin_large(NodeReceive& receive, Note const& offer) {
+    receive.number = offer.number;
+    receive.fail_if_longer(offer.bytes);
+    if (receive.failure) return end_large(receive);
+    receive.bytes = receive.back = offer.bytes;
+    receive.address = offer.address;
+    incoming_.push_back(receive);
+    tell({CellKind::grant, 0, 0, receive.number});
+}
+
+/// A receive is done only when its sender was told: who has no message under way looks no more, and
+/// the sender would wait for ever.
+void NodePeer::end_large(NodeReceive& receive) {
+    tell({CellKind::done, 0, 0, receive.number}, &receive);
+}
+
+/// Fragments come in the order of the bytes. One may come for what was copied, or ended, meanwhile.
+void NodePeer::deliver_fragment(Note const& note, std::span<std::byte const> body) {
+    NodeReceive* const receive = incoming_.find(of_number(note.number));
+    if (!receive) return;
+    std::uint64_t const wanted =
+        std::min<std::uint64_t>(body.size(), receive->back - receive->front);
+    std::memcpy(receive->data + receive->front, body.data(), wanted);
+    receive->front += wanted;
+    receive->quiet_since = 0;
+    if (receive->front < receive->back) return;
+    incoming_.remove(*receive);
+    end_large(*receive);
+}
+
+/// What the receiver says of a message that this rank offered.
+void NodePeer::take_answer(Note const& note) {
+    NodeSend* const send = large_.find(of_number(note.number));
+    if (!send) return;
+    if (note.kind == CellKind::grant) send->granted = true;
+    if (note.kind == CellKind::shorten) send->back = note.bytes;
+    if (note.kind != CellKind::done) return;
+    large_.remove(*send);
+    send->end();
+}
+
+bool NodePeer::send_fragments() {
+    auto const wants_fragments = [](NodeSend const& send) {
+        return send.granted && send.front < send.back;
+    };
+    bool moved = false;
+    for (int fragment = 0; fragment < fragments_a_look; ++fragment) {
+        NodeSend* const send = large_.find(wants_fragments);
+        if (!send) break;
+        std::uint64_t const bytes = std::min(send->back - send->front, whole_max_);
+        Note const note{CellKind::fragment, 0, 0, send->number};
+        if (!post(note, {send->data + send->front, bytes})) break;
+        send->front += bytes;
+        moved = true;
+    }
+    return moved;
+}
+
+bool NodePeer::copy(double now) {
+    NodeReceive* const receive = incoming_.front();
+    if (!receive || !readable_) return false;
+    if (receive->quiet_since == 0) receive->quiet_since = now;
+    if (now - receive->quiet_since < patience_seconds) return false;
+    std::uint64_t const end_of_copy = receive->back;
+    std::uint64_t const begin = end_of_copy - std::min(copy_max, end_of_copy - receive->front);
+    tell({CellKind::shorten, 0, 0, receive->number, begin});
+    ReadResult const result =
+        read_memory(process_, receive->data + begin, receive->address + begin, end_of_copy - begin);
+    if (result == ReadResult::gone) {
+        end();
+        return true;
+    }
+    if (result == ReadResult::refused) {  // The sender's part then.
+        readable_ = false;
+        tell({CellKind::shorten, 0, 0, receive->number, end_of_copy});
+        return false;
+    }
+    receive->back = begin;
+    if (receive->front == begin) end_large(*incoming_.take_front());
+    return true;
 }
 
 bool NodePeer::look_after(double now) {
@@ -170,22 +205,27 @@ bool NodePeer::look_after(double now) {
     if (now - quiet_since_ < seconds_until_asked) return false;
     quiet_since_ = now;
     if (!sluice::is_gone(process_)) return false;
-    end_all();
+    end();
     return true;
 }
 
-void NodePeer::end_all() {
+/// The peer is gone.
+void NodePeer::end() {
     while (take_cells()) {
     }  // What it still said counts.
     gone_ = true;
-    notes_.clear();
-    while (!ending_.empty()) ending_.take_front()->done = true;
-    for (MessageDescList* list : {&posted_, &waiting_, &large_, &incoming_}) {
-        while (!list->empty()) end_lost(*list->take_front());
+    for (Told const& told : told_) {
+        if (told.receive) told.receive->end();
+    }
+    told_.clear();
+    auto const all = [](auto const&) { return true; };
+    while (NodeReceive* const receive = receives_.take_any(all)) receive->end(&lost);
+    while (NodeReceive* const receive = incoming_.take_front()) receive->end(&lost);
+    for (LinkedList<NodeSend>* const list : {&waiting_, &large_}) {
+        while (NodeSend* const send = list->take_front()) send->end(&lost);
     }
     // An offered message can no longer be fetched; nobody will ask for it twice.
-    auto const is_offered = [](MessageDesc const& early) { return !early.store; };
-    while (MessageDesc* const lost = early_.take(is_offered)) message_descs_->recycle(*lost);
+    receives_.drop([](auto const& early) { return early.header.kind == CellKind::offer; });
 }
 
 }  // namespace sluice

@@ -5,22 +5,38 @@
 // the end. docs/architecture.md, section 14, says more.
 #pragma once
 #include "system/peer_process.hpp"
-#include "transport/message_desc.hpp"
+#include "transport/messages.hpp"
 #include "transport/node_queue.hpp"
-
-#include <deque>
-#include <span>
 
 namespace sluice {
 
+struct NodeSend : StartedMessage {
+    NodeSend* next = nullptr;
+    std::uint64_t number = 0;  ///< Of large ones, given by the sender.
+    std::uint64_t front = 0;   ///< Fragments went up to here,
+    std::uint64_t back = 0;    ///< and are wanted up to here.
+    bool granted = false;      ///< They may go.
+};
+
+struct NodeReceive : StartedMessage {
+    NodeReceive* next = nullptr;
+    std::uint64_t number = 0, address = 0;  ///< Of a large message, and of its bytes there.
+    std::uint64_t front = 0;                ///< Fragments came up to here,
+    std::uint64_t back = 0;                 ///< and from here on the bytes were copied.
+    double quiet_since = 0;                 ///< When nothing came any more; 0: it does.
+};
+
+using NodeMessages = StartedMessages<NodeSend, NodeReceive, Note>;
+
 class NodePeer {
 public:
-    /// `out`, `in`: the queues' memory. `message descriptors` outlives this.
-    NodePeer(std::byte* out, std::byte* in, QueueShape shape, MessageDescs& message_descs) noexcept
-        : message_descs_(&message_descs),
+    /// `out`, `in`: the queues' memory. `messages` outlives this.
+    NodePeer(std::byte* out, std::byte* in, QueueShape shape, NodeMessages& messages) noexcept
+        : messages_(messages),
           out_(out, shape),
           in_(in, shape),
-          shape_(shape) {}
+          whole_max_(shape.body_max()),
+          receives_(messages.early) {}
 
     /// Who it is, and whether its memory may be read.
     void meet(ProcessAddress const& process, bool readable) noexcept {
@@ -29,14 +45,14 @@ public:
     }
 
     /// Null: it is complete.
-    MessageDesc* send(std::uint64_t context, int tag, std::span<std::byte const> bytes);
+    NodeSend* send(MatchKey key, std::span<std::byte const> bytes);
     /// Comes back complete where the message was here before.
-    MessageDesc& receive(std::uint64_t context, int tag, std::span<std::byte> bytes);
+    NodeReceive& receive(MatchKey key, std::span<std::byte> bytes);
 
     /// Whether anything is expected of the peer, or waits for room.
     [[nodiscard]] bool is_busy() const noexcept {
-        return !posted_.empty() || !large_.empty() || !incoming_.empty() || !ending_.empty() ||
-               !waiting_.empty() || !notes_.empty();
+        return receives_.is_awaited() || !large_.empty() || !incoming_.empty() ||
+               !waiting_.empty() || !told_.empty();
     }
     /// Takes what came and sends what waits; bounded. True when anything moved.
     bool move();
@@ -50,42 +66,40 @@ public:
     [[nodiscard]] bool takes_ring() noexcept { return std::exchange(ring_, false); }
 
 private:
-    /// The longest message that goes without being asked for.
-    [[nodiscard]] std::uint64_t whole_max() const noexcept { return shape_.body_max(); }
+    /// What the peer is told, and the receive that is complete when it was.
+    struct Told {
+        Note note;
+        NodeReceive* receive = nullptr;
+    };
+
     bool post(Note const& note, std::span<std::byte const> body = {}) noexcept;
-    void tell(Note const& note);
-    bool try_send(MessageDesc& message_desc) noexcept;
+    void tell(Note const& note, NodeReceive* receive = nullptr);
+    bool try_send(NodeSend& send) noexcept;
     bool send_waiting();
     bool send_fragments();
 
     bool take_cells();
-    void deliver(Cell const& cell);
-    void deliver_whole(Note const& note, std::span<std::byte const> body);
-    void deliver_offer(Note const& note);
+    void deliver(Note const& note, std::span<std::byte const> body);
     void deliver_fragment(Note const& note, std::span<std::byte const> body);
-    void finish_send(Note const& note);
-    void begin_large(MessageDesc& receive, MessageDesc const& offered);
-    void end_large(MessageDesc& receive);
-    bool end_told();
-    void bring(MessageDesc& receive, std::span<std::byte const> bytes) noexcept;
-    void end_all();
+    void take_answer(Note const& note);
+    void begin_large(NodeReceive& receive, Note const& offer);
+    void end_large(NodeReceive& receive);
+    void end();
 
-    MessageDescs* message_descs_;
+    NodeMessages& messages_;
     OutQueue out_;
     InQueue in_;
-    QueueShape shape_;
+    std::uint64_t whole_max_;  ///< The longest message that goes without being asked for.
     ProcessAddress process_;
     bool readable_ = false, gone_ = false, ring_ = false;
     double quiet_since_ = 0;    ///< When nothing moved any more; 0: it does.
     std::uint64_t offers_ = 0;  ///< Large messages sent so far: their numbers.
 
-    MessageDescList posted_;    ///< Receives without a message.
-    MessageDescList early_;     ///< Messages without a receive.
-    MessageDescList waiting_;   ///< Sends that found no room.
-    MessageDescList large_;     ///< Sends that are offered.
-    MessageDescList incoming_;  ///< Receives of large messages that began.
-    MessageDescList ending_;    ///< Those that are complete, but their sender cannot be told yet.
-    std::deque<Note> notes_;    ///< That found no room; they go before all else.
+    Matcher<NodeReceive, Note> receives_;
+    LinkedList<NodeReceive> incoming_;  ///< Of large messages, begun.
+    LinkedList<NodeSend> waiting_;      ///< Found no room.
+    LinkedList<NodeSend> large_;        ///< Are offered.
+    std::deque<Told> told_;             ///< Found no room; they go before all else.
 };
 
 }  // namespace sluice

@@ -15,6 +15,7 @@
 #include "mpi/progress/progress_states.hpp"
 #include "study/collective/measuring.hpp"
 #include "transport/fabric.hpp"
+#include "transport/fabric_offers.hpp"
 #include "transport/mpi.hpp"
 
 namespace sluice::collectives {

@@ -5,6 +5,7 @@
 #include "system/clock.hpp"
 #include "system/wake_socket.hpp"
 #include "transport/fabric.hpp"
+#include "transport/fabric_offers.hpp"
 
 #include <gtest/gtest.h>
 

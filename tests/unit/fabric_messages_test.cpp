@@ -77,7 +77,7 @@ struct Traffic {
 
     void start(Rank self, Half& half) {
         Letter const& letter = half.letter;
-        FabricMessages& messages = fabric.messages(self);
+        Fabric& messages = fabric.at(self);
         if (!division_of(letter).places.empty()) return start_with_parts(messages, half);
         if (half.sends) {
             half.memory = content(letter.seed, letter.bytes);
@@ -90,7 +90,7 @@ struct Traffic {
         }
     }
 
-    void start_with_parts(FabricMessages& messages, Half& half) {
+    void start_with_parts(Fabric& messages, Half& half) {
         Letter const& letter = half.letter;
         Division const division = division_of(letter);
         PartsOfHalf& its = parts[&half];
@@ -108,9 +108,9 @@ struct Traffic {
                 {half.memory.data() + from, static_cast<Bytes>(at), static_cast<Bytes>(bytes)});
             from += bytes;
         }
-        half.message = messages.start_placing_send(
-            FakeFabric::index(letter.to), letter.context, letter.tag,
-            std::span(half.memory).first(division.head_bytes), its.parts);
+        half.message = messages.start_send(FakeFabric::index(letter.to), letter.context, letter.tag,
+                                           std::span(half.memory).first(division.head_bytes), false,
+                                           its.parts);
     }
 
     std::string fault_of(Half const& half) {
@@ -130,7 +130,7 @@ struct Traffic {
                 for (std::size_t i = 0; i < begun[rank]; ++i) {
                     Half& half = mine[i];
                     if (half.done) continue;
-                    half.done = fabric.messages(static_cast<Rank>(rank)).finished(half.message);
+                    half.done = fabric.at(static_cast<Rank>(rank)).finished(half.message);
                     if (!half.done) continue;
                     faults += fault_of(half);
                     half.memory = {};  // Nobody must touch it any more.
@@ -181,12 +181,12 @@ struct Ends {
 
 Ends exchange(FakeFabric& fabric, Content const& sent, Content& room, bool synchronous = false) {
     Message send =
-        fabric.messages(0).start_send(FakeFabric::index(1), their_context, 3, sent, synchronous);
-    Message receive = fabric.messages(1).start_recv(FakeFabric::index(0), their_context, 3, room);
+        fabric.at(0).start_send(FakeFabric::index(1), their_context, 3, sent, synchronous);
+    Message receive = fabric.at(1).start_recv(FakeFabric::index(0), their_context, 3, room);
     Ends ends;
     for (int step = 0; step < 10'000 && (!ends.send || !ends.receive); ++step) {
-        if (!ends.send && fabric.messages(0).finished(send)) ends.send = send;
-        if (!ends.receive && fabric.messages(1).finished(receive)) ends.receive = receive;
+        if (!ends.send && fabric.at(0).finished(send)) ends.send = send;
+        if (!ends.receive && fabric.at(1).finished(receive)) ends.receive = receive;
         fabric.step();
     }
     return ends;
@@ -219,20 +219,18 @@ TEST(FabricMessages, that_are_synchronous_end_when_their_receives_began) {
     for (std::size_t const bytes : {10U, 100'000U}) {
         FakeFabric fabric(2, 1, {});
         Content const sent = content(5, bytes);
-        Message send =
-            fabric.messages(0).start_send(FakeFabric::index(1), their_context, 3, sent, true);
+        Message send = fabric.at(0).start_send(FakeFabric::index(1), their_context, 3, sent, true);
         for (int step = 0; step < 1000; ++step) {
             fabric.step();
-            ASSERT_FALSE(fabric.messages(0).finished(send)) << bytes;
+            ASSERT_FALSE(fabric.at(0).finished(send)) << bytes;
         }
         Content room(bytes);
-        Message receive =
-            fabric.messages(1).start_recv(FakeFabric::index(0), their_context, 3, room);
+        Message receive = fabric.at(1).start_recv(FakeFabric::index(0), their_context, 3, room);
         bool sent_is_done = false, received = false;
         for (int step = 0; step < 1000; ++step) {
             fabric.step();
-            sent_is_done = sent_is_done || fabric.messages(0).finished(send);
-            received = received || fabric.messages(1).finished(receive);
+            sent_is_done = sent_is_done || fabric.at(0).finished(send);
+            received = received || fabric.at(1).finished(receive);
         }
         EXPECT_TRUE(sent_is_done && received) << bytes;
         EXPECT_EQ(room, sent);
@@ -250,6 +248,8 @@ TEST(FabricMessages, with_a_peer_that_is_lost_all_end) {
                 traffic.start(rank, half);
         }
         for (std::uint64_t left = random() % 60; left > 0; --left) fabric.step();
+        int lost = 0;
+        fabric.at(0).when_lost = [&](FabricCard const&) { ++lost; };
         fabric.kill(2);
         int open = 0;
         for (int step = 0; step < 20'000; ++step) {
@@ -257,7 +257,7 @@ TEST(FabricMessages, with_a_peer_that_is_lost_all_end) {
             open = 0;
             for (Rank rank = 0; rank < 2; ++rank) {
                 for (Half& half : traffic.halves[static_cast<std::size_t>(rank)]) {
-                    half.done = half.done || fabric.messages(rank).finished(half.message);
+                    half.done = half.done || fabric.at(rank).finished(half.message);
                     Rank const other = half.sends ? half.letter.to : half.letter.from;
                     if (half.done && other != 2) {
                         EXPECT_FALSE(half.message.failed());
@@ -269,14 +269,14 @@ TEST(FabricMessages, with_a_peer_that_is_lost_all_end) {
         }
         EXPECT_EQ(open, 0) << "seed " << seed;
         Content room(10);
-        Message late = fabric.messages(0).start_recv(FakeFabric::index(2), their_context, 1, room);
-        bool has_ended = fabric.messages(0).finished(late);
+        Message late = fabric.at(0).start_recv(FakeFabric::index(2), their_context, 1, room);
+        bool has_ended = fabric.at(0).finished(late);
         for (int step = 0; step < 2000 && !has_ended; ++step) {
             fabric.step();
-            has_ended = fabric.messages(0).finished(late);
+            has_ended = fabric.at(0).finished(late);
         }
         EXPECT_TRUE(has_ended && late.failed()) << "seed " << seed;
-        EXPECT_EQ(fabric.messages(0).take_lost().size(), 1U) << "told once";
+        EXPECT_EQ(lost, 1) << "told once";
     }
 }
 
@@ -292,15 +292,14 @@ TEST(FabricMessages, of_a_context_that_a_rank_gives_up_all_end) {
                 traffic.start(rank, half);
         }
         for (std::uint64_t left = random() % 60; left > 0; --left) fabric.step();
-        for (Rank peer = 0; peer < 3; ++peer)
-            fabric.messages(2).give_up(FakeFabric::index(peer), given_up);
+        fabric.at(2).end(given_up, std::array<FabricIndex, 3>{0, 1, 2}, true);
         int open = 1;
         for (int step = 0; step < 20'000 && open > 0; ++step) {
             fabric.step();
             open = 0;
             for (Rank rank = 0; rank < 3; ++rank) {
                 for (Half& half : traffic.halves[static_cast<std::size_t>(rank)]) {
-                    half.done = half.done || fabric.messages(rank).finished(half.message);
+                    half.done = half.done || fabric.at(rank).finished(half.message);
                     open += half.done ? 0 : 1;
                     bool const with_it = half.letter.from == 2 || half.letter.to == 2;
                     if (half.done && (!with_it || half.letter.context != given_up)) {
@@ -312,11 +311,11 @@ TEST(FabricMessages, of_a_context_that_a_rank_gives_up_all_end) {
         EXPECT_EQ(open, 0) << "seed " << seed;
         EXPECT_EQ(fabric.memory_shown(), 0U) << "seed " << seed;
         Content room(10);
-        Message late = fabric.messages(0).start_recv(FakeFabric::index(2), given_up, 9, room);
-        bool has_ended = fabric.messages(0).finished(late);
+        Message late = fabric.at(0).start_recv(FakeFabric::index(2), given_up, 9, room);
+        bool has_ended = fabric.at(0).finished(late);
         for (int step = 0; step < 2000 && !has_ended; ++step) {
             fabric.step();
-            has_ended = fabric.messages(0).finished(late);
+            has_ended = fabric.at(0).finished(late);
         }
         EXPECT_TRUE(has_ended && late.failed()) << "seed " << seed;
     }
@@ -325,46 +324,45 @@ TEST(FabricMessages, of_a_context_that_a_rank_gives_up_all_end) {
 TEST(FabricMessages, of_a_context_are_known_to_have_ended) {
     FakeFabric fabric(4, 1, {});
     std::vector<FabricIndex> const all{0, 1, 2, 3};
-    fabric.messages(2).give_up(FakeFabric::index(1), their_context);
-    std::uint64_t const before = fabric.messages(1).ends();
+    fabric.at(2).end(their_context, std::array{FakeFabric::index(1)}, true);
+    std::uint64_t const before = fabric.at(1).ends();
     for (int step = 0; step < 2000; ++step) fabric.step();
-    EXPECT_NE(fabric.messages(1).ends(), before);
-    EXPECT_FALSE(fabric.messages(1).all_take_part(their_context, all));
-    EXPECT_TRUE(fabric.messages(1).all_take_part(their_context + 1, all));
-    EXPECT_TRUE(fabric.messages(0).all_take_part(their_context, all));
+    EXPECT_NE(fabric.at(1).ends(), before);
+    EXPECT_FALSE(fabric.at(1).all_take_part(their_context, all));
+    EXPECT_TRUE(fabric.at(1).all_take_part(their_context + 1, all));
+    EXPECT_TRUE(fabric.at(0).all_take_part(their_context, all));
     fabric.kill(3);
-    EXPECT_FALSE(fabric.messages(0).all_take_part(their_context, all));
-    EXPECT_TRUE(fabric.messages(0).all_take_part(their_context, std::span(all).first(3)));
+    EXPECT_FALSE(fabric.at(0).all_take_part(their_context, all));
+    EXPECT_TRUE(fabric.at(0).all_take_part(their_context, std::span(all).first(3)));
 }
 
 /// A write for a receive that was given up may come late, when there is another receive.
 TEST(FabricMessages, that_come_late_are_taken_for_no_others) {
     FakeFabric fabric(2, 1, {});
-    FabricMessages& messages = fabric.messages(1);
+    Fabric& messages = fabric.at(1);
     Content room(20'000);
     Message lost = messages.start_recv(FakeFabric::index(0), their_context, 3, room);
-    messages.give_up(FakeFabric::index(0), their_context);
+    messages.end(their_context, std::array{FakeFabric::index(0)}, true);
     EXPECT_TRUE(messages.finished(lost) && lost.failed());
     Message other = messages.start_recv(FakeFabric::index(0), their_context + 1, 3, room);
-    messages.take_write(WriteData::pack({0, 10'000}, 64));  // Of the first receive.
+    messages.take_write(FabricWriteData::pack({0, 10'000}, 64));  // Of the first receive.
     EXPECT_FALSE(messages.finished(other));
 }
 
 TEST(FabricMessages, of_strangers_are_thrown_away) {
     FakeFabric fabric(2, 1, {});
     Content room(10);
-    Message receive = fabric.messages(1).start_recv(FakeFabric::index(0), their_context, 3, room);
+    Message receive = fabric.at(1).start_recv(FakeFabric::index(0), their_context, 3, room);
     FabricHeader header;
     header.from = 100;
-    header.context = their_context;
-    header.tag = 3;
+    header.message = {their_context, 3};
     header.key = 12345;
-    fabric.messages(1).take(std::as_bytes(std::span(&header, 1)));
-    fabric.messages(1).take({});
-    EXPECT_FALSE(fabric.messages(1).finished(receive));
+    fabric.at(1).take(std::as_bytes(std::span(&header, 1)));
+    fabric.at(1).take({});
+    EXPECT_FALSE(fabric.at(1).finished(receive));
     header.key = 901;
-    fabric.messages(1).take(std::as_bytes(std::span(&header, 1)));
-    EXPECT_TRUE(fabric.messages(1).finished(receive));
+    fabric.at(1).take(std::as_bytes(std::span(&header, 1)));
+    EXPECT_TRUE(fabric.at(1).finished(receive));
 }
 
 }  // namespace

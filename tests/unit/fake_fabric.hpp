@@ -2,7 +2,7 @@
 // order, and refuses some of them for a while.
 #pragma once
 #include "node_ranks.hpp"
-#include "transport/fabric_messages.hpp"
+#include "transport/fabric.hpp"
 
 #include <memory>
 #include <random>
@@ -26,14 +26,15 @@ public:
         : options_(options),
           random_(seed) {
         for (Rank rank = 0; rank < ranks; ++rank) {
-            places_.push_back(std::make_unique<Place>(*this, rank));
+            ranks_.push_back(
+                std::make_unique<Fabric>(std::make_unique<Place>(*this, rank), clock_));
         }
         for (Rank rank = 0; rank < ranks; ++rank) {
-            for (Rank peer = 0; peer < ranks; ++peer) (void)at(rank).messages.meet(card(peer));
+            for (Rank peer = 0; peer < ranks; ++peer) (void)at(rank).meet(card(peer));
         }
     }
 
-    [[nodiscard]] FabricMessages& messages(Rank rank) { return at(rank).messages; }
+    [[nodiscard]] Fabric& at(Rank rank) { return *ranks_[static_cast<std::size_t>(rank)]; }
     /// Peers are met in the order of their ranks.
     [[nodiscard]] static FabricIndex index(Rank rank) noexcept {
         return static_cast<FabricIndex>(rank);
@@ -42,16 +43,16 @@ public:
     /// Brings some of what is under way, and lets the ranks send.
     void step() {
         for (int left = 4; left > 0 && !under_way_.empty(); --left) bring_one();
-        now_ += 0.005;
-        for (auto& place : places_) {
-            if (!dead_.contains(place->self)) place->messages.move(now_);
+        clock_.seconds += 0.005;
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+            if (!dead_.contains(static_cast<Rank>(rank))) ranks_[rank]->progress();
         }
     }
     /// From now on nothing reaches it or comes from it.
     void kill(Rank rank) {
         dead_.insert(rank);
-        for (auto& place : places_) {
-            if (place->self != rank && options_.tells_of_death) place->messages.lose(index(rank));
+        for (std::size_t other = 0; other < ranks_.size(); ++other) {
+            if (index(rank) != other && options_.tells_of_death) ranks_[other]->end(index(rank));
         }
     }
     [[nodiscard]] std::string const& faults() const noexcept { return faults_; }
@@ -67,10 +68,7 @@ private:
     };
 
     struct Place final : FabricWire {
-        Place(FakeFabric& all, Rank rank)
-            : fabric(all),
-              self(rank),
-              messages(*this, all.card(rank)) {}
+        Place(FakeFabric& all, Rank rank) : fabric(all), self(rank), own(all.card(rank)) {}
         bool meet(FabricIndex, std::span<std::byte const>) override { return true; }
         [[nodiscard]] std::size_t message_most() const noexcept override {
             return fabric.options_.message_most;
@@ -111,12 +109,19 @@ private:
             fabric.shown_.erase(reinterpret_cast<std::uintptr_t>(registration));
         }
 
+        [[nodiscard]] FabricCard const& card() const noexcept override { return own; }
+        bool progress(Fabric&) override { return false; }  // The steps of all bring what comes.
+
         FakeFabric& fabric;
         Rank self;
-        FabricMessages messages;
+        FabricCard own;
     };
 
-    [[nodiscard]] Place& at(Rank rank) { return *places_[static_cast<std::size_t>(rank)]; }
+    struct StepClock final : Clock {
+        double now() override { return seconds; }
+        double seconds = 1;
+    };
+
     [[nodiscard]] FabricCard card(Rank rank) const {
         FabricCard card;
         card.name = 100 + static_cast<std::uint64_t>(rank);
@@ -152,14 +157,13 @@ private:
             else
                 bring_message(item);
         }
-        if (item.context && !dead_.contains(item.from))
-            at(item.from).messages.end_write(item.context);
+        if (item.context && !dead_.contains(item.from)) at(item.from).end_write(item.context);
     }
     void bring_message(Item& item) {
         FabricHeader header;
         std::memcpy(&header, item.bytes.data(), sizeof header);
         if (header.kind != FabricKind::credits) --in_slots_[{item.from, item.to}];
-        at(item.to).messages.take(item.bytes);
+        at(item.to).take(item.bytes);
     }
     void bring_write(Item& item) {
         auto const memory = shown_.find(item.key);
@@ -171,18 +175,18 @@ private:
             return;
         }
         std::memcpy(to, item.bytes.data(), item.bytes.size());
-        at(item.to).messages.take_write(item.data);
+        at(item.to).take_write(item.data);
     }
 
     Options options_;
     std::mt19937_64 random_;
-    std::vector<std::unique_ptr<Place>> places_;
+    StepClock clock_;
+    std::vector<std::unique_ptr<Fabric>> ranks_;
     std::vector<Item> under_way_;
     std::map<std::uint64_t, std::span<std::byte>> shown_;
     std::map<std::pair<Rank, Rank>, std::uint32_t> in_slots_;
     std::set<Rank> dead_;
     std::uint64_t keys_ = 0;
-    double now_ = 1;
     std::string faults_;
 };
 

@@ -2,6 +2,7 @@
 // traffic among them, of which every rank knows all from a seed.
 #pragma once
 #include "common_doorbells.hpp"
+#include "system/shared_memory.hpp"
 #include "transport/node_network.hpp"
 
 #include <algorithm>

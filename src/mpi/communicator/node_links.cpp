@@ -9,6 +9,7 @@
 #include "system/environment.hpp"
 #include "system/launcher.hpp"
 #include "system/log.hpp"
+#include "transport/fabric_offers.hpp"
 #include "transport/mpi.hpp"
 
 #include <algorithm>
@@ -139,7 +140,7 @@ bool NodeLinks::gets_through(Topology const& topology, Rank self) const {
             messages.push_back(network.start_recv(rank, try_tag, word_of(rank)));
     }
     bool const all_went = all_end(*fabric_, network, messages);
-    if (!messages.empty()) fabric_->abandon(context, peers_);
+    if (!messages.empty()) fabric_->end(context, peers_, false);
     for (Message& message : messages) (void)network.finished(message);  // Their memory ends here.
     send_answers(*fabric_);
     return all_went;

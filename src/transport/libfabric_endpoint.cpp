@@ -1,25 +1,153 @@
-// How messages and writes go to libfabric, and what its completions mean. See fabric_endpoint.hpp.
+// How the endpoint is opened, how messages and writes go to libfabric, and what its completions
+// mean. See libfabric_endpoint.hpp.
 #ifdef SLUICE_HAVE_LIBFABRIC
-
 #include "transport/libfabric_endpoint.hpp"
 
-#include <algorithm>
-#include <array>
-#include <iterator>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+#include <unistd.h>
 
 namespace sluice {
 namespace {
 
+constexpr std::size_t send_slots = 256;
+/// Of all peers together: some tens of MiB at most.
+constexpr std::size_t receive_slots_least = 64, receive_slots_most = 4096;
+constexpr std::uint32_t slots_of_peer_least = 2, slots_of_peer_most = 16;
+constexpr std::size_t longest_write = std::size_t{1} << 30;
 constexpr std::size_t completions_a_look = 32;
 constexpr int looks = 8;
+
+template <std::size_t size> void copy_text(std::array<char, size>& to, std::string const& from) {
+    std::memcpy(to.data(), from.data(), std::min(from.size(), size - 1));
+}
+
+std::string host_name() {
+    std::array<char, 65> name{};
+    gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
 
 void* descriptor_of(Owned<fid_mr> const& memory) noexcept {
     return memory ? fi_mr_desc(memory.get()) : nullptr;
 }
 
 }  // namespace
+
+bool LibfabricEndpoint::succeeded(int code, char const* call, std::string& why) const {
+    if (code == 0) return true;
+    why = std::string(call) + ": " + library_.text_of(code);
+    return false;
+}
+
+bool LibfabricEndpoint::set_up(std::string const& provider, std::size_t peers, std::string& why) {
+    found_ = fabric_info(library_, provider);
+    if (!found_) {
+        why = provider + " offers nothing any more";
+        return false;
+    }
+    info_ = nearest_interface(found_.get());
+    write_most_ = std::min(longest_write, info_->ep_attr->max_msg_size);
+    data_bits_ = info_->domain_attr->cq_data_size >= 8 ? 64 : 32;
+    return open_domain(why) && open_queue(why) && open_endpoint(why) && make_card(provider, why) &&
+           make_slots(peers, why);
+}
+
+bool LibfabricEndpoint::open_domain(std::string& why) {
+    fid_fabric* fabric = nullptr;
+    if (!succeeded(library_.open_fabric(info_->fabric_attr, &fabric, nullptr), "fi_fabric", why))
+        return false;
+    fabric_.reset(fabric);
+    fid_domain* domain = nullptr;
+    if (!succeeded(fi_domain(fabric, info_, &domain, nullptr), "fi_domain", why)) return false;
+    domain_.reset(domain);
+    fi_av_attr attributes{};
+    attributes.type = FI_AV_TABLE;
+    fid_av* addresses = nullptr;
+    if (!succeeded(fi_av_open(domain, &attributes, &addresses, nullptr), "fi_av_open", why))
+        return false;
+    addresses_.reset(addresses);
+    return true;
+}
+
+/// With a descriptor to sleep on, where the provider has one.
+bool LibfabricEndpoint::open_queue(std::string& why) {
+    fi_cq_attr attributes{};
+    attributes.format = FI_CQ_FORMAT_DATA;
+    attributes.wait_obj = FI_WAIT_FD;
+    attributes.size = receive_slots_most + 2 * send_slots;
+    fid_cq* queue = nullptr;
+    int code = fi_cq_open(domain_.get(), &attributes, &queue, nullptr);
+    if (code == 0 && fi_control(&queue->fid, FI_GETWAIT, &descriptor_) != 0) descriptor_ = -1;
+    if (code != 0) {
+        attributes.wait_obj = FI_WAIT_NONE;
+        code = fi_cq_open(domain_.get(), &attributes, &queue, nullptr);
+    }
+    if (!succeeded(code, "fi_cq_open", why)) return false;
+    queue_.reset(queue);
+    return true;
+}
+
+bool LibfabricEndpoint::open_endpoint(std::string& why) {
+    fid_ep* endpoint = nullptr;
+    if (!succeeded(fi_endpoint(domain_.get(), info_, &endpoint, nullptr), "fi_endpoint", why))
+        return false;
+    endpoint_.reset(endpoint);
+    return succeeded(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind", why) &&
+           succeeded(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind",
+                     why) &&
+           succeeded(fi_enable(endpoint), "fi_enable", why);
+}
+
+bool LibfabricEndpoint::make_card(std::string const& provider, std::string& why) {
+    auto const name = random_(), key = random_();
+    std::size_t bytes = card_.address.size();
+    if (!succeeded(fi_getname(&endpoint_->fid, card_.address.data(), &bytes), "fi_getname", why))
+        return false;
+    if (!name || !key) {
+        why = "the system has no random numbers for a key";
+        return false;
+    }
+    card_.address_bytes = static_cast<std::uint32_t>(bytes);
+    card_.name = std::max<std::uint64_t>(*name, 1);
+    card_.key = *key;
+    copy_text(card_.provider, provider);
+    copy_text(card_.host_name, host_name());
+    return true;
+}
+
+/// So many for each peer that all of them may send at once, as long as that is not too much memory;
+/// beyond that the provider holds back what finds no slot.
+bool LibfabricEndpoint::make_slots(std::size_t peers, std::string& why) {
+    std::size_t const of_peer =
+        std::clamp<std::size_t>(receive_slots_most / std::max<std::size_t>(peers, 1),
+                                slots_of_peer_least, slots_of_peer_most);
+    card_.slots = static_cast<std::uint32_t>(of_peer);
+    std::size_t const posted =
+        std::min({std::clamp(2 * of_peer * peers, receive_slots_least, receive_slots_most),
+                  std::max<std::size_t>(info_->rx_attr->size, 1)});
+    sends_ = FabricSlots(FabricSlot::Use::send, send_slots, slot_bytes);
+    receives_ = FabricSlots(FabricSlot::Use::receive, posted, slot_bytes);
+    if (info_->domain_attr->mr_mode & FI_MR_LOCAL) {
+        send_memory_.reset(register_memory(sends_.memory(), FI_SEND | FI_WRITE));
+        receive_memory_.reset(register_memory(receives_.memory(), FI_RECV));
+        if (!send_memory_ || !receive_memory_) {
+            why = "the provider refuses to register " +
+                  std::to_string((posted + send_slots) * slot_bytes) + " bytes (ulimit -l)";
+            return false;
+        }
+    }
+    while (FabricSlot* const slot = receives_.take()) unposted_.push_back(slot);
+    (void)post_unposted();
+    return true;
+}
+
+std::string LibfabricEndpoint::address_text() const {
+    std::string const text =
+        internet_address(*info_, std::span(card_.address).first(card_.address_bytes));
+    std::string const domain = info_->domain_attr->name ? info_->domain_attr->name : "";
+    return text.empty() ? domain : domain + ", " + text;
+}
 
 /// The provider chooses the key, or takes one that nobody guesses.
 fid_mr* LibfabricEndpoint::register_memory(std::span<std::byte> memory, std::uint64_t access) {
@@ -70,7 +198,7 @@ WireResult LibfabricEndpoint::result_of(ssize_t code) noexcept {
 
 WireResult LibfabricEndpoint::send(FabricIndex peer, std::span<std::byte const> head,
                                    std::span<std::byte const> body) {
-    FabricSlot* const slot = send_slots_.take();
+    FabricSlot* const slot = sends_.take();
     if (!slot) return WireResult::full;
     std::memcpy(slot->memory.data(), head.data(), head.size());
     if (!body.empty()) std::memcpy(slot->memory.data() + head.size(), body.data(), body.size());
@@ -78,14 +206,14 @@ WireResult LibfabricEndpoint::send(FabricIndex peer, std::span<std::byte const> 
     auto const result =
         result_of(fi_send(endpoint_.get(), slot->memory.data(), head.size() + body.size(),
                           descriptor_of(send_memory_), peers_[peer], &slot->context));
-    if (result != WireResult::taken) send_slots_.give_back(*slot);
+    if (result != WireResult::taken) sends_.give_back(*slot);
     return result;
 }
 
 WireResult LibfabricEndpoint::write(FabricIndex peer, std::span<std::byte const> bytes,
                                     std::uint64_t address, std::uint64_t key, std::uint64_t data,
                                     void* context) {
-    FabricSlot& flight = writes_.take();
+    FabricSlot& flight = *writes_.take();
     void* descriptor = nullptr;
     HeldMemory const* const known = held(bytes);
     if (known) {
@@ -176,52 +304,52 @@ void LibfabricEndpoint::hide(void* registration) {
     fi_close(&static_cast<fid_mr*>(registration)->fid);
 }
 
-void LibfabricEndpoint::take(fi_cq_data_entry const& done, FabricMessages& messages) {
-    if (done.flags & FI_REMOTE_CQ_DATA) messages.take_write(done.data);
+void LibfabricEndpoint::take(fi_cq_data_entry const& done, Fabric& fabric) {
+    if (done.flags & FI_REMOTE_CQ_DATA) fabric.take_write(done.data);
     if (!done.op_context || (done.flags & FI_REMOTE_WRITE)) return;
-    FabricSlot& slot = slot_of(done.op_context);
-    if (slot.use == FabricSlot::Use::receive) messages.take({slot.memory.data(), done.len});
-    free(slot, messages);
+    FabricSlot& slot = *static_cast<FabricSlot*>(done.op_context);
+    if (slot.use == FabricSlot::Use::receive) fabric.take({slot.memory.data(), done.len});
+    free(slot, fabric);
 }
 
 /// Its message is over, well or not.
-void LibfabricEndpoint::free(FabricSlot& slot, FabricMessages& messages) {
+void LibfabricEndpoint::free(FabricSlot& slot, Fabric& fabric) {
     if (slot.use == FabricSlot::Use::receive) {
         unposted_.push_back(&slot);
     } else if (slot.use == FabricSlot::Use::send) {
-        send_slots_.give_back(slot);
+        sends_.give_back(slot);
     } else {
         void* const context = slot.write;
         end(slot);
-        messages.end_write(context);
+        fabric.end_write(context);
     }
 }
 
 /// A receive that failed is posted again: it is of no peer. The rest tells that a peer is lost.
-void LibfabricEndpoint::take_error(FabricMessages& messages) {
+void LibfabricEndpoint::take_error(Fabric& fabric) {
     union {
         fi_cq_err_entry entry;
         std::byte room[sizeof(fi_cq_err_entry) + 64];  // Later versions have more in it.
     } error{};
     if (fi_cq_readerr(queue_.get(), &error.entry, 0) < 1 || !error.entry.op_context) return;
-    FabricSlot& slot = slot_of(error.entry.op_context);
-    if (slot.use != FabricSlot::Use::receive) messages.lose(slot.peer);
-    free(slot, messages);
+    FabricSlot& slot = *static_cast<FabricSlot*>(error.entry.op_context);
+    if (slot.use != FabricSlot::Use::receive) fabric.end(slot.peer);
+    free(slot, fabric);
 }
 
-bool LibfabricEndpoint::progress(FabricMessages& messages) {
+bool LibfabricEndpoint::progress(Fabric& fabric) {
     std::array<fi_cq_data_entry, completions_a_look> done;
     bool moved = false;
     for (int left = looks; left > 0; --left) {
         ssize_t const count = fi_cq_read(queue_.get(), done.data(), done.size());
         if (count == -FI_EAVAIL) {
-            take_error(messages);
+            take_error(fabric);
             moved = true;
             continue;
         }
         if (count <= 0) break;
         moved = true;
-        for (ssize_t i = 0; i < count; ++i) take(done[static_cast<std::size_t>(i)], messages);
+        for (ssize_t i = 0; i < count; ++i) take(done[static_cast<std::size_t>(i)], fabric);
         (void)post_unposted();
         if (static_cast<std::size_t>(count) < done.size()) break;
     }
@@ -232,6 +360,14 @@ bool LibfabricEndpoint::may_sleep() {
     fid* const waited[]{&queue_->fid};
     auto* const fids = const_cast<fid**>(waited);  // NOLINT: the interface's.
     return fi_trywait(fabric_.get(), fids, 1) == 0;
+}
+
+std::unique_ptr<FabricWire> open_libfabric(FabricOptions const& options, std::string& why) {
+    auto const* const library = FabricLibrary::get(why);
+    if (!library) return nullptr;
+    auto endpoint = std::make_unique<LibfabricEndpoint>(*library, options.patience_seconds);
+    if (!endpoint->set_up(options.provider, options.peers, why)) return nullptr;
+    return endpoint;
 }
 
 }  // namespace sluice
