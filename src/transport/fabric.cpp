@@ -132,10 +132,8 @@ void Fabric::take(std::span<std::byte const> message) {
 
 void Fabric::take_write(std::uint64_t data) {
     FabricWriteData const what = FabricWriteData::unpack(data, wire_->data_bits());
-    auto const found = shared_.shown.find(what.receive);
-    if (found == shared_.shown.end()) return;
-    FabricReceive& receive = *found->second;
-    peers_[receive.peer].take_write(receive, what.bytes);
+    FabricReceive* const receive = shared_.shown.find(what.receive);
+    if (receive) peers_[receive->peer].take_write(*receive, what.bytes);
 }
 
 void Fabric::end_write(void* context) {
@@ -151,7 +149,8 @@ bool Fabric::move_peers() {
     if (expects_any && now - looked_at_ > seconds_between_looks) {
         looked_at_ = now;
         for (FabricIndex peer = 0; peer < peers_.size(); ++peer) {
-            if (peers_[peer].expects_any()) peers_[peer].look_after(now);
+            if (!peers_[peer].expects_any()) continue;
+            peers_[peer].look_after(now);
             note_busy(peer);
         }
     }

@@ -56,19 +56,14 @@ void FabricChannel::tell(FabricHeader const& header, FabricTarget const& target)
     if (!told_.empty() || post(told) != WireResult::taken) told_.push_back(told);
 }
 
-/// Credits need no slot, so they go when nothing else does.
-WireResult FabricChannel::move(bool& moved) {
-    WireResult result = WireResult::taken;
+WireResult FabricChannel::post_told(bool& moved) {
     for (int left = told_a_look; left > 0 && !told_.empty(); --left) {
-        result = post(told_.front());
-        if (result != WireResult::taken) break;
+        WireResult const result = post(told_.front());
+        if (result != WireResult::taken) return result;
         told_.pop_front();
         moved = true;
     }
-    if (result == WireResult::lost || !owes_credits()) return result;
-    result = post({.kind = FabricKind::credits});
-    moved |= result == WireResult::taken;
-    return result;
+    return WireResult::taken;
 }
 
 /// Messages may overtake each other: the most credits count.

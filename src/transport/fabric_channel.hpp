@@ -26,9 +26,13 @@ public:
     void tell(FabricHeader const& header, FabricTarget const& target = {});
     /// Whether the peer has been told all, so that messages may be posted.
     [[nodiscard]] bool has_told_all() const noexcept { return told_.empty(); }
-    /// Posts what waits, and the credits that the peer lacks; bounded. Sets `moved` when anything
-    /// went.
-    [[nodiscard]] WireResult move(bool& moved);
+    /// Posts what the peer is told and has waited; bounded. Sets `moved` when anything went.
+    [[nodiscard]] WireResult post_told(bool& moved);
+    /// Whether the peer lacks so many credits that it is told of them alone, where no message that
+    /// goes has brought them.
+    [[nodiscard]] bool owes_credits() const noexcept;
+    /// They need no slot.
+    [[nodiscard]] WireResult post_credits() { return post({.kind = FabricKind::credits}); }
     [[nodiscard]] bool has_waiting() const noexcept { return !told_.empty() || owes_credits(); }
     /// A message came.
     void take(FabricHeader const& header) noexcept;
@@ -48,7 +52,6 @@ private:
         FabricTarget target;
     };
     [[nodiscard]] WireResult post(Told const& told);
-    [[nodiscard]] bool owes_credits() const noexcept;
     void note_behind() noexcept;
 
     FabricWire& wire_;

@@ -36,10 +36,10 @@ bool FabricPeer::send_waiting() {
     bool moved = false;
     while (channel_.has_told_all() && !waiting_.empty()) {
         FabricSend& send = *waiting_.front();
-        bool const has_parts = !send.parts.empty();
+        bool const has_parts = send.writes.count() > 0;
         FabricHeader header = header_of(has_parts ? FabricKind::head : FabricKind::whole, send.key,
-                                        has_parts ? send.placed : send.bytes);
-        header.writes = send.writes;
+                                        send.writes.bytes());
+        header.writes = send.writes.count();
         header.synchronous = send.awaits_match;
         if (!was_taken(channel_.post(header, {send.data, send.bytes}))) return moved;
         waiting_.take_front();
@@ -52,9 +52,10 @@ bool FabricPeer::send_waiting() {
 bool FabricPeer::move() {
     if (is_gone_) return false;
     bool moved = false;
-    (void)was_taken(channel_.move(moved));
+    (void)was_taken(channel_.post_told(moved));
     moved |= send_waiting();
-    return send_writes() || moved;
+    moved |= send_writes();
+    return (channel_.owes_credits() && was_taken(channel_.post_credits())) || moved;
 }
 
 FabricSend& FabricPeer::send(std::uint64_t context, int tag, std::span<std::byte const> bytes,
@@ -63,7 +64,7 @@ FabricSend& FabricPeer::send(std::uint64_t context, int tag, std::span<std::byte
     FabricSend& send = shared_.messages.make_send(key, bytes);
     bool const is_long = bytes.size() > whole_most();
     send.peer = index_;
-    send.parts = parts;
+    send.writes = parts.empty() ? FabricWrites(bytes) : FabricWrites(parts);
     send.has_message = !parts.empty() || !is_long;
     send.awaits_match = synchronous && send.has_message;
     if (EndReason const* const why = why_none(context)) {
@@ -89,58 +90,26 @@ void FabricPeer::begin_writes(FabricSend& send, FabricHeader const& ready,
         send.end();
         return channel_.tell(header_of(FabricKind::too_long, send.key));
     }
-    send.receive = ready.receive;
     FabricTarget place{ready.address, ready.key_of_memory};
-    if (send.has_message)
-        std::memcpy(&place, target.data(), std::min(target.size(), sizeof place));
-    else
-        send.parts = {&(send.all = {send.data, 0, static_cast<Bytes>(send.bytes)}), 1};
-    send.address = place.address;
-    send.memory_key = place.key_of_memory;
-    std::uint64_t const most = shared_.wire.write_most();
-    for (PlacedPart const& part : send.parts) {
-        auto const bytes = static_cast<std::uint64_t>(part.length);
-        send.writes += static_cast<std::uint32_t>((bytes + most - 1) / most);
-        if (send.has_message) send.placed += bytes;
-    }
-    // The receiver must know how many writes come: by the message beside them, or by one before
-    // them. One write alone says how long it is, where it can.
-    send.says_bytes = !send.has_message && send.writes == 1 && shared_.wire.data_bits() == 64;
-    if (!send.has_message && !send.says_bytes) {
+    if (send.has_message) std::memcpy(&place, target.data(), std::min(target.size(), sizeof place));
+    send.writes.begin(place, ready.receive, shared_.wire);
+    // The message beside the writes says how many come, or one before them.
+    if (!send.has_message && !send.writes.says_bytes()) {
         FabricHeader length = header_of(FabricKind::length, send.key, send.bytes);
-        length.writes = send.writes;
+        length.writes = send.writes.count();
         channel_.tell(length);
     }
     writing_.push_back(send);
     (void)send_writes();
 }
 
-WireResult FabricPeer::write_next(FabricSend& send) {
-    PlacedPart const& part = send.parts[send.part];
-    auto const length = static_cast<std::uint64_t>(part.length);
-    std::size_t const bytes = std::min<std::size_t>(length - send.front, shared_.wire.write_most());
-    std::uint64_t const data = FabricWriteData::pack({send.receive, send.says_bytes ? bytes : 0},
-                                                     shared_.wire.data_bits());
-    WireResult const result =
-        shared_.wire.write(index_, {part.memory + send.front, bytes},
-                           send.address + static_cast<std::uint64_t>(part.at) + send.front,
-                           send.memory_key, data, &send);
-    if (result != WireResult::taken) return result;
-    ++send.under_way;
-    shared_.written_bytes += bytes;
-    send.front += bytes;
-    if (send.front < length) return result;
-    ++send.part;
-    send.front = 0;
-    return result;
-}
-
 bool FabricPeer::send_writes() {
     bool moved = false;
     while (FabricSend* const send = writing_.front()) {
-        if (!was_taken(write_next(*send))) return moved;
+        if (!was_taken(send->writes.post_next(shared_.wire, index_, send))) return moved;
         moved = true;
-        if (send->part < send->parts.size()) continue;
+        if (!send->writes.all_went()) continue;
+        shared_.written_bytes += send->writes.bytes();
         writing_.take_front();
         if (!send->has_message) {
             went(*send);
@@ -161,20 +130,20 @@ bool FabricPeer::was_taken(WireResult result) {
 /// The writes of a send read its bytes until they end.
 void FabricPeer::went(FabricSend& send) {
     send.went = true;
-    if (send.under_way == 0 && !send.awaits_match)
+    if (!send.writes.any_under_way() && !send.awaits_match)
         send.end();
     else
         went_.push_back(send);
 }
 
 void FabricPeer::end_if_over(FabricSend& send) {
-    if (!send.went || send.under_way > 0 || send.awaits_match) return;
+    if (!send.went || send.writes.any_under_way() || send.awaits_match) return;
     went_.remove(send);
     send.end();
 }
 
 void FabricPeer::end_write(FabricSend& send) {
-    --send.under_way;
+    send.writes.end_one();
     end_if_over(send);
 }
 
@@ -203,32 +172,19 @@ FabricReceive& FabricPeer::receive(std::uint64_t context, int tag, std::span<std
 /// Tells the sender where to write. Where the provider refuses, the receive fails, and the send is
 /// over.
 void FabricPeer::show(FabricReceive& receive) {
-    auto const memory = shared_.wire.show({receive.data, receive.bytes});
-    auto const target = receive.target.empty() ? std::optional<ShownMemory>(ShownMemory{})
-                                               : shared_.wire.show(receive.target);
-    receive.registrations = {memory ? memory->registration : nullptr,
-                             target ? target->registration : nullptr};
-    do {
-        receive.number = shared_.next_receive++ % FabricWriteData::receives_most;
-    } while (!shared_.shown.emplace(receive.number, &receive).second);
-    receive.is_shown = true;
-    if (!memory || !target) return refuse(receive, no_registration);
+    auto const places = shared_.shown.show(receive);
+    if (!places) return refuse(receive, no_registration);
     FabricHeader ready = header_of(FabricKind::ready, receive.key, receive.bytes);
-    ready.address = memory->address;
-    ready.key_of_memory = memory->key;
+    ready.address = places->memory.address;
+    ready.key_of_memory = places->memory.key_of_memory;
     ready.receive = receive.number;
-    channel_.tell(ready, {target->address, target->key});
+    channel_.tell(ready, places->target);
 }
 
-/// Peers cannot write to it any more; to memory that is held they could, but are told no more of.
 void FabricPeer::end_receive(FabricReceive& receive, EndReason const* reason) {
     (void)receives_.take(receive.key);
     receive.end(reason);
-    if (!std::exchange(receive.is_shown, false)) return;
-    for (void* const registration : receive.registrations) {
-        if (registration) shared_.wire.hide(registration);
-    }
-    shared_.shown.erase(receive.number);
+    shared_.shown.hide(receive);
 }
 
 /// It takes no message, which waits for memory at its sender.
@@ -343,7 +299,7 @@ void FabricPeer::look_after(double now) {
     PeerLife const life = shared_.wire.life_of(index_, now);
     if (life == PeerLife::asked) return;
     if (life == PeerLife::ended) return end();
-    if (life == PeerLife::unknown) (void)was_taken(channel_.post({.kind = FabricKind::credits}));
+    if (life == PeerLife::unknown) (void)was_taken(channel_.post_credits());
     patience_ = std::min(patience_ * 1.5, now - quiet_since_ + silence_seconds_most);
 }
 

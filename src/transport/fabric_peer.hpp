@@ -6,49 +6,24 @@
 // section 14, says more.
 #pragma once
 #include "transport/fabric_channel.hpp"
+#include "transport/fabric_writes.hpp"
+#include "transport/shown_receives.hpp"
 
 #include <map>
 #include <set>
-#include <unordered_map>
 
 namespace sluice {
 
 /// A send goes by writes of its parts, then by a message with its bytes. A long one without parts
-/// is written as one part, and has no such message.
+/// has writes only.
 struct FabricSend : StartedMessage {
     FabricSend* next = nullptr;
     FabricIndex peer = 0;
-    std::span<PlacedPart const> parts;
-    std::size_t part = 0;          ///< Which of them is written next,
-    std::uint64_t front = 0;       ///< and from where on.
-    PlacedPart all;                ///< Of a long one without parts.
-    std::uint64_t address = 0;     ///< Where parts go,
-    std::uint64_t memory_key = 0;  ///< with the key of that memory,
-    std::uint32_t receive = 0;     ///< and the receiver's number for the receive.
-    bool has_message = true;       ///< Beside the writes.
-    bool awaits_match = false;     ///< It is synchronous, and its receive has not begun.
-    bool went = false;             ///< The wire took all of it; or it failed.
-    bool says_bytes = false;       ///< Its one write says how long it is.
-    std::uint32_t writes = 0;      ///< Of all parts.
-    std::uint32_t under_way = 0;   ///< Writes that have no end yet.
-    std::uint64_t placed = 0;      ///< Bytes of all parts that go beside a message.
-    double quiet_since = 0;        ///< When it began to wait for its `ready`.
-};
-
-struct FabricReceive : StartedMessage {
-    FabricReceive* next = nullptr;
-    FabricIndex peer = 0;
-    std::span<std::byte> target;  ///< Where parts go.
-    bool is_shown = false;        ///< The peer was told of its memory,
-    std::uint32_t number = 0;     ///< under this number.
-    std::array<void*, 2> registrations{};
-    std::uint64_t came = 0, expected = 0;  ///< Writes; 0: it is not known how many come.
-    std::uint64_t placed = 0;              ///< Bytes of parts.
-
-    void report(Message& message) const noexcept {
-        StartedMessage::report(message);
-        message.placed = failure ? 0 : static_cast<Bytes>(placed);
-    }
+    bool has_message = true;    ///< Beside the writes.
+    bool awaits_match = false;  ///< It is synchronous, and its receive has not begun.
+    bool went = false;          ///< The wire took all of it; or it failed.
+    FabricWrites writes;
+    double quiet_since = 0;  ///< When it began to wait for its `ready`.
 };
 
 using FabricMessages = StartedMessages<FabricSend, FabricReceive, FabricHeader>;
@@ -57,10 +32,7 @@ using FabricMessages = StartedMessages<FabricSend, FabricReceive, FabricHeader>;
 struct FabricShared {
     FabricWire& wire;
     FabricMessages messages{};
-    /// Receives that peers write to, by the number that they were told. A write may come late, so
-    /// no number is used again soon.
-    std::unordered_map<std::uint32_t, FabricReceive*> shown{};
-    std::uint32_t next_receive = 0;
+    ShownReceives shown{wire};
     std::uint64_t written_bytes = 0;  ///< Of all writes.
     int peers_behind = 0;             ///< FabricChannel::is_behind().
     std::uint64_t ends = 0;  ///< How often messages with a peer, or of a context with it, ended.
@@ -130,7 +102,6 @@ private:
     bool send_waiting();
     bool send_writes();
     bool was_taken(WireResult result);
-    WireResult write_next(FabricSend& send);
     void went(FabricSend& send);
     void end_if_over(FabricSend& send);
     template <class Fits> void end_those(Fits const& fits, EndReason const& reason);
