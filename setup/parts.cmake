@@ -8,7 +8,7 @@ endmacro()
 
 # Sources that are compiled alone where others are compiled together (CMAKE_UNITY_BUILD): they give
 # a name in their unnamed namespace, or a macro, another meaning than their neighbours do.
-set(compiled_alone hints node_network placement settings)
+set(compiled_alone)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
 # sluice_alone(<file>...): marks those that are. A program's parser of options is one as well: half

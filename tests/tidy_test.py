@@ -49,12 +49,6 @@ class Classes(unittest.TestCase):
         self.assertEqual(len(found), 1)
         self.assertTrue(found[0].startswith("src/large.hpp:2: Large has 21 private"), found[0])
 
-    def test_those_that_are_still_to_be_divided(self):
-        text = class_of(tidy.PRIVATE_FUNCTIONS + 1)
-        for name in tidy.LARGE_CLASSES:
-            self.assertEqual(self.faults_of(text.replace("Large", name)), [])
-            self.assertNotEqual(self.faults_of(text.replace("Large", f"{name}s")), [])
-
     def test_what_counts(self):
         body = tidy.body_after(KINDS, KINDS.index("{"))
         found = tidy.private_functions("class", body)
@@ -62,12 +56,6 @@ class Classes(unittest.TestCase):
         for name in ("before_public", "explicit Kinds", "operator_", "act", "returns_one"):
             self.assertTrue(any(name in declaration for declaration in found), name)
         self.assertEqual(len(tidy.private_functions("struct", body)), 5)
-
-    def test_large_ones_are_there(self):
-        """Those that were divided leave the list."""
-        sources = "".join(path.read_text() for path in (ROOT / "src").rglob("*.hpp"))
-        for name in tidy.LARGE_CLASSES:
-            self.assertRegex(sources, rf"\bclass {name}\b")
 
 
 if __name__ == "__main__":

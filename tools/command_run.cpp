@@ -145,7 +145,7 @@ std::string with_hint(std::string const& hint) {
 }
 
 /// What the variable of an option is set to.
-std::string value_for(Option const& option, std::string const& value) {
+std::string value_for(VariableOption const& option, std::string const& value) {
     std::error_code error;  // The program may change its working folder.
     if (option.name == trace) return std::filesystem::absolute(value, error);
     return option.name == ahead ? with_hint("sluice_read_ahead=" + value) : value;
