@@ -2,6 +2,7 @@
 #include "simulate/accounts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::simulated {
 namespace {
