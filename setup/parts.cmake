@@ -6,13 +6,11 @@ macro(sluice_sources variable)
     file(GLOB ${variable} CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${ARGN})
 endmacro()
 
-# Sources that are compiled alone where others are compiled together (CMAKE_UNITY_BUILD): they give
-# a name in their unnamed namespace, or a macro, another meaning than their neighbours do.
-set(compiled_alone)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
 
-# sluice_alone(<file>...): marks those that are. A program's parser of options is one as well: half
-# of its build would make CLI11 fast, which runs once.
+# sluice_alone(<file>...): marks those that are compiled alone where others are compiled together
+# (CMAKE_UNITY_BUILD): functions of MPI, which macros define, and a program's parser of options,
+# because half of its build would make CLI11 fast, which runs once.
 function(sluice_alone)
     foreach(source IN LISTS ARGN)
         cmake_path(GET source STEM name)
@@ -24,7 +22,7 @@ function(sluice_alone)
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -O0
                                         SKIP_PRECOMPILE_HEADERS ON)
         endif()
-        if(parser OR name IN_LIST compiled_alone OR name MATCHES "^(interpose|fortran)_")
+        if(parser OR name MATCHES "^(interpose|fortran)_")
             set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
         endif()
     endforeach()

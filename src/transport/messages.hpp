@@ -171,6 +171,8 @@ private:
     template <class Its>
     static void report(Its& its, ObjectPool<Its>& pool, Message& message) noexcept {
         its.report(message);
+        if constexpr (requires { its.placed; })
+            message.placed = its.failure ? 0 : static_cast<Bytes>(its.placed);
         pool.recycle(its);
     }
 

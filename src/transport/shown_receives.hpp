@@ -18,11 +18,6 @@ struct FabricReceive : StartedMessage {
     std::array<void*, 2> registrations{};
     std::uint64_t came = 0, expected = 0;  ///< Writes; 0: it is not known how many come.
     std::uint64_t placed = 0;              ///< Bytes of parts.
-
-    void report(Message& message) const noexcept {
-        StartedMessage::report(message);
-        message.placed = failure ? 0 : static_cast<Bytes>(placed);
-    }
 };
 
 class ShownReceives {
