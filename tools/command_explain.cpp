@@ -14,7 +14,7 @@
 namespace sluice {
 namespace {
 
-/// Short question_options and the keys of a description that they stand for.
+/// Short options and the keys of a description that they stand for.
 struct QuestionOption {
     char const* name;
     char const* key;

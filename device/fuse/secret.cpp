@@ -1,6 +1,8 @@
 // SHA-256 (FIPS 180-4), HMAC (RFC 2104), and the file of the secret. See secret.hpp.
 #include "device/fuse/secret.hpp"
 
+#include "base/round_up.hpp"
+
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
@@ -109,7 +111,7 @@ Digest sha256(std::string_view bytes) {
                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     std::string text(bytes);
     text += '\x80';
-    text.resize((text.size() + 8 + block_bytes - 1) / block_bytes * block_bytes);
+    text.resize(round_up(text.size() + 8, block_bytes));
     for (std::size_t i = 0; i < 8; ++i)
         text[text.size() - 1 - i] = static_cast<char>(bytes.size() * 8 >> 8 * i);
     for (std::size_t at = 0; at < text.size(); at += block_bytes) add_block(state, &text[at]);

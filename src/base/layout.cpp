@@ -1,6 +1,8 @@
 // How positions become offsets and offsets become positions. See layout.hpp.
 #include "base/layout.hpp"
 
+#include "base/round_up.hpp"
+
 #include <cstdlib>
 #include <utility>
 
@@ -93,8 +95,7 @@ void Layout::look_through() noexcept {
 std::shared_ptr<Layout const> const& Layout::with_tiles_apart() const {
     return tiles_apart_.get([&] {
         auto const unit = static_cast<Offset>(alignment_bits_ & -alignment_bits_);
-        Offset const extent = (tile_span_.bytes() + unit - 1) / unit * unit;
-        return std::make_shared<Layout const>(tile_, extent);
+        return std::make_shared<Layout const>(tile_, round_up(tile_span_.bytes(), unit));
     });
 }
 

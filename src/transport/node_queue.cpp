@@ -1,6 +1,8 @@
 // How cells and the pool are filled and emptied. See node_queue.hpp.
 #include "transport/node_queue.hpp"
 
+#include "base/round_up.hpp"
+
 #include <cstring>
 
 namespace sluice {
@@ -12,7 +14,7 @@ constexpr std::uint32_t pool_max = 128 * 1024, pool_min = 4 * 1024, cells_min = 
 constexpr std::uint32_t pool_for_a_cell = 512;
 
 constexpr std::uint32_t in_lines(std::size_t bytes) noexcept {
-    return static_cast<std::uint32_t>((bytes + cache_line - 1) / cache_line * cache_line);
+    return static_cast<std::uint32_t>(round_up(bytes, cache_line));
 }
 
 bool fits_into_cell(Note const& note, std::size_t bytes) noexcept {

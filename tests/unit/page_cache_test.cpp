@@ -1,6 +1,7 @@
 // What becomes of the page cache: which pages of a file the system keeps, and which way requests
 // go past them.
 #include "posix_files.hpp"
+#include "system/page_bytes.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/magic.h>
@@ -35,7 +36,7 @@ TEST(DirectIo, whole_units_go_past_the_cache) {
 /// Bytes of the file that the system has in memory.
 Bytes resident_bytes(std::string const& path) {
     auto const size = static_cast<std::size_t>(std::filesystem::file_size(path));
-    auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto const page = static_cast<std::size_t>(page_bytes());
     int const fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     void* const at = mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
     std::vector<unsigned char> pages((size + page - 1) / page);

@@ -4,6 +4,7 @@
 #include "base/round_up.hpp"
 
 namespace sluice {
+
 Bytes bytes_in(Request const& request, Window const& window) noexcept {
     Bytes bytes = 0;
     for (std::int64_t i = 0; i < window.part_count; ++i) {

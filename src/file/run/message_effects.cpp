@@ -52,29 +52,32 @@ void MessageEffects::start(Op const& op, Effect& effect) {
     }
 }
 
+/// Null where a message that is sent has no parts beside it.
+Packed const* MessageEffects::parts_beside(Op const& op) const {
+    if (is_of_reduction(op)) return nullptr;
+    auto const found = state_.placing.find(MessageKey(op));
+    return found == state_.placing.end() ? nullptr : &found->second;
+}
+
 /// Parts included.
 Bytes MessageEffects::bytes_of(Op const& op, Message const& message) {
     if (op.kind == OpKind::recv) return message.received + message.placed;
-    auto const placing =
-        is_of_reduction(op) ? state_.placing.end() : state_.placing.find(MessageKey(op));
-    if (placing == state_.placing.end()) return static_cast<Bytes>(memory_of(op).size());
-    return placing->second.bytes();
+    Packed const* const packed = parts_beside(op);
+    return packed ? packed->bytes() : static_cast<Bytes>(memory_of(op).size());
 }
 
 Message MessageEffects::send(Op const& op, std::span<std::byte const> memory) {
     Network& network = *execution_context_.network;
     state_.tally.messages_sent += 1;
-    auto const placing =
-        is_of_reduction(op) ? state_.placing.end() : state_.placing.find(MessageKey(op));
-    if (placing == state_.placing.end()) {
+    Packed const* const packed = parts_beside(op);
+    if (!packed) {
         state_.tally.bytes_sent += static_cast<Bytes>(memory.size());
         return network.start_send(op.peer, tag(op), memory, op.synchronous);
     }
-    Packed const& packed = placing->second;
-    state_.tally.bytes_sent += packed.bytes();
-    state_.tally.bytes_placed += packed.bytes() - static_cast<Bytes>(packed.head_bytes);
-    return network.start_placing_send(op.peer, tag(op), memory.first(packed.head_bytes),
-                                      packed.parts);
+    state_.tally.bytes_sent += packed->bytes();
+    state_.tally.bytes_placed += packed->bytes() - static_cast<Bytes>(packed->head_bytes);
+    return network.start_placing_send(op.peer, tag(op), memory.first(packed->head_bytes),
+                                      packed->parts);
 }
 
 /// Where parts of a message go: to their places in the collective buffer or, of one that the rank
@@ -95,11 +98,13 @@ void MessageEffects::finish(Op const& op, Effect const& effect) {
         state_.trace.message(
             op, state_.message_number(op), bytes_of(op, message),
             {execution_context_.self, effect.began, state_.trace.time(*execution_context_.clock)});
-    if (!is_of_reduction(op)) state_.messages_under_way.end(execution_context_.clock->now());
     if (is_of_reduction(op)) {
-        if (!message.failed()) return;
-        state_.with_records(op, [&](auto& records) { records.fail(message_role(op)); });
-    } else if (op.kind == OpKind::send) {
+        if (message.failed())
+            state_.with_records(op, [&](auto& records) { records.fail(message_role(op)); });
+        return;
+    }
+    state_.messages_under_way.end(execution_context_.clock->now());
+    if (op.kind == OpKind::send) {
         state_.placing.erase(MessageKey(op));
         state_.messages.drop(MessageKey(op));
     } else {

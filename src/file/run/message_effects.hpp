@@ -20,6 +20,7 @@ public:
 private:
     [[nodiscard]] std::span<std::byte> memory_of(Op const& op);
     [[nodiscard]] std::span<std::byte> target_of_parts(Op const& op, std::span<std::byte> memory);
+    [[nodiscard]] Packed const* parts_beside(Op const& op) const;
     [[nodiscard]] Bytes bytes_of(Op const& op, Message const& message);
     [[nodiscard]] Message send(Op const& op, std::span<std::byte const> memory);
     [[nodiscard]] int tag(Op const& op) const noexcept;

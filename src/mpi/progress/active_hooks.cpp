@@ -59,6 +59,10 @@ std::vector<std::string> ActiveHooks::texts() const {
     return texts;
 }
 
+void StallWatchdog::moved(Clock& clock) {
+    if (settings().stall_seconds > 0) moved_at_ = clock.now();
+}
+
 void StallWatchdog::watch(double now, ActiveHooks const& hooks) {
     double const limit = settings().stall_seconds;
     if (limit <= 0 || now - moved_at_ < limit) return;

@@ -2,6 +2,7 @@
 // wait for when nothing moves. A hook that cannot go on ends the job.
 #pragma once
 #include "mpi/progress/stall_texts.hpp"
+#include "schedule/port.hpp"
 #include "schedule/progress_hook.hpp"
 
 #include <string>
@@ -38,7 +39,8 @@ private:
 class StallWatchdog {
 public:
     explicit StallWatchdog(double now) noexcept : moved_at_(now) {}
-    void moved(double now) noexcept { moved_at_ = now; }
+    /// Something has moved. Looks at the clock only where anybody watches.
+    void moved(Clock& clock);
     void watch(double now, ActiveHooks const& hooks);
 
 private:

@@ -137,7 +137,7 @@ void Progress::keep(ProgressHook& hook) {
         if (waits || !wakeup_.inbox_full()) helper_wakeups_.let_preempt(waits);
     }
     note_busy();
-    if (settings().stall_seconds > 0) stalls_.moved(clock_.now());
+    stalls_.moved(clock_);
 }
 
 void Progress::note_busy() { wakeup_.set_busy(!hooks_.empty() || network_.is_busy()); }
@@ -186,7 +186,7 @@ bool Progress::progress() {
     moved |= hooks_.move_all();
     if (moved) {
         hooks_.remove_idle();
-        if (settings().stall_seconds > 0) stalls_.moved(clock_.now());
+        stalls_.moved(clock_);
     }
     if (hooks_.empty()) network_.finish_sends();
     note_busy();

@@ -143,13 +143,12 @@ void check_loaded() {
             check_launcher(mpi);
             continue;
         }
-        end_program(built_for_abi
-                        ? "built for the standard ABI, but the program uses an MPI's own (" + mpi +
-                              "): use `sluice run` without --abi"
-                        : "built for " SLUICE_BUILT_FOR
-                          "'s own ABI, but the program uses the standard "
-                          "one (" +
-                              mpi + "): use `sluice run --abi`");
+        if (built_for_abi)
+            end_program("built for the standard ABI, but the program uses an MPI's own (" + mpi +
+                        "): use `sluice run` without --abi");
+        end_program("built for " SLUICE_BUILT_FOR
+                    "'s own ABI, but the program uses the standard one (" +
+                    mpi + "): use `sluice run --abi`");
     }
 }
 
@@ -174,9 +173,8 @@ void check_abi() {
 void check_world(int ranks_of_world) {
     std::string const apart = apart_from_launcher(ranks_of_world);
     if (!apart.empty())
-        end_program(apart + " (built for " SLUICE_BUILT_FOR
-                            "). Use the mpiexec and the sluice command "
-                            "of one MPI, or SLUICE=off if this is meant");
+        end_program(apart + " (built for " SLUICE_BUILT_FOR "). Use the mpiexec and the sluice "
+                            "command of one MPI, or SLUICE=off if this is meant");
     // Many serial programs may be meant.
     bool const alone = ranks_of_world == 1 && srun_tasks() > 1 && launched_ranks() == srun_tasks();
     if (alone && launched_rank() == 0)
