@@ -184,13 +184,14 @@ bool Fabric::may_sleep() {
     return wire_->may_sleep();
 }
 
-/// Peers are looked through only after one of the process's peers was lost.
+/// Peers are looked through only after one of the process's peers was lost. When, and what was
+/// found, is one number, because another thread may do the same.
 bool FabricNetwork::has_lost_peer() {
     std::uint64_t const ends = fabric_.ends();
-    if (ends == seen_ends_) return has_lost_peer_;
-    has_lost_peer_ = !fabric_.all_take_part(context_, peers_);
-    seen_ends_ = ends;
-    return has_lost_peer_;
+    if (std::uint64_t const last = looked_; last / 2 == ends) return last % 2 == 1;
+    bool const is_lost = !fabric_.all_take_part(context_, peers_);
+    looked_ = 2 * ends + (is_lost ? 1 : 0);
+    return is_lost;
 }
 
 }  // namespace sluice

@@ -136,8 +136,8 @@ private:
     Fabric& fabric_;
     std::uint64_t context_;
     std::vector<FabricIndex> peers_;
-    std::atomic<std::uint64_t> seen_ends_{0};  ///< When it was last looked for lost peers,
-    std::atomic<bool> has_lost_peer_{false};   ///< and what was found.
+    /// Twice Fabric::ends() when lost peers were last looked for, and 1 more where there was one.
+    std::atomic<std::uint64_t> looked_{0};
 };
 
 }  // namespace sluice
