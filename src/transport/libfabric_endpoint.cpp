@@ -17,6 +17,7 @@ constexpr std::uint32_t slots_of_peer_least = 2, slots_of_peer_most = 16;
 constexpr std::size_t longest_write = std::size_t{1} << 30;
 constexpr std::size_t completions_a_look = 32;
 constexpr int looks = 8;
+constexpr int ports_tried = 16;
 
 template <std::size_t size> void copy_text(std::array<char, size>& to, std::string const& from) {
     std::memcpy(to.data(), from.data(), std::min(from.size(), size - 1));
@@ -96,7 +97,7 @@ bool LibfabricEndpoint::open_endpoint(std::string& why) {
     return succeeded(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind", why) &&
            succeeded(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind",
                      why) &&
-           succeeded(fi_enable(endpoint), "fi_enable", why);
+           succeeded(enabled_ = fi_enable(endpoint), "fi_enable", why);
 }
 
 bool LibfabricEndpoint::make_card(std::string const& provider, std::string& why) {
@@ -362,12 +363,22 @@ bool LibfabricEndpoint::may_sleep() {
     return fi_trywait(fabric_.get(), fids, 1) == 0;
 }
 
+/// A provider over TCP binds to a port of the user's range (FI_TCP_PORT_LOW_RANGE) before it
+/// listens, and two processes may be bound to one port until one of them listens: the other is told
+/// that its address is in use. Its next endpoint has another port.
 std::unique_ptr<FabricWire> open_libfabric(FabricOptions const& options, std::string& why) {
     auto const* const library = FabricLibrary::get(why);
     if (!library) return nullptr;
-    auto endpoint = std::make_unique<LibfabricEndpoint>(*library, options.patience_seconds);
-    if (!endpoint->set_up(options.provider, options.peers, why)) return nullptr;
-    return endpoint;
+    for (int left = ports_tried; left > 0; --left) {
+        auto endpoint = std::make_unique<LibfabricEndpoint>(*library, options.patience_seconds);
+        if (endpoint->set_up(options.provider, options.peers, why)) return endpoint;
+        int const enabled = endpoint->enabled();
+        // One that could not be enabled stays as it is: ofi_rxm of libfabric 2 frees its listener
+        // twice when it is closed.
+        if (enabled != 0) (void)endpoint.release();
+        if (enabled != -FI_EADDRINUSE) break;
+    }
+    return nullptr;
 }
 
 }  // namespace sluice

@@ -89,6 +89,8 @@ public:
         endpoint_.reset();  // Before what is bound to it, and what it may write to.
     }
     bool set_up(std::string const& provider, std::size_t peers, std::string& why);
+    /// What the provider said when the endpoint was to be enabled; 0: it is, or was not to be.
+    [[nodiscard]] int enabled() const noexcept { return enabled_; }
 
     bool meet(FabricIndex peer, std::span<std::byte const> address) override;
     [[nodiscard]] std::size_t message_most() const noexcept override { return slot_bytes; }
@@ -137,7 +139,7 @@ private:
     FabricCard card_;
     std::size_t write_most_ = 0;
     unsigned data_bits_ = 32;
-    int descriptor_ = -1;
+    int descriptor_ = -1, enabled_ = 0;
     std::uint64_t next_key_ = 0;
     // What is opened later is closed earlier.
     Owned<fid_fabric> fabric_;

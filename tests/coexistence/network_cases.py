@@ -56,6 +56,10 @@ def cases_of_interfaces():
             yield Case(f"ports that the user names, on {name}, {provider}", "files.c",
                        [BY_SLUICE, once(rf"{listens}{name}, {re.escape(address)}, port 234\d\d\n")],
                        settings={**settings, **ports, "FI_TCP_IFACE": name})
+        yield Case(f"another process listens on the port first, {provider}", "files.c",
+                   [BY_SLUICE, once(rf"{listens}lo, 127\.0\.0\.1, port 234\d\d\n")],
+                   preload=("run", "taken_port.c"),
+                   settings={**settings, **ports, "FI_TCP_IFACE": "lo"})
         if others:
             yield Case(f"the user names no network interface, {provider}", "files.c",
                        [BY_SLUICE, once(rf"{listens}(?!lo,)\S+ \S+, port (?!234\d\d\n)\d+\n")],
