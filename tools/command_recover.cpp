@@ -319,6 +319,7 @@ int command_recover(int argc, char** argv) {
     if (options->waits) await_keepers_of_node();
     if (options->folder.empty()) return 0;
     int problems = 0;
+    if (!options->only_lists) clear_unfinished_journals(options->folder);
     auto chosen = candidates(*options, problems);
     if (chosen.empty() && problems == 0)
         std::printf("%s: nothing is to be recovered\n", options->folder.c_str());

@@ -1,5 +1,6 @@
-// A new file gets its final name when it is locked, so that whoever looks into the folder never
-// takes it for one that was left behind. See journal_folder.hpp.
+// A new file gets its name when it is locked and full, so that whoever looks into the folder never
+// takes it for one that was left behind, and a process that is killed meanwhile leaves nothing. See
+// journal_folder.hpp.
 #include "behind/journal_folder.hpp"
 
 #include "system/errno_status.hpp"
@@ -21,6 +22,8 @@ namespace sluice {
 namespace {
 
 constexpr std::string_view suffix = ".sluice-journal";
+/// Where the file system makes no files without a name (O_TMPFILE): that of one which is not full.
+constexpr std::string_view suffix_of_new = ".sluice-journal.new";
 
 bool lock(int fd) noexcept {
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -46,9 +49,49 @@ Error write_header(int fd, Bytes bytes, JournalOrigin const& origin) {
     return system_error("fsync", fsync(fd) == 0 ? 0 : errno);
 }
 
+/// A file that is to become a journal, with its lock.
+struct NewFile {
+    Descriptor descriptor;
+    std::string name;  ///< Empty: none yet.
+    Error error;
+};
+
+NewFile make_without_name(std::string const& folder) {
+    NewFile made;
+    made.descriptor =
+        Descriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (made.descriptor.get() < 0)
+        made.error = system_error("open with O_TMPFILE", errno);
+    else
+        made.error = system_error("flock", lock(made.descriptor.get()) ? 0 : errno);
+    return made;
+}
+
+/// Whoever clears the folder may take the file for a left one until it is locked, and remove it.
+NewFile make_with_name(std::string const& name) {
+    constexpr int tries = 5;
+    NewFile made;
+    made.name = name;
+    struct stat about{};
+    for (int left = tries; left > 0; --left) {
+        constexpr int how = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+        made.descriptor = Descriptor(::open(name.c_str(), how, S_IRUSR | S_IWUSR));
+        int const fd = made.descriptor.get();
+        if (fd < 0) break;
+        if (lock(fd) && fstat(fd, &about) == 0 && about.st_nlink > 0) return made;
+    }
+    made.error = system_error("open", errno);
+    return made;
+}
+
 /// The name is on the device as well: a crash must not lose it.
-Error give_name(std::string const& folder, std::string const& before, std::string const& path) {
-    if (rename(before.c_str(), path.c_str()) != 0) return system_error("rename", errno);
+Error give_name(std::string const& folder, NewFile const& made, std::string const& path) {
+    std::string const there = name_of_descriptor(made.descriptor.get());
+    bool const unnamed = made.name.empty();
+    int const result =
+        unnamed ? linkat(AT_FDCWD, there.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW)
+                : rename(made.name.c_str(), path.c_str());
+    if (result != 0) return system_error(unnamed ? "linkat" : "rename", errno);
     Descriptor const opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (opened.get() < 0) return system_error("open", errno);
     return system_error("fsync", fsync(opened.get()) == 0 ? 0 : errno);
@@ -103,21 +146,30 @@ JournalOrigin origin_here(std::int64_t rank) noexcept {
 JournalFile make_journal_file(std::string const& folder, Bytes bytes, std::int64_t rank) {
     JournalOrigin const origin = origin_here(rank);
     JournalFile made;
-    made.path = in_full(folder) + "/" + name_for(origin) + std::string(suffix);
-    std::string const first = made.path + ".new";
-    made.descriptor =
-        Descriptor(::open(first.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    int const fd = made.descriptor.get();
-    if (fd < 0) {
-        made.error = system_error("open", errno);
-        return made;
-    }
-    made.error = system_error("flock", lock(fd) ? 0 : errno);
+    std::string const name = in_full(folder) + "/" + name_for(origin);
+    made.path = name + std::string(suffix);
+    NewFile file = make_without_name(folder);
+    if (file.error) file = make_with_name(name + std::string(suffix_of_new));
+    int const fd = file.descriptor.get();
+    made.error = file.error;
     if (!made.error) made.error = make_room(fd, bytes);
     if (!made.error) made.error = write_header(fd, bytes, origin);
-    if (!made.error) made.error = give_name(folder, first, made.path);
-    if (made.error) unlink(first.c_str());
+    if (!made.error) made.error = give_name(folder, file, made.path);
+    if (made.error && fd >= 0 && !file.name.empty()) unlink(file.name.c_str());
+    made.descriptor = std::move(file.descriptor);
     return made;
+}
+
+void clear_unfinished_journals(std::string const& folder) {
+    DIR* const opened = opendir(folder.c_str());
+    while (dirent const* const entry = opened ? readdir(opened) : nullptr) {
+        if (!std::string_view(entry->d_name).ends_with(suffix_of_new)) continue;
+        std::string const path = folder + "/" + entry->d_name;
+        Descriptor const file(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        bool const is_left = file.get() >= 0 && not_own(file.get()) == 0 && lock(file.get());
+        if (is_left) unlink(path.c_str());
+    }
+    if (opened) closedir(opened);
 }
 
 std::vector<FoundJournal> journals_in(std::string const& folder, Error& error) {

@@ -31,6 +31,8 @@ struct FoundJournal {
 };
 /// Those of a folder, by name; none where it cannot be read, and `error` says why then.
 [[nodiscard]] std::vector<FoundJournal> journals_in(std::string const& folder, Error& error);
+/// Removes files that their processes were killed over before they became journals.
+void clear_unfinished_journals(std::string const& folder);
 /// How many of them nobody holds: their ranks have ended, and `sluice recover` has not come yet.
 [[nodiscard]] std::size_t count_left_journals(std::string const& folder);
 
