@@ -106,6 +106,8 @@ private:
             check(MPI_File_set_size(file_, std::atoll(rest.c_str())), "MPI_File_set_size");
         else if (action == "pause")
             pause();
+        else if (action == "ask")
+            ask();
         else if (action == "other")
             use_other_file();
         else
@@ -217,6 +219,13 @@ private:
             check(MPI_File_write_at_all(file_, 0, data.data(), count, MPI_BYTE, MPI_STATUS_IGNORE),
                   "MPI_File_write_at_all");
         }
+    }
+
+    /// Rank 0 makes an independent call, which can tell it of an error, and the others make none.
+    void ask() {
+        if (rank_ != 0) return;
+        check(MPI_File_read_at(file_, 0, nullptr, 0, MPI_BYTE, MPI_STATUS_IGNORE),
+              "MPI_File_read_at");
     }
 
     void read(std::string const& text) {

@@ -49,6 +49,8 @@ STEPS = ("hint:cb_buffer_size=32768", "errors", *WRITES, *SERIES[:2], f"write:{M
 SYNCED = ("errors", f"write:{MANY}", "sync", f"write:{MORE}", "sync", "close", "other")
 # Nobody calls while it is met.
 PAUSED = ("errors", f"write:{MANY}", f"alone:{ALONE}", "pause", "close", "other")
+# One rank hears of it before the others do.
+APART = ("errors", f"write:{MANY}", "pause", "ask", "close", "other")
 # Each sync and the close tell that the journals have to keep bytes.
 ONCE = ("errors", *WRITES, "sync", f"write:{MORE}", "sync", f"write:{LATE}", "close", "other")
 # Each rank writes over what the next one has in its journal.
@@ -86,6 +88,7 @@ SCENARIOS = [
     Scenario("folder, no keeper", 3, "4M,{journals}", has_keepers=False),
     Scenario("told at the close", 2, "1M", steps=BLIND),
     Scenario("logged in a pause", 2, "1M", steps=PAUSED, quick=False),
+    Scenario("told one by one", 2, "1M", steps=APART, calls=("write",)),
     Scenario("told at a sync", 2, "1M", steps=SYNCED, calls=("write",)),
     Scenario("folder, nothing twice", 2, "1M,{journals}", False, ONCE, calls=("flush", "journal")),
     Scenario("folder, by others", 2, "1M,{journals}", False, OTHERS, quick=False,

@@ -151,7 +151,7 @@ void Delayed::wait_for(Span reach, Before what, bool in_queue) {
     if (what == Before::write) clear_own_journal(file_.journaled.identity, reach);
 }
 
-/// But for records of a file that could not be made durable: late_error_of_journal() tells of them.
+/// But for records of a file that could not be made durable: late_errors_and_journal() tells of them.
 void Delayed::wait_until_void(Span reach) {
     (void)wait_for_own_journal(file_.journaled.identity, reach);
     for (auto const& handle : handles().of(file_.journaled.identity))
@@ -180,7 +180,7 @@ void Delayed::settle() {
 void Delayed::account_for_independent() {
     for (auto const& write : writes_->take_ended()) {
         std::lock_guard const lock(mutex_);
-        late_ = agreed(late_, write->transfer.status());
+        late_.own = agreed(late_.own, write->transfer.status());
     }
 }
 
@@ -203,19 +203,21 @@ void Delayed::account() {
                        .what = "another rank met an error after the call had returned here"});
         }
         std::lock_guard const lock(mutex_);
-        late_ = agreed(late_, operation->status());
+        late_.collective = agreed(late_.collective, operation->status());
     }
 }
 
-Status Delayed::late_error() {
+LateErrors Delayed::late_errors() {
     account();
     std::lock_guard const lock(mutex_);
-    return std::exchange(late_, Status::ok);
+    return std::exchange(late_, {});
 }
 
-Status Delayed::late_error_of_journal() {
-    Status const late = late_error();
-    return ordered() ? agreed(late, error_of_own_journal(file_.journaled.identity).status) : late;
+LateErrors Delayed::late_errors_and_journal() {
+    LateErrors late = late_errors();
+    if (ordered())
+        late.own = agreed(late.own, error_of_own_journal(file_.journaled.identity).status);
+    return late;
 }
 
 void Delayed::note_speed(Bytes bytes, double seconds) noexcept {

@@ -61,6 +61,13 @@ enum class Before : std::uint8_t {
     write,  ///< And none does at all: it would bring back, after a crash, what was there before.
 };
 
+/// What calls met after they had returned.
+struct LateErrors {
+    Status collective = Status::ok;  ///< Of collective writes: each rank hears of them by itself.
+    Status own = Status::ok;         ///< Of this rank's independent writes and its journal.
+    [[nodiscard]] Status any() const noexcept { return agreed(collective, own); }
+};
+
 /// The bytes of a blocking write that the library has; none if `kept` is null.
 struct TakenWrite {
     std::shared_ptr<KeptWrite> kept;
@@ -71,7 +78,7 @@ struct TakenWrite {
 class Delayed {
 public:
     /// `ended` accounts for an operation that ended after its call had returned; it is called in
-    /// late_error() and settle().
+    /// late_errors() and settle().
     static std::shared_ptr<Delayed> create(DelayedFile file,
                                            std::function<void(Operation const&)> ended);
     ~Delayed();
@@ -111,9 +118,9 @@ public:
     /// for; their errors are kept. A call of this rank returned, so the other ranks come to it.
     void settle();
     /// The error of what ended after its blocking call had returned; each is returned once. Local.
-    [[nodiscard]] Status late_error();
+    [[nodiscard]] LateErrors late_errors();
     /// The same, and each time why this rank's journal has to keep bytes. Blocks on devices. Local.
-    [[nodiscard]] Status late_error_of_journal();
+    [[nodiscard]] LateErrors late_errors_and_journal();
 
     /// What a write took: it tells whether the storage is faster than a copy is worth.
     void note_speed(Bytes bytes, double seconds) noexcept;
@@ -134,7 +141,7 @@ private:
     std::unique_ptr<WriteBehind> const writes_;
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::shared_ptr<Operation>> left_;
-    Status late_ = Status::ok;  ///< Of those that are accounted for: not raised yet.
+    LateErrors late_;  ///< Of those that are accounted for: not raised yet.
 };
 
 }  // namespace sluice

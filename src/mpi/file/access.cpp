@@ -318,7 +318,8 @@ Status Access::status() const noexcept {
 int finish_access(Access& access, MPI_Status* status) {
     access.finish();
     set_status(status, access.bytes());
-    return raise(access.file->handle, agreed(access.status(), access.file->delayed->late_error()));
+    return raise(access.file->handle,
+                 agreed(access.status(), access.file->delayed->late_errors().any()));
 }
 
 int access_blocking(std::shared_ptr<File> const& file, AccessArguments const& arguments,

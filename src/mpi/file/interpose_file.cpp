@@ -33,10 +33,11 @@ bool may_serve() {
 }
 
 /// What calls met after they had returned, and what other ranks met in independent writes that
-/// their calls have delayed. Blocking. Collective.
+/// their calls have delayed. Who was told of a collective write is not told again because another
+/// rank is told only now. Blocking. Collective.
 Status late_error_of_all(File& file) {
-    Status const mine = file.delayed->late_error_of_journal();
-    return file.delayed->ordered() ? file.agree(mine) : mine;
+    LateErrors const mine = file.delayed->late_errors_and_journal();
+    return file.delayed->ordered() ? agreed(mine.collective, file.agree(mine.own)) : mine.any();
 }
 
 /// The bytes of one rank may have been written by another: all must have flushed theirs.
@@ -77,7 +78,7 @@ Status sync_alone(File& file) {
     file.drop_read_ahead({0, endless});
     Error const flushed = file.storage->sync();
     file.log("making bytes durable", flushed);
-    return agreed(flushed.status, file.delayed->late_error_of_journal());
+    return agreed(flushed.status, file.delayed->late_errors_and_journal().any());
 }
 
 Status make_durable(File& file) {
