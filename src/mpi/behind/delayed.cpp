@@ -151,7 +151,8 @@ void Delayed::wait_for(Span reach, Before what, bool in_queue) {
     if (what == Before::write) clear_own_journal(file_.journaled.identity, reach);
 }
 
-/// But for records of a file that could not be made durable: late_errors_and_journal() tells of them.
+/// But for records of a file that could not be made durable: late_errors_and_journal() tells of
+/// them.
 void Delayed::wait_until_void(Span reach) {
     (void)wait_for_own_journal(file_.journaled.identity, reach);
     for (auto const& handle : handles().of(file_.journaled.identity))
