@@ -375,7 +375,9 @@ std::unique_ptr<FabricWire> open_libfabric(FabricOptions const& options, std::st
         int const enabled = endpoint->enabled();
         // One that could not be enabled stays as it is: ofi_rxm of libfabric 2 frees its listener
         // twice when it is closed.
-        if (enabled != 0) (void)endpoint.release();
+        if (enabled != 0) {
+            [[maybe_unused]] auto* const kept = endpoint.release();
+        }
         if (enabled != -FI_EADDRINUSE) break;
     }
     return nullptr;
