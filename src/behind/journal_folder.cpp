@@ -67,20 +67,25 @@ NewFile make_without_name(std::string const& folder) {
     return made;
 }
 
+/// Locked, and not removed before that.
+bool is_mine(int fd) noexcept {
+    struct stat about{};
+    return lock(fd) && fstat(fd, &about) == 0 && about.st_nlink > 0;
+}
+
 /// Whoever clears the folder may take the file for a left one until it is locked, and remove it.
 NewFile make_with_name(std::string const& name) {
     constexpr int tries = 5;
     NewFile made;
     made.name = name;
-    struct stat about{};
     for (int left = tries; left > 0; --left) {
         constexpr int how = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
         made.descriptor = Descriptor(::open(name.c_str(), how, S_IRUSR | S_IWUSR));
         int const fd = made.descriptor.get();
-        if (fd < 0) break;
-        if (lock(fd) && fstat(fd, &about) == 0 && about.st_nlink > 0) return made;
+        made.error = system_error("open", fd < 0 ? errno : 0);
+        if (made.error || is_mine(fd)) return made;
     }
-    made.error = system_error("open", errno);
+    made.error = system_error("flock", EAGAIN);
     return made;
 }
 
@@ -108,6 +113,29 @@ int not_own(int fd) noexcept {
     if (fstat(fd, &about) != 0) return errno;
     if (!S_ISREG(about.st_mode)) return EINVAL;
     return about.st_uid == geteuid() ? 0 : EPERM;
+}
+
+/// Those whose names end so, by name, each with its lock if nobody holds it.
+std::vector<FoundJournal> files_in(std::string const& folder, std::string_view end, Error& error) {
+    std::vector<FoundJournal> found;
+    DIR* const opened = opendir(folder.c_str());
+    error = system_error("opendir", opened ? 0 : errno);
+    if (!opened) return found;
+    constexpr int how = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    while (dirent const* const entry = readdir(opened)) {
+        if (!std::string_view(entry->d_name).ends_with(end)) continue;
+        FoundJournal one;
+        one.file.path = folder + "/" + entry->d_name;
+        one.file.descriptor = Descriptor(::open(one.file.path.c_str(), how));
+        int const fd = one.file.descriptor.get();
+        if (fd < 0 && errno == ENOENT) continue;  // Its owner has just ended.
+        one.file.error = system_error("open", fd < 0 ? errno : not_own(fd));
+        one.is_free = !one.file.error && lock(fd);
+        found.push_back(std::move(one));
+    }
+    closedir(opened);
+    std::ranges::sort(found, {}, [](FoundJournal const& one) { return one.file.path; });
+    return found;
 }
 
 /// The process may change its working folder before it removes the file.
@@ -160,38 +188,15 @@ JournalFile make_journal_file(std::string const& folder, Bytes bytes, std::int64
     return made;
 }
 
-void clear_unfinished_journals(std::string const& folder) {
-    DIR* const opened = opendir(folder.c_str());
-    while (dirent const* const entry = opened ? readdir(opened) : nullptr) {
-        if (!std::string_view(entry->d_name).ends_with(suffix_of_new)) continue;
-        std::string const path = folder + "/" + entry->d_name;
-        Descriptor const file(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-        bool const is_left = file.get() >= 0 && not_own(file.get()) == 0 && lock(file.get());
-        if (is_left) unlink(path.c_str());
-    }
-    if (opened) closedir(opened);
+std::vector<FoundJournal> journals_in(std::string const& folder, Error& error) {
+    return files_in(folder, suffix, error);
 }
 
-std::vector<FoundJournal> journals_in(std::string const& folder, Error& error) {
-    std::vector<FoundJournal> found;
-    DIR* const opened = opendir(folder.c_str());
-    error = system_error("opendir", opened ? 0 : errno);
-    if (!opened) return found;
-    constexpr int how = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    while (dirent const* const entry = readdir(opened)) {
-        if (!std::string_view(entry->d_name).ends_with(suffix)) continue;
-        FoundJournal one;
-        one.file.path = folder + "/" + entry->d_name;
-        one.file.descriptor = Descriptor(::open(one.file.path.c_str(), how));
-        int const fd = one.file.descriptor.get();
-        if (fd < 0 && errno == ENOENT) continue;  // Its owner has just ended.
-        one.file.error = system_error("open", fd < 0 ? errno : not_own(fd));
-        one.is_free = !one.file.error && lock(fd);
-        found.push_back(std::move(one));
+void clear_unfinished_journals(std::string const& folder) {
+    Error error;
+    for (FoundJournal const& one : files_in(folder, suffix_of_new, error)) {
+        if (one.is_free) unlink(one.file.path.c_str());
     }
-    closedir(opened);
-    std::ranges::sort(found, {}, [](FoundJournal const& one) { return one.file.path; });
-    return found;
 }
 
 std::size_t count_left_journals(std::string const& folder) {

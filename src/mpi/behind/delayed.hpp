@@ -117,7 +117,7 @@ public:
     /// Until the operations of all blocking calls that have returned are complete and accounted
     /// for; their errors are kept. A call of this rank returned, so the other ranks come to it.
     void settle();
-    /// The error of what ended after its blocking call had returned; each is returned once. Local.
+    /// The errors of what ended after its blocking call had returned; each is returned once. Local.
     [[nodiscard]] LateErrors late_errors();
     /// The same, and each time why this rank's journal has to keep bytes. Blocks on devices. Local.
     [[nodiscard]] LateErrors late_errors_and_journal();
