@@ -3,6 +3,7 @@
 #pragma once
 #include "check.hpp"
 #include "collective_call.hpp"
+#include "collective_neighbours.hpp"
 
 namespace collective_test {
 
@@ -13,16 +14,16 @@ public:
     }
 
     int run() {
+        if (a_.c.kind >= Kind::neighbor_allgather) return with_neighbours();
         bool const all_to_all = a_.c.kind >= Kind::alltoall && a_.c.kind <= Kind::alltoallw;
         if (all_to_all && a_.send == MPI_IN_PLACE) return replace();
         for (int other = 0; other < ranks_; ++other) {
-            if (receives(other)) receive(other);
+            if (receives(other)) receive(received(other), other, tag);
         }
         for (int other = 0; other < ranks_; ++other) {
-            if (sends(other)) send(other);
+            if (sends(other)) send(sent(other), other, tag);
         }
-        return PMPI_Waitall(static_cast<int>(requests_.size()), requests_.data(),
-                            MPI_STATUSES_IGNORE);
+        return wait();
     }
 
 private:
@@ -43,10 +44,12 @@ private:
     }
     /// The one for, or from, that rank.
     [[nodiscard]] Block of(Side const& side, void const* memory, int which) const {
-        if (a_.c.kind != Kind::alltoallw) return block(side, memory, which);
+        bool const wide = a_.c.kind == Kind::neighbor_alltoallw;
+        if (a_.c.kind != Kind::alltoallw && !wide) return block(side, memory, which);
         auto const i = static_cast<std::size_t>(which);
         auto* const base = static_cast<char*>(const_cast<void*>(memory));
-        return {base + side.places[i], side.counts[i], side.types[i]};
+        return {base + (wide ? side.wide_places[i] : side.places[i]), side.counts[i],
+                side.types[i]};
     }
 
     [[nodiscard]] bool is_root() const { return rank_ == a_.c.root; }
@@ -92,16 +95,38 @@ private:
         return of(a_.c.received, a_.receive, one ? 0 : from);
     }
 
-    void send(int to) {
-        Block const b = sent(to);
-        requests_.push_back(MPI_REQUEST_NULL);
-        check::ok(PMPI_Isend(b.at, b.count, b.type, to, tag, a_.c.communicator, &requests_.back()));
+    /// A grid's rank can be its neighbour's neighbour on both sides, so the tag says on which side
+    /// the sender has the receiver. Messages along repeated edges of a graph match in their order.
+    int with_neighbours() {
+        Neighbours const neighbours = neighbours_of(a_.c.communicator);
+        bool const pairs = neighbours.are_pairs();
+        bool const one = a_.c.kind < Kind::neighbor_alltoall;
+        int place = 0;
+        for (int const from : neighbours.sources) {
+            receive(of(a_.c.received, a_.receive, place), from, tag + (pairs ? place ^ 1 : 0));
+            ++place;
+        }
+        place = 0;
+        for (int const to : neighbours.destinations) {
+            send(of(a_.c.sent, a_.send, one ? 0 : place), to, tag + (pairs ? place : 0));
+            ++place;
+        }
+        return wait();
     }
-    void receive(int from) {
-        Block const b = received(from);
+
+    void send(Block const& b, int to, int with_tag) {
         requests_.push_back(MPI_REQUEST_NULL);
         check::ok(
-            PMPI_Irecv(b.at, b.count, b.type, from, tag, a_.c.communicator, &requests_.back()));
+            PMPI_Isend(b.at, b.count, b.type, to, with_tag, a_.c.communicator, &requests_.back()));
+    }
+    void receive(Block const& b, int from, int with_tag) {
+        requests_.push_back(MPI_REQUEST_NULL);
+        check::ok(PMPI_Irecv(b.at, b.count, b.type, from, with_tag, a_.c.communicator,
+                             &requests_.back()));
+    }
+    int wait() {
+        return PMPI_Waitall(static_cast<int>(requests_.size()), requests_.data(),
+                            MPI_STATUSES_IGNORE);
     }
     /// Pairs in the same order on all ranks, so nobody waits for one who waits for him.
     int replace() {

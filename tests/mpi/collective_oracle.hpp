@@ -7,6 +7,8 @@
 //   MPI_Allgatherv, Open MPI 5.0.11: each rank chooses the algorithm by its own datatype, so that
 //   ranks with different ones hang.
 //   MPI_Alltoallw, Open MPI 5.0.11: on one rank it takes displacements for multiples of extents.
+//   MPI_Neighbor_alltoall and its kind, Intel MPI 2021.18.1: in periodic dimensions of one or two
+//   ranks the blocks of the two neighbours are the other way round than MPI-4.1, 8.6 has them.
 #pragma once
 #include "collective_messages.hpp"
 
@@ -34,7 +36,9 @@ inline int reduce_and_cut(Arguments const& a) {
 }
 
 inline int ask_mpi(Arguments const& a) {
-    if (a.c.kind >= Kind::bcast && a.c.kind <= Kind::alltoallw) return Messages(a).run();
+    bool const moves = (a.c.kind >= Kind::bcast && a.c.kind <= Kind::alltoallw) ||
+                       a.c.kind >= Kind::neighbor_allgather;
+    if (moves) return Messages(a).run();
     bool const cut = a.c.kind == Kind::reduce_scatter || a.c.kind == Kind::reduce_scatter_block;
     return cut && a.send == MPI_IN_PLACE ? reduce_and_cut(a) : call_blocking(a);
 }

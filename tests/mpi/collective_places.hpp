@@ -1,5 +1,6 @@
 // Communicators to call collectives on: all ranks, some, in another order, in virtual topologies.
 #pragma once
+#include "collective_neighbours.hpp"
 #include "collective_random.hpp"
 
 namespace collective_test {
@@ -7,32 +8,10 @@ namespace collective_test {
 inline void look_around(Place& place) {
     MPI_Comm_rank(place.communicator, &place.rank);
     MPI_Comm_size(place.communicator, &place.ranks);
-    int kind = MPI_UNDEFINED;
-    MPI_Topo_test(place.communicator, &kind);
-    place.has_neighbours = kind != MPI_UNDEFINED;
-    if (kind == MPI_CART) {
-        int dimensions = 0;
-        MPI_Cartdim_get(place.communicator, &dimensions);
-        for (int i = 0; i < dimensions; ++i) {
-            int below = MPI_PROC_NULL, above = MPI_PROC_NULL;
-            MPI_Cart_shift(place.communicator, i, 1, &below, &above);
-            for (int const rank : {below, above}) place.sources.push_back(rank);
-        }
-        place.destinations = place.sources;
-    } else if (kind == MPI_GRAPH) {
-        int count = 0;
-        MPI_Graph_neighbors_count(place.communicator, place.rank, &count);
-        place.sources.resize(static_cast<std::size_t>(count));
-        MPI_Graph_neighbors(place.communicator, place.rank, count, place.sources.data());
-        place.destinations = place.sources;
-    } else if (kind == MPI_DIST_GRAPH) {
-        int in = 0, out = 0, weighted = 0;
-        MPI_Dist_graph_neighbors_count(place.communicator, &in, &out, &weighted);
-        place.sources.resize(static_cast<std::size_t>(in));
-        place.destinations.resize(static_cast<std::size_t>(out));
-        MPI_Dist_graph_neighbors(place.communicator, in, place.sources.data(), MPI_UNWEIGHTED, out,
-                                 place.destinations.data(), MPI_UNWEIGHTED);
-    }
+    Neighbours const neighbours = neighbours_of(place.communicator);
+    place.has_neighbours = neighbours.topology != MPI_UNDEFINED;
+    place.sources = neighbours.sources;
+    place.destinations = neighbours.destinations;
 }
 
 class Places {
