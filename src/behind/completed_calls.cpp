@@ -24,13 +24,15 @@ bool has_call(Calls const& calls, std::uint64_t call) noexcept {
 }
 
 Calls with(Calls calls, std::uint64_t call) noexcept {
-    if (has_call(calls, call)) return calls;
-    if (call - calls.up_to > bits) {  // The oldest bits make room.
-        std::uint64_t const by = call - calls.up_to - bits;
+    if (call <= calls.up_to) return calls;
+    std::uint64_t ahead = call - calls.up_to - 1;
+    if (ahead >= bits) {  // The oldest bits make room.
+        std::uint64_t const by = ahead - bits + 1;
         calls.behind = by < bits ? calls.behind >> by : 0;
         calls.up_to += by;
+        ahead = bits - 1;
     }
-    calls.behind |= std::uint64_t{1} << (call - calls.up_to - 1);
+    calls.behind |= std::uint64_t{1} << ahead;
     int const all = std::countr_one(calls.behind);
     return {calls.up_to + static_cast<std::uint64_t>(all), calls.behind >> all};
 }

@@ -50,7 +50,10 @@ bool send_with_descriptors(int socket, msghdr& message, std::span<int const> des
         part->cmsg_len = CMSG_LEN(descriptors.size_bytes());
         std::memcpy(CMSG_DATA(part), descriptors.data(), descriptors.size_bytes());
     }
-    return sendmsg(socket, &message, flags) >= 0;
+    bool const is_sent = sendmsg(socket, &message, flags) >= 0;
+    message.msg_control = nullptr;
+    message.msg_controllen = 0;
+    return is_sent;
 }
 
 long receive_with_descriptors(int socket, iovec content, std::vector<int>& descriptors) {
