@@ -81,10 +81,12 @@ public:
         if (++next_ == room_) next_ = 0;
         written_.store(written_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
-    /// The last one; null: there is none.
-    [[nodiscard]] TraceEvent* last() const noexcept {
-        if (written_.load(std::memory_order_relaxed) == 0) return nullptr;
-        return &events_[(next_ == 0 ? room_ : next_) - 1];
+    [[nodiscard]] bool is_empty() const noexcept {
+        return written_.load(std::memory_order_relaxed) == 0;
+    }
+    /// The last one, of those that are there.
+    [[nodiscard]] TraceEvent& last() const noexcept {
+        return events_[(next_ == 0 ? room_ : next_) - 1];
     }
     /// Copies what was added since event `seen`, which moves on, as far as `to` has room for it.
     /// Returns how many events were overwritten before. A last event that is a wait may still

@@ -71,12 +71,12 @@ public:
     [[nodiscard]] T* front() const noexcept { return head_; }
     void push_back(T& one) noexcept {
         one.next = nullptr;
-        (head_ ? tail_->next : head_) = &one;
+        (tail_ ? tail_->next : head_) = &one;
         tail_ = &one;
     }
     void push_front(T& one) noexcept {
         one.next = head_;
-        if (!head_) tail_ = &one;
+        if (!tail_) tail_ = &one;
         head_ = &one;
     }
     /// The first that fits, which stays; or null.
@@ -104,7 +104,7 @@ public:
 
 private:
     T* head_ = nullptr;
-    T* tail_ = nullptr;
+    T* tail_ = nullptr;  ///< Null where `head_` is.
 };
 
 /// Objects that are used again, with what is still in them. Their addresses stay.

@@ -52,9 +52,9 @@ std::string json_of(TracePart const& part) {
 TEST(Trace, a_ring_keeps_the_newest_events) {
     std::vector<TraceEvent> memory(4);
     TraceRing ring(memory.data(), 4);
-    EXPECT_EQ(ring.last(), nullptr);
+    EXPECT_TRUE(ring.is_empty());
     for (int i = 0; i < 10; ++i) ring.add(event(TraceKind::call, i, i), 7);
-    EXPECT_EQ(ring.last()->begin, 9);
+    EXPECT_EQ(ring.last().begin, 9);
     for (TraceEvent const& kept : memory) EXPECT_GE(kept.begin, 6);
     for (TraceEvent const& kept : memory) EXPECT_EQ(kept.lane, 7);
 }
@@ -93,7 +93,7 @@ TEST(Trace, a_wait_that_goes_on_is_taken_when_it_has_ended) {
     ring.add(event(TraceKind::wait, 3, 4), 0);
     EXPECT_EQ(ring.take_new(seen, false, taken), 0U);
     EXPECT_EQ(taken.size(), 1U);
-    ring.last()->end = 9;
+    ring.last().end = 9;
     ring.add(event(TraceKind::wait, 20, 21), 0);
     EXPECT_EQ(ring.take_new(seen, false, taken), 0U);
     ASSERT_EQ(taken.size(), 1U);

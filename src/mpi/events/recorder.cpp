@@ -90,9 +90,9 @@ void Recorder::add(TraceEvent const& event) noexcept {
 }
 
 void Recorder::add_wait(TraceEvent const& event) noexcept {
-    TraceEvent* const last = lane_of_thread.lane ? lane_of_thread.lane->ring.last() : nullptr;
-    if (last && goes_on(*last, event))
-        last->end = event.end;
+    Lane* const lane = lane_of_thread.lane;
+    if (lane && !lane->ring.is_empty() && goes_on(lane->ring.last(), event))
+        lane->ring.last().end = event.end;
     else
         add(event);
 }
