@@ -110,7 +110,8 @@ class Tests:
         elif not notes.kills and not any("write" in names for names in notes.actions.values()):
             yield "no rank was seen to write: none could be ended there"
         # A call of another rank may notice the loss before the launcher acts.
-        lost = re.search("of another node is lost|of this node has ended", output)
+        lost = re.search("of another node is lost|of this node has ended|"
+                         "cannot be reached over the fabric", output)
         if re.search(r"durability_program: .* failed", output) and not lost:
             yield "a call failed"
 
