@@ -2,6 +2,8 @@
 // memcpy of a size known to the compiler is a few moves, a general one is a call.
 #include "base/copy.hpp"
 
+#include "base/walk_both.hpp"
+
 namespace sluice {
 namespace {
 
@@ -66,7 +68,7 @@ void gather_unequal(std::int32_t const* places, std::uint16_t const* lengths, st
 }
 
 /// From dense bytes to pieces.
-void scatter(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
+void scatter_dense(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
     if (p.lengths != nullptr) {
         scatter_unequal(p.places, p.lengths, p.count, to, from);
     } else if (p.is_run()) {
@@ -79,7 +81,7 @@ void scatter(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
 }
 
 /// From pieces to dense bytes.
-void gather(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
+void gather_dense(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
     if (p.lengths != nullptr) {
         gather_unequal(p.places, p.lengths, p.count, to, from);
     } else if (p.is_run()) {
@@ -91,56 +93,39 @@ void gather(Pieces const& p, std::byte* to, std::byte const* from) noexcept {
     }
 }
 
-/// The first `count` pieces of both sides, which have one length.
-void copy_matching(Pieces const& t, std::byte* to, Pieces const& s, std::byte const* from,
-                   std::int64_t count) noexcept {
+/// Pieces of both sides, equal in number and length.
+void copy_matching(Pieces const& t, std::byte* to, Pieces const& s,
+                   std::byte const* from) noexcept {
     Strided<std::byte> const to_run{to, t.stride};
     Strided<std::byte const> const from_run{from, s.stride};
     Listed<std::byte> const to_list{to, t.places};
     Listed<std::byte const> const from_list{from, s.places};
-    if (t.is_run() && s.is_run()) return copy_pieces(to_run, from_run, count, t.length);
-    if (t.is_run()) return copy_pieces(to_run, from_list, count, t.length);
-    if (s.is_run()) return copy_pieces(to_list, from_run, count, t.length);
-    return copy_pieces(to_list, from_list, count, t.length);
+    if (t.is_run() && s.is_run()) return copy_pieces(to_run, from_run, t.count, t.length);
+    if (t.is_run()) return copy_pieces(to_run, from_list, t.count, t.length);
+    if (s.is_run()) return copy_pieces(to_list, from_run, t.count, t.length);
+    return copy_pieces(to_list, from_list, t.count, t.length);
 }
 
-/// Moves as much as both sides have in equal pieces; nothing where they have none.
-Bytes move_matching(Cursor& target, std::byte* to, Cursor& source, std::byte const* from,
-                    Bytes bytes) noexcept {
-    if (target.piece_left() != source.piece_left()) return 0;
-    Pieces t = target.pieces(bytes), s = source.pieces(bytes);
-    if (t.length == 0 || s.length == 0) return 0;
-    t.count = s.count = std::min(t.count, s.count);
-    t.bytes = s.bytes = t.count * t.length;
-    copy_matching(t, to + t.offset, s, from + s.offset, t.count);
-    target.advance(t);
-    source.advance(s);
-    return t.bytes;
-}
+struct Copied {
+    std::byte* to;
+    std::byte const* from;
+
+    void matching(Pieces const& t, Pieces const& s) const noexcept {
+        copy_matching(t, to + t.offset, s, from + s.offset);
+    }
+    void scatter(Pieces const& t, Offset source) const noexcept {
+        scatter_dense(t, to + t.offset, from + source);
+    }
+    void gather(Offset target, Pieces const& s) const noexcept {
+        gather_dense(s, to + target, from + s.offset);
+    }
+};
 
 }  // namespace
 
 void copy(Cursor target, std::byte* to, Cursor source, std::byte const* from,
           Bytes bytes) noexcept {
-    while (bytes > 0) {
-        Bytes const matched = move_matching(target, to, source, from, bytes);
-        bytes -= matched;
-        if (matched > 0) continue;
-        Bytes const target_left = target.piece_left(), source_left = source.piece_left();
-        if (target_left <= source_left) {
-            Pieces const t = target.pieces(std::min(bytes, source_left));
-            scatter(t, to + t.offset, from + source.offset());
-            target.advance(t);
-            source.advance_in_piece(t.bytes);
-            bytes -= t.bytes;
-        } else {
-            Pieces const s = source.pieces(std::min(bytes, target_left));
-            gather(s, to + target.offset(), from + s.offset);
-            source.advance(s);
-            target.advance_in_piece(s.bytes);
-            bytes -= s.bytes;
-        }
-    }
+    walk_both(target, source, bytes, Copied{to, from});
 }
 
 }  // namespace sluice

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace sluice {
+namespace sluice::journal_crash_test {
 namespace {
 
 constexpr std::size_t sector = 512;
@@ -321,4 +321,4 @@ TEST(JournalCrash, AJournalThatCannotBeSyncedTakesNothingMore) {
 }
 
 }  // namespace
-}  // namespace sluice
+}  // namespace sluice::journal_crash_test

@@ -21,7 +21,7 @@ namespace {
 constexpr Bytes journal_bytes = 1 << 20;
 constexpr int skipped = 77;
 
-class JournalFolder : public testing::Test {
+class JournalFolder : public ::testing::Test {
 protected:
     void SetUp() override { ASSERT_NE(mkdtemp(path_.data()), nullptr); }
     void TearDown() override { std::filesystem::remove_all(path_); }

@@ -1,6 +1,7 @@
 // Property tests of extents, layouts, cursors and copies against lists of single bytes.
 #include "base/copy.hpp"
 #include "base/request.hpp"
+#include "copy_by_rows.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -135,6 +136,9 @@ RC_GTEST_PROP(Copy, MovesEveryByteOnce, ()) {
             source[static_cast<std::size_t>(ob[static_cast<std::size_t>(from_b + i)])];
     }
     copy({la, from_a}, target.data(), {lb, from_b}, source.data(), bytes);
+    RC_ASSERT(target == expected);
+    std::ranges::fill(target, std::byte{0});
+    testing::copy_by_rows({la, from_a}, target.data(), {lb, from_b}, source.data(), bytes);
     RC_ASSERT(target == expected);
 }
 

@@ -2,6 +2,7 @@
 // and repetitions, against the plain list of pieces.
 #include "base/copy.hpp"
 #include "base/request.hpp"
+#include "copy_by_rows.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -255,6 +256,10 @@ RC_GTEST_PROP(Copy, ScatteredToScattered, ()) {
     auto const origins = places_of(b, extent, start, bytes);
     for (std::size_t i = 0; i < places.size(); ++i) expected[places[i]] = source[origins[i]];
     copy({{a, extent}, begin}, target.data(), {{b, extent}, start}, source.data(), bytes);
+    RC_ASSERT(target == expected);
+    std::ranges::fill(target, std::byte{0});
+    testing::copy_by_rows({{a, extent}, begin}, target.data(), {{b, extent}, start}, source.data(),
+                          bytes);
     RC_ASSERT(target == expected);
 }
 
