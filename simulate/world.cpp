@@ -150,9 +150,11 @@ struct World::RankState {
     RankState(World& world, Rank self)
         : doorbells(world, self),
           network(world, self),
+          device(world.time_, world, self, world.shape_.delay_seconds),
           collectives({&network, [] { return true; }}) {}
     RankDoorbells doorbells;
     RankNetwork network;
+    SimulatedDevice device;
     Collectives collectives;
     std::vector<std::unique_ptr<ExecutionContext>> execution_contexts;
     std::vector<std::unique_ptr<OperationQueue>> queues;
@@ -220,6 +222,8 @@ void World::add_rank(Rank r) {
 Storage& World::storage(Rank rank, std::int32_t queue) {
     return *ranks_[index(rank)]->storages[index(queue)];
 }
+
+SimulatedDevice& World::device(Rank rank) { return ranks_[index(rank)]->device; }
 
 std::shared_ptr<Operation> World::call(Rank rank, std::int32_t queue, Call what) {
     what.storage = &storage(rank, queue);

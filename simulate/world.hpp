@@ -6,6 +6,7 @@
 #include "file/run/operation_queue.hpp"
 #include "simulate/accounts.hpp"
 #include "simulate/model.hpp"
+#include "simulate/simulated_device.hpp"
 #include "storage/posix.hpp"
 #include "system/shared_memory.hpp"
 
@@ -59,6 +60,8 @@ public:
 
     File& file(std::int32_t queue) { return files_[static_cast<std::size_t>(queue)]; }
     Storage& storage(Rank rank, std::int32_t queue);
+    /// Memory that this rank's processor does not reach.
+    SimulatedDevice& device(Rank rank);
     Topology const& topology() const noexcept { return topology_; }
     Time& time() noexcept { return time_; }
 

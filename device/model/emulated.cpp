@@ -118,6 +118,13 @@ public:
         if (segment) note(*segment);
         return segment;
     }
+    bool next_part() override {
+        hand_back();
+        bool const goes_on = original_.next_part();
+        fail(original_.error);
+        return goes_on;
+    }
+    [[nodiscard]] bool has_parts() const noexcept override { return original_.has_parts(); }
     /// Of the bytes that were transferred.
     [[nodiscard]] std::vector<DeviceAccess> accesses() const {
         std::vector<DeviceAccess> all;

@@ -112,7 +112,7 @@ Error Journal::commit(std::uint64_t number) {
         if (is_durable()) stamp = last_stamp_ = std::max(effects_.clock(), last_stamp_ + 1);
     }
     if (is_durable()) seal_record(at, stamp);
-    slot(place).store(static_cast<std::uint64_t>(journal_records + (at - memory_->data())),
+    slot(place).store(static_cast<std::uint64_t>(journal_records + (at - memory_->all().data())),
                       std::memory_order_release);
     if (!is_durable()) return {};
     Error const error = effects_.sync();

@@ -4,11 +4,13 @@
 #pragma once
 #include "base/error.hpp"
 #include "base/request.hpp"
+#include "base/rows.hpp"
 #include "base/topology.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -109,7 +111,13 @@ public:
     Transfer(Transfer const&) = delete;
     Transfer& operator=(Transfer const&) = delete;
 
+    /// Empty at the end of a part.
     virtual std::optional<Segment> next() = 0;
+    /// Called when all segments of a part have been transferred, or one has failed, and the results
+    /// below are those so far. False: no part is left. May wait for a device.
+    virtual bool next_part() { return false; }
+    /// Whether there may be several: segments of two parts must not be under way together.
+    [[nodiscard]] virtual bool has_parts() const noexcept { return false; }
 
     Direction const direction;
     Span exclusive;  ///< Nobody else may access these bytes meanwhile; empty: no matter.
@@ -140,6 +148,50 @@ public:
     [[nodiscard]] virtual Bytes independent_piece_bytes(Direction) {
         return independent_piece_bytes_usual;
     }
+};
+
+/// Bytes on their way between memory of the host and of a device.
+class DeviceCopy {
+public:
+    DeviceCopy() = default;
+    virtual ~DeviceCopy() = default;
+    DeviceCopy(DeviceCopy const&) = delete;
+    DeviceCopy& operator=(DeviceCopy const&) = delete;
+
+    /// Its end rings the rank. Returns at once.
+    [[nodiscard]] virtual bool finished() = 0;
+    /// Until it is finished. Blocks.
+    virtual void wait() = 0;
+    /// Of one that is finished.
+    [[nodiscard]] virtual Error error() const = 0;
+};
+
+/// Memory that the processor does not reach.
+class Device {
+public:
+    virtual ~Device() = default;
+    /// Begins to copy: of a write from the device to the host, of a read to the device. All memory
+    /// must live until the copy is finished. Any thread.
+    virtual std::unique_ptr<DeviceCopy> start(Direction way, std::vector<Rows> rows) = 0;
+    /// Memory of the host that copies will come from and go to again and again: it is registered
+    /// with the device once, and stays until the process ends. Any thread.
+    virtual void hold(std::span<std::byte>) {}
+    /// Memory of the host, window_bytes() long, that is registered; given back with the last copy
+    /// of the pointer. Null where there is none: other memory serves as well, only slower.
+    virtual std::shared_ptr<std::byte> take_window() = 0;
+    [[nodiscard]] virtual Bytes window_bytes() const noexcept = 0;
+};
+
+/// The memory of a call: the program's, or an image of it.
+struct UserMemory {
+    UserMemory(std::byte* its_data = nullptr, Device* its_device = nullptr) noexcept
+        : data(its_data),
+          device(its_device) {}
+    std::byte* data;
+    Device* device;  ///< Null: the processor reaches all of it.
+
+    /// What offsets of the memory's layout are counted from.
+    [[nodiscard]] Offset address() const noexcept { return reinterpret_cast<Offset>(data); }
 };
 
 /// Told what the rank's processor was busy with: for simulations, in which it takes time.

@@ -50,11 +50,13 @@ int fill_behind_end(int fd, Bytes bytes) noexcept {
 
 template <typename Call>
 void ask_for_all(Transfer& transfer, Route const& route, Call const& call) {
-    Segments segments(transfer, bytes_at_once, route.unit());
     Batch batch;
-    while (!transfer.error && segments.fill(batch)) {
-        while (batch.ask(route, transfer)) batch.take(call(batch), transfer);
-    }
+    do {
+        Segments segments(transfer, bytes_at_once, route.unit());
+        while (!transfer.error && segments.fill(batch)) {
+            while (batch.ask(route, transfer)) batch.take(call(batch), transfer);
+        }
+    } while (transfer.next_part());
 }
 
 }  // namespace
@@ -157,7 +159,8 @@ void PosixFile::start(Transfer& transfer) {
         ring();
     };
     bool const exclusive = !transfer.exclusive.empty();
-    if (!exclusive && may_divide(transfer.direction) && prepare(transfer)) {
+    bool const divides = !exclusive && !transfer.has_parts() && may_divide(transfer.direction);
+    if (divides && prepare(transfer)) {
         auto const divided =
             std::make_shared<DividedTransfer>(transfer, route_, way_.pool, std::move(finish));
         return way_.pool.submit([divided] { divided->work(); });

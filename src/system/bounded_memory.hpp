@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 
 namespace sluice {
 
@@ -30,7 +31,9 @@ public:
     /// No more than so much can ever be taken at once.
     [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
     /// Where all parts lie.
-    [[nodiscard]] std::byte* data() const noexcept { return mapping_.data(); }
+    [[nodiscard]] std::span<std::byte> all() const noexcept {
+        return {mapping_.data(), static_cast<std::size_t>(bytes_)};
+    }
 
 private:
     BoundedMemory(Mapping mapping, Bytes bytes);

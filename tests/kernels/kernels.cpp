@@ -59,8 +59,10 @@ Kernel moving(std::string const& pattern, std::string const& way) {
     Request const r = request_of(pattern);
     return [r, way] {
         for_each_window(r, [&](Span window) {
-            if (way == "place") place(r, stage().user.data(), window, stage().cb_buffer, false);
-            if (way == "take") take(r, stage().user.data(), window, stage().cb_buffer);
+            bool const places = way == "place";
+            UserCopies copies(stage().user.data(), places ? Direction::write : Direction::read);
+            if (places) place(r, copies, window, stage().cb_buffer, false);
+            if (way == "take") take(r, copies, window, stage().cb_buffer);
             if (way == "mark") mark(r, window, stage().cb_buffer.coverage);
         });
         return work_of(r);

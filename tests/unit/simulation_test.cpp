@@ -10,19 +10,25 @@ namespace {
 
 using namespace testing;
 
+/// The memory of some ranks lies on a device.
+void place_memory(World& world, Rank rank, std::uint64_t seed, Part& part, Call& call) {
+    if ((seed >> rank % 8 & 1) == 0) call.user = world.device(rank).memory(part.memory.data());
+}
+
 void write_then_read(WorldShape shape, std::uint64_t seed, int pattern, bool short_counts,
                      int outstanding = 3, Hints const& hints = {}) {
     SCOPED_TRACE("seed " + std::to_string(seed) + " pattern " + std::to_string(pattern) +
                  " ranks " + std::to_string(shape.rank_count) + "/" +
                  std::to_string(shape.ranks_per_node));
-    auto const make_call = [&](Part& part) {
+    World world(shape, seed);
+    auto const make_call = [&](Rank rank, Part& part) {
         Call call = call_of(part, Strategy::two_phase);
+        place_memory(world, rank, seed, part, call);
         Strategy const both = call.hints.write;
         call.hints = hints;
         call.hints.write = call.hints.read = both;
         return call;
     };
-    World world(shape, seed);
     world.file(0).short_counts = short_counts;
     world.file(0).bytes.assign(100'000, std::byte{0});
     auto expected = world.file(0).bytes;
@@ -41,7 +47,8 @@ void write_then_read(WorldShape shape, std::uint64_t seed, int pattern, bool sho
     }
     for (auto& parts : all) {
         for (Rank r = 0; r < shape.rank_count; ++r) {
-            operations.push_back(world.call(r, 0, make_call(parts[static_cast<std::size_t>(r)])));
+            operations.push_back(
+                world.call(r, 0, make_call(r, parts[static_cast<std::size_t>(r)])));
         }
     }
     ASSERT_EQ(world.run(), "");
@@ -66,7 +73,7 @@ void write_then_read(WorldShape shape, std::uint64_t seed, int pattern, bool sho
             Part& part = parts[static_cast<std::size_t>(r)];
             part.request.direction = Direction::read;
             std::fill(part.memory.begin(), part.memory.end(), std::byte{0});
-            operations.push_back(world.call(r, 0, make_call(part)));
+            operations.push_back(world.call(r, 0, make_call(r, part)));
         }
     }
     ASSERT_EQ(world.run(), "");

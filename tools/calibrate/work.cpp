@@ -79,7 +79,8 @@ public:
             [&] {
                 for (Offset at = span.begin; at < span.end; at += copied_bytes) {
                     Span const window{at, std::min(span.end, at + copied_bytes)};
-                    place(request, user_.data(), window, cb_buffer_, false);
+                    UserCopies copies(user_.data(), Direction::write);
+                    place(request, copies, window, cb_buffer_, false);
                 }
             },
             seconds);

@@ -14,7 +14,7 @@ struct Call {
     char const* function = nullptr;  ///< Of MPI, for people; null: no single one.
     char const* file = "";           ///< Its name, for people; outlives the operation.
     Request request;
-    std::byte* user = nullptr;  ///< Must live until the operation is complete.
+    UserMemory user;  ///< Must live until the operation is complete.
     Hints hints;
     Status status = Status::ok;  ///< Not ok: bad arguments; the rank takes part without bytes.
     Storage* storage = nullptr;  ///< The file; outlives the operation.

@@ -12,29 +12,49 @@ Error damaged(Rank peer) noexcept {
 
 }  // namespace
 
-void CopyEffects::copy(Op const& op) {
-    if (op.channel == Channel::claims) return copy_claims(op);
-    double const begin = execution_context_.clock->now();
-    copy_data(op);
-    double const end = execution_context_.clock->now();
-    state_.tally.copies += end - begin;
-    if (state_.trace.on()) state_.trace.copy(op, begin, end);
+bool CopyEffects::start(Op const& op, Effect& effect) {
+    if (op.channel == Channel::claims) {
+        copy_claims(op);
+        return true;
+    }
+    effect.began = execution_context_.clock->now();
+    UserCopies copies(state_.user, state_.plan.direction);
+    copy_data(op, copies);
+    effect.copy = copies.start();
+    if (effect.copy) return finish(op, effect);
+    end(op, effect.began);
+    return true;
+}
+
+bool CopyEffects::finish(Op const& op, Effect& effect) {
+    if (!effect.copy->finished()) return false;
+    if (Error const error = effect.copy->error()) state_.fail(error);
+    effect.copy.reset();
+    end(op, effect.began);
+    return true;
+}
+
+void CopyEffects::end(Op const& op, double began) {
+    bool const unpacked = op.source == Memory::message && op.target != Memory::want;
+    if (unpacked) state_.messages.drop(MessageKey(op));
+    double const now = execution_context_.clock->now();
+    state_.tally.copies += now - began;
+    if (state_.trace.on()) state_.trace.copy(op, began, now);
 }
 
 CbBuffer CopyEffects::cb_buffer(Op const& op) const {
     return cb_buffer_of(execution_context_, state_, op);
 }
 
-void CopyEffects::copy_data(Op const& op) {
+void CopyEffects::copy_data(Op const& op, UserCopies& copies) {
     if (op.target == Memory::message) {
-        pack(op);
+        pack(op, copies);
         tell_work(op);
     } else if (op.source == Memory::message) {
         tell_work(op);
-        if (!unpack(op)) state_.fail(damaged(op.peer));
-        if (op.target != Memory::want) state_.messages.drop(MessageKey(op));
+        if (!unpack(op, copies)) state_.fail(damaged(op.peer));
     } else {
-        copy_user(op);
+        copy_user(op, copies);
         tell_work(op);
     }
 }
@@ -58,16 +78,17 @@ void CopyEffects::tell_work(Op const& op) {
     execution_context_.work->done(bytes, pieces);
 }
 
-void CopyEffects::copy_user(Op const& op) {
+void CopyEffects::copy_user(Op const& op, UserCopies& copies) {
     Request const& request = state_.exchanged();
     Window const window = state_.window(op);
-    if (op.target == Memory::cb_buffer) {
-        place(request, state_.user, window, cb_buffer(op), !state_.plan.covered);
-    } else if (op.target == Memory::coverage) {
-        mark(request, window, cb_buffer(op).coverage);
-    } else {
-        take(request, state_.user, window, cb_buffer(op));
-    }
+    CbBuffer const buffer = cb_buffer(op);
+    if (op.target == Memory::coverage) return mark(request, window, buffer.coverage);
+    if (state_.user.device)
+        state_.user.device->hold({buffer.data, static_cast<std::size_t>(state_.plan.window_bytes)});
+    if (op.target == Memory::cb_buffer)
+        place(request, copies, window, buffer, !state_.plan.covered);
+    else
+        take(request, copies, window, buffer);
 }
 
 /// The rank's own go to the board; a message holds its sender's own, or those of its node's ranks,
@@ -101,7 +122,7 @@ void CopyEffects::copy_claims(Op const& op) {
     if (!state_.plan.one_layer()) encode(joined, message);
 }
 
-void CopyEffects::pack(Op const& op) {
+void CopyEffects::pack(Op const& op, UserCopies& copies) {
     Packed packed(state_.messages[MessageKey(op)], execution_context_.network->places());
     Plan const& plan = state_.plan;
     if (op.source == Memory::cb_buffer) {
@@ -113,8 +134,10 @@ void CopyEffects::pack(Op const& op) {
         pack_answer(cb_buffer(op), want.mapped(), plan.window_bytes,
                     plan.one_layer() ? AnswerTo::message : AnswerTo::cb_buffer, packed);
     } else if (plan.direction == Direction::write) {
-        pack_own_written(state_.exchanged(), state_.user, state_.window(op), plan.window_bytes,
+        pack_own_written(state_.exchanged(), copies, state_.window(op), plan.window_bytes,
                          plan.granule_bytes, packed);
+        // Messages of equal tags leave in the order of their rounds.
+        if (Error const error = copies.finish()) state_.fail(error);
     } else {
         pack_own_wanted(state_.exchanged(), state_.window(op), plan.window_bytes,
                         plan.granule_bytes, packed.message);
@@ -123,17 +146,17 @@ void CopyEffects::pack(Op const& op) {
 }
 
 /// False where the message is damaged.
-bool CopyEffects::unpack(Op const& op) {
+bool CopyEffects::unpack(Op const& op, UserCopies& copies) {
     MessageKey const key(op);
     if (op.target == Memory::want) {
         auto const want = state_.wants.insert_or_assign(key, state_.messages.take(key)).first;
         return unpack_wanted(want->second, cb_buffer(op));
     }
-    ByteBuffer const& message = state_.messages[key];
+    ByteBuffer& message = state_.messages[key];
     auto const parts = state_.placed.extract(key);
     Bytes const placed = parts.empty() ? 0 : parts.mapped();
     if (op.target == Memory::user) {
-        return unpack_own_answer(state_.exchanged(), state_.user, state_.window(op), message);
+        return unpack_own_answer(state_.exchanged(), copies, state_.window(op), message);
     }
     if (state_.plan.direction == Direction::write) {
         return unpack_written(message, placed, cb_buffer(op), state_.plan.window_bytes);

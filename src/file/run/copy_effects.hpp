@@ -3,6 +3,7 @@
 #pragma once
 #include "file/run/exchange.hpp"
 #include "file/run/execution_context.hpp"
+#include "schedule/schedule_run.hpp"
 
 namespace sluice {
 
@@ -12,15 +13,19 @@ public:
         : execution_context_(execution_context),
           state_(state) {}
 
-    void copy(Op const& op);
+    /// True when it is done; else a device copies.
+    bool start(Op const& op, Effect& effect);
+    /// The same of one that a device makes.
+    bool finish(Op const& op, Effect& effect);
 
 private:
     void copy_claims(Op const& op);
-    void copy_data(Op const& op);
-    void copy_user(Op const& op);
+    void copy_data(Op const& op, UserCopies& copies);
+    void copy_user(Op const& op, UserCopies& copies);
     void tell_work(Op const& op);
-    void pack(Op const& op);
-    bool unpack(Op const& op);
+    void pack(Op const& op, UserCopies& copies);
+    bool unpack(Op const& op, UserCopies& copies);
+    void end(Op const& op, double began);
     [[nodiscard]] CbBuffer cb_buffer(Op const& op) const;
 
     ExecutionContext const& execution_context_;

@@ -13,8 +13,7 @@ bool Effects::start(Op const& op, Effect& effect) {
         notify(op);
         return true;
     case OpKind::copy:
-        copy(op);
-        return true;
+        return copy(op, effect);
     case OpKind::merge:
         merge(op);
         return true;
@@ -41,6 +40,7 @@ bool Effects::start(Op const& op, Effect& effect) {
 
 bool Effects::finish(Op const& op, Effect& effect) {
     if (effect.transfer) return transfers_.finish(op, effect);
+    if (effect.copy) return copies_.finish(op, effect);
     if (!execution_context_.network->finished(effect.message)) return false;
     messages_.finish(op, effect);
     return true;
@@ -108,11 +108,12 @@ void Effects::settle(Op const& op, std::int64_t turn) {
         .store(posted.value.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-void Effects::copy(Op const& op) {
-    if (!is_of_reduction(op)) return copies_.copy(op);
+bool Effects::copy(Op const& op, Effect& effect) {
+    if (!is_of_reduction(op)) return copies_.start(op, effect);
     state_.with_records(op, [&](auto& records) {
         records.copy(op, execution_context_.region, execution_context_.local());
     });
+    return true;
 }
 
 void Effects::merge(Op const& op) {

@@ -34,7 +34,7 @@ private:
     bool await(Op const& op);
     void notify(Op const& op);
     void settle(Op const& op, std::int64_t turn);
-    void copy(Op const& op);
+    bool copy(Op const& op, Effect& effect);
     void merge(Op const& op);
     [[nodiscard]] Counter& counter(Op const& op) const noexcept;
     [[nodiscard]] std::int64_t base(Op const& op) const noexcept;

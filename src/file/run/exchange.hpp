@@ -109,7 +109,7 @@ struct ExchangeState {
     std::int64_t operation = 0;  ///< Number in the operation queue.
     Request request;
     bool independent = false;  ///< It goes straight between user memory and the file.
-    std::byte* user = nullptr;
+    UserMemory user;
     SummaryReduction summaries;  ///< Of the exchange of summaries, later of the agreement.
     std::unique_ptr<WeightsReduction> weights;  ///< In the stage of weights.
     std::unique_ptr<OverlapReduction> overlap;  ///< In the stage of overlap.

@@ -112,22 +112,22 @@ void mark(Request const& request, Window const& window, Coverage coverage) noexc
     }
 }
 
-void place(Request const& request, std::byte const* user, Window const& window,
-           CbBuffer const& cb_buffer, bool marks) noexcept {
+void place(Request const& request, UserCopies& copies, Window const& window,
+           CbBuffer const& cb_buffer, bool marks) {
     for (std::int64_t i = 0; i < window.part_count; ++i) {
         auto const [file, memory, bytes] = part_in(request, window.part(i));
-        copy(file, cb_buffer.data + cb_buffer_shift(request, window, i), memory, user, bytes);
+        copies.add(memory, file, cb_buffer.data + cb_buffer_shift(request, window, i), bytes);
     }
     if (marks) mark(request, window, cb_buffer.coverage);
 }
 
-void take(Request const& request, std::byte* user, Window const& window,
-          CbBuffer const& cb_buffer) noexcept {
+void take(Request const& request, UserCopies& copies, Window const& window,
+          CbBuffer const& cb_buffer) {
     Offset const limit = cb_buffer.limit->load(std::memory_order_relaxed);
     for (std::int64_t i = 0; i < window.part_count; ++i) {
         Span const there = clip(window.part(i), {window.begin, limit});
         auto const [file, memory, bytes] = part_in(request, there);
-        copy(memory, user, file, cb_buffer.data + cb_buffer_shift(request, window, i), bytes);
+        copies.add(memory, file, cb_buffer.data + cb_buffer_shift(request, window, i), bytes);
     }
 }
 
@@ -186,7 +186,7 @@ void pack_own_wanted(Request const& request, Window const& window, Bytes window_
     scratch.coverage().encode(message);
 }
 
-void pack_own_written(Request const& request, std::byte const* user, Window const& window,
+void pack_own_written(Request const& request, UserCopies& copies, Window const& window,
                       Bytes window_bytes, Bytes granule_bytes, Packed& packed) {
     ByteBuffer& message = packed.message;
     Scratch scratch(window_bytes, granule_bytes);
@@ -194,18 +194,22 @@ void pack_own_written(Request const& request, std::byte const* user, Window cons
     message.clear();
     scratch.coverage().encode(message);
     packed.head_bytes = message.size();
+    Bytes all = 0;
+    for (std::int64_t i = 0; i < window.part_count; ++i)
+        all += part_in(request, window.part(i)).bytes;
+    message.resize(message.size() + static_cast<std::size_t>(all));
+    std::byte* to = message.data() + packed.head_bytes;
     for (std::int64_t i = 0; i < window.part_count; ++i) {  // As the coverage orders them.
         auto const [file, memory, bytes] = part_in(request, window.part(i));
-        auto const head = message.size();
-        message.resize(head + static_cast<std::size_t>(bytes));
-        copy({*Layout::contiguous(), 0}, message.data() + head, memory, user, bytes);
+        copies.add(memory, {*Layout::contiguous(), 0}, to, bytes);
+        to += bytes;
     }
     if (packed.places) packed.parts = parts_of(scratch.coverage(), nullptr);
     lay_in_message(packed, Side::sender);
 }
 
-bool unpack_own_answer(Request const& request, std::byte* user, Window const& window,
-                       std::span<std::byte const> message) {
+bool unpack_own_answer(Request const& request, UserCopies& copies, Window const& window,
+                       std::span<std::byte> message) {
     std::int64_t limit = 0;
     if (message.size() < sizeof limit) return false;
     std::memcpy(&limit, message.data(), sizeof limit);
@@ -215,7 +219,7 @@ bool unpack_own_answer(Request const& request, std::byte* user, Window const& wi
         auto const wanted = static_cast<std::size_t>(positions_in(request, part).bytes());
         if (message.size() < wanted) return false;
         auto const there = part_in(request, clip(part, {window.begin, limit}));
-        copy(there.memory, user, {*Layout::contiguous(), 0}, message.data(), there.bytes);
+        copies.add(there.memory, {*Layout::contiguous(), 0}, message.data(), there.bytes);
         message = message.subspan(wanted);
     }
     return true;

@@ -1,13 +1,14 @@
 // These functions move the bytes of an exchange between user memory, collective buffers and
 // messages; every `copy` op ends in one of them. They neither wait nor communicate, and touch only
-// memory that they are given. A message of a write holds a coverage, then the covered bytes. A
-// message that asks for bytes of a read holds a coverage. Its answer holds where the file ends,
-// then the bytes of that coverage. Where the network writes parts of messages to their places, long
+// memory that they are given. What comes from user memory, or goes there, has come or gone when the
+// UserCopies are finished. A message of a write holds a coverage, then the covered bytes. A message
+// that asks for bytes of a read holds a coverage. Its answer holds where the file ends, then the
+// bytes of that coverage. Where the network writes parts of messages to their places, long
 // stretches are such parts, and the message ends before its bytes.
 #pragma once
 #include "base/copy.hpp"
 #include "file/run/shared_region.hpp"
-#include "schedule/port.hpp"
+#include "file/run/user_copies.hpp"
 
 #include <vector>
 
@@ -15,16 +16,16 @@ namespace sluice {
 
 /// The request's bytes that lie in the window, from user memory into the collective buffer;
 /// `marks`: they are marked too, as is needed where the window may have holes.
-void place(Request const& request, std::byte const* user, Window const& window,
-           CbBuffer const& cb_buffer, bool marks) noexcept;
+void place(Request const& request, UserCopies& copies, Window const& window,
+           CbBuffer const& cb_buffer, bool marks);
 
 /// Marks the request's bytes that lie in the window.
 void mark(Request const& request, Window const& window, Coverage coverage) noexcept;
 
 /// The request's bytes that lie in the window and before the collective buffer's limit, into user
 /// memory.
-void take(Request const& request, std::byte* user, Window const& window,
-          CbBuffer const& cb_buffer) noexcept;
+void take(Request const& request, UserCopies& copies, Window const& window,
+          CbBuffer const& cb_buffer);
 
 /// Parts are this long on average at least: a write of its own costs as much as copies of so many
 /// bytes.
@@ -58,7 +59,7 @@ void pack_answer(CbBuffer const& cb_buffer, std::span<std::byte const> wanted, B
                  AnswerTo to, Packed& packed);
 
 /// The same messages straight from user memory: a write's data, and what a read wants.
-void pack_own_written(Request const& request, std::byte const* user, Window const& window,
+void pack_own_written(Request const& request, UserCopies& copies, Window const& window,
                       Bytes window_bytes, Bytes granule_bytes, Packed& packed);
 void pack_own_wanted(Request const& request, Window const& window, Bytes window_bytes,
                      Bytes granule_bytes, ByteBuffer& message);
@@ -70,7 +71,7 @@ bool unpack_written(std::span<std::byte const> message, Bytes placed, CbBuffer c
 bool unpack_wanted(std::span<std::byte const> message, CbBuffer const& cb_buffer);
 bool unpack_answer(std::span<std::byte const> message, Bytes placed, CbBuffer const& cb_buffer);
 /// An answer straight into user memory.
-bool unpack_own_answer(Request const& request, std::byte* user, Window const& window,
-                       std::span<std::byte const> message);
+bool unpack_own_answer(Request const& request, UserCopies& copies, Window const& window,
+                       std::span<std::byte> message);
 
 }  // namespace sluice

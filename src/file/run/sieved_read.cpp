@@ -17,7 +17,7 @@ bool sieving_pays(Request const& request, Bytes gap_bytes) noexcept {
     return pieces > 1 && span_of(request).bytes() / pieces <= gap_bytes;
 }
 
-void read_sieved(Request const& request, std::byte* user, Storage& storage,
+void read_sieved(Request const& request, UserMemory user, Storage& storage,
                  UserTransfer& transfer) {
     Span const all = span_of(request);
     auto const size = static_cast<std::size_t>(std::min(window_bytes_most, all.bytes()));
@@ -31,7 +31,10 @@ void read_sieved(Request const& request, std::byte* user, Storage& storage,
         if (whole.error) return;
         transfer.end_of_file = whole.end_of_file;
         std::atomic<std::int64_t> limit{whole.end_of_file};
-        take(request, user, window, {memory.get(), Coverage({}, 1, span.bytes()), &limit});
+        UserCopies copies(user, Direction::read);
+        take(request, copies, window, {memory.get(), Coverage({}, 1, span.bytes()), &limit});
+        transfer.fail(copies.finish());
+        if (transfer.error) return;
         at = span.end;
     }
 }

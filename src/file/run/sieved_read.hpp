@@ -12,6 +12,6 @@ namespace sluice {
 
 /// Reads the request in the calling thread; blocks. `transfer` is the request's own: it gets the
 /// error, and where the file ends.
-void read_sieved(Request const& request, std::byte* user, Storage& storage, UserTransfer& transfer);
+void read_sieved(Request const& request, UserMemory user, Storage& storage, UserTransfer& transfer);
 
 }  // namespace sluice

@@ -61,7 +61,7 @@ std::optional<Segment> WholeTransfer::next() {
     return std::nullopt;
 }
 
-UserTransfer::UserTransfer(Request const& request, std::byte* user, Bytes gap_bytes)
+UserTransfer::UserTransfer(Request const& request, UserMemory user, Bytes gap_bytes)
     : Transfer(request.direction),
       request_(request),
       file_(or_contiguous(*request.view.filetype), request.position),
@@ -79,14 +79,49 @@ UserTransfer::UserTransfer(Request const& request, std::byte* user, Bytes gap_by
 
 std::optional<Segment> UserTransfer::next() {
     if (left_ <= 0) return std::nullopt;
+    if (user_.device) return next_staged();
     if (auto const skipped = gap()) return skipped;
-    Offset const in_file = file_.offset(), in_memory = memory_.offset();
-    Bytes const length = std::min({file_.piece_left(), memory_.piece_left(), left_});
+    auto const segment = piece(memory_.piece_left(), user_.data + memory_.offset());
+    memory_.advance_in_piece(segment->length);
+    return segment;
+}
+
+/// The next piece of the file, of which so many bytes at most lie together in memory.
+std::optional<Segment> UserTransfer::piece(Bytes most, std::byte* memory) {
+    Offset const in_file = displacement_ + file_.offset();
+    Bytes const length = std::min({file_.piece_left(), most, left_});
     file_.advance_in_piece(length);
-    memory_.advance_in_piece(length);
     left_ -= length;
-    at_ = displacement_ + in_file + length;
-    return Segment{displacement_ + in_file, user_ + in_memory, length};
+    at_ = in_file + length;
+    return Segment{in_file, memory, length};
+}
+
+std::optional<Segment> UserTransfer::next_staged() {
+    if (!staged_) {
+        staged_.emplace(user_, or_contiguous(*request_.memory), direction, left_,
+                        !request_.view.filetype->is_ascending());
+        left_in_part_ = staged_->begin_part();
+        if (left_in_part_ == 0) fail(staged_->finish());
+    }
+    if (left_in_part_ == 0) return std::nullopt;
+    if (auto const skipped = gap()) return skipped;
+    Bytes const in_part = request_.bytes - left_ - staged_->begin();
+    auto const segment = piece(left_in_part_, staged_->window() + in_part);
+    left_in_part_ -= segment->length;
+    return segment;
+}
+
+/// Behind the end of the file nothing was read.
+bool UserTransfer::next_part() {
+    if (!staged_) return false;
+    bool const ends = end_of_file < endless && request_.view.filetype->is_ascending();
+    if (direction == Direction::read && !error) {
+        Bytes const read = ends ? bytes_before(request_, end_of_file) : request_.bytes - left_;
+        staged_->end_part(std::max<Bytes>(read - staged_->begin(), 0));
+    }
+    left_in_part_ = error || left_ == 0 || ends ? 0 : staged_->begin_part();
+    if (left_in_part_ == 0) fail(staged_->finish());
+    return left_in_part_ > 0;
 }
 
 /// What lies before the next piece, if it is to be read along.

@@ -2,7 +2,7 @@
 // buffer, a whole window, or a request's bytes straight from or to user memory.
 #pragma once
 #include "file/run/movement.hpp"
-#include "schedule/port.hpp"
+#include "file/run/staged_windows.hpp"
 
 namespace sluice {
 
@@ -38,22 +38,29 @@ private:
 };
 
 /// A request's bytes, piece by piece, between user memory and the file. When reading, small gaps
-/// can be read along, to nowhere: data sieving, in the system's own scattering reads.
+/// can be read along, to nowhere: data sieving, in the system's own scattering reads. The bytes of
+/// a device go in parts, through windows of host memory.
 class UserTransfer final : public Transfer {
 public:
-    UserTransfer(Request const& request, std::byte* user, Bytes gap_bytes = 0);
+    UserTransfer(Request const& request, UserMemory user, Bytes gap_bytes = 0);
     std::optional<Segment> next() override;
+    bool next_part() override;
+    [[nodiscard]] bool has_parts() const noexcept override { return user_.device != nullptr; }
 
     /// Bytes of the request that were transferred; valid once done. Gaps do not count.
     [[nodiscard]] Bytes wanted_bytes() const noexcept;
 
 private:
     std::optional<Segment> gap();
+    std::optional<Segment> piece(Bytes most, std::byte* memory);
+    std::optional<Segment> next_staged();
 
     Request const& request_;
     Cursor file_, memory_;
     Offset displacement_;
-    std::byte* user_;
+    UserMemory user_;
+    std::optional<StagedWindows> staged_;  ///< Of memory on a device, once it has begun.
+    Bytes left_in_part_ = 0;               ///< The same.
     Bytes left_;
     Bytes gap_bytes_;
     Offset at_ = 0;                      ///< In the file, behind the last segment.

@@ -1,8 +1,8 @@
 // When a write may be delayed, and how independent ones are. See write_behind.hpp.
 #include "mpi/behind/write_behind.hpp"
 
-#include "base/copy.hpp"
 #include "file/plan/overlap.hpp"
+#include "file/run/user_copies.hpp"
 #include "mpi/behind/keepers.hpp"
 #include "mpi/behind/rank_journal.hpp"
 #include "mpi/errors.hpp"
@@ -35,8 +35,8 @@ std::shared_ptr<void> hold_mark(std::shared_ptr<UnfinishedMarks> const& marks, S
 /// the error. Of memory with holes it is not known which pages the program means.
 bool is_readable(Call const& call) noexcept {
     Request const& request = call.request;
-    return request.bytes == 0 || !request.memory->is_contiguous() ||
-           can_be_read(call.user, static_cast<std::size_t>(request.bytes));
+    return request.bytes == 0 || call.user.device || !request.memory->is_contiguous() ||
+           can_be_read(call.user.data, static_cast<std::size_t>(request.bytes));
 }
 
 }  // namespace
@@ -85,11 +85,12 @@ std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& reque
             ask_for_checkpoint();
             return std::nullopt;
         }
-        return Memory{entry->data(), entry, entry.get()};
+        return Memory{entry->data(), entry, entry->all(), entry.get()};
     }
-    auto part = memory_of_writes(file_.rules.node_bytes)->take(request.bytes);
+    auto const& memory = memory_of_writes(file_.rules.node_bytes);
+    auto part = memory->take(request.bytes);
     if (!part) return std::nullopt;
-    return Memory{part->data, std::move(part->hold)};
+    return Memory{part->data, std::move(part->hold), memory->all()};
 }
 
 /// Nothing where there will never be room.
@@ -199,8 +200,10 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, bool collective) {
     if (!hold(mark_of(call.request, collective), kept->mark)) return nullptr;
     if (bytes > 0) {  // Memory of nothing has no places.
         TracedCopy const traced(bytes);
-        copy(Cursor(*Layout::contiguous(), 0), memory->data, Cursor(*call.request.memory, 0),
-             call.user, bytes);
+        // Where a device fails the call meets the same by itself.
+        if (copy_user(call.user, Direction::write, *call.request.memory, memory->data, bytes,
+                      memory->all))
+            return nullptr;
     }
     if (!secure(*memory, *kept)) return nullptr;
     kept->memory = std::move(memory->hold);

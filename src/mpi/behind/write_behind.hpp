@@ -83,6 +83,7 @@ private:
     struct Memory {
         std::byte* data = nullptr;
         std::shared_ptr<void> hold;
+        std::span<std::byte> all = {};    ///< What the memory of all writes lies in.
         Journal::Entry* entry = nullptr;  ///< Null: there is no journal.
     };
     [[nodiscard]] std::optional<Memory> take_memory(Request const& request, bool collective);

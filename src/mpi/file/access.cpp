@@ -163,8 +163,11 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
     if (may_lead_on && file->ahead.on()) {
         access.leads_on_ = true;
         bool const fits = call.status == Status::ok && !converts;
-        access.operation_ = file->ahead.take(*file, call, fits);
+        Error error;
+        access.operation_ = file->ahead.take(*file, call, fits, error);
         if (access.operation_) {
+            file->log(describe(arguments.direction), error);
+            access.unpacked_ = error.status;
             access.taken_ = call.request.bytes;
             return access;
         }

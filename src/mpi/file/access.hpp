@@ -91,7 +91,7 @@ private:
     std::unique_ptr<ConversionBuffer>
         conversion_buffer_;  ///< Often none: most bytes need no conversion.
     bool finished_ = false;
-    Status unpacked_ = Status::ok;  ///< Of what was read, into the program's memory.
+    Status unpacked_ = Status::ok;  ///< Of the last copy of what was read, to the program's memory.
     /// The file accounts for it when it ends, and this rank's part of it is done for the program.
     bool left_behind_ = false;
     /// Bytes of a write that was delayed, or of a read that was made ahead; -1: of neither.

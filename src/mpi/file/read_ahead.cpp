@@ -2,8 +2,8 @@
 // read_ahead.hpp.
 #include "mpi/file/read_ahead.hpp"
 
-#include "base/copy.hpp"
 #include "file/plan/overlap.hpp"
+#include "file/run/user_copies.hpp"
 #include "mpi/file/file.hpp"
 
 #include <sys/stat.h>
@@ -118,7 +118,7 @@ void ReadAhead::forget_ended() {
                   [](Prepared const& prepared) { return prepared.operation->complete(); });
 }
 
-std::shared_ptr<Operation> ReadAhead::take(File& file, Call& call, bool fits) {
+std::shared_ptr<Operation> ReadAhead::take(File& file, Call& call, bool fits, Error& error) {
     forget_ended();
     sequence_.add(call.request);
     int const mine = fits ? count_foretold() : 0;
@@ -139,8 +139,8 @@ std::shared_ptr<Operation> ReadAhead::take(File& file, Call& call, bool fits) {
     Prepared const prepared = std::move(prepared_.front());
     prepared_.pop_front();
     if (call.request.bytes > 0)
-        copy(Cursor(*call.request.memory, 0), call.user, Cursor(*Layout::contiguous(), 0),
-             prepared.memory.data, call.request.bytes);
+        error = copy_user(call.user, Direction::read, *call.request.memory, prepared.memory.data,
+                           call.request.bytes, memory_of_reads(node_bytes_)->all());
     return prepared.operation;
 }
 

@@ -33,8 +33,8 @@ public:
     /// A blocking collective read: where all ranks have read just these bytes ahead, copies them to
     /// the program's memory and returns the operation that read them; null where the call has to
     /// read, and to tell the other ranks what follows. `fits`: this rank's arguments are right and
-    /// its bytes need no conversion. Collective, blocks.
-    [[nodiscard]] std::shared_ptr<Operation> take(File& file, Call& call, bool fits);
+    /// its bytes need no conversion. `error`: why this rank's copy failed. Collective, blocks.
+    [[nodiscard]] std::shared_ptr<Operation> take(File& file, Call& call, bool fits, Error& error);
     /// After a blocking collective read, whose summary of all ranks this is: begins to read ahead.
     /// `was_ahead`: take() found it. Collective; returns at once.
     void prepare(File& file, Summary const& all, bool was_ahead);
