@@ -36,20 +36,21 @@ REACH = {
     "src/transport": (*_SYSTEM, "transport/"),
     "src/storage": _STORAGE,
     "src/behind": (*_SYSTEM, "behind/"),
+    "src/gpu": (*_SYSTEM, "gpu/"),
     "src/file/plan": (*_SCHEDULE, "settings/", "file/plan/"),
     "src/file/run": _FILE,
     "src/collective": (*_SCHEDULE, "collective/"),
     "simulate/proof": (*_SCHEDULE, "collective/", "simulate/proof/"),
     "simulate": (*_STORAGE, "file/", "collective/", "device/model/", "simulate/"),
-    "src/mpi/collective": (*_SYSTEM, "collective/", "transport/", "sluice/", "mpi/attribute.hpp",
-                           "mpi/collective/", "mpi/communicator/", "mpi/datatype/",
-                           "mpi/errors.hpp", "mpi/guard.hpp", "mpi/pmpi.hpp", "mpi/progress/",
-                           "mpi/ranks.hpp", "mpi/requests/", "mpi/start/"),
+    "src/mpi/collective": (*_SYSTEM, "collective/", "gpu/", "transport/", "sluice/",
+                           "mpi/attribute.hpp", "mpi/collective/", "mpi/communicator/",
+                           "mpi/datatype/", "mpi/errors.hpp", "mpi/guard.hpp", "mpi/pmpi.hpp",
+                           "mpi/progress/", "mpi/ranks.hpp", "mpi/requests/", "mpi/start/"),
     "src/mpi/communicator": (*_STORAGE, "file/", "transport/", "mpi/attribute.hpp",
                              "mpi/communicator/", "mpi/pmpi.hpp", "mpi/progress/",
                              "mpi/ranks.hpp"),
     "src/mpi": (*_STORAGE, "file/", "collective/", "transport/", "device/model/", "behind/",
-                "mpi/", "sluice/"),
+                "gpu/", "mpi/", "sluice/"),
     "device/model": (*_STORAGE, "device/model/"),
     "bench/patterns": (*_BASE, "bench/patterns/"),
 }
@@ -122,7 +123,8 @@ def blank(text, pattern):
 
 def without_comments(text):
     """Comments, strings and characters blanked; digit separators (1'000) are no characters."""
-    return blank(text, r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'')
+    return blank(text, r'R"\(.*?\)"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"'
+                       r'|(?<!\w)\'(?:\\.|[^\'\\\n])+\'')
 
 
 def check_text(path, text):

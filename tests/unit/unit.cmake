@@ -64,7 +64,7 @@ function(sluice_unit_program_of text variable)
     set(program pure)
     if(text MATCHES "include \"(tools|bench|simulate|study/nvm|device/fuse)/")
         set(program simulated)
-    elseif(text MATCHES "include \"(system|transport|storage|behind|device)/|std::j?thread")
+    elseif(text MATCHES "include \"(system|transport|storage|behind|gpu|device)/|std::j?thread")
         set(program system)
     elseif(text MATCHES "include \"sanitizers.hpp")
         set(program simulated)  # The one that is built without sanitizers as well.

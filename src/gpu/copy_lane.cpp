@@ -1,0 +1,154 @@
+// How copies are given to the driver, and how their ends are found. See copy_lane.hpp.
+#include "gpu/copy_lane.hpp"
+
+#include "gpu/copy_calls.hpp"
+#include "system/library_thread.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace sluice {
+
+static_assert(std::is_trivially_copyable_v<Rows>, "tables of rows are copied as bytes");
+
+CopyLane::CopyLane(GpuDriver& driver, GpuContext context, HostMemory& memory, Direction way,
+                   std::function<void()> ring)
+    : driver_(driver),
+      context_(context),
+      memory_(memory),
+      way_(way),
+      ring_(std::move(ring)),
+      events_(driver, context) {}
+
+CopyLane::~CopyLane() {
+    stop();
+    if (watcher_.joinable()) watcher_.join();
+    if (stream_) driver_.destroy_stream(context_, stream_);
+}
+
+void CopyLane::stop() {
+    std::lock_guard const lock(mutex_);
+    stopping_ = true;
+    wake_.notify_all();
+}
+
+std::unique_ptr<DeviceCopy> CopyLane::start(std::vector<Rows> rows) {
+    Copies entry{std::make_shared<CopyState>(events_)};
+    auto copy = std::make_unique<LaneCopy>(entry.front());
+    try {
+        begin(entry, std::move(rows));
+    } catch (std::bad_alloc const&) {  // Nothing was given to the stream.
+        entry.front()->fail(Error{.status = Status::no_memory});
+        entry.front()->finish({});
+    }
+    if (!entry.empty()) ring_();
+    return copy;
+}
+
+/// Leaves the entry where its copy has ended already.
+void CopyLane::begin(Copies& entry, std::vector<Rows> rows) {
+    CopyState& copy = *entry.front();
+    std::lock_guard const lock(issuing_);
+    GpuResult result = prepare(copy);
+    if (!result.failed()) {
+        issue(copy, std::move(rows));
+        result = hand_over(entry);
+    }
+    if (!entry.empty()) copy.finish(result);
+}
+
+/// Nothing was given to the stream before.
+GpuResult CopyLane::prepare(CopyState& copy) {
+    if (!stream_) {
+        GpuResult const result = driver_.make_stream(context_, stream_);
+        if (result.failed()) return result;
+    }
+    if (!watcher_.joinable()) watcher_ = library_thread_if_any("sluice-gpu", [this] { watch(); });
+    return copy.take_event();
+}
+
+/// What fails in the midst is told at the end of what began before, which reaches the same memory.
+/// A copy that is to wait for the program's work on the device waits here first.
+void CopyLane::issue(CopyState& copy, std::vector<Rows> rows) noexcept {
+    try {
+        GpuResult const result = issue_all(copy, std::move(rows));
+        if (result.failed()) copy.fail(result);
+    } catch (std::bad_alloc const&) {
+        copy.fail(Error{.status = Status::no_memory});
+    }
+}
+
+GpuResult CopyLane::issue_all(CopyState& copy, std::vector<Rows> rows) {
+    auto const held = memory_.held();
+    DividedRows divided = divide_rows(way_, std::move(rows), *held);
+    if (!divided.by_kernel.empty() && driver_.has_row_kernel(context_)) {
+        GpuResult const result = issue_kernels(copy, divided.by_kernel);
+        if (result.failed()) return result;
+    }
+    GpuResult const result = issue_calls(divided.by_call, *held);
+    return result.failed() ? result : issue_calls(divided.by_kernel, *held);
+}
+
+GpuResult CopyLane::issue_calls(std::vector<Rows> const& rows, HeldRanges const& held) {
+    GpuResult result;
+    auto const issue_one = [&](Rows const& call) {
+        result = driver_.copy(context_, stream_, way_, call);
+        return !result.failed();
+    };
+    for (Rows const& row : rows) {
+        if (!for_each_call(way_, row, held, issue_one)) break;
+    }
+    return result;
+}
+
+/// Leaves the rows for which there is no memory that the device reads them from.
+GpuResult CopyLane::issue_kernels(CopyState& copy, std::vector<Rows>& rows) {
+    constexpr auto most = static_cast<std::size_t>(HostMemory::window_bytes) / sizeof(Rows);
+    while (!rows.empty()) {
+        auto table = memory_.take_window(context_);
+        if (!table) return {};
+        std::size_t const now = std::min(rows.size(), most);
+        auto const first = rows.end() - static_cast<std::ptrdiff_t>(now);
+        std::memcpy(table.get(), &*first, now * sizeof(Rows));
+        std::span const shown(reinterpret_cast<Rows const*>(table.get()), now);
+        copy.keep(std::move(table));
+        GpuResult const result = driver_.copy_rows(context_, stream_, shown);
+        if (result.failed()) return result;
+        rows.erase(first, rows.end());
+    }
+    return {};
+}
+
+/// Gives the entry to the thread, which will find its end, but where it has ended.
+GpuResult CopyLane::hand_over(Copies& entry) {
+    GpuEvent const event = entry.front()->event();
+    GpuResult const result = driver_.record(context_, stream_, event);
+    if (result.failed()) return result;
+    if (!watcher_.joinable()) return driver_.synchronize(context_, event);
+    std::lock_guard const lock(mutex_);
+    under_way_.splice(under_way_.end(), entry);
+    wake_.notify_one();
+    return {};
+}
+
+void CopyLane::watch() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        wake_.wait(lock, [this] { return stopping_ || !under_way_.empty(); });
+        if (under_way_.empty()) return;
+        Copies first;
+        first.splice(first.begin(), under_way_, under_way_.begin());
+        lock.unlock();
+        CopyState& copy = *first.front();
+        copy.finish(driver_.synchronize(context_, copy.event()));
+        first.clear();
+        ring_();
+        lock.lock();
+    }
+}
+
+}  // namespace sluice
