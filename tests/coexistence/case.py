@@ -18,7 +18,6 @@ class Case:
     ranks: int = 3
     fails: bool | None = False  # None: whether it does depends on who ends first
     defines: tuple = ()  # further options of the compiler
-    library: str = ""  # a source: {library} in `words`
     called: str = ""  # the program that they make; nothing: after program and options
 
 

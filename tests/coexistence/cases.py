@@ -158,16 +158,6 @@ def cases_of_files(mpi):
         Case("hint sluice=disable", "files.c", [BY_MPI], "{program} {path} {path} sluice disable"),
         Case("SLUICE=off", "files.c", [BY_MPI], preload=("sluice",), settings={"SLUICE": "off"}),
         Case("SLUICE=off, sluice run", "files.c", [BY_MPI], settings={"SLUICE": "off"}),
-        Case("device memory on one rank", "device.c", ["device: the driver was asked"]),
-        Case("device memory that takes no bytes", "device.c", ["device: failures were told"],
-             defines=("-DUNPACK_FAILS",)),
-        Case("device memory of which the MPI knows nothing", "gpu.c",
-             ["gpu: refused", "the buffer lies on a GPU, and this MPI copies nothing from there"],
-             'sh -c "mkdir {path}.$$; cp {library} {path}.$$/libcuda.so.1; '
-             'exec {program} {path} {path}.$$/libcuda.so.1"', library="driver.c",
-             settings={"SLUICE": "all"}),
-        Case("device memory on one rank of two nodes", "device.c", ["device: the driver was asked"],
-             settings={"SLUICE_TEST": "ranks_per_node=2"}),
     ]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs small programs under Sluice together with what else is found in real jobs: other preloaded
-tools, child processes, drivers' names, device memory, all thread levels, sessions.
+tools, child processes, drivers' names, all thread levels, sessions.
 
 Each case is one start of mpiexec: it must end in time with the expected exit code and lines, and
 leave no process behind. Exit code 1 if one failed.
@@ -41,12 +41,11 @@ def words_of(mpi, case, path):
     libraries = [library(mpi, name) for name in case.preload if name != "run"]
     program = compiled(mpi, HERE / case.program, options=("-rdynamic", *case.defines),
                        name=case.called or "".join([Path(case.program).stem, *case.defines]))
-    loaded = case.library and library(mpi, case.library)
     run = [runner.BUILD / mpi / "bin" / "sluice", "run"] if "run" in case.preload else []
     preload = [f"LD_PRELOAD={':'.join(map(str, libraries))}"] if libraries else []
     return [str(word) for word in (
         runner.BUILD / "env" / mpi / "bin" / "mpiexec", "-n", case.ranks, "env", *preload, *run,
-        *split(case.words.format(program=program, path=path, library=loaded,
+        *split(case.words.format(program=program, path=path,
                                  mpiexec=runner.BUILD / "env" / mpi / "bin" / "mpiexec",
                                  sluice=runner.BUILD / mpi / "bin" / "sluice")))]
 

@@ -1,10 +1,10 @@
 // How arguments become streams of blocks. See collective_arguments.hpp.
 #include "mpi/collective/collective_arguments.hpp"
 
+#include "gpu/gpus.hpp"
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/named_types.hpp"
-#include "system/device_memory.hpp"
 
 #include <numeric>
 #include <optional>
@@ -338,7 +338,7 @@ Captured capture(CollectiveArguments const& arguments, Communicator const& commu
     Captured captured =
         BlockCapture(arguments, communicator, own, self, ranks, call, buffers).run();
     captured.is_left_to_mpi |=
-        is_device_memory(arguments.send.memory) || is_device_memory(arguments.receive.memory);
+        device_of(arguments.send.memory) || device_of(arguments.receive.memory);
     return captured;
 }
 

@@ -4,24 +4,34 @@
 
 #include "file/plan/overlap.hpp"
 #include "file/run/sieved_read.hpp"
+#include "gpu/gpus.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/file/started_access.hpp"
 #include "mpi/requests/requests.hpp"
-#include "system/device_memory.hpp"
 
 namespace sluice {
 namespace {
 
 Error refusal(Status status, char const* why) noexcept { return {.status = status, .what = why}; }
 
-/// Of MPI_BOTTOM the datatype has the address.
-bool lies_on_device(AccessArguments const& a) {
-    if (a.buffer || a.type == MPI_DATATYPE_NULL) return is_device_memory(a.buffer);
+/// The end of a copy wakes who waits for it.
+void ring_by_copies() {
+    static std::once_flag once;
+    std::call_once(once, [] { ring_by([] { Progress::instance().ring(); }); });
+}
+
+/// Where the bytes of a call lie; the datatype is right. A buffer is one allocation; of MPI_BOTTOM
+/// the datatype has addresses, which may lie in several memories.
+UserMemory memory_of(AccessArguments const& a) {
+    auto* const buffer = static_cast<std::byte*>(a.buffer);
+    if (!has_gpu_driver()) return buffer;
+    ring_by_copies();
+    if (a.buffer == MPI_BOTTOM) return {buffer, &mixed_memory()};
     MPI_Count begin = 0, extent = 0;
     PMPI_Type_get_true_extent_x(a.type, &begin, &extent);
-    return begin != 0 && is_device_memory(reinterpret_cast<void const*>(begin));
+    return {buffer, device_of(buffer + begin)};
 }
 
 Error check(File const& file, FileView const& view, AccessArguments const& a) {
@@ -48,15 +58,11 @@ Error check(File const& file, FileView const& view, AccessArguments const& a) {
         return refusal(Status::argument, "the bytes are not a multiple of the view's etype");
     if (bytes > 0 && view.filetype->tile_bytes() == 0)
         return refusal(Status::argument, "the view's filetype has no bytes");
-    if (bytes > 0 && lies_on_device(a) && !mpi_copies_device_memory())
-        return refusal(Status::buffer,
-                       "the buffer lies on a GPU, and this MPI copies nothing from there: copy it "
-                       "to memory of the host first");
     return {};
 }
 
-bool needs_conversion(FileView const& view, AccessArguments const& a) {
-    return view.representation != Representation::native || lies_on_device(a);
+bool needs_conversion(FileView const& view) {
+    return view.representation != Representation::native;
 }
 
 /// The call as it is without bytes: the rank takes part, and tells why it brings nothing.
@@ -82,28 +88,28 @@ Status take_layout(MPI_Datatype type, Call& call) {
 }
 
 /// Describes the call's memory: the program's own, or an image of it.
-Status describe_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
-                       std::unique_ptr<ConversionBuffer>& conversion_buffer) {
-    call.user = static_cast<std::byte*>(a.buffer);
-    if (needs_conversion(view, a)) {
-        conversion_buffer = std::make_unique<ConversionBuffer>(ConversionSource{
-            a.buffer, a.count, a.type, view.representation, file.team->communicator});
+Error describe_memory(FileView const& view, AccessArguments const& a, Call& call,
+                      std::unique_ptr<ConversionBuffer>& conversion_buffer) {
+    call.user = a.count > 0 ? memory_of(a) : UserMemory();
+    if (needs_conversion(view)) {
+        conversion_buffer =
+            std::make_unique<ConversionBuffer>(ConversionSource{call.user, a.count, a.type});
         call.user = conversion_buffer->data();
         call.request.bytes = conversion_buffer->bytes();
-        return a.direction == Direction::write ? conversion_buffer->pack() : Status::ok;
+        return a.direction == Direction::write ? conversion_buffer->pack() : Error();
     }
     call.request.bytes = a.count * size_of(a.type);
-    return take_layout(a.type, call);
+    return {.status = take_layout(a.type, call)};
 }
 
 /// Where there is no memory for it the rank takes part without bytes: the others wait for it.
-Status prepare_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
-                      std::unique_ptr<ConversionBuffer>& conversion_buffer) {
+Error prepare_memory(FileView const& view, AccessArguments const& a, Call& call,
+                     std::unique_ptr<ConversionBuffer>& conversion_buffer) {
     try {
-        return describe_memory(file, view, a, call, conversion_buffer);
+        return describe_memory(view, a, call, conversion_buffer);
     } catch (std::bad_alloc const&) {
         conversion_buffer.reset();
-        return Status::no_memory;
+        return {.status = Status::no_memory};
     }
 }
 
@@ -116,7 +122,7 @@ Call make_call(File const& file, FileView const& view, AccessArguments const& a,
     call.request.view = view;
     call.request.atomic = file.atomic;
     Error error = check(file, view, a);
-    if (!error) error.status = prepare_memory(file, view, a, call, conversion_buffer);
+    if (!error) error = prepare_memory(view, a, call, conversion_buffer);
     bool const in_order = a.from == From::shared_in_order;
     if (!error && !in_order) error.status = take_position(file, a.from, a.offset, call.request);
     file.log(describe(a.direction), error);
@@ -185,7 +191,7 @@ Prepared Access::prepare(File const& file, AccessArguments const& arguments) {
     Prepared prepared;
     prepared.arguments = arguments;
     prepared.view = file.view;
-    prepared.converts = needs_conversion(file.view, arguments);
+    prepared.converts = needs_conversion(file.view);
     if (prepared.converts) {  // Not now: the image is of the memory as it is at each start.
         prepared.call.status = check(file, file.view, arguments).status;
         return prepared;
@@ -289,11 +295,13 @@ void Access::wait_for_own_part() {
 /// Where memory is short it can be called again.
 void Access::finish() {
     if (finished_) return;
-    bool const reads = direction == Direction::read;
-    if (conversion_buffer_ && reads && status() == Status::ok)
-        unpacked_ = conversion_buffer_->unpack(moved());
+    bool const unpacks = conversion_buffer_ && direction == Direction::read;
+    if (unpacks && status() == Status::ok) {
+        Error const error = conversion_buffer_->unpack(moved());
+        unpacked_ = error.status;
+        file->log(describe(direction), error);
+    }
     finished_ = true;
-    file->log(describe(direction), {.status = unpacked_});
     if (independent_ && independent_->moves) {
         file->log(std::string("independent ") + describe(direction), independent_->transfer.error);
     }
