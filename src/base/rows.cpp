@@ -46,8 +46,7 @@ public:
     void matching(Pieces const& t, Pieces const& s) {
         if (t.is_run() && s.is_run())
             return add({t.offset, s.offset, t.length, t.count, t.stride, s.stride});
-        for (std::int64_t i = 0; i < t.count; ++i)
-            add({t.offset_of(i), s.offset_of(i), t.length});
+        for (std::int64_t i = 0; i < t.count; ++i) add({t.offset_of(i), s.offset_of(i), t.length});
     }
     void scatter(Pieces const& t, Offset source) {
         if (t.is_run()) return add({t.offset, source, t.length, t.count, t.stride, t.length});
@@ -69,8 +68,7 @@ private:
         next.target += to_;
         next.source += from_;
         if (next.count == 1) next.target_stride = next.source_stride = 0;
-        bool const dense =
-            next.target_stride == next.length && next.source_stride == next.length;
+        bool const dense = next.target_stride == next.length && next.source_stride == next.length;
         if (dense) next = {next.target, next.source, next.bytes()};
         if (rows_.empty() || !join(rows_.back(), next)) rows_.push_back(next);
     }

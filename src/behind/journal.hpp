@@ -46,9 +46,7 @@ public:
 
         [[nodiscard]] std::byte* data() const noexcept { return at_ + head_bytes_; }
         /// The memory that the data of all entries lies in.
-        [[nodiscard]] std::span<std::byte> all() const noexcept {
-            return journal_->memory_->all();
-        }
+        [[nodiscard]] std::span<std::byte> all() const noexcept { return journal_->memory_->all(); }
         /// The data is there. The write may be acknowledged where this returns no error. Blocks
         /// on the device of a durable journal.
         [[nodiscard]] Error commit();

@@ -29,9 +29,7 @@ UserMemory memory_of(AccessArguments const& a) {
     if (!has_gpu_driver()) return buffer;
     ring_by_copies();
     if (a.buffer == MPI_BOTTOM) return {buffer, &mixed_memory()};
-    MPI_Count begin = 0, extent = 0;
-    PMPI_Type_get_true_extent_x(a.type, &begin, &extent);
-    return {buffer, device_of(buffer + begin)};
+    return {buffer, device_of_buffer(a)};
 }
 
 Error check(File const& file, FileView const& view, AccessArguments const& a) {
@@ -152,6 +150,13 @@ void prepare_for(File& file, Request const& request, bool collective) {
 }
 
 }  // namespace
+
+Device* device_of_buffer(AccessArguments const& arguments) {
+    if (!has_gpu_driver() || arguments.count == 0) return nullptr;
+    MPI_Count begin = 0, extent = 0;
+    PMPI_Type_get_true_extent_x(arguments.type, &begin, &extent);
+    return device_of(static_cast<std::byte*>(arguments.buffer) + begin);
+}
 
 Access Access::collective(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                           Form form) {

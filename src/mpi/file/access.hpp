@@ -28,6 +28,10 @@ struct AccessArguments {
     char const* function = nullptr;  ///< Its name, where all ranks call it; for people.
 };
 
+/// The device on which the first byte of the call's memory lies; null: it is the host's. The
+/// datatype must be right. Local.
+[[nodiscard]] Device* device_of_buffer(AccessArguments const& arguments);
+
 /// A collective access with all that it needs captured, to be begun any number of times.
 struct Prepared {
     AccessArguments arguments{};

@@ -6,10 +6,13 @@
 #include "mpi/errors.hpp"
 #include "mpi/events/calls.hpp"
 #include "mpi/events/traced_call.hpp"
+#include "mpi/file/access.hpp"
 #include "mpi/file/pass_on.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
+
+#include <dlfcn.h>
 
 namespace {
 
@@ -24,39 +27,70 @@ using OpenFile = std::shared_ptr<sluice::File>;
 /// change between the two: MPI_File_set_view sets both to zero.
 bool has_pointer(OpenFile const& file) { return file && file->served() && file->shared_pointer(); }
 
+/// A function that only some MPIs have.
+template <class Function> Function* find_extension(char const* name) noexcept {
+    return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+}
+
+/// Whether the MPI says so.
+bool mpi_reaches_devices() noexcept {
+    constexpr int kinds = 3;  // MPIX_GPU_SUPPORT_CUDA, _ZE and _HIP.
+    auto* const of_mpich = find_extension<int(int, int*)>("MPIX_GPU_query_support");
+    for (int kind = 0; of_mpich && kind < kinds; ++kind) {
+        int is_supported = 0;
+        if (of_mpich(kind, &is_supported) == MPI_SUCCESS && is_supported) return true;
+    }
+    auto* const cuda = find_extension<int()>("MPIX_Query_cuda_support");
+    auto* const rocm = find_extension<int()>("MPIX_Query_rocm_support");
+    return (cuda && cuda() == 1) || (rocm && rocm() == 1);
+}
+
+/// Where neither the library nor the MPI reaches the memory.
+bool is_out_of_reach(sluice::File const& file, AccessArguments const& a) {
+    if (!sluice::device_of_buffer(a) || mpi_reaches_devices()) return false;
+    file.log(describe(a.direction),
+             {.status = Status::buffer,
+              .what =
+                  "the buffer lies on a GPU, which this MPI does not reach, and the MPI has the "
+                  "shared file pointer: copy the bytes to memory of the host first"});
+    return true;
+}
+
 /// Whether the MPI, which moves the shared pointer and the bytes, does it right.
-Status check_shared(sluice::File const& file, MPI_Datatype type) {
+Status check_shared(sluice::File const& file, AccessArguments const& a) {
     sluice::FileView const& view = file.view;
     if (view.owned) return Status::unsupported;
+    Status const status = sluice::check_type(a.type, file.team->communicator);
     bool const converts = view.representation != sluice::Representation::native;
-    if (!file.served() || !converts) return Status::ok;
-    Status const status = sluice::check_type(type, file.team->communicator);
-    if (status != Status::ok) return status;
-    return sluice::is_alike_in_mpi(type, view.representation) ? Status::ok : Status::unsupported;
+    if (file.served() && converts && status != Status::ok) return status;
+    if (status == Status::ok && is_out_of_reach(file, a)) return Status::buffer;
+    bool const alike =
+        !file.served() || !converts || sluice::is_alike_in_mpi(a.type, view.representation);
+    return alike ? Status::ok : Status::unsupported;
 }
 
 template <class Pass> int pass_or_raise(OpenFile const& file, Status status, Pass&& pass) {
     return status != Status::ok ? sluice::raise(file->handle, status) : pass_on(file, pass);
 }
 
-template <class Pass> int pass_shared(OpenFile const& file, MPI_Datatype type, Pass&& pass) {
-    return pass_or_raise(file, file ? check_shared(*file, type) : Status::ok, pass);
+template <class Pass>
+int pass_shared(OpenFile const& file, AccessArguments const& arguments, Pass&& pass) {
+    return pass_or_raise(file, file ? check_shared(*file, arguments) : Status::ok, pass);
 }
 
 /// The same of calls that all ranks make, and that wait for each other in the MPI. With the hints
 /// that keep it from sieving (ExactHints) ROMIO lets a rank go before later ones have moved the
 /// pointer, and its next call would take their place: here it waits until all have.
-template <class Pass> int pass_ordered(OpenFile const& file, MPI_Datatype type, Pass&& pass) {
+template <class Pass>
+int pass_ordered(OpenFile const& file, AccessArguments const& arguments, Pass&& pass) {
     auto const pass_and_agree = [&] {
         int const code = pass();
         if (file && file->exact) static_cast<void>(file->agree(Status::ok));
         return code;
     };
     if (!file) return pass_on(file, pass_and_agree);
-    Status const mine = check_shared(*file, type);
-    bool const may_differ =
-        file->served() && file->view.representation != sluice::Representation::native;
-    return pass_or_raise(file, may_differ ? file->agree(mine) : mine, pass_and_agree);
+    Status const mine = check_shared(*file, arguments);
+    return pass_or_raise(file, file->served() ? file->agree(mine) : mine, pass_and_agree);
 }
 
 /// By one rank alone. `result` is the call's status or request; `pass()` is the MPI's own function.
@@ -66,7 +100,7 @@ int shared(char const* name, AccessArguments const& arguments, Result* result, P
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_independent(file, arguments, result)
-                                 : pass_shared(file, arguments.type, pass);
+                                 : pass_shared(file, arguments, pass);
     });
 }
 
@@ -77,7 +111,7 @@ int ordered(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_blocking(file, arguments, status)
-                                 : pass_ordered(file, arguments.type, pass);
+                                 : pass_ordered(file, arguments, pass);
     });
 }
 
@@ -87,7 +121,7 @@ template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_begin(file, arguments)
-                                 : pass_ordered(file, arguments.type, pass);
+                                 : pass_ordered(file, arguments, pass);
     });
 }
 
@@ -96,8 +130,10 @@ int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
     auto const recorded = sluice::record::recorded_call("finish", handle);
     return sluice::guarded(handle, [&] {
         auto const file = sluice::find_file(handle);
+        AccessArguments const none{handle, direction, From::shared_in_order, 0, nullptr,
+                                   0,      MPI_BYTE};
         return has_pointer(file) ? sluice::access_end(file, direction, status)
-                                 : pass_ordered(file, MPI_BYTE, pass);
+                                 : pass_ordered(file, none, pass);
     });
 }
 

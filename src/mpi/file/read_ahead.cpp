@@ -140,7 +140,7 @@ std::shared_ptr<Operation> ReadAhead::take(File& file, Call& call, bool fits, Er
     prepared_.pop_front();
     if (call.request.bytes > 0)
         error = copy_user(call.user, Direction::read, *call.request.memory, prepared.memory.data,
-                           call.request.bytes, memory_of_reads(node_bytes_)->all());
+                          call.request.bytes, memory_of_reads(node_bytes_)->all());
     return prepared.operation;
 }
 
