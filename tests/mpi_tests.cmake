@@ -198,6 +198,10 @@ function(sluice_runners)
     sluice_runner(coexistence coexistence/run.py NAPS
         SHORT --seconds 40
         QUICK none)
+    sluice_runner("buffers on devices," gpu/run.py EACH NAPS
+        SHORT --seconds 20
+        QUICK --level short
+        LONG --level long)
     # In the short one those that once found a fault are among them.
     sluice_runner("killed ranks on several hosts," nodes/kills.py LONG_PART kills
                   TARGETS kills_program REACH tests/nodes

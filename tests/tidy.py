@@ -69,7 +69,7 @@ IMPURE_HEADERS = {"thread", "future", "ctime", "fstream", "filesystem", "csignal
 IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b"
 # Programs that the runner in the folder compiles by itself, see tests/small_programs.py.
 SMALL_PROGRAMS = ("tests/durability/", "tests/coexistence/", "tests/overhead/", "tests/fortran/",
-                  "tests/record/", "tests/suites/", "tests/old/", "tests/packages/",
+                  "tests/record/", "tests/suites/", "tests/old/", "tests/packages/", "tests/gpu/",
                   "bench/programs/", "study/nvm/")
 SEES_MPI = ("src/mpi/", "src/transport/mpi", "bench/", "study/", "tools/calibrate/", "tools/try/",
             "tests/mpi/", "tests/nodes/", "examples/", "include/sluice/", *SMALL_PROGRAMS)

@@ -257,13 +257,14 @@ def chosen_runs(args):
     return runs[share - 1::shares]
 
 
-def parse_for_cases(description):
-    """The command line of other runners that have cases for both MPIs."""
+def parse_for_cases(description, add=lambda parser: None):
+    """The command line of other runners that have cases for both MPIs; `add` adds theirs."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--only", default="", help="only cases with this in their name")
     parser.add_argument("--dir", type=Path, default=BUILD / "tmp")
     lot.add_arguments(parser)
+    add(parser)
     args = parser.parse_args()
     args.dir.mkdir(parents=True, exist_ok=True)
     return args

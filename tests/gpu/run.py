@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Runs programs whose buffers lie on devices, under Sluice, with a pretended driver of CUDA.
+
+driver_test tests the driver itself; files has all ways of access and kinds of memory, errors what
+comes of failures; the programs of tests/mpi run with their buffers brought to devices. One line for
+each run, with what was called of the driver. Exit code 1 if one failed.
+"""
+import collections
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
+import run as runner
+from levels import LEVELS, Run, behind_settings
+from lot import Lot
+from mpis import BUILD, MPIS, ROOT
+from small_programs import compiled
+
+HERE = Path(__file__).resolve().parent
+SHARED_PARTS = ("cases.c", "cuda_buffers.c", "layouts.c", "ways.c", "transfers.c")
+# What these have besides.
+SOURCES = {"files": ("files.c", "files_places.c", "files_programs.c"), "errors": ("errors.c",)}
+# Programs of tests/mpi that run with far buffers as they are.
+FAR_PROGRAMS = ("patterns_test", "outstanding_test", "legal_test", "datatypes_test",
+                "shared_test", "large_count_test")
+# What MPIs get wrong by themselves, and what near_buffers.c leaves: MPI_BOTTOM.
+PLAIN_SKIP = ("bottom", "external32/i", "past_end")
+# With several nodes the MPI has the shared file pointer, and does not reach devices.
+NODES_SKIP = ("shared", "ishared", "ordered")
+# Calls that show which way the bytes took.
+SHOWN_CALLS = ("cuLaunchKernel", "cuMemcpy2DAsync_v2", "cuMemcpyAsync", "cuMemcpyDtoHAsync_v2",
+               "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoH_v2", "cuMemcpyHtoD_v2",
+               "cuMemHostRegister_v2")
+
+
+@dataclass
+class Job:
+    """One start of mpiexec. `run` has the library's settings; `orders` are the driver's."""
+    run: Run
+    orders: str = "devices=2"
+    far: bool = False
+    words: list = field(default_factory=list)
+
+    def title(self):
+        kind = "far buffers: " if self.far else ""
+        return f"{kind}{self.run.title()} {' '.join(self.words)} gpu {self.orders}"
+
+
+# ---- What is compiled ---------------------------------------------------------------------------
+
+def driver(mpi):
+    """The pretended driver, by the name that programs open. No part of an MPI is in it."""
+    return compiled(mpi, HERE / "pretended_cuda.cpp", shared=True, name="libcuda.so.1",
+                    beside=["pretended_work.cpp"], compiler="g++",
+                    options=("-I", ROOT / "src", "-fno-gnu-unique", "-Wl,-soname,libcuda.so.1",
+                             "-Wl,-z,nodelete", "-Wl,--no-undefined"))
+
+
+def driver_test(mpi):
+    return compiled(mpi, HERE / "driver_test.cpp", compiler="g++",
+                    beside=["driver_test_memory.cpp", "driver_test_streams.cpp",
+                            cuda_buffers(mpi)], options=("-I", ROOT / "src"))
+
+
+def cuda_buffers(mpi):
+    """As a library for C++, whose compiler would take its source for C++."""
+    return compiled(mpi, HERE / "cuda_buffers.c", shared=True, compiler="gcc")
+
+
+def program(mpi, name):
+    first, *others = SOURCES[name]
+    return compiled(mpi, HERE / first, options=("-rdynamic",), beside=(*SHARED_PARTS, *others))
+
+
+def bringer(mpi, to_device):
+    """Brings buffers of the program to a device, or from there to the host."""
+    return compiled(mpi, HERE / "far_buffers.c", shared=True,
+                    name="far_buffers" if to_device else "near_buffers",
+                    beside=["far_memory.c", "cuda_buffers.c"],
+                    options=("-fvisibility=hidden", *(() if to_device else ("-DNEAR",))))
+
+
+# ---- What is run --------------------------------------------------------------------------------
+
+def words_of(mpi, job, args, folder):
+    """The command line."""
+    run = job.run
+    library = BUILD / MPIS[mpi].build / "lib" / "libsluice.so"
+    words = [str(MPIS[mpi].mpiexec), "-n", str(run.ranks)]
+    if job.far:
+        words += ["env", f"LD_PRELOAD={bringer(mpi, True)}:{library}",
+                  str(BUILD / MPIS[mpi].build / "tests" / "mpi" / run.program),
+                  "--dir", str(folder), *runner.options_of(run, args)]
+        return words
+    if args.plain:
+        words += ["env", f"LD_PRELOAD={bringer(mpi, False)}"]
+    else:
+        words += runner.preload(mpi, run.keeper)
+    words += [str(program(mpi, run.program)), "--folder", str(folder), *run.options, *job.words]
+    is_one_node = not run.ranks_per_node and "shared_memory=off" not in str(run.settings)
+    skipped = PLAIN_SKIP if args.plain else () if is_one_node else NODES_SKIP
+    return words + [word for name in skipped for word in ("--skip", name)]
+
+
+def environment_of(mpi, job, args, mark, folder):
+    env = {name: value.replace("{work}", str(folder))
+           for name, value in runner.environment(job.run, mark, args.plain).items()}
+    if job.far:
+        env["SLUICE"] = "chain"  # Calls come by way of another library.
+    return {**env, "PRETENDED_CUDA": str(driver(mpi)),
+            "PRETENDED_GPU": f"{job.orders},log={folder / 'calls'}"}
+
+
+def calls_in(path):
+    """How often the driver's functions were called, of those that are shown."""
+    if not path.exists():
+        return {}
+    counts = collections.Counter(line.split(" ")[1] for line in path.read_text().splitlines()
+                                 if line.count(" ") == 2)
+    return {name: counts[name] for name in SHOWN_CALLS if counts[name]}
+
+
+def report(title, reasons, output, began, calls):
+    shown = ", ".join(f"{name} {count}" for name, count in calls.items())
+    print(f"{'FAILED' if reasons else 'ok    '} {time.monotonic() - began:6.1f} s  {title}"
+          + (f"  ({'; '.join(reasons)})" if reasons else "") + (f"  [{shown}]" if shown else ""))
+    if reasons:
+        lines = output.splitlines()
+        wrong = [line for line in lines if line.startswith("wrong ")]
+        print("\n".join(f"  | {line}" for line in wrong[:30] + ["..."] + lines[-12:]))
+    sys.stdout.flush()
+    return not reasons
+
+
+def run_job(mpi, job, args, folder):
+    began, mark = time.monotonic(), uuid.uuid4().hex
+    memory = runner.shared_memory()
+    code, output = runner.execute(words_of(mpi, job, args, folder),
+                                  environment_of(mpi, job, args, mark, folder), job.run.seconds,
+                                  mark)
+    reasons = [] if code == 0 else ["out of time" if code is None else f"exit code {code}"]
+    if left := runner.leftover_processes(mark):
+        reasons.append(f"processes left: {left}")
+        runner.end_processes(mark)
+    if new := runner.shared_memory() - memory:
+        reasons.append(f"left in /dev/shm: {sorted(new)}")
+    if not re.search(r"^\d+ cases|sub-tests", output, re.MULTILINE):
+        reasons.append("it did not come to its end")
+    return report(job.title(), reasons, output, began, calls_in(folder / "calls"))
+
+
+def run_driver_test(mpi, _, args, folder):
+    began, mark = time.monotonic(), uuid.uuid4().hex
+    run = Run(mpi, "driver_test", 1)
+    env = {**runner.environment(run, mark, True), "PRETENDED_CUDA": str(driver(mpi))}
+    code, output = runner.execute([str(driver_test(mpi))], env, 120, mark)
+    reasons = [] if code == 0 else ["out of time" if code is None else f"exit code {code}"]
+    return report(f"{mpi} driver_test", reasons, output, began, {})
+
+
+# ---- The matrix ---------------------------------------------------------------------------------
+
+NO_KERNELS = "devices=2,kernels=0"
+NOT_REGISTERED = "devices=2,registers=0"
+
+
+def file_jobs(mpi, sample):
+    """(ranks, ranks of a node, settings, orders) of files."""
+    some = ["--sample", str(sample)]
+    alone = {"SLUICE_TEST": "helper=off"}
+    return [Job(Run(mpi, "files", ranks, node, some, 300, settings), orders)
+            for ranks, node, settings, orders in (
+                (1, 0, {}, "devices=1"), (2, 0, {}, "devices=2"), (4, 0, {}, "devices=3"),
+                (2, 0, {}, "devices=2,delay=200"), (4, 0, {}, "devices=2,delay=200"),
+                (2, 0, {}, NOT_REGISTERED),
+                (2, 0, {}, f"{NOT_REGISTERED},pageable=async,delay=200"),
+                (2, 0, {}, "devices=2,mapped=apart"), (2, 0, {}, NO_KERNELS),
+                (3, 1, {}, "devices=2"), (3, 1, {}, "devices=2,delay=200"),
+                (3, 1, {}, NOT_REGISTERED), (4, 2, {}, "devices=2"),
+                (3, 1, {}, NO_KERNELS), (2, 0, alone, "devices=2,delay=200"),
+                (2, 0, {"SLUICE_TEST": "shared_memory=off"}, "devices=2"),
+                (2, 0, behind_settings("64M"), "devices=2"),
+                (2, 0, behind_settings("1M,{work}"), "devices=2,delay=200"),
+                (4, 2, behind_settings("64K"), "devices=2"))]
+
+
+def error_jobs(mpi, sample):
+    some = ["--sample", str(sample)]
+    return [Job(Run(mpi, "errors", ranks, node, some, 300, settings), orders)
+            for ranks, node, settings, orders in (
+                (1, 0, {}, "devices=2"), (2, 0, {}, "devices=2"), (2, 0, {}, "devices=2,delay=200"),
+                (3, 1, {}, "devices=2"), (2, 0, {}, NOT_REGISTERED),
+                (2, 0, behind_settings("64M"), "devices=2"))]
+
+
+def far_jobs(mpi, level):
+    """Those of tests/mpi, with the options that they have there."""
+    return [Job(run, "devices=2,delay=50", True) for run in LEVELS[level](mpi)
+            if run.program in FAR_PROGRAMS and run.keeper]
+
+
+def busy_jobs(mpi):
+    """Only with time on its own is it known that a write waits for no kernel."""
+    return [Job(Run(mpi, "files", 2, node), words=["--case", "busy"]) for node in (0, 1)]
+
+
+def jobs_of(mpi, args):
+    jobs = file_jobs(mpi, 1 if args.level == "long" else 5)
+    if args.plain:
+        return [job for job in jobs if not job.run.settings and not job.run.ranks_per_node]
+    if args.level == "long":
+        jobs += busy_jobs(mpi)
+    jobs += error_jobs(mpi, 1 if args.level == "long" else 5)
+    return jobs + far_jobs(mpi, "quick" if args.level == "long" else "short")
+
+
+def tests_of(mpi, args, random):
+    """(title, function, job) of each."""
+    tests = [(f"{mpi} driver_test", run_driver_test, None)]
+    for job in jobs_of(mpi, args):
+        if not job.far:
+            job.run.options = [*job.run.options, "--seed", str(random.randrange(1, 2**31))]
+        tests.append((job.title(), run_job, job))
+    return [test for test in tests if args.only in test[0]]
+
+
+def add_arguments(parser):
+    parser.add_argument("--level", choices=("short", "long"), default="short")
+    parser.add_argument("--plain", action="store_true",
+                        help="without Sluice, buffers brought to the host: tries the programs")
+
+
+def main():
+    args = runner.parse_for_cases(__doc__, add_arguments)
+    results = []
+    drawn = Lot(args)
+    for mpi in args.mpi.split(","):
+        for _, test, job in drawn.cases(tests_of(mpi, args, drawn.random)):
+            folder = Path(tempfile.mkdtemp(prefix="gpu_", dir=args.dir))
+            try:
+                results.append(test(mpi, job, args, folder))
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    return runner.exit_code_of("gpu", results)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sys.exit(main())
