@@ -37,6 +37,7 @@ PAGES = {  # The MPIs with which a page's blocks are run.
     "docs/start/fortran.md": DEBIAN,
     "docs/start/pnetcdf.md": DEBIAN[1:],
     "docs/start/hdf5.md": DEBIAN[1:],
+    "docs/start/gpu.md": (),
     "docs/behind.md": (),
     "docs/calibrate.md": (),
     "docs/collectives.md": (),

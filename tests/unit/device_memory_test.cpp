@@ -53,6 +53,12 @@ std::shared_ptr<Layout const> drawn_layout(bool ascends) {
     return std::make_shared<Layout const>(std::move(extents).take(), at);
 }
 
+/// Memory for all bytes that the request names.
+Buffer memory_for(Request const& request) {
+    Offset const end = request.bytes > 0 ? request.memory->offset_at(request.bytes - 1) + 1 : 0;
+    return Buffer(static_cast<std::size_t>(end), std::byte{77});
+}
+
 Request drawn_request(Direction way) {
     Request request;
     request.direction = way;
@@ -70,7 +76,7 @@ TEST_F(DeviceMemory, ReadsAsHostMemoryDoes) {
     rc::check([&] {
         PosixFile file(path, AccessMode::read, parts_.way(), doorbell_.ringer());
         Request const request = drawn_request(Direction::read);
-        Buffer near(60'000, std::byte{77}), far = near;
+        Buffer near = memory_for(request), far = near;
         auto const gap = *rc::gen::element<Bytes>(0, 50, 4096);
         UserTransfer host(request, near.data(), gap);
         file.run(host);
@@ -90,7 +96,7 @@ TEST_F(DeviceMemory, SievedReadsBringTheSame) {
         PosixFile file(path, AccessMode::read, parts_.way(), doorbell_.ringer());
         Request request = drawn_request(Direction::read);
         request.view.filetype = drawn_layout(true);
-        Buffer near(60'000, std::byte{77}), far = near;
+        Buffer near = memory_for(request), far = near;
         UserTransfer host(request, near.data(), 4096), sieved(request, near.data(), 4096);
         read_sieved(request, near.data(), file, host);
         read_sieved(request, device_.memory(far.data()), file, sieved);
@@ -99,14 +105,13 @@ TEST_F(DeviceMemory, SievedReadsBringTheSame) {
 }
 
 TEST_F(DeviceMemory, WritesAsHostMemoryDoes) {
-    Buffer const memory = pattern(60'000);
     rc::check([&] {
         auto const a = make_file(folder_.path() + "/a", {}),
                    b = make_file(folder_.path() + "/b", {});
         PosixFile near(a, AccessMode::both, parts_.way(), doorbell_.ringer());
         PosixFile far(b, AccessMode::both, parts_.way(), doorbell_.ringer());
         Request const request = drawn_request(Direction::write);
-        Buffer copy = memory;
+        Buffer copy = pattern(memory_for(request).size());
         UserTransfer host(request, copy.data());
         near.run(host);
         UserTransfer staged(request, device_.memory(copy.data()));
