@@ -289,6 +289,7 @@ TEST(NodeNetwork, ends_messages_of_a_killed_peer) {
         Processes processes(ranks);
         auto const begin = std::chrono::steady_clock::now();
         processes.start(trial % 2 == 0, [&](NodeRank rank) -> std::string {
+            rank.common.flag.fetch_add(1);
             rank.seconds_asleep = 0.5;  // Nobody rings for the dead.
             std::string faults;
             for (std::uint64_t i = 0; i < 8; ++i) {
@@ -298,7 +299,9 @@ TEST(NodeNetwork, ends_messages_of_a_killed_peer) {
             }
             return faults;
         });
-        usleep(static_cast<useconds_t>(3000 + random() % 20'000));
+        // On a busy machine a peer would be gone before the others know each other.
+        while (processes.common().flag < ranks) usleep(1000);
+        usleep(static_cast<useconds_t>(random() % 20'000));
         kill(processes.pid(victim), SIGKILL);
         EXPECT_GE(processes.wait(), ranks - 1) << "trial " << trial;
         auto const took = std::chrono::steady_clock::now() - begin;
