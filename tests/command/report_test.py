@@ -297,8 +297,17 @@ class Page(unittest.TestCase):
             for _ in range(12):
                 begin, end = draw.choice(places)
                 (self.folder / name).write_text(text[:begin] + draw.choice(odd) + text[end:])
-                _, said = self.sluice(self.folder / name)
-                self.assertNotIn("Traceback", said, f"seed {seed}")
+                with self.subTest(seed=seed):
+                    _, said = self.sluice(self.folder / name)
+                    self.assertNotIn("Traceback", said)
+
+    def test_a_damaged_count_of_ranks_is_not_counted_up_to(self):
+        text, many = GOLDEN.read_text(), '"ranks":9223372036854775807'
+        damaged = re.sub(r'"ranks":\d+', many, text)
+        self.assertIn(many, damaged)
+        (self.folder / "many.json").write_text(damaged)
+        _, said = self.sluice(self.folder / "many.json")
+        self.assertNotIn("Traceback", said)
 
     @unittest.skipUnless(shutil.which("chromium"), "no chromium: apt-get install chromium")
     def test_a_browser_shows_it(self):

@@ -170,9 +170,8 @@ def heat(job: Job, columns: int, rows_most: int) -> list[list[float]]:
     rows = min(job.ranks, rows_most) or 1
     cells = [[0.0] * columns for _ in range(rows)]
     width = job.seconds / columns if job.seconds else 1.0
-    members = [0] * rows
-    for rank in range(job.ranks):
-        members[rank * rows // job.ranks] += 1
+    begins = [-(-row * job.ranks // rows) for row in range(rows + 1)]  # Its first rank.
+    members = [end - begin for begin, end in zip(begins, begins[1:])]
     for rank, begin, end in job.calls():
         row = cells[min(rank * rows // max(job.ranks, 1), rows - 1)]
         for column in range(max(0, int(begin / width)), min(int(end / width), columns - 1) + 1):
