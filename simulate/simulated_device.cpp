@@ -28,11 +28,10 @@ void SimulatedDevice::State::finish() noexcept {
     Offset const from_shift = way == Direction::write ? far : 0;
     for (Rows const& r : rows) {
         for (std::int64_t i = 0; i < r.count; ++i) {
-            auto* const to =
-                reinterpret_cast<std::byte*>(r.target + i * r.target_stride - to_shift);
-            auto const* const from =
-                reinterpret_cast<std::byte const*>(r.source + i * r.source_stride - from_shift);
-            std::memcpy(to, from, static_cast<std::size_t>(r.length));
+            Rows const piece = r.piece(i);
+            std::memcpy(reinterpret_cast<std::byte*>(piece.target - to_shift),
+                        reinterpret_cast<std::byte const*>(piece.source - from_shift),
+                        static_cast<std::size_t>(piece.length));
         }
     }
     rows.clear();

@@ -24,12 +24,10 @@ bool join(Rows& last, Rows const& next) noexcept {
         joined.target_stride = next.target - last.target;
         joined.source_stride = next.source - last.source;
     }
-    Rows const expected{joined.target + joined.count * joined.target_stride,
-                        joined.source + joined.count * joined.source_stride,
-                        joined.length,
-                        next.count,
-                        next.count == 1 ? 0 : joined.target_stride,
-                        next.count == 1 ? 0 : joined.source_stride};
+    Rows expected = joined.piece(joined.count);
+    if (next.count > 1)
+        expected = {expected.target, expected.source,      joined.length,
+                    next.count,      joined.target_stride, joined.source_stride};
     if (next != expected) return false;
     joined.count += next.count;
     last = joined;

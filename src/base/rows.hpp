@@ -15,6 +15,9 @@ struct Rows {
     Offset target_stride = 0, source_stride = 0;
 
     [[nodiscard]] constexpr Bytes bytes() const noexcept { return length * count; }
+    [[nodiscard]] constexpr Rows piece(std::int64_t i) const noexcept {
+        return {target + i * target_stride, source + i * source_stride, length};
+    }
     bool operator==(Rows const&) const = default;
 };
 

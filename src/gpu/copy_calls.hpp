@@ -49,9 +49,7 @@ template <class Issue>
 bool for_each_call(Direction way, Rows const& row, HeldRanges const& held, Issue&& issue) {
     if (is_one_call(way, row, held)) return issue(row);
     for (std::int64_t i = 0; i < row.count; ++i) {
-        Rows const piece{row.target + i * row.target_stride, row.source + i * row.source_stride,
-                         row.length};
-        if (!for_each_part(way, piece, held, issue)) return false;
+        if (!for_each_part(way, row.piece(i), held, issue)) return false;
     }
     return true;
 }

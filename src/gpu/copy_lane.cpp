@@ -72,7 +72,6 @@ GpuResult CopyLane::prepare(CopyState& copy) {
 }
 
 /// What fails in the midst is told at the end of what began before, which reaches the same memory.
-/// A copy that is to wait for the program's work on the device waits here first.
 void CopyLane::issue(CopyState& copy, std::vector<Rows> rows) noexcept {
     try {
         GpuResult const result = issue_all(copy, std::move(rows));

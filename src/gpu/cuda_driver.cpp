@@ -130,9 +130,6 @@ public:
     GpuResult synchronize(GpuContext context, GpuEvent event) override {
         return in(context, "cuEventSynchronize", [&] { return cuda_.synchronize_event(event); });
     }
-    GpuResult wait_for(GpuContext context, GpuStream stream, GpuEvent event) override {
-        return in(context, "cuStreamWaitEvent", [&] { return cuda_.wait_event(stream, event, 0); });
-    }
     GpuResult register_host(GpuContext context, std::span<std::byte> pages) override {
         constexpr unsigned flags = cuda_register_portable | cuda_register_device_map;
         return in(context, "cuMemHostRegister",

@@ -57,7 +57,6 @@ struct CudaFunctions {
     int (*exchange_capture_mode)(int*) = nullptr;
     int (*create_stream)(void**, unsigned) = nullptr;
     int (*destroy_stream)(void*) = nullptr;
-    int (*wait_event)(void*, void*, unsigned) = nullptr;
     int (*create_event)(void**, unsigned) = nullptr;
     int (*destroy_event)(void*) = nullptr;
     int (*record_event)(void*, void*) = nullptr;
@@ -86,7 +85,6 @@ struct CudaFunctions {
         driver.look_up("cuThreadExchangeStreamCaptureMode", exchange_capture_mode);
         driver.look_up("cuStreamCreate", create_stream);
         driver.look_up("cuStreamDestroy_v2", destroy_stream);
-        driver.look_up("cuStreamWaitEvent", wait_event);
         driver.look_up("cuEventCreate", create_event);
         driver.look_up("cuEventDestroy_v2", destroy_event);
         driver.look_up("cuEventRecord", record_event);
@@ -103,9 +101,9 @@ struct CudaFunctions {
     }
     /// Whether copies are possible.
     [[nodiscard]] bool can_copy() const noexcept {
-        return push_context && pop_context && create_stream && destroy_stream && wait_event &&
-               create_event && destroy_event && record_event && query_event && synchronize_event &&
-               copy_to_host && copy_to_device && copy_2d && register_host;
+        return push_context && pop_context && create_stream && destroy_stream && create_event &&
+               destroy_event && record_event && query_event && synchronize_event && copy_to_host &&
+               copy_to_device && copy_2d && register_host;
     }
     [[nodiscard]] bool can_launch() const noexcept {
         return device_attribute && context_device && load_module && module_function && launch;

@@ -85,8 +85,6 @@ public:
     virtual GpuResult query(GpuContext, GpuEvent, bool& is_past) = 0;
     /// Sleeps until it is. Blocks.
     virtual GpuResult synchronize(GpuContext, GpuEvent) = 0;
-    /// What is put into the stream from now on waits for the event, which may be another stream's.
-    virtual GpuResult wait_for(GpuContext, GpuStream, GpuEvent) = 0;
 
     /// From now on copies reach these pages of the host directly, from all contexts of the driver.
     /// They are the process's for good. Takes as long as it takes to bring them into memory.

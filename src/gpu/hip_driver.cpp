@@ -32,7 +32,6 @@ struct HipFunctions {
     int (*exchange_capture_mode)(int*) = nullptr;
     int (*create_stream)(void**, unsigned) = nullptr;
     int (*destroy_stream)(void*) = nullptr;
-    int (*wait_event)(void*, void*, unsigned) = nullptr;
     int (*create_event)(void**, unsigned) = nullptr;
     int (*destroy_event)(void*) = nullptr;
     int (*record_event)(void*, void*) = nullptr;
@@ -52,7 +51,6 @@ struct HipFunctions {
         runtime.look_up("hipThreadExchangeStreamCaptureMode", exchange_capture_mode);
         runtime.look_up("hipStreamCreateWithFlags", create_stream);
         runtime.look_up("hipStreamDestroy", destroy_stream);
-        runtime.look_up("hipStreamWaitEvent", wait_event);
         runtime.look_up("hipEventCreateWithFlags", create_event);
         runtime.look_up("hipEventDestroy", destroy_event);
         runtime.look_up("hipEventRecord", record_event);
@@ -64,9 +62,9 @@ struct HipFunctions {
     }
     /// Whether copies are possible.
     [[nodiscard]] bool can_copy() const noexcept {
-        return get_device && set_device && create_stream && destroy_stream && wait_event &&
-               create_event && destroy_event && record_event && query_event && synchronize_event &&
-               copy && copy_2d && register_host;
+        return get_device && set_device && create_stream && destroy_stream && create_event &&
+               destroy_event && record_event && query_event && synchronize_event && copy &&
+               copy_2d && register_host;
     }
 };
 
@@ -169,9 +167,6 @@ public:
     }
     GpuResult synchronize(GpuContext context, GpuEvent event) override {
         return on(context, "hipEventSynchronize", [&] { return hip_.synchronize_event(event); });
-    }
-    GpuResult wait_for(GpuContext context, GpuStream stream, GpuEvent event) override {
-        return on(context, "hipStreamWaitEvent", [&] { return hip_.wait_event(stream, event, 0); });
     }
     GpuResult register_host(GpuContext context, std::span<std::byte> pages) override {
         constexpr unsigned flags = hip_register_portable | hip_register_mapped;

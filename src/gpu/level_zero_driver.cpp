@@ -119,10 +119,6 @@ public:
         return {"zeEventQueryStatus", code == ze_not_ready ? ze_success : code};
     }
     GpuResult synchronize(GpuContext context, GpuEvent event) override;
-    GpuResult wait_for(GpuContext, GpuStream stream, GpuEvent event) override {
-        void* own = static_cast<ZeEvent*>(event)->event;
-        return {"zeCommandListAppendBarrier", ze_.append_barrier(stream, nullptr, 1, &own)};
-    }
     GpuResult register_host(GpuContext context, std::span<std::byte> pages) override;
 
 private:

@@ -11,17 +11,14 @@ namespace sluice {
 namespace {
 
 Offset user_address(Direction way, Rows const& row, std::int64_t piece) noexcept {
-    return way == Direction::write ? row.source + piece * row.source_stride
-                                   : row.target + piece * row.target_stride;
+    Rows const one = row.piece(piece);
+    return way == Direction::write ? one.source : one.target;
 }
 
 Rows pieces_of(Rows const& row, std::int64_t first, std::int64_t count) noexcept {
-    Rows part = row;
-    part.target += first * row.target_stride;
-    part.source += first * row.source_stride;
-    part.count = count;
-    if (count == 1) part.target_stride = part.source_stride = 0;
-    return part;
+    Rows const begin = row.piece(first);
+    if (count == 1) return begin;
+    return {begin.target, begin.source, row.length, count, row.target_stride, row.source_stride};
 }
 
 bool holds(Span allocation, Offset begin, Bytes bytes) noexcept {
@@ -30,9 +27,10 @@ bool holds(Span allocation, Offset begin, Bytes bytes) noexcept {
 
 void copy_on_host(Rows const& row) noexcept {
     for (std::int64_t i = 0; i < row.count; ++i) {
-        std::memcpy(reinterpret_cast<void*>(row.target + i * row.target_stride),
-                    reinterpret_cast<void const*>(row.source + i * row.source_stride),
-                    static_cast<std::size_t>(row.length));
+        Rows const piece = row.piece(i);
+        std::memcpy(reinterpret_cast<void*>(piece.target),
+                    reinterpret_cast<void const*>(piece.source),
+                    static_cast<std::size_t>(piece.length));
     }
 }
 

@@ -13,8 +13,8 @@ inline void copy_by_rows(Cursor target, std::byte* to, Cursor source, std::byte 
                 bytes);
     for (Rows const& r : rows) {
         for (std::int64_t i = 0; i < r.count; ++i)
-            std::memcpy(reinterpret_cast<void*>(r.target + i * r.target_stride),
-                        reinterpret_cast<void const*>(r.source + i * r.source_stride),
+            std::memcpy(reinterpret_cast<void*>(r.piece(i).target),
+                        reinterpret_cast<void const*>(r.piece(i).source),
                         static_cast<std::size_t>(r.length));
     }
 }

@@ -169,7 +169,6 @@ public:
         own->changed.wait(lock, [&] { return own->passed == own->recorded; });
         return {"synchronize", own->code};
     }
-    GpuResult wait_for(GpuContext, GpuStream, GpuEvent) override { return {}; }
     GpuResult register_host(GpuContext, std::span<std::byte> pages) override {
         std::lock_guard const lock(mutex_);
         auto const begin = reinterpret_cast<Offset>(pages.data());
