@@ -10,9 +10,8 @@
 #include "mpi/file/pass_on.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/guard.hpp"
+#include "mpi/mpi_devices.hpp"
 #include "mpi/pmpi.hpp"
-
-#include <dlfcn.h>
 
 namespace {
 
@@ -27,27 +26,9 @@ using OpenFile = std::shared_ptr<sluice::File>;
 /// change between the two: MPI_File_set_view sets both to zero.
 bool has_pointer(OpenFile const& file) { return file && file->served() && file->shared_pointer(); }
 
-/// A function that only some MPIs have.
-template <class Function> Function* find_extension(char const* name) noexcept {
-    return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
-}
-
-/// Whether the MPI says so.
-bool mpi_reaches_devices() noexcept {
-    constexpr int kinds = 3;  // MPIX_GPU_SUPPORT_CUDA, _ZE and _HIP.
-    auto* const of_mpich = find_extension<int(int, int*)>("MPIX_GPU_query_support");
-    for (int kind = 0; of_mpich && kind < kinds; ++kind) {
-        int is_supported = 0;
-        if (of_mpich(kind, &is_supported) == MPI_SUCCESS && is_supported) return true;
-    }
-    auto* const cuda = find_extension<int()>("MPIX_Query_cuda_support");
-    auto* const rocm = find_extension<int()>("MPIX_Query_rocm_support");
-    return (cuda && cuda() == 1) || (rocm && rocm() == 1);
-}
-
 /// Where neither the library nor the MPI reaches the memory.
 bool is_out_of_reach(sluice::File const& file, AccessArguments const& a) {
-    if (!sluice::device_of_buffer(a) || mpi_reaches_devices()) return false;
+    if (!sluice::device_of_buffer(a) || sluice::mpi_reaches_devices()) return false;
     file.log(describe(a.direction),
              {.status = Status::buffer,
               .what =
