@@ -21,6 +21,7 @@ import run as runner
 from levels import LEVELS, Run, behind_settings
 from lot import Lot
 from mpis import BUILD, MPIS, ROOT
+from pretended import driver
 from small_programs import compiled
 
 HERE = Path(__file__).resolve().parent
@@ -54,14 +55,6 @@ class Job:
 
 
 # ---- What is compiled ---------------------------------------------------------------------------
-
-def driver(mpi):
-    """The pretended driver, by the name that programs open. No part of an MPI is in it."""
-    return compiled(mpi, HERE / "pretended_cuda.cpp", shared=True, name="libcuda.so.1",
-                    beside=["pretended_work.cpp"], compiler="g++",
-                    options=("-I", ROOT / "src", "-fno-gnu-unique", "-Wl,-soname,libcuda.so.1",
-                             "-Wl,-z,nodelete", "-Wl,--no-undefined"))
-
 
 def driver_test(mpi):
     return compiled(mpi, HERE / "driver_test.cpp", compiler="g++",
