@@ -28,7 +28,8 @@ function(sluice_study_programs)
     sluice_sources(sources study/storage/*.cpp)
     sluice_program(sluice-storage IN study SOURCES ${sources}
                    USES sluice_rooms NEEDS CLI11)
-    sluice_sources(sources study/file/*.cpp bench/file/*.cpp bench/measure/*.cpp)
+    sluice_sources(sources study/file/*.cpp bench/file/*.cpp bench/gpu/*.cpp
+                   bench/measure/*.cpp)
     list(REMOVE_ITEM sources bench/file/modes.cpp)
     sluice_program(sluice-study IN study SOURCES ${sources}
                    USES sluice_rooms sluice_patterns MPI::MPI_C NEEDS CLI11)

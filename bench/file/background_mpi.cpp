@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "bench/file/background.hpp"
-#include "bench/file/page_memory.hpp"
+#include "bench/file/buffer.hpp"
 
 namespace sluice::bench {
 namespace {
@@ -15,20 +15,21 @@ public:
           pattern_(its_pattern),
           path_(run_.path[std::size_t(side)]),
           file_(run_, side),
-          memory_(pattern_.access_words()) {
+          buffer_(run_, pattern_.access_words()) {
         set_view(file_.handle, 0, pattern_, Hints(run_, side).info);
     }
 
     void prepare(bool writes) override {
         check(MPI_File_seek(file_.handle, 0, MPI_SEEK_SET), "MPI_File_seek");
         if (writes)
-            pattern_.fill_access(memory_.words(), ++seed_);
+            pattern_.fill_access(buffer_.host(), ++seed_);
         else
-            std::ranges::fill(memory_.words(), untouched);
+            std::ranges::fill(buffer_.host(), untouched);
+        buffer_.bring_to_memory();
     }
 
     void start(bool writes) override {
-        requests_ = start_access(file_.handle, pattern_, memory_.words(), writes);
+        requests_ = start_access(file_.handle, pattern_, buffer_.memory(), writes);
     }
 
     void test() override {
@@ -40,7 +41,10 @@ public:
     void wait() override { wait_for(requests_); }
 
     std::uint64_t wrong_bytes(bool writes) override {
-        if (!writes) return sum_over_ranks(pattern_.wrong_in_access(memory_.words(), seed_));
+        if (!writes) {
+            buffer_.bring_to_host();
+            return sum_over_ranks(pattern_.wrong_in_access(buffer_.host(), seed_));
+        }
         check(MPI_File_sync(file_.handle), "MPI_File_sync");
         return wrong_bytes_in_file(path_, pattern_.file_bytes(), seed_, run_.rank, run_.ranks);
     }
@@ -50,7 +54,7 @@ private:
     Pattern const& pattern_;
     std::string path_;
     File file_;
-    PageMemory memory_;
+    Buffer buffer_;
     std::vector<MPI_Request> requests_;
     std::uint64_t seed_ = 0;
 };

@@ -6,7 +6,9 @@
 
 #include "bench/file/modes.hpp"
 #include "bench/file/patterns.hpp"
+#include "bench/gpu/gpu.hpp"
 #include "bench/measure/report.hpp"
+#include "mpi/mpi_devices.hpp"
 #include "tools/command_line.hpp"
 #include "tools/launched.hpp"
 
@@ -39,6 +41,14 @@ void declare_patterns(CLI::App& app, Options& o) {
     app.add_option("--decomposition", o.decomposition,
                    "file of the e3sm pattern, text or .gz (default: E3SM's F case, 16 ranks)");
     app.add_option("--decomposition-number", o.decomposition_number, "which one (default: 3)");
+}
+
+/// Where buffers are.
+void declare_memory(CLI::App& app, Options& o) {
+    app.add_option("--memory", o.memory,
+                   "of all buffers: host (the default) or device, that of a GPU, by the driver of "
+                   "CUDA")
+        ->check(CLI::IsMember({"host", "device"}));
 }
 
 /// Options of mode overlap alone.
@@ -116,18 +126,38 @@ void declare(CLI::App& app, Options& o) {
         "begin of the first rank to the end of the last. Ends with 1 if bytes are wrong.");
 }
 
+/// What follows from where the buffers are.
+void complete(Options& o) {
+    bool const on_device = o.memory == "device";
+    if (o.modes != std::vector<std::string>{"all"}) return;
+    o.modes.clear();
+    for (auto const& [name, mode] : modes())
+        if (!mode.is_long && (mode.on_device || !on_device)) o.modes.push_back(name);
+}
+
+/// What of the options does not go together; empty: all does.
+std::string conflict_of(Options const& o) {
+    bool const on_device = o.memory == "device";
+    for (auto const& name : o.modes)
+        if (on_device && !modes().at(name).on_device)
+            return "mode " + name + " has its buffers on the host: leave out --memory device";
+    if (on_device && o.ideal)
+        return "--ideal has its buffers on the host: leave out --memory device";
+    return "";
+}
+
 sluice::ParsedLine parse(int argc, char** argv, Options& options) {
     CLI::App app("Compares Sluice with the MPI library's own collective file I/O.", "sluice-bench");
     declare(app, options);
     declare_patterns(app, options);
+    declare_memory(app, options);
     declare_overlap(app, options);
     declare_more(app);
     auto const parsed = sluice::parse_line(app, argc, argv);
-    if (options.modes == std::vector<std::string>{"all"}) {
-        options.modes.clear();
-        for (auto const& [name, mode] : modes())
-            if (!mode.is_long) options.modes.push_back(name);
-    }
+    if (parsed.exit_code) return parsed;
+    complete(options);
+    auto const conflict = conflict_of(options);
+    if (!conflict.empty()) return {sluice::bad_usage, "", "sluice: " + conflict + "\n"};
     return parsed;
 }
 
@@ -170,6 +200,32 @@ int run_modes(Run& run) {
     return 1;
 }
 
+/// What the options ask for; the exit code.
+int run_bench(Run& run, std::string const& line) {
+    std::string why;
+    std::unique_ptr<Gpu> gpu;
+    if (run.on_device()) gpu = gpu_of_rank(why);
+    run.gpu = gpu.get();
+    choose_paths(run);
+    run.served = !loaded_sluice().empty();
+    bool const mpi_takes_buffers = !run.on_device() || sluice::mpi_reaches_devices();
+    if (why.empty() && !mpi_takes_buffers && !run.served)
+        why = "Sluice is not loaded, and the MPI does not say that it reaches memory of GPUs";
+    if (!why.empty()) {
+        if (run.rank == 0) std::fprintf(stderr, "sluice: %s\n", why.c_str());
+        return 1;
+    }
+    Report report(run, line);
+    Progress progress(run.rank == 0 && (run.options.progress || isatty(STDERR_FILENO) == 1));
+    run.report = &report;
+    run.progress = &progress;
+    if (!mpi_takes_buffers) {
+        report.note("the MPI does not say that it reaches memory of GPUs: it gets no pointers");
+        run.options.no_peer = true;
+    }
+    return run_modes(run);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -182,13 +238,7 @@ int main(int argc, char** argv) {
         if (run.rank == 0) parsed.tell();
         result = *parsed.exit_code;
     } else {
-        choose_paths(run);
-        run.served = !loaded_sluice().empty();
-        Report report(run, line);
-        Progress progress(run.rank == 0 && (run.options.progress || isatty(STDERR_FILENO) == 1));
-        run.report = &report;
-        run.progress = &progress;
-        result = run_modes(run);
+        result = run_bench(run, line);
     }
     MPI_Finalize();
     return result;

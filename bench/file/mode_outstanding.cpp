@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "bench/file/access.hpp"
+#include "bench/file/buffer.hpp"
 #include "bench/file/patterns.hpp"
 #include "bench/measure/report.hpp"
 
@@ -39,7 +40,7 @@ public:
     Bench(Run& bench_run, std::string const& name, std::uint64_t bytes)
         : run_(bench_run),
           pattern_(run_, name, bytes_of_pattern(name, bytes)),
-          buffer_(pattern_.memory_words() * std::size_t(operations())) {
+          buffer_(run_, pattern_.memory_words() * std::size_t(operations())) {
         for (Side const side : run_.sides()) {
             auto& file = files_[std::size_t(side)] = std::make_unique<File>(run_, side);
             set_view(file->handle, 0, pattern_, Hints(run_, side).info);
@@ -77,17 +78,20 @@ private:
         return name == "flash" ? bytes : bytes / std::uint64_t(operations());
     }
 
+    /// Of an operation, on the host.
+    double* row(int i) { return buffer_.host().data() + std::size_t(i) * pattern_.memory_words(); }
+
     double timed(Side side, int limit, bool writes) {
         auto const file = files_[std::size_t(side)]->handle;
+        buffer_.bring_to_memory();
+        double* const memory = buffer_.memory().data();
         return time_together(
-            [&] { run_operations(file, pattern_, buffer_.data(), operations(), limit, writes); });
+            [&] { run_operations(file, pattern_, memory, operations(), limit, writes); });
     }
 
     double write_once(Side side, int limit, std::uint64_t& wrong) {
         ++seed_;
-        for (int i = 0; i < operations(); ++i)
-            pattern_.fill(buffer_.data() + std::size_t(i) * pattern_.memory_words(), seed_,
-                          std::uint64_t(i));
+        for (int i = 0; i < operations(); ++i) pattern_.fill(row(i), seed_, std::uint64_t(i));
         double const seconds = timed(side, limit, true);
         check(MPI_File_sync(files_[std::size_t(side)]->handle), "MPI_File_sync");
         wrong += wrong_bytes_in_file(run_.path[std::size_t(side)],
@@ -98,20 +102,20 @@ private:
     }
 
     double read_once(Side side, int limit, std::uint64_t& wrong) {
-        std::fill(buffer_.begin(), buffer_.end(), untouched);
+        std::ranges::fill(buffer_.host(), untouched);
         double const seconds = timed(side, limit, false);
+        buffer_.bring_to_host();
         std::uint64_t wrong_here = 0;
         for (int i = 0; i < operations(); ++i)
             wrong_here +=
-                pattern_.wrong_bytes(buffer_.data() + std::size_t(i) * pattern_.memory_words(),
-                                     seed_of_[std::size_t(side)], std::uint64_t(i));
+                pattern_.wrong_bytes(row(i), seed_of_[std::size_t(side)], std::uint64_t(i));
         wrong += sum_over_ranks(wrong_here);
         return seconds;
     }
 
     Run& run_;
     Pattern pattern_;
-    std::vector<double> buffer_;
+    Buffer buffer_;
     std::array<std::unique_ptr<File>, 2> files_;
     std::uint64_t seed_ = 0;
     std::array<std::uint64_t, 2> seed_of_{};  ///< Of what each file holds now.

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "bench/file/access.hpp"
+#include "bench/file/buffer.hpp"
 #include "bench/measure/report.hpp"
 
 namespace sluice::bench {
@@ -27,7 +28,7 @@ struct Bed {
     Bed(Run& bench_run, std::string const& pattern_name)
         : run(bench_run),
           pattern(run, pattern_name, run.bytes()),
-          buffer(pattern.access_buffer()) {
+          buffer(run, pattern.access_words()) {
         for (Side const side : run.sides()) {
             auto& file = files[std::size_t(side)] = std::make_unique<File>(run, side);
             Hints const hints(run, side);
@@ -38,22 +39,24 @@ struct Bed {
     double timed(Kind kind, Side side, bool writes) {
         auto* const file = files[std::size_t(side)]->handle;
         check(MPI_File_seek(file, 0, MPI_SEEK_SET), "MPI_File_seek");
+        buffer.bring_to_memory();
+        auto const memory = buffer.memory();
         return time_together([&] {
-            if (kind == Kind::blocking) return run_access(file, pattern, buffer, writes);
+            if (kind == Kind::blocking) return run_access(file, pattern, memory, writes);
             if (kind != Kind::nonblocking)
-                return run_independent(file, pattern, buffer, writes, kind == Kind::alone);
-            auto requests = start_access(file, pattern, buffer, writes);
+                return run_independent(file, pattern, memory, writes, kind == Kind::alone);
+            auto requests = start_access(file, pattern, memory, writes);
             wait_for(requests);
         });
     }
 
     double write(Kind kind, Side side, std::uint64_t seed) {
-        pattern.fill_access(buffer, seed);
+        pattern.fill_access(buffer.host(), seed);
         return timed(kind, side, true);
     }
 
     double read(Kind kind, Side side) {
-        std::fill(buffer.begin(), buffer.end(), untouched);
+        std::ranges::fill(buffer.host(), untouched);
         return timed(kind, side, false);
     }
 
@@ -63,13 +66,14 @@ struct Bed {
                                    run.rank, run.ranks);
     }
 
-    std::uint64_t wrong_in_memory() const {
-        return sum_over_ranks(pattern.wrong_in_access(buffer, first_seed));
+    std::uint64_t wrong_in_memory() {
+        buffer.bring_to_host();
+        return sum_over_ranks(pattern.wrong_in_access(buffer.host(), first_seed));
     }
 
     Run& run;
     Pattern pattern;
-    std::vector<double> buffer;
+    Buffer buffer;
     std::array<std::unique_ptr<File>, 2> files;
 };
 

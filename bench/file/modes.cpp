@@ -4,15 +4,15 @@
 namespace sluice::bench {
 
 std::map<std::string, Mode> modes() {
-    constexpr bool is_long = true;
-    return {{"blocking", {mode_blocking}},
-            {"nonblocking", {mode_nonblocking}},
-            {"independent", {mode_independent}},
+    constexpr bool is_long = true, on_device = true;
+    return {{"blocking", {mode_blocking, false, on_device}},
+            {"nonblocking", {mode_nonblocking, false, on_device}},
+            {"independent", {mode_independent, false, on_device}},
             {"small", {mode_small}},
             {"open", {mode_open}},
             {"memory", {mode_memory}},
-            {"overlap", {mode_overlap}},
-            {"outstanding", {mode_outstanding}},
+            {"overlap", {mode_overlap, false, on_device}},
+            {"outstanding", {mode_outstanding, false, on_device}},
             {"checkpoint", {mode_checkpoint}},
             {"steps", {mode_steps, is_long}},
             {"compare", {mode_compare, is_long}}};

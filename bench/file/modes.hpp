@@ -14,7 +14,8 @@ namespace sluice::bench {
 
 struct Mode {
     void (*run)(Run&);
-    bool is_long = false;  ///< Left out where all modes are asked for.
+    bool is_long = false;    ///< Left out where all modes are asked for.
+    bool on_device = false;  ///< Its buffers may be on a GPU.
 };
 
 [[nodiscard]] std::map<std::string, Mode> modes();

@@ -39,7 +39,8 @@ struct Options {
     bool ideal = false;        ///< Mode overlap: measured beside the others.
     int operations = 16;       ///< Mode outstanding: in total.
     std::vector<int> outstanding{1, 2, 4, 8, 16};
-    std::string link, device;  ///< What is known of them, such as "1gbit"; for the record.
+    std::string memory = "host";  ///< host or device: where buffers are.
+    std::string link, device;     ///< What is known of them, such as "1gbit"; for the record.
     std::string directory = ".", json;
     std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
     bool no_peer = false, keep = false, progress = false;
@@ -48,6 +49,7 @@ struct Options {
 enum class Side { sluice, peer };
 using PerSide = std::array<std::vector<double>, 2>;  ///< Seconds, one entry a repeat.
 
+class Gpu;
 class Report;
 class Progress;
 
@@ -58,6 +60,7 @@ struct Run {
     std::array<std::string, 2> path;
     bool served = false;   ///< Sluice is loaded.
     bool threads = false;  ///< MPI_THREAD_MULTIPLE was given.
+    Gpu* gpu = nullptr;    ///< Of this rank, where the options need one.
     Report* report = nullptr;
     Progress* progress = nullptr;
     std::uint64_t wrong_bytes = 0;  ///< In results that decide the exit code.
@@ -66,6 +69,9 @@ struct Run {
     [[nodiscard]] std::uint64_t bytes() const {
         return options.bytes.empty() ? std::uint64_t{16} << 20 : options.bytes.front();
     }
+
+    /// Buffers are on the GPU.
+    [[nodiscard]] bool on_device() const { return options.memory == "device"; }
 
     [[nodiscard]] std::vector<Side> sides() const {
         return options.no_peer ? std::vector{Side::sluice} : std::vector{Side::sluice, Side::peer};

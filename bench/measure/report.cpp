@@ -11,6 +11,8 @@
 #include <ctime>
 #include <thread>
 
+#include "bench/gpu/gpu.hpp"
+
 namespace sluice::bench {
 namespace {
 
@@ -157,9 +159,11 @@ Report::Report(Run const& run, std::string command_line)
     if (char const* const network = std::getenv("SLUICE_NETWORK"))
         identity_.add("network", std::string(network));
     if (!run.options.device.empty()) identity_.add("device", run.options.device);
+    if (run.gpu) identity_.add("memory", run.options.memory).add("gpu", run.gpu->name());
     identity_.add("command", command_line);
     note(text_of("%d ranks on %d nodes, %u cores; %s", run.ranks, node_count(),
                  std::thread::hardware_concurrency(), mpi.c_str()));
+    if (run.gpu) note("buffers on the " + run.options.memory + ": " + run.gpu->name());
     if (sluice.empty())
         note("warning: Sluice is not loaded: both columns are the MPI library's own");
     else
