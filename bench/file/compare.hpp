@@ -11,6 +11,13 @@ namespace sluice::bench {
 inline constexpr char const *sluice_name = "sluice", *default_name = "default",
                             *best_name = "best hints", *thread_name = "thread",
                             *limit_name = "limit";
+// Of memory on a GPU: the same call of Sluice's from memory of the host, and copies by hand before
+// Sluice's call or the MPI's own.
+inline constexpr char const *host_name = "host", *pinned_name = "pinned",
+                            *pageable_name = "pageable", *default_pinned_name = "default-pinned";
+
+/// What --contenders may name, with buffers on a GPU or on the host.
+[[nodiscard]] std::vector<std::string> contender_words(bool on_device);
 
 /// What one contender did with one pattern in one direction. Seconds, one entry a sample.
 struct Score {

@@ -39,6 +39,11 @@ std::string rate_of(Run const& run, Comparison const& comparison, double seconds
     return text_of("%.0f", mib_per_second(run, comparison.bytes, seconds));
 }
 
+bool is_sluices(std::string const& contender) {
+    return contender == sluice_name || contender == host_name || contender == pinned_name ||
+           contender == pageable_name;
+}
+
 void record(Run const& run, Comparison const& comparison, Score const& score) {
     Json line;
     line.add("pattern", comparison.pattern).add("direction", comparison.direction);
@@ -106,7 +111,8 @@ void report_ratios(Run const& run, std::vector<Comparison> const& all) {
     for (auto const& row :
          {Row{"repeated calls", &Score::repeated}, Row{"first call", &Score::first_call},
           Row{"open, view, first call", &Score::first}})
-        for (auto const* contender : {default_name, best_name, thread_name}) {
+        for (auto const* contender : {default_name, best_name, thread_name, host_name, pinned_name,
+                                      pageable_name, default_pinned_name}) {
             auto const ratio = [&](Comparison const& c) {
                 return ratio_of(c, contender, row.quantity);
             };
@@ -128,7 +134,7 @@ Score const* Comparison::score(std::string const& contender) const {
 
 void start_comparisons(Run const& run) {
     run.report->table("compare: in turn, A B C D E; x: times as long as Sluice takes",
-                      {"what            ", "contender ", "open+view+1st", " 1st call", "    x",
+                      {"what            ", "contender     ", "open+view+1st", " 1st call", "    x",
                        "repeated: median (min .. max)", "MiB/s", "    x", "of limit",
                        "wrong bytes"});
 }
@@ -149,7 +155,7 @@ void report_comparison(Run& run, Comparison const& comparison) {
                     score.wrong == 0 ? "none" : std::to_string(score.wrong)});
         record(run, comparison, score);
         what.clear();
-        if (score.contender == sluice_name || !run.served) run.wrong_bytes += score.wrong;
+        if (is_sluices(score.contender) || !run.served) run.wrong_bytes += score.wrong;
     }
     report.note(text_of("  %s a rank, %llu pieces in all", text_of_bytes(comparison.bytes).c_str(),
                         static_cast<unsigned long long>(comparison.pieces)));
@@ -164,8 +170,8 @@ void report_means(Run const& run, std::vector<Comparison> const& all) {
         if (scattered(run, name)) scattered_names += (scattered_names.empty() ? "" : ", ") + name;
     run.progress->wipe();
     report.table("times as long as Sluice, over " + scattered_names + ", write and read",
-                 {"what                  ", "contender ", "geometric mean", "               least",
-                  "contiguous, flash: least"});
+                 {"what                  ", "contender     ", "geometric mean",
+                  "               least", "contiguous, flash: least"});
     report_ratios(run, all);
     auto const share = mean_of(
         all, [](Comparison const&) { return true; },

@@ -51,8 +51,13 @@ public:
         set_view(file_, 0, pattern, info.info);
     }
     void rewind() override { check(MPI_File_seek(file_, 0, MPI_SEEK_SET), "MPI_File_seek"); }
-    void access(Pattern const& pattern, std::vector<double>& buffer, bool writes) override {
-        run_access(file_, pattern, buffer, writes);
+    void access(Pattern const& pattern, std::span<double> memory, bool writes) override {
+        run_access(file_, pattern, memory, writes);
+    }
+    /// It flushes nothing, unlike MPI_File_sync.
+    void settle() override {
+        MPI_Offset size = 0;
+        check(MPI_File_get_size(file_, &size), "MPI_File_get_size");
     }
     void close() override {
         if (file_ != MPI_FILE_NULL) MPI_File_close(&file_);
@@ -62,7 +67,7 @@ public:
         if (file_ != MPI_FILE_NULL) check(MPI_File_sync(file_), "MPI_File_sync");
         return wrong_bytes_in_file(path, pattern.file_bytes(), seed, run.rank, run.ranks);
     }
-    void provide_file(Run const& run, Pattern const& pattern, std::vector<double>&,
+    void provide_file(Run const& run, Pattern const& pattern, std::span<double>,
                       std::uint64_t seed) override {
         write_share(path, pattern.file_bytes(), seed, run);
         wait_for_all();
@@ -76,13 +81,13 @@ class ThreadContender : public MpiContender {
 public:
     using MpiContender::MpiContender;
 
-    void access(Pattern const& pattern, std::vector<double>& buffer, bool writes) override {
+    void access(Pattern const& pattern, std::span<double> memory, bool writes) override {
         MPI_Request request = MPI_REQUEST_NULL;
         check(MPI_Grequest_start(ignore_query, ignore_free, ignore_cancel, nullptr, &request),
               "MPI_Grequest_start");
         auto const handle = request;  // the thread's own: MPI_Wait sets the other one to null
         std::thread worker([&, handle] {
-            MpiContender::access(pattern, buffer, writes);
+            MpiContender::access(pattern, memory, writes);
             check(MPI_Grequest_complete(handle), "MPI_Grequest_complete");
         });
         check(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
@@ -107,16 +112,16 @@ public:
         check(file_ >= 0 ? MPI_SUCCESS : MPI_ERR_IO, "opening the file of the limit");
     }
     void rewind() override {}
-    void access(Pattern const& pattern, std::vector<double>& buffer, bool writes) override {
+    void access(Pattern const& pattern, std::span<double> memory, bool writes) override {
         at_ = begin_, left_ = words_of(pattern), held_ = used_ = 0;
         for (int row = 0; row < pattern.rows(); ++row) {
-            double* const memory = buffer.data() + std::size_t(row) * pattern.memory_words();
+            double* const words = memory.data() + std::size_t(row) * pattern.memory_words();
             if (writes)
                 pattern.for_each_copy(
-                    [&](std::uint64_t place, std::uint64_t words) { put(memory + place, words); });
+                    [&](std::uint64_t place, std::uint64_t count) { put(words + place, count); });
             else
                 pattern.for_each_copy(
-                    [&](std::uint64_t place, std::uint64_t words) { get(memory + place, words); });
+                    [&](std::uint64_t place, std::uint64_t count) { get(words + place, count); });
         }
         if (writes) flush();
     }
@@ -125,11 +130,11 @@ public:
     }
     /// Its bytes are in an order of its own; they are checked when they are read.
     std::uint64_t wrong_in_file(Run const&, Pattern const&, std::uint64_t) override { return 0; }
-    void provide_file(Run const& run, Pattern const& pattern, std::vector<double>& buffer,
+    void provide_file(Run const& run, Pattern const& pattern, std::span<double> host,
                       std::uint64_t seed) override {
-        pattern.fill_access(buffer, seed);
+        pattern.fill_access(host, seed);
         prepare(pattern), open(run, pattern);
-        access(pattern, buffer, true);
+        access(pattern, host, true);
         close();
     }
 

@@ -1,5 +1,6 @@
 // Who takes part in a comparison: Sluice, the MPI's own calls with some hints, the same in a helper
-// thread, and the machine's limit. Each has a file of its own and makes the same accesses.
+// thread, and the machine's limit; from a GPU, copies by hand as well. Each has a file of its own
+// and makes the same accesses.
 #pragma once
 #include <memory>
 #include <string>
@@ -19,21 +20,25 @@ public:
     std::string name, path;
     std::vector<std::string> hints;  ///< key=value, beside those that all contenders get.
 
-    // Collective, all of them, but for access() of the limit. The pattern is the same from open()
+    bool from_host = false;  ///< Memory of its accesses is the host's in any case.
+
+    // Collective, all of them, but for access() of the limits. The pattern is the same from open()
     // to close().
     /// What open() needs to know of the pattern and should not be timed.
     virtual void prepare(Pattern const&) {}
     virtual void open(Run const& run, Pattern const& pattern) = 0;
     /// Back to the begin of the file.
     virtual void rewind() = 0;
-    virtual void access(Pattern const& pattern, std::vector<double>& buffer, bool writes) = 0;
+    virtual void access(Pattern const& pattern, std::span<double> memory, bool writes) = 0;
+    /// Not timed: until what an access may have delayed is in the file.
+    virtual void settle() {}
     virtual void close() = 0;
 
     /// After a write; closed or not.
     virtual std::uint64_t wrong_in_file(Run const& run, Pattern const& pattern,
                                         std::uint64_t seed) = 0;
-    /// Makes the file that reads find; not by the calls under test.
-    virtual void provide_file(Run const& run, Pattern const& pattern, std::vector<double>& buffer,
+    /// Makes the file that reads find; not by the calls under test. `host` is for its use.
+    virtual void provide_file(Run const& run, Pattern const& pattern, std::span<double> host,
                               std::uint64_t seed) = 0;
 };
 
@@ -48,6 +53,15 @@ std::unique_ptr<Contender> thread_contender(std::string name, std::string path,
 /// No MPI: every rank copies each of its pieces once between user memory and a buffer that stays in
 /// cache, and transfers that buffer contiguously, to and from a place of its own in the file.
 std::unique_ptr<Contender> limit_contender(std::string name, std::string path);
+
+/// Copies by hand between the GPU and memory of the host, pinned or not, and makes the accesses of
+/// another contender from there.
+std::unique_ptr<Contender> staged_contender(std::unique_ptr<Contender> inner, Gpu const& gpu,
+                                            bool is_pinned);
+
+/// No MPI and no file: every rank copies its access at once, contiguously, between the GPU and
+/// registered shared memory of the host. For patterns whose memory has no gaps.
+std::unique_ptr<Contender> device_limit_contender(std::string name, Gpu const& gpu);
 
 /// Hints of the MPI's own that are tried, a list of key=value each; the first is empty (default).
 /// docs/results.md prints them.

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "bench/file/compare.hpp"
 #include "bench/file/modes.hpp"
 #include "bench/file/patterns.hpp"
 #include "bench/gpu/gpu.hpp"
@@ -97,8 +98,8 @@ void declare(CLI::App& app, Options& o) {
                    "compare: measurements for each point of the grid of hints (default: 2)")
         ->check(CLI::PositiveNumber);
     words("--contenders", o.contenders,
-          "compare: sluice, default, best, thread, limit (default: all)")
-        ->check(CLI::IsMember({"sluice", "default", "best", "thread", "limit"}));
+          "compare: sluice, default, best, thread, limit; with --memory device: sluice, host, "
+          "pinned, pageable, default-pinned, default, limit (default: all)");
     app.add_option("--thread-level", o.thread_level,
                    "of MPI: single or multiple (default: multiple for compare, else single)")
         ->check(CLI::IsMember({"single", "multiple"}));
@@ -129,6 +130,7 @@ void declare(CLI::App& app, Options& o) {
 /// What follows from where the buffers are.
 void complete(Options& o) {
     bool const on_device = o.memory == "device";
+    if (o.contenders.empty()) o.contenders = contender_words(on_device);
     if (o.modes != std::vector<std::string>{"all"}) return;
     o.modes.clear();
     for (auto const& [name, mode] : modes())
@@ -143,6 +145,10 @@ std::string conflict_of(Options const& o) {
             return "mode " + name + " has its buffers on the host: leave out --memory device";
     if (on_device && o.ideal)
         return "--ideal has its buffers on the host: leave out --memory device";
+    auto const words = contender_words(on_device);
+    for (auto const& word : o.contenders)
+        if (std::find(words.begin(), words.end(), word) == words.end())
+            return "--contenders: " + word + " is none of those with --memory " + o.memory;
     return "";
 }
 
@@ -164,7 +170,7 @@ sluice::ParsedLine parse(int argc, char** argv, Options& options) {
 /// The helper-thread contender needs MPI_THREAD_MULTIPLE; then all contenders get it.
 void start_mpi(int& argc, char**& argv, Run& run) {
     auto const& o = run.options;
-    bool const compares = o.modes == std::vector<std::string>{"compare"};
+    bool const compares = o.modes == std::vector<std::string>{"compare"} && !run.on_device();
     bool const wants = o.thread_level.empty() ? compares : o.thread_level == "multiple";
     int level = MPI_THREAD_SINGLE;
     if (wants)

@@ -1,10 +1,13 @@
 // Mode compare: Sluice, the MPI's own calls with default hints, with the best hints of a grid, and
 // in a helper thread, and the machine's limit, in turn: A B C D E, E D C B A, ... First calls (of a
-// new file and a new type) are measured apart from repeated ones.
+// new file and a new type) are measured apart from repeated ones. From a GPU the contenders are
+// Sluice, Sluice from the host, copies by hand, the MPI's own where it reaches GPUs, and the limit.
 #include <algorithm>
 #include <limits>
 
+#include "bench/file/buffer.hpp"
 #include "bench/file/compare.hpp"
+#include "mpi/mpi_devices.hpp"
 
 namespace sluice::bench {
 namespace {
@@ -32,7 +35,6 @@ public:
           label_(name + (writes ? " write" : " read")),
           name_(name) {
         renew_pattern(0);
-        buffer_ = pattern_->access_buffer();
     }
 
     Comparison measure() {
@@ -40,7 +42,7 @@ public:
         enter_contenders(best);
         if (!writes_)
             for (auto& contender : contenders_)
-                contender->provide_file(run_, *pattern_, buffer_, seed_);
+                contender->provide_file(run_, *pattern_, buffer_->host(), seed_);
         measure_first();
         measure_repeated();
         for (auto& contender : contenders_) {
@@ -58,6 +60,8 @@ private:
     void renew_pattern(int shift) {
         pattern_.reset();  // first, so that no MPI finds the old type again
         pattern_ = std::make_unique<Pattern>(run_, name_, run_.bytes(), shift);
+        buffer_.reset();
+        buffer_ = std::make_unique<Buffer>(run_, pattern_->access_words());
     }
 
     void enter(std::unique_ptr<Contender> contender, std::vector<std::string> const& hints) {
@@ -68,6 +72,7 @@ private:
     }
 
     void enter_contenders(std::vector<std::string> const& best) {
+        if (run_.on_device()) return enter_contenders_on_device();
         auto const stem = run_.path[0];
         if (wanted(run_, sluice_name)) enter(mpi_contender(sluice_name, stem + "-a", {}), {});
         if (wanted(run_, default_name))
@@ -79,25 +84,58 @@ private:
         if (wanted(run_, limit_name)) enter(limit_contender(limit_name, stem + "-e"), {});
     }
 
+    void enter_contenders_on_device() {
+        auto const stem = run_.path[0];
+        auto const staged = [&](char const* name, char const* end,
+                                std::vector<std::string> const& hints, bool is_pinned) {
+            if (!wanted(run_, name)) return;
+            enter(staged_contender(mpi_contender(name, stem + end, hints), *run_.gpu, is_pinned),
+                  {});
+        };
+        if (wanted(run_, sluice_name)) enter(mpi_contender(sluice_name, stem + "-a", {}), {});
+        if (wanted(run_, host_name)) {
+            enter(mpi_contender(host_name, stem + "-b", {}), {});
+            contenders_.back()->from_host = true;
+        }
+        staged(pinned_name, "-c", {}, true);
+        staged(pageable_name, "-d", {}, false);
+        staged(default_pinned_name, "-e", own_hints({}), true);
+        if (wanted(run_, default_name) && mpi_reaches_devices())
+            enter(mpi_contender(default_name, stem + "-f", own_hints({})), {});
+        if (wanted(run_, limit_name) && has_device_limit())
+            enter(device_limit_contender(limit_name, *run_.gpu), {});
+    }
+
+    /// What lies in gaps would be copied as well.
+    [[nodiscard]] bool has_device_limit() const { return pattern_->memory == MPI_DOUBLE; }
+
+    std::span<double> memory_of(Contender const& contender) {
+        return contender.from_host ? buffer_->host() : buffer_->memory();
+    }
+
     /// One access of a file that is open, from the start on.
     double access(Contender& contender, std::uint64_t& wrong) {
         contender.rewind();
         prepare_buffer();
-        double const seconds =
-            time_together([&] { contender.access(*pattern_, buffer_, writes_); });
-        wrong += wrong_after_read();
+        auto const memory = memory_of(contender);
+        double const seconds = time_together([&] { contender.access(*pattern_, memory, writes_); });
+        contender.settle();
+        wrong += wrong_after_read(contender);
         return seconds;
     }
 
     void prepare_buffer() {
         if (writes_)
-            pattern_->fill_access(buffer_, ++seed_);
+            pattern_->fill_access(buffer_->host(), ++seed_);
         else
-            std::fill(buffer_.begin(), buffer_.end(), untouched);
+            std::ranges::fill(buffer_->host(), untouched);
+        buffer_->bring_to_memory();
     }
 
-    std::uint64_t wrong_after_read() const {
-        return writes_ ? 0 : sum_over_ranks(pattern_->wrong_in_access(buffer_, seed_));
+    std::uint64_t wrong_after_read(Contender const& contender) {
+        if (writes_) return 0;
+        if (!contender.from_host) buffer_->bring_to_host();
+        return sum_over_ranks(pattern_->wrong_in_access(buffer_->host(), seed_));
     }
 
     /// The hints of the grid with the shortest median. What is hopeless at once, or takes long
@@ -109,7 +147,7 @@ private:
         for (auto const& hints : hint_grid(run_.ranks)) {
             run_.progress->step(label_ + ": hints " + (hints.empty() ? "default" : hints.back()));
             auto const contender = mpi_contender("grid", run_.path[0] + "-grid", own_hints(hints));
-            if (!writes_) contender->provide_file(run_, *pattern_, buffer_, seed_);
+            if (!writes_) contender->provide_file(run_, *pattern_, buffer_->host(), seed_);
             contender->open(run_, *pattern_);
             std::uint64_t ignored = 0;  // the winner is checked when it is measured
             double median = access(*contender, ignored);
@@ -134,7 +172,6 @@ private:
             for (std::size_t i = 0; i < contenders_.size(); ++i) {
                 run_.progress->step(label_ + ": first calls, " + contenders_[i]->name);
                 renew_pattern(sample);
-                buffer_ = pattern_->access_buffer();
                 first_of(*contenders_[i], scores_[i]);
             }
     }
@@ -143,19 +180,20 @@ private:
         contender.close();
         if (writes_) remove_file(run_, contender.path);
         if (!writes_ && contender.name == limit_name)  // its file is in the order of the ranks
-            contender.provide_file(run_, *pattern_, buffer_, seed_);
+            contender.provide_file(run_, *pattern_, buffer_->host(), seed_);
         prepare_buffer();
         contender.prepare(*pattern_);
+        auto const memory = memory_of(contender);
         double begin = 0, end = 0;
         score.first.push_back(time_together([&] {
             contender.open(run_, *pattern_);
             begin = now();
-            contender.access(*pattern_, buffer_, writes_);
+            contender.access(*pattern_, memory, writes_);
             end = now();
         }));
         score.first_call.push_back(span_over_ranks(begin, end));
         score.wrong +=
-            writes_ ? contender.wrong_in_file(run_, *pattern_, seed_) : wrong_after_read();
+            writes_ ? contender.wrong_in_file(run_, *pattern_, seed_) : wrong_after_read(contender);
     }
 
     void measure_repeated() {
@@ -178,7 +216,7 @@ private:
     bool writes_;
     std::string label_, name_;
     std::unique_ptr<Pattern> pattern_;
-    std::vector<double> buffer_;
+    std::unique_ptr<Buffer> buffer_;
     std::uint64_t seed_ = 1;  ///< Of the last contents that were written.
     Contenders contenders_;
     std::vector<Score> scores_;
@@ -192,6 +230,12 @@ int steps_of_match(Run const& run) {
 }
 
 }  // namespace
+
+std::vector<std::string> contender_words(bool on_device) {
+    if (!on_device) return {sluice_name, default_name, "best", thread_name, limit_name};
+    return {sluice_name,         host_name,    pinned_name, pageable_name,
+            default_pinned_name, default_name, limit_name};
+}
 
 void mode_compare(Run& run) {
     if (wanted(run, thread_name) && !run.threads)

@@ -15,7 +15,7 @@ std::map<std::string, Mode> modes() {
             {"outstanding", {mode_outstanding, false, on_device}},
             {"checkpoint", {mode_checkpoint}},
             {"steps", {mode_steps, is_long}},
-            {"compare", {mode_compare, is_long}}};
+            {"compare", {mode_compare, is_long, on_device}}};
 }
 
 char const* mode_help() {

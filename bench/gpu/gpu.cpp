@@ -55,13 +55,16 @@ MoreCudaFunctions::MoreCudaFunctions(LoadedLibrary const& driver) noexcept {
     driver.look_up("cuDeviceGetName", device_name);
     driver.look_up("cuMemAlloc_v2", allocate);
     driver.look_up("cuMemFree_v2", free);
+    driver.look_up("cuMemAllocHost_v2", allocate_pinned);
+    driver.look_up("cuMemFreeHost", free_pinned);
+    driver.look_up("cuMemHostUnregister", unregister_host);
     driver.look_up("cuMemcpyDtoH_v2", copy_to_host_now);
     driver.look_up("cuMemcpyHtoD_v2", copy_to_device_now);
 }
 
 bool MoreCudaFunctions::are_all_there() const noexcept {
-    return start && device_count && device_name && allocate && free && copy_to_host_now &&
-           copy_to_device_now;
+    return start && device_count && device_name && allocate && free && allocate_pinned &&
+           free_pinned && unregister_host && copy_to_host_now && copy_to_device_now;
 }
 
 Gpu::Gpu(int rank_of_node) : Gpu(rank_of_node, driver_library()) {}
@@ -87,6 +90,9 @@ void Gpu::enter(int ordinal) {
     name_ = name.data();
     demand(cuda_.retain_primary(&context, device), "cuDevicePrimaryCtxRetain");
     demand(cuda_.push_context(context), "cuCtxPushCurrent");
+    demand(cuda_.create_stream(&stream_, cuda_stream_non_blocking), "cuStreamCreate");
+    demand(cuda_.create_event(&event_, cuda_event_blocking_sync | cuda_event_disable_timing),
+           "cuEventCreate");
 }
 
 Gpu::Words Gpu::device_words(std::size_t count) const {
@@ -94,6 +100,21 @@ Gpu::Words Gpu::device_words(std::size_t count) const {
     require(more_.allocate(&at, count * sizeof(double)), "cuMemAlloc");
     return {reinterpret_cast<double*>(at),
             [this](double* words) { require(more_.free(address_of(words)), "cuMemFree"); }};
+}
+
+Gpu::Words Gpu::pinned_words(std::size_t count) const {
+    void* at = nullptr;
+    require(more_.allocate_pinned(&at, count * sizeof(double)), "cuMemAllocHost");
+    return {static_cast<double*>(at),
+            [this](double* words) { require(more_.free_pinned(words), "cuMemFreeHost"); }};
+}
+
+Gpu::Words Gpu::registered(std::span<double> words) const {
+    require(cuda_.register_host(words.data(), words.size_bytes(), cuda_register_portable),
+            "cuMemHostRegister");
+    return {words.data(), [this](double* begin) {
+                require(more_.unregister_host(begin), "cuMemHostUnregister");
+            }};
 }
 
 void Gpu::to_host(std::span<double> host, double const* device) const {
@@ -104,6 +125,23 @@ void Gpu::to_host(std::span<double> host, double const* device) const {
 void Gpu::to_device(double* device, std::span<double const> host) const {
     require(more_.copy_to_device_now(address_of(device), host.data(), host.size_bytes()),
             "cuMemcpyHtoD");
+}
+
+void Gpu::to_pinned(std::span<double> host, double const* device) const {
+    require(cuda_.copy_to_host(host.data(), address_of(device), host.size_bytes(), stream_),
+            "cuMemcpyDtoHAsync");
+    wait();
+}
+
+void Gpu::from_pinned(double* device, std::span<double const> host) const {
+    require(cuda_.copy_to_device(address_of(device), host.data(), host.size_bytes(), stream_),
+            "cuMemcpyHtoDAsync");
+    wait();
+}
+
+void Gpu::wait() const {
+    require(cuda_.record_event(event_, stream_), "cuEventRecord");
+    require(cuda_.synchronize_event(event_), "cuEventSynchronize");
 }
 
 std::string Gpu::failure(int code, char const* what) const {

@@ -18,6 +18,9 @@ struct MoreCudaFunctions {
     int (*device_name)(char*, int, int) = nullptr;
     int (*allocate)(CudaAddress*, std::size_t) = nullptr;
     int (*free)(CudaAddress) = nullptr;
+    int (*allocate_pinned)(void**, std::size_t) = nullptr;
+    int (*free_pinned)(void*) = nullptr;
+    int (*unregister_host)(void*) = nullptr;
     int (*copy_to_host_now)(void*, CudaAddress, std::size_t) = nullptr;
     int (*copy_to_device_now)(CudaAddress, void const*, std::size_t) = nullptr;
 
@@ -41,14 +44,21 @@ public:
     [[nodiscard]] std::string const& name() const noexcept { return name_; }
 
     [[nodiscard]] Words device_words(std::size_t count) const;
+    [[nodiscard]] Words pinned_words(std::size_t count) const;
+    /// Pins memory of the host while the result lives.
+    [[nodiscard]] Words registered(std::span<double> words) const;
 
     // As a program copies by hand; done when they return.
     void to_host(std::span<double> host, double const* device) const;
     void to_device(double* device, std::span<double const> host) const;
+    // One copy in a stream of its own; done when they return. The host's memory is pinned.
+    void to_pinned(std::span<double> host, double const* device) const;
+    void from_pinned(double* device, std::span<double const> host) const;
 
 private:
     Gpu(int rank_of_node, LoadedLibrary const& driver);
     void enter(int ordinal);
+    void wait() const;
     /// A failed call in words.
     [[nodiscard]] std::string failure(int code, char const* what) const;
     void demand(int code, char const* what) const;   ///< Throws where a call has failed.
@@ -57,6 +67,7 @@ private:
     CudaFunctions cuda_;
     MoreCudaFunctions more_;
     std::string name_;
+    void *stream_ = nullptr, *event_ = nullptr;
 };
 
 /// Collective. This rank's GPU; null on all ranks, and why, where one of them has none.

@@ -30,7 +30,8 @@ struct Options {
     int steps = 6;         ///< Modes checkpoint, steps: of one series.
     double compute = 0.5;  ///< Mode steps: seconds of computation in each.
     int grid_repeat = 2;   ///< Mode compare: for each point of the grid of hints.
-    std::vector<std::string> contenders{"sluice", "default", "best", "thread", "limit"};
+    /// Mode compare.
+    std::vector<std::string> contenders;
     std::string thread_level;  ///< Empty: what the mode wants.
     int calls = 0;             ///< In one batch of modes small and open; 0: the mode's own.
     int tests = 0;             ///< Mode overlap: calls of MPI_Test during the computation.

@@ -16,11 +16,13 @@ sys.path[:0] = [str(ROOT / "tests" / name) for name in (".", "gpu", "mpi")]
 from mpis import BUILD, MPIS  # noqa: E402
 from pretended import driver  # noqa: E402
 
+CONTENDERS = {"sluice", "host", "pinned", "pageable", "default-pinned", "limit"}
+
 
 class Gpu(unittest.TestCase):
     mpi = "mpich"
 
-    def run_bench(self, words, orders="devices=2"):
+    def run_bench(self, words, orders="devices=2,delay=200"):
         """(what ran, lines of JSON). With wrong bytes it would end with 1."""
         mpi = MPIS[self.mpi]
         with tempfile.TemporaryDirectory(prefix="bench-gpu-", dir=BUILD) as folder:
@@ -51,6 +53,22 @@ class Gpu(unittest.TestCase):
         self.assertEqual((result.returncode, lines), (code, []), result.stdout)
         self.assertIn(message, result.stderr)
 
+    def check_contenders(self, words):
+        lines = self.lines_of(f"--mode compare --pattern strided,flash --first 2 {words}")
+        for pattern, missing in (("strided", set()), ("flash", {"limit"})):  # Memory has gaps.
+            of_pattern = [line for line in lines if line["pattern"] == pattern]
+            self.assertEqual({line["contender"] for line in of_pattern}, CONTENDERS - missing)
+        for line in lines:
+            self.assertGreater(line["repeated"]["min"], 0)
+            self.assertEqual("share_of_limit" in line, line["pattern"] == "strided")
+            self.assertEqual("repeated_over_sluice" in line, line["contender"] != "sluice")
+
+    def test_contenders(self):
+        self.check_contenders("")
+
+    def test_contenders_with_write_behind(self):
+        self.check_contenders("--direction write --hint sluice_write_behind=64M")
+
     def test_modes(self):
         lines = self.lines_of("--mode blocking,independent,outstanding --outstanding 2 "
                               "--pattern strided,flash", "sluice_wrong_bytes")
@@ -73,7 +91,8 @@ class Gpu(unittest.TestCase):
 
     def test_options_apart(self):
         for words, message in (("--mode steps", "mode steps has its buffers on the host"),
-                               ("--mode overlap --ideal", "--ideal has its buffers on the host")):
+                               ("--mode overlap --ideal", "--ideal has its buffers on the host"),
+                               ("--mode compare --contenders best", "best is none of those")):
             self.assert_refused(2, message, f"--memory device {words}")
 
 
