@@ -54,6 +54,10 @@ void declare_memory(CLI::App& app, Options& o) {
 
 /// Options of mode overlap alone.
 void declare_overlap(CLI::App& app, Options& o) {
+    app.add_option("--computation", o.computation,
+                   "overlap: of the host (the default), or of the device: a kernel that keeps the "
+                   "GPU busy")
+        ->check(CLI::IsMember({"host", "device"}));
     app.add_option("--tests", o.tests, "overlap: calls of MPI_Test while computing")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--late", o.late_ms, "overlap: the last rank starts this many ms late");
@@ -210,7 +214,8 @@ int run_modes(Run& run) {
 int run_bench(Run& run, std::string const& line) {
     std::string why;
     std::unique_ptr<Gpu> gpu;
-    if (run.on_device()) gpu = gpu_of_rank(why);
+    bool const needs_gpu = run.on_device() || run.options.computation == "device";
+    if (needs_gpu) gpu = gpu_of_rank(why);
     run.gpu = gpu.get();
     choose_paths(run);
     run.served = !loaded_sluice().empty();

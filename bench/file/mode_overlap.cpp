@@ -1,6 +1,6 @@
 // Mode overlap: how much of an operation's time hides behind computation, with no MPI call between
 // its start and its wait unless --tests asks for some. The computation lasts as long as the
-// operation alone, on every rank.
+// operation alone, on every rank, and is of its processor or of its GPU.
 #include <time.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "bench/file/background.hpp"
+#include "bench/gpu/busy_kernel.hpp"
 #include "bench/measure/report.hpp"
 #include "bench/measure/work.hpp"
 
@@ -52,7 +53,7 @@ struct Result {
     std::uint64_t iterations = 0;  ///< Of computing, to last as long.
     std::vector<double> alone;
     std::vector<double> start, compute, wait, total, compute_alone, hidden, hidden_simple, lost;
-    std::vector<double> shorter, threads, server;
+    std::vector<double> shorter, slower, threads, server;
     std::uint64_t wrong = 0;
 
     void add(Parts const& parts) {
@@ -61,6 +62,7 @@ struct Result {
         wait.push_back(parts.wait), total.push_back(parts.total);
         compute_alone.push_back(parts.compute_alone);
         threads.push_back(parts.used.threads), server.push_back(parts.used.server);
+        slower.push_back(parts.compute / parts.compute_alone - 1);
         shorter.push_back(1 - parts.total / (io_alone + parts.compute_alone));
         // Work that came out shorter than the I/O cannot hide all of it: only the part that could
         // be hidden is judged.
@@ -81,7 +83,8 @@ class Overlap {
 public:
     Overlap(Run& bench_run, std::string const& name, std::uint64_t bytes)
         : run_(bench_run),
-          pattern_(run_, name, bytes) {
+          pattern_(run_, name, bytes),
+          work_(work_of(run_)) {
         for (Side const side : run_.sides())
             contenders_.push_back(mpi_background(run_, pattern_, side));
         if (run_.options.ideal) contenders_.push_back(ideal_background(run_, pattern_));
@@ -100,6 +103,12 @@ private:
         });
     }
 
+    static Work work_of(Run const& run) {
+        if (run.options.computation == "host") return compute;
+        auto const kernel = std::make_shared<BusyKernel const>(*run.gpu);
+        return [kernel](std::uint64_t iterations) { kernel->run(iterations); };
+    }
+
     void compute_and_test(std::uint64_t iterations, Background& contender) const;
     Parts run_overlapped(Background& contender, bool writes, std::uint64_t iterations) const;
     void report(bool writes, Background const& contender, Result const& result) const;
@@ -107,6 +116,7 @@ private:
 
     Run& run_;
     Pattern pattern_;
+    Work work_;
     std::vector<std::unique_ptr<Background>> contenders_;
 };
 
@@ -114,15 +124,15 @@ private:
 void Overlap::compute_and_test(std::uint64_t iterations, Background& contender) const {
     auto const tests = std::uint64_t(run_.options.tests);
     for (std::uint64_t i = 0; i < tests; ++i) {
-        compute(iterations / (tests + 1));
+        work_(iterations / (tests + 1));
         contender.test();
     }
-    compute(iterations - tests * (iterations / (tests + 1)));
+    work_(iterations - tests * (iterations / (tests + 1)));
 }
 
 Parts Overlap::run_overlapped(Background& contender, bool writes, std::uint64_t iterations) const {
     Parts parts;
-    parts.compute_alone = time_together([&] { compute(iterations); });
+    parts.compute_alone = time_together([&] { work_(iterations); });
     contender.prepare(writes);
     bool const late = run_.options.late_ms > 0 && run_.rank == run_.ranks - 1;
     int const server = run_.rank == 0 ? run_.options.server : 0;
@@ -157,7 +167,7 @@ void Overlap::measure(bool writes) {
     });
     for (auto& result : results) {
         result.io_alone = summary_of(result.alone).median;
-        result.iterations = iterations_lasting(result.io_alone);
+        result.iterations = iterations_lasting(result.io_alone, work_);
     }
     take_turns(run_, label + " overlapped", contenders_.size(), [&](std::size_t i, int repeat) {
         auto const parts = run_overlapped(*contenders_[i], writes, results[i].iterations);
@@ -183,8 +193,9 @@ void Overlap::report(bool writes, Background const& contender, Result const& res
     bool const late = run_.options.late_ms > 0;  // then waiting is for the rank, not for the I/O
     run_.report->row({pattern_.name + (writes ? " write" : " read"), contender.name,
                       text_of_seconds(result.io_alone), time(result.start), time(result.compute),
-                      time(result.compute_alone), time(result.wait), time(result.total),
-                      time(result.lost), time(result.threads), time(result.server),
+                      time(result.compute_alone), percent(middle(result.slower)), time(result.wait),
+                      time(result.total), time(result.lost), time(result.threads),
+                      time(result.server),
                       late ? "-"
                            : percent(hidden.median) + " (" + percent(hidden.min) + " .. " +
                                  percent(hidden.max) + ")",
@@ -199,6 +210,7 @@ void Overlap::record(bool writes, Background const& contender, Result const& res
     line.add("pattern", pattern_.name).add("direction", writes ? "write" : "read");
     line.add("side", contender.name);
     line.add_integer("bytes_per_rank", pattern_.access_bytes()).add("unit", "s");
+    line.add("computation", run_.options.computation);
     line.add("late_ms", run_.options.late_ms).add("io_alone", result.io_alone);
     char const* const settings = std::getenv("SLUICE_TEST");
     bool const has_helper = !settings || !std::strstr(settings, "helper=off");
@@ -209,7 +221,7 @@ void Overlap::record(bool writes, Background const& contender, Result const& res
     line.add("wait", summary_of(result.wait)).add("total", summary_of(result.total));
     line.add("lost", summary_of(result.lost)).add("hidden_strict", summary_of(result.hidden));
     line.add("hidden_simple", summary_of(result.hidden_simple));
-    line.add("shorter", summary_of(result.shorter));
+    line.add("shorter", summary_of(result.shorter)).add("slower", summary_of(result.slower));
     line.add("processors_threads", summary_of(result.threads));
     if (run_.options.server > 0) line.add("processors_server", summary_of(result.server));
     line.add_integer("wrong_bytes", result.wrong);
@@ -223,7 +235,7 @@ void mode_overlap(Run& run) {
     auto& report = *run.report;
     report.table("overlap: start, compute as long as the I/O alone takes, wait",
                  {"what            ", "  side", "I/O alone", "  started", " computed", "...alone",
-                  "   waited", "    total", "     lost", "  threads", "   server",
+                  "slower", "   waited", "    total", "     lost", "  threads", "   server",
                   "   hidden (min .. max)", "  simple", " shorter", "  wrong"});
     expect_measurements(run, 2 * names.size() * run.options.directions.size());
     for (auto const& name : names) {
@@ -238,6 +250,7 @@ void mode_overlap(Run& run) {
         "hideable = the shorter of I/O alone and computed alone;\n"
         "lost = started + waited - (I/O alone - hideable) + (computed - computed alone, if "
         "longer);\n"
+        "slower = computed / computed alone - 1, of each repeat;\n"
         "hidden = 1 - lost / hideable; simple leaves the stretched computation out. Medians; each "
         "part on its slowest rank.\n"
         "shorter = 1 - total / (I/O alone + computed alone): the whole run.\n"

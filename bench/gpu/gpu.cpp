@@ -70,7 +70,8 @@ bool MoreCudaFunctions::are_all_there() const noexcept {
 Gpu::Gpu(int rank_of_node) : Gpu(rank_of_node, driver_library()) {}
 
 Gpu::Gpu(int rank_of_node, LoadedLibrary const& driver) : cuda_(driver), more_(driver) {
-    if (!cuda_.can_copy() || !cuda_.device_of_ordinal || !cuda_.retain_primary ||
+    bool const can_run = cuda_.load_module && cuda_.module_function && cuda_.launch;
+    if (!cuda_.can_copy() || !can_run || !cuda_.device_of_ordinal || !cuda_.retain_primary ||
         !more_.are_all_there())
         throw std::runtime_error("the driver of CUDA lacks functions");
     int count = 0;
@@ -136,6 +137,19 @@ void Gpu::to_pinned(std::span<double> host, double const* device) const {
 void Gpu::from_pinned(double* device, std::span<double const> host) const {
     require(cuda_.copy_to_device(address_of(device), host.data(), host.size_bytes(), stream_),
             "cuMemcpyHtoDAsync");
+    wait();
+}
+
+void* Gpu::kernel(char const* text, char const* name) const {
+    void *module = nullptr, *function = nullptr;
+    require(cuda_.load_module(&module, text), "cuModuleLoadData");
+    require(cuda_.module_function(&function, module, name), "cuModuleGetFunction");
+    return function;
+}
+
+void Gpu::run(void* kernel, unsigned blocks, unsigned threads, void** parameters) const {
+    require(cuda_.launch(kernel, blocks, 1, 1, threads, 1, 1, 0, stream_, parameters, nullptr),
+            "cuLaunchKernel");
     wait();
 }
 

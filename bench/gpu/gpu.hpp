@@ -55,6 +55,11 @@ public:
     void to_pinned(std::span<double> host, double const* device) const;
     void from_pinned(double* device, std::span<double const> host) const;
 
+    /// A function of a program for the GPU, which is given as PTX text.
+    [[nodiscard]] void* kernel(char const* text, char const* name) const;
+    /// With parameters of 64 bits; done when it returns, and asleep until then.
+    void run(void* kernel, unsigned blocks, unsigned threads, void** parameters) const;
+
 private:
     Gpu(int rank_of_node, LoadedLibrary const& driver);
     void enter(int ordinal);

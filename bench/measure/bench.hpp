@@ -40,8 +40,9 @@ struct Options {
     bool ideal = false;        ///< Mode overlap: measured beside the others.
     int operations = 16;       ///< Mode outstanding: in total.
     std::vector<int> outstanding{1, 2, 4, 8, 16};
-    std::string memory = "host";  ///< host or device: where buffers are.
-    std::string link, device;     ///< What is known of them, such as "1gbit"; for the record.
+    /// host or device: where buffers are, and where mode overlap computes.
+    std::string memory = "host", computation = "host";
+    std::string link, device;  ///< What is known of them, such as "1gbit"; for the record.
     std::string directory = ".", json;
     std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
     bool no_peer = false, keep = false, progress = false;

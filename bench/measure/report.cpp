@@ -163,7 +163,7 @@ Report::Report(Run const& run, std::string command_line)
     identity_.add("command", command_line);
     note(text_of("%d ranks on %d nodes, %u cores; %s", run.ranks, node_count(),
                  std::thread::hardware_concurrency(), mpi.c_str()));
-    if (run.gpu) note("buffers on the " + run.options.memory + ": " + run.gpu->name());
+    if (run.gpu) note("buffers on the " + run.options.memory + "; GPU: " + run.gpu->name());
     if (sluice.empty())
         note("warning: Sluice is not loaded: both columns are the MPI library's own");
     else

@@ -20,23 +20,23 @@ void compute(std::uint64_t iterations) {
 
 namespace {
 
-double time_of(std::uint64_t iterations) {
+double time_of(Work const& work, std::uint64_t iterations) {
     std::vector<double> seconds;
-    for (int i = 0; i < 3; ++i) seconds.push_back(time_together([&] { compute(iterations); }));
+    for (int i = 0; i < 3; ++i) seconds.push_back(time_together([&] { work(iterations); }));
     return summary_of(seconds).median;
 }
 
 }  // namespace
 
-std::uint64_t iterations_lasting(double seconds) {
+std::uint64_t iterations_lasting(double seconds, Work const& work) {
     constexpr double long_enough = 0.1;  // many time slices of the scheduler
     std::uint64_t sample = std::uint64_t{1} << 20;
-    while (time_together([&] { compute(sample); }) < long_enough) sample *= 2;
-    double const proportional = double(sample) / time_of(sample) * seconds;
+    while (time_together([&] { work(sample); }) < long_enough) sample *= 2;
+    double const proportional = double(sample) / time_of(work, sample) * seconds;
     double iterations = proportional;
     // A bound on the correction: below a time slice the fit would follow mere chance.
     for (int turn = 0; turn < 2; ++turn)
-        iterations = std::clamp(iterations * seconds / time_of(std::uint64_t(iterations) + 1),
+        iterations = std::clamp(iterations * seconds / time_of(work, std::uint64_t(iterations) + 1),
                                 proportional / 2, proportional * 2);
     return std::uint64_t(iterations) + 1;
 }

@@ -78,9 +78,13 @@ class Gpu(unittest.TestCase):
         self.lines_of("--mode nonblocking --pattern strided")
 
     def test_overlap(self):
-        lines = self.lines_of("--mode overlap --pattern strided")
-        self.assertEqual([line["direction"] for line in lines], ["write", "read"])
-        self.assertEqual({line["side"] for line in lines}, {"Sluice"})
+        for computation in ("host", "device"):
+            lines = self.lines_of(f"--mode overlap --pattern strided --computation {computation}")
+            self.assertEqual([line["direction"] for line in lines], ["write", "read"])
+            for line in lines:
+                self.assertEqual((line["side"], line["computation"]), ("Sluice", computation))
+                self.assertGreater(line["compute_alone"]["min"], 0)
+                self.assertGreater(line["slower"]["min"], -1)
 
     def test_no_gpu(self):
         self.assert_refused(1, "cuInit: CUDA_ERROR_NO_DEVICE", "--memory device", "devices=0")

@@ -119,7 +119,7 @@ inline CUresult copy_rows(Reach const& reach, CUctx_st const* context,
     return CUDA_SUCCESS;
 }
 
-/// pretended_busy(microseconds).
+/// pretended_busy(microseconds), and sluice_bench_busy(rounds, where nothing is written).
 inline CUresult be_busy(Reach const&, CUctx_st const*, Parameters const& parameters) {
     std::this_thread::sleep_for(std::chrono::microseconds(parameters[0]));
     return CUDA_SUCCESS;
@@ -141,6 +141,7 @@ struct KnownKernel {
 };
 inline constexpr KnownKernel known_kernels[] = {{"sluice_copy_rows", 2, copy_rows},
                                                 {"pretended_busy", 1, be_busy},
+                                                {"sluice_bench_busy", 2, be_busy},
                                                 {"pretended_fill", 3, fill}};
 
 }  // namespace pretended
