@@ -7,7 +7,7 @@
 
 namespace sluice::simulated {
 
-class SimulatedDevice::Copy final : public DeviceCopy {
+class SimulatedDevice::Copy final : public DeviceWork {
 public:
     explicit Copy(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
     ~Copy() override { Copy::wait(); }
@@ -37,7 +37,7 @@ void SimulatedDevice::State::finish() noexcept {
     rows.clear();
 }
 
-std::unique_ptr<DeviceCopy> SimulatedDevice::start(Direction way, std::vector<Rows> rows) {
+std::unique_ptr<DeviceWork> SimulatedDevice::start(Direction way, std::vector<Rows> rows) {
     auto const state = std::make_shared<State>();
     state->way = way;
     state->rows = std::move(rows);

@@ -23,7 +23,7 @@ public:
     /// After so many more copies one fails.
     void fail_after(std::int64_t copies) noexcept { fails_at_ = std::ssize(copies_) + copies; }
 
-    std::unique_ptr<DeviceCopy> start(Direction way, std::vector<Rows> rows) override;
+    std::unique_ptr<DeviceWork> start(Direction way, std::vector<Rows> rows) override;
     std::shared_ptr<std::byte> take_window() override;
     [[nodiscard]] Bytes window_bytes() const noexcept override { return window_bytes_; }
     void use_windows_of(Bytes bytes) noexcept { window_bytes_ = bytes; }

@@ -71,6 +71,22 @@ int sluice_file_statistics(MPI_File file, sluice_statistics* statistics);
  *  the same on all ranks. */
 int sluice_file_plan(MPI_File file, char* text, size_t text_bytes);
 
+/** Lets the data accesses of this rank begin when all is done that a stream of a GPU was given
+ *  before the call, so that the program need not wait for the kernel that fills a buffer. A
+ *  blocking call waits for the stream itself; a nonblocking, split or started one returns at once,
+ *  and begins later, as do those after it on the file. The info object of MPI_File_open,
+ *  MPI_File_set_view or MPI_File_set_info says the same by the keys "type" and "value", as MPICH's
+ *  MPIX_Stream_create has them.
+ *  Collective: no; each rank has a stream of its own, or none.
+ *  Blocks: never.
+ *  Lifetime: the stream must live until another one is set or the file is closed. It is never
+ *  waited for by the library's own work, and nothing of it is put into it but events.
+ *  `type`: "cudaStream_t" (or a CUstream) or "hipStream_t"; a null pointer: no stream any more.
+ *  Errors: MPI_ERR_ARG for another type; MPI_ERR_FILE for a file that the MPI serves itself. What
+ *  the driver says of the stream later is an error of the call that begins after it, on all ranks
+ *  of a collective call. */
+int sluice_file_set_stream(MPI_File file, char const* type, void* stream);
+
 /* A `sluice_request` of a file is a collective access that is set up once and started any number
  * of times: what MPI's persistent collective operations (MPI-4.1, 6.13) are to messages. It is
  * inactive until it is started, and again once a wait or a successful test has returned.

@@ -50,6 +50,7 @@ constexpr char const* waits[] = {
     "memory for delayed writes",
     "an earlier operation",
     "delayed writes of others",
+    "what the program has given to a device",
 };
 static_assert(std::size(waits) == static_cast<std::size_t>(TraceWait::last) + 1);
 

@@ -56,7 +56,8 @@ enum class TraceWait : std::uint8_t {
     memory,        ///< Room for a write that is to be delayed.
     earlier,       ///< An earlier operation of the file.
     other_writer,  ///< Delayed writes of other processes.
-    last = other_writer
+    given_work,    ///< What the program has given to a device before the call.
+    last = given_work
 };
 
 /// How a request reached the system.

@@ -1,8 +1,7 @@
-// How copies are given to the driver, and how their ends are found. See copy_lane.hpp.
+// How copies are given to the driver. See copy_lane.hpp.
 #include "gpu/copy_lane.hpp"
 
 #include "gpu/copy_calls.hpp"
-#include "system/library_thread.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +12,24 @@
 
 namespace sluice {
 
+namespace {
+
 static_assert(std::is_trivially_copyable_v<Rows>, "tables of rows are copied as bytes");
+
+class LaneCopy final : public DeviceWork {
+public:
+    explicit LaneCopy(std::shared_ptr<WorkState> state) noexcept : state_(std::move(state)) {}
+    /// The memory of a copy under way may not go.
+    ~LaneCopy() override { state_->wait(); }
+    [[nodiscard]] bool finished() override { return state_->look(); }
+    void wait() override { state_->wait(); }
+    [[nodiscard]] Error error() const override { return state_->error(); }
+
+private:
+    std::shared_ptr<WorkState> state_;
+};
+
+}  // namespace
 
 CopyLane::CopyLane(GpuDriver& driver, GpuContext context, HostMemory& memory, Direction way,
                    std::function<void()> ring)
@@ -21,23 +37,17 @@ CopyLane::CopyLane(GpuDriver& driver, GpuContext context, HostMemory& memory, Di
       context_(context),
       memory_(memory),
       way_(way),
-      ring_(std::move(ring)),
-      events_(driver, context) {}
+      ring_(ring),
+      events_(driver, context),
+      ends_(std::move(ring)) {}
 
 CopyLane::~CopyLane() {
-    stop();
-    if (watcher_.joinable()) watcher_.join();
+    ends_.stop();
     if (stream_) driver_.destroy_stream(context_, stream_);
 }
 
-void CopyLane::stop() {
-    std::lock_guard const lock(mutex_);
-    stopping_ = true;
-    wake_.notify_all();
-}
-
-std::unique_ptr<DeviceCopy> CopyLane::start(std::vector<Rows> rows) {
-    Copies entry{std::make_shared<CopyState>(events_)};
+std::unique_ptr<DeviceWork> CopyLane::start(std::vector<Rows> rows) {
+    EndWatch::Works entry{std::make_shared<WorkState>(events_)};
     auto copy = std::make_unique<LaneCopy>(entry.front());
     try {
         begin(entry, std::move(rows));
@@ -50,29 +60,29 @@ std::unique_ptr<DeviceCopy> CopyLane::start(std::vector<Rows> rows) {
 }
 
 /// Leaves the entry where its copy has ended already.
-void CopyLane::begin(Copies& entry, std::vector<Rows> rows) {
-    CopyState& copy = *entry.front();
+void CopyLane::begin(EndWatch::Works& entry, std::vector<Rows> rows) {
+    WorkState& copy = *entry.front();
     std::lock_guard const lock(issuing_);
     GpuResult result = prepare(copy);
     if (!result.failed()) {
         issue(copy, std::move(rows));
-        result = hand_over(entry);
+        result = copy.begin(stream_);
     }
-    if (!entry.empty()) copy.finish(result);
+    result.failed() ? copy.finish(result) : ends_.take(entry);
 }
 
 /// Nothing was given to the stream before.
-GpuResult CopyLane::prepare(CopyState& copy) {
+GpuResult CopyLane::prepare(WorkState& copy) {
     if (!stream_) {
         GpuResult const result = driver_.make_stream(context_, stream_);
         if (result.failed()) return result;
     }
-    if (!watcher_.joinable()) watcher_ = library_thread_if_any("sluice-gpu", [this] { watch(); });
+    ends_.start();
     return copy.take_event();
 }
 
 /// What fails in the midst is told at the end of what began before, which reaches the same memory.
-void CopyLane::issue(CopyState& copy, std::vector<Rows> rows) noexcept {
+void CopyLane::issue(WorkState& copy, std::vector<Rows> rows) noexcept {
     try {
         GpuResult const result = issue_all(copy, std::move(rows));
         if (result.failed()) copy.fail(result);
@@ -81,7 +91,7 @@ void CopyLane::issue(CopyState& copy, std::vector<Rows> rows) noexcept {
     }
 }
 
-GpuResult CopyLane::issue_all(CopyState& copy, std::vector<Rows> rows) {
+GpuResult CopyLane::issue_all(WorkState& copy, std::vector<Rows> rows) {
     auto const held = memory_.held();
     DividedRows divided = divide_rows(way_, std::move(rows), *held);
     if (!divided.by_kernel.empty() && driver_.has_row_kernel(context_)) {
@@ -105,7 +115,7 @@ GpuResult CopyLane::issue_calls(std::vector<Rows> const& rows, HeldRanges const&
 }
 
 /// Leaves the rows for which there is no memory that the device reads them from.
-GpuResult CopyLane::issue_kernels(CopyState& copy, std::vector<Rows>& rows) {
+GpuResult CopyLane::issue_kernels(WorkState& copy, std::vector<Rows>& rows) {
     constexpr auto most = static_cast<std::size_t>(HostMemory::window_bytes) / sizeof(Rows);
     while (!rows.empty()) {
         auto table = memory_.take_window(context_);
@@ -120,34 +130,6 @@ GpuResult CopyLane::issue_kernels(CopyState& copy, std::vector<Rows>& rows) {
         rows.erase(first, rows.end());
     }
     return {};
-}
-
-/// Gives the entry to the thread, which will find its end, but where it has ended.
-GpuResult CopyLane::hand_over(Copies& entry) {
-    GpuEvent const event = entry.front()->event();
-    GpuResult const result = driver_.record(context_, stream_, event);
-    if (result.failed()) return result;
-    if (!watcher_.joinable()) return driver_.synchronize(context_, event);
-    std::lock_guard const lock(mutex_);
-    under_way_.splice(under_way_.end(), entry);
-    wake_.notify_one();
-    return {};
-}
-
-void CopyLane::watch() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-        wake_.wait(lock, [this] { return stopping_ || !under_way_.empty(); });
-        if (under_way_.empty()) return;
-        Copies first;
-        first.splice(first.begin(), under_way_, under_way_.begin());
-        lock.unlock();
-        CopyState& copy = *first.front();
-        copy.finish(driver_.synchronize(context_, copy.event()));
-        first.clear();
-        ring_();
-        lock.lock();
-    }
 }
 
 }  // namespace sluice

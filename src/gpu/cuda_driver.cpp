@@ -130,6 +130,13 @@ public:
     GpuResult synchronize(GpuContext context, GpuEvent event) override {
         return in(context, "cuEventSynchronize", [&] { return cuda_.synchronize_event(event); });
     }
+    GpuResult context_of(GpuStream stream, GpuContext& context) override {
+        CudaContext found = nullptr;
+        int const code =
+            cuda_.stream_context ? cuda_.stream_context(stream, &found) : cuda_not_supported;
+        context = {reinterpret_cast<std::uintptr_t>(found), 0};
+        return {"cuStreamGetCtx", code};
+    }
     GpuResult register_host(GpuContext context, std::span<std::byte> pages) override {
         constexpr unsigned flags = cuda_register_portable | cuda_register_device_map;
         return in(context, "cuMemHostRegister",

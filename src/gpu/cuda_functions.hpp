@@ -23,7 +23,7 @@ enum class CudaMemoryType : unsigned { host = 1, device = 2 };
 
 inline constexpr int cuda_success = 0, cuda_invalid_value = 1, cuda_out_of_memory = 2,
                      cuda_invalid_context = 201, cuda_not_ready = 600, cuda_illegal_address = 700,
-                     cuda_misaligned = 716;
+                     cuda_misaligned = 716, cuda_not_supported = 801;
 inline constexpr unsigned cuda_stream_non_blocking = 1, cuda_event_blocking_sync = 1,
                           cuda_event_disable_timing = 2, cuda_register_portable = 1,
                           cuda_register_device_map = 2;
@@ -57,6 +57,7 @@ struct CudaFunctions {
     int (*exchange_capture_mode)(int*) = nullptr;
     int (*create_stream)(void**, unsigned) = nullptr;
     int (*destroy_stream)(void*) = nullptr;
+    int (*stream_context)(void*, CudaContext*) = nullptr;
     int (*create_event)(void**, unsigned) = nullptr;
     int (*destroy_event)(void*) = nullptr;
     int (*record_event)(void*, void*) = nullptr;
@@ -85,6 +86,7 @@ struct CudaFunctions {
         driver.look_up("cuThreadExchangeStreamCaptureMode", exchange_capture_mode);
         driver.look_up("cuStreamCreate", create_stream);
         driver.look_up("cuStreamDestroy_v2", destroy_stream);
+        driver.look_up("cuStreamGetCtx", stream_context);
         driver.look_up("cuEventCreate", create_event);
         driver.look_up("cuEventDestroy_v2", destroy_event);
         driver.look_up("cuEventRecord", record_event);

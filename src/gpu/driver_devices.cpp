@@ -8,7 +8,8 @@ namespace sluice {
 DriverDevices::DriverDevices(std::unique_ptr<GpuDriver> driver, std::function<void()> ring)
     : driver_(std::move(driver)),
       ring_(std::move(ring)),
-      memory_(*driver_) {}
+      memory_(*driver_),
+      points_(*driver_, ring_) {}
 
 DriverDevices::~DriverDevices() {
     for (Known* known = first_; known;) delete std::exchange(known, known->next);
@@ -18,6 +19,14 @@ DeviceAt DriverDevices::at(Offset address) {
     GpuPlace const place = driver_->where(address);
     if (place.kind != GpuPlace::Kind::device) return {};
     return {&device_of(place.context), place.allocation};
+}
+
+std::shared_ptr<StreamPoint> DriverDevices::end_of(GpuStream stream, Error& error) {
+    if (char const* const why_not = driver_->cannot_copy()) {
+        error = {.status = Status::unsupported, .what = why_not};
+        return nullptr;
+    }
+    return points_.end_of(stream, error);
 }
 
 DriverDevices::Known* DriverDevices::find(GpuContext context) const noexcept {

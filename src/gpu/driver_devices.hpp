@@ -2,6 +2,7 @@
 #pragma once
 #include "gpu/device_at.hpp"
 #include "gpu/gpu_device.hpp"
+#include "gpu/stream_points.hpp"
 
 #include <atomic>
 #include <functional>
@@ -21,6 +22,9 @@ public:
 
     /// Managed memory counts as the host's. Does not block.
     [[nodiscard]] DeviceAt at(Offset address);
+    /// Where the end of a stream of the program is now. Null, with an error, where the driver says
+    /// no.
+    std::shared_ptr<StreamPoint> end_of(GpuStream stream, Error& error);
 
 private:
     struct Known {
@@ -33,6 +37,7 @@ private:
     std::unique_ptr<GpuDriver> const driver_;
     std::function<void()> const ring_;
     HostMemory memory_;
+    StreamPoints points_;
     std::mutex making_;
     std::atomic<Known*> first_{nullptr};
 };

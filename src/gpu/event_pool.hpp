@@ -1,4 +1,5 @@
-// Events of a device, used again and again. Users: lane_copy.hpp, copy_lane.hpp.
+// Events of a device, used again and again. Users: work_state.hpp, copy_lane.hpp,
+// stream_points.hpp.
 #pragma once
 #include "gpu/gpu_driver.hpp"
 

@@ -5,7 +5,7 @@
 
 namespace sluice {
 
-class FinishedCopy final : public DeviceCopy {
+class FinishedCopy final : public DeviceWork {
 public:
     explicit FinishedCopy(Error const& error = {}) noexcept : error_(error) {}
     [[nodiscard]] bool finished() override { return true; }

@@ -24,7 +24,7 @@ GpuDevice::GpuDevice(GpuDriver& driver, GpuContext context, HostMemory& memory,
       to_host_(driver, context, memory, Direction::write, ring),
       to_device_(driver, context, memory, Direction::read, ring) {}
 
-std::unique_ptr<DeviceCopy> GpuDevice::start(Direction way, std::vector<Rows> rows) {
+std::unique_ptr<DeviceWork> GpuDevice::start(Direction way, std::vector<Rows> rows) {
     Error error;
     if (has_bytes(rows)) {
         char const* const why_not = driver_.cannot_copy();

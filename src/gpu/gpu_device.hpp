@@ -18,7 +18,7 @@ public:
               std::function<void()> const& ring);
 
     /// Returns at once where the host's memory is registered; else it may wait for the copy.
-    std::unique_ptr<DeviceCopy> start(Direction way, std::vector<Rows> rows) override;
+    std::unique_ptr<DeviceWork> start(Direction way, std::vector<Rows> rows) override;
     void hold(std::span<std::byte> memory) override;
     std::shared_ptr<std::byte> take_window() override;
     [[nodiscard]] Bytes window_bytes() const noexcept override { return HostMemory::window_bytes; }

@@ -86,6 +86,10 @@ public:
     /// Sleeps until it is. Blocks.
     virtual GpuResult synchronize(GpuContext, GpuEvent) = 0;
 
+    /// Where a stream of the program belongs; of one that stands for each thread's own, the calling
+    /// thread's.
+    virtual GpuResult context_of(GpuStream, GpuContext&) { return {}; }
+
     /// From now on copies reach these pages of the host directly, from all contexts of the driver.
     /// They are the process's for good. Takes as long as it takes to bring them into memory.
     virtual GpuResult register_host(GpuContext, std::span<std::byte> pages) = 0;

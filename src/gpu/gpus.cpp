@@ -19,13 +19,14 @@
 namespace sluice {
 namespace {
 
-std::atomic<std::function<void()> const*> ring_of_copies{nullptr};
+std::atomic<std::function<void()> const*> ring_of_ends{nullptr};
 
-void ring_for_copy() {
-    if (auto const* const ring = ring_of_copies.load(std::memory_order_acquire)) (*ring)();
+void ring_for_end() {
+    if (auto const* const ring = ring_of_ends.load(std::memory_order_acquire)) (*ring)();
 }
 
 using FindDriver = std::unique_ptr<GpuDriver> (*)(std::vector<std::string> const&);
+/// Those with streams in the order of ProgramStream::Type.
 constexpr std::array<FindDriver, 3> ways_to_find{find_cuda_driver, find_hip_driver,
                                                  find_level_zero_driver};
 
@@ -40,6 +41,16 @@ public:
             if (found.device) return found;
         }
         return {};
+    }
+
+    std::shared_ptr<StreamPoint> end_of(ProgramStream const& stream, Error& error) {
+        look_for_drivers();
+        auto const place = static_cast<std::size_t>(stream.type) - 1;
+        DriverDevices* const devices = drivers_[place].load(std::memory_order_acquire);
+        if (devices) return devices->end_of(reinterpret_cast<GpuStream>(stream.handle), error);
+        error = {.status = Status::argument,
+                 .what = "the file has a stream, and the program has not loaded its driver"};
+        return nullptr;
     }
 
     bool has_driver() {
@@ -57,7 +68,7 @@ private:
         for (std::size_t i = 0; i < drivers_.size(); ++i) {
             if (drivers_[i].load(std::memory_order_relaxed)) continue;
             if (auto driver = ways_to_find[i](paths)) {
-                drivers_[i].store(new DriverDevices(std::move(driver), ring_for_copy),
+                drivers_[i].store(new DriverDevices(std::move(driver), ring_for_end),
                                   std::memory_order_release);
             }
         }
@@ -93,13 +104,16 @@ Device* device_of(void const* address) {
 
 Device& mixed_memory() {
     static auto* const only =
-        new MixedMemory([](Offset address) { return gpus().at(address); }, ring_for_copy);
+        new MixedMemory([](Offset address) { return gpus().at(address); }, ring_for_end);
     return *only;
 }
 
+std::shared_ptr<StreamPoint> end_of(ProgramStream const& stream, Error& error) {
+    return gpus().end_of(stream, error);
+}
+
 void ring_by(std::function<void()> ring) {
-    ring_of_copies.store(new std::function<void()> const(std::move(ring)),
-                         std::memory_order_release);
+    ring_of_ends.store(new std::function<void()> const(std::move(ring)), std::memory_order_release);
 }
 
 }  // namespace sluice

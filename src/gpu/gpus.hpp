@@ -1,7 +1,9 @@
 // Which memory of the program lies on a GPU: the drivers that the program has loaded say so. None
 // is linked, or loaded, for this; a program without one pays some nanoseconds a call.
 #pragma once
+#include "base/program_stream.hpp"
 #include "gpu/device_at.hpp"
+#include "gpu/stream_point.hpp"
 
 #include <functional>
 
@@ -20,8 +22,13 @@ namespace sluice {
 /// destroyed. Any thread.
 [[nodiscard]] Device& mixed_memory();
 
-/// Called from now on whenever a copy has ended, by a thread of the library or by the one that
-/// started the copy; it must not block. Without one nobody is told. Once, before the first copy.
+/// Where the end of a stream of the program is now. Null, with an error, where the program has no
+/// driver of that type, or the driver says no. Any thread.
+[[nodiscard]] std::shared_ptr<StreamPoint> end_of(ProgramStream const& stream, Error& error);
+
+/// Called from now on whenever a copy has ended or a stream has come to a point, by a thread of the
+/// library or by the one that started the copy; it must not block. Without one nobody is told.
+/// Once, before the first copy.
 void ring_by(std::function<void()> ring);
 
 }  // namespace sluice

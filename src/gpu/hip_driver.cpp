@@ -32,6 +32,7 @@ struct HipFunctions {
     int (*exchange_capture_mode)(int*) = nullptr;
     int (*create_stream)(void**, unsigned) = nullptr;
     int (*destroy_stream)(void*) = nullptr;
+    int (*stream_device)(void*, int*) = nullptr;
     int (*create_event)(void**, unsigned) = nullptr;
     int (*destroy_event)(void*) = nullptr;
     int (*record_event)(void*, void*) = nullptr;
@@ -51,6 +52,7 @@ struct HipFunctions {
         runtime.look_up("hipThreadExchangeStreamCaptureMode", exchange_capture_mode);
         runtime.look_up("hipStreamCreateWithFlags", create_stream);
         runtime.look_up("hipStreamDestroy", destroy_stream);
+        runtime.look_up("hipStreamGetDevice", stream_device);
         runtime.look_up("hipEventCreateWithFlags", create_event);
         runtime.look_up("hipEventDestroy", destroy_event);
         runtime.look_up("hipEventRecord", record_event);
@@ -167,6 +169,14 @@ public:
     }
     GpuResult synchronize(GpuContext context, GpuEvent event) override {
         return on(context, "hipEventSynchronize", [&] { return hip_.synchronize_event(event); });
+    }
+    /// Runtimes before 5.6 do not say it, and then it is the calling thread's device.
+    GpuResult context_of(GpuStream stream, GpuContext& context) override {
+        int ordinal = 0;
+        bool const says = hip_.stream_device && stream;
+        int const code = says ? hip_.stream_device(stream, &ordinal) : hip_.get_device(&ordinal);
+        context.device = static_cast<std::uintptr_t>(ordinal);
+        return {says ? "hipStreamGetDevice" : "hipGetDevice", code};
     }
     GpuResult register_host(GpuContext context, std::span<std::byte> pages) override {
         constexpr unsigned flags = hip_register_portable | hip_register_mapped;

@@ -113,9 +113,9 @@ private:
 };
 
 /// The copies of several devices as one.
-class CombinedCopy final : public DeviceCopy {
+class CombinedCopy final : public DeviceWork {
 public:
-    explicit CombinedCopy(std::vector<std::unique_ptr<DeviceCopy>> copies) noexcept
+    explicit CombinedCopy(std::vector<std::unique_ptr<DeviceWork>> copies) noexcept
         : copies_(std::move(copies)) {}
     [[nodiscard]] bool finished() override {
         return std::all_of(copies_.begin(), copies_.end(),
@@ -131,7 +131,7 @@ public:
     }
 
 private:
-    std::vector<std::unique_ptr<DeviceCopy>> const copies_;
+    std::vector<std::unique_ptr<DeviceWork>> const copies_;
 };
 
 }  // namespace
@@ -140,10 +140,10 @@ MixedMemory::MixedMemory(std::function<DeviceAt(Offset)> where, std::function<vo
     : where_(std::move(where)),
       ring_(std::move(ring)) {}
 
-std::unique_ptr<DeviceCopy> MixedMemory::start(Direction way, std::vector<Rows> rows) {
+std::unique_ptr<DeviceWork> MixedMemory::start(Direction way, std::vector<Rows> rows) {
     RowsByPlace places(way, where_);
     for (Rows const& row : rows) places.add(row);
-    std::vector<std::unique_ptr<DeviceCopy>> copies;
+    std::vector<std::unique_ptr<DeviceWork>> copies;
     copies.reserve(places.shares().size());
     for (auto& share : places.shares()) {
         if (!share.device) continue;

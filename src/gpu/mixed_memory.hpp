@@ -20,7 +20,7 @@ public:
     MixedMemory(std::function<DeviceAt(Offset)> where, std::function<void()> ring);
 
     /// What lies on the host is copied when it returns.
-    std::unique_ptr<DeviceCopy> start(Direction way, std::vector<Rows> rows) override;
+    std::unique_ptr<DeviceWork> start(Direction way, std::vector<Rows> rows) override;
     /// With all devices that copies have met so far.
     void hold(std::span<std::byte> memory) override;
     /// Of the first device that a copy has met; null before that.

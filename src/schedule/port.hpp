@@ -150,13 +150,14 @@ public:
     }
 };
 
-/// Bytes on their way between memory of the host and of a device.
-class DeviceCopy {
+/// What a device is at work on: bytes on their way between its memory and the host's, or what the
+/// program has given it.
+class DeviceWork {
 public:
-    DeviceCopy() = default;
-    virtual ~DeviceCopy() = default;
-    DeviceCopy(DeviceCopy const&) = delete;
-    DeviceCopy& operator=(DeviceCopy const&) = delete;
+    DeviceWork() = default;
+    virtual ~DeviceWork() = default;
+    DeviceWork(DeviceWork const&) = delete;
+    DeviceWork& operator=(DeviceWork const&) = delete;
 
     /// Its end rings the rank. Returns at once.
     [[nodiscard]] virtual bool finished() = 0;
@@ -172,7 +173,7 @@ public:
     virtual ~Device() = default;
     /// Begins to copy: of a write from the device to the host, of a read to the device. All memory
     /// must live until the copy is finished. Any thread.
-    virtual std::unique_ptr<DeviceCopy> start(Direction way, std::vector<Rows> rows) = 0;
+    virtual std::unique_ptr<DeviceWork> start(Direction way, std::vector<Rows> rows) = 0;
     /// Memory of the host that copies will come from and go to again and again: it is registered
     /// with the device once, and stays until the process ends. Any thread.
     virtual void hold(std::span<std::byte>) {}

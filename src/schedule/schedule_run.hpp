@@ -13,7 +13,7 @@ namespace sluice {
 struct Effect {
     Message message;
     std::unique_ptr<Transfer> transfer;
-    std::unique_ptr<DeviceCopy> copy;
+    std::unique_ptr<DeviceWork> copy;
     std::vector<std::byte> packed;  ///< Bytes of a message that do not lie together in memory.
     double began = 0;               ///< Only where a trace is wanted.
 };

@@ -157,6 +157,7 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
         h.plan.write = h.plan.read = Strategy::two_phase;
         given |= bit_of("romio_cb_write") | bit_of("romio_cb_read");
     }
+    h.memory = read_memory_hints(info, std::move(h.memory), complaints);
     for (auto i = understood; i < complaints.size(); ++i) given &= ~bit_of(complaints[i].name);
     h.given |= given;
     return h;
@@ -187,6 +188,8 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
         {"sluice_exchange", describe_exchange(plan)},
         {"romio_cb_write", word(plan.write)},
         {"romio_cb_read", word(plan.read)}};
+    if (!hints.memory.alloc_kinds.empty())
+        all.emplace_back("mpi_assert_memory_alloc_kinds", hints.memory.alloc_kinds);
     // Libraries such as PnetCDF lay their files out after the stripes, so none is made up.
     if (plan.stripe_bytes > 0) all.emplace_back("striping_unit", std::to_string(plan.stripe_bytes));
     if (plan.stripe_count > 0) {

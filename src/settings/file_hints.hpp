@@ -4,6 +4,7 @@
 #include "base/page_cache.hpp"
 #include "settings/hints.hpp"
 #include "settings/knob.hpp"
+#include "settings/memory_hints.hpp"
 #include "settings/placement.hpp"
 
 #include <map>
@@ -23,6 +24,7 @@ struct FileHints {
     Bytes write_behind = 0;  ///< Memory of a node for writes that are delayed; 0: none are.
     Bytes read_ahead = 0;    ///< The same for reads that are made before they are asked for.
     Placement placement;     ///< Of aggregators.
+    MemoryHints memory;
     /// Which hints somebody gave that were understood, bits in the order of their
     /// table: those of the system's file do not count then.
     std::uint32_t given = 0;

@@ -145,6 +145,7 @@ typedef struct CUDA_MEMCPY2D {
     FUNCTION(cuStreamDestroy_v2, (CUstream stream))                                                \
     FUNCTION(cuStreamQuery, (CUstream stream))                                                     \
     FUNCTION(cuStreamSynchronize, (CUstream stream))                                               \
+    FUNCTION(cuStreamGetCtx, (CUstream stream, CUcontext * context))                               \
     FUNCTION(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags))                  \
     FUNCTION(cuEventCreate, (CUevent * event, unsigned flags))                                     \
     FUNCTION(cuEventRecord, (CUevent event, CUstream stream))                                      \

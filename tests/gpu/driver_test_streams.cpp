@@ -85,6 +85,9 @@ void test_events_between_streams() {
     CUstream const first = stream_of(CU_STREAM_NON_BLOCKING),
                    second = stream_of(CU_STREAM_NON_BLOCKING);
     CUevent event = nullptr;
+    CUcontext of_first = nullptr;
+    OK(cuda.cuStreamGetCtx(first, &of_first));
+    EXPECT(of_first == cuda_context(0));
     OK(cuda.cuEventCreate(&event, 0));
     cuda_busy(cuda_context(0), first, 50'000);
     cuda_fill(cuda_context(0), first, device, 1000, 1);

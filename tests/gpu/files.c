@@ -60,6 +60,7 @@ static void add_all(void) {
     add_patterns();
     add_places();
     add_programs();
+    add_streams();
 }
 
 int main(int argc, char** argv) { return run_cases(argc, argv, add_all); }

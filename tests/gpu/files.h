@@ -6,5 +6,7 @@
 void add_places(void);
 /* What programs do besides: files_programs.c. */
 void add_programs(void);
+/* Calls that begin when a stream has come to its end: files_streams.c. */
+void add_streams(void);
 
 #endif

@@ -230,6 +230,14 @@ CUresult cuStreamSynchronize(CUstream handle) {
                           });
 }
 
+CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
+    return call_of_stream("cuStreamGetCtx", handle, [&](Driver&, Lock&, auto const& stream) {
+        if (!context) return CUDA_ERROR_INVALID_VALUE;
+        *context = stream->context;
+        return CUDA_SUCCESS;
+    });
+}
+
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned flags) {
     return call_of_stream("cuStreamWaitEvent", handle, [&](Driver& all, Lock&, auto const& stream) {
         CUevent_st const* const found = all.contexts.find_event(event);

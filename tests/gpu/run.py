@@ -27,7 +27,8 @@ from small_programs import compiled
 HERE = Path(__file__).resolve().parent
 SHARED_PARTS = ("cases.c", "cuda_buffers.c", "layouts.c", "ways.c", "transfers.c")
 # What these have besides.
-SOURCES = {"files": ("files.c", "files_places.c", "files_programs.c"), "errors": ("errors.c",)}
+SOURCES = {"files": ("files.c", "files_places.c", "files_programs.c", "files_streams.c"),
+           "errors": ("errors.c",)}
 # Programs of tests/mpi that run with far buffers as they are.
 FAR_PROGRAMS = ("patterns_test", "outstanding_test", "legal_test", "datatypes_test",
                 "shared_test", "large_count_test")

@@ -80,6 +80,7 @@ public:
     int streams_fail = 0, registering_fails = 0;
     std::int64_t calls = 0, kernels = 0, streams = 0;
     std::int64_t failing_call = -1;  ///< By number: it returns an error.
+    GpuStream no_stream = nullptr;   ///< It is not known as one.
     std::vector<Span> registered;
     std::vector<GpuContext> of_contexts;  ///< Of calls.
     bool refuses_unmatched = true;        ///< Copies across a border of what is registered.
@@ -168,6 +169,10 @@ public:
         std::unique_lock lock(own->mutex);
         own->changed.wait(lock, [&] { return own->passed == own->recorded; });
         return {"synchronize", own->code};
+    }
+    GpuResult context_of(GpuStream stream, GpuContext& context) override {
+        context = {1, 0};
+        return {"context_of", stream && stream == no_stream ? invalid_value : 0};
     }
     GpuResult register_host(GpuContext, std::span<std::byte> pages) override {
         std::lock_guard const lock(mutex_);

@@ -39,9 +39,32 @@ void expect_model(std::vector<std::byte> const& file, std::vector<std::byte> con
     }
 }
 
-// ---- Failing storage ---------------------------------------------------------------------------
-
 WorldShape fault_shape() { return {fault_ranks, 2, 4096, 2}; }
+
+// ---- Failing work of the program ---------------------------------------------------------------
+
+/// What a rank's device does before its call fails: all ranks have the error, and those that follow
+/// go on.
+TEST(SimulationFault, WorkThatFailsBeforeACallIsAnErrorOfAllRanks) {
+    for (auto const seed : FreshSeeds(3)) {
+        World world(fault_shape(), seed);
+        world.file(0).bytes.assign(60'000, untouched);
+        auto parts = parts_with_holes(world);
+        world.device(1).fail_after(0);
+        std::vector<std::shared_ptr<Operation>> calls;
+        for (Rank rank = 0; rank < fault_ranks; ++rank) {
+            Call call = call_of(parts[static_cast<std::size_t>(rank)], Strategy::two_phase);
+            if (rank == 1) call.after = world.device(rank).start(Direction::read, {});
+            calls.push_back(world.call(rank, 0, std::move(call)));
+        }
+        auto const next = call_all(world, parts, Strategy::two_phase);
+        EXPECT_EQ(world.run(), "");
+        expect_status(calls, Status::buffer);
+        expect_status(next, Status::ok);
+    }
+}
+
+// ---- Failing storage ---------------------------------------------------------------------------
 
 /// A write (or read) whose N-th storage call fails, then a clean one on the same operation queue.
 /// Returns the number of storage calls of the first.

@@ -15,6 +15,9 @@ struct Call {
     char const* file = "";           ///< Its name, for people; outlives the operation.
     Request request;
     UserMemory user;  ///< Must live until the operation is complete.
+    /// The operation begins when this has ended, as if the call had come then: the program's work
+    /// on a device, which may touch the same memory. Null: at once. Not of a call that may block.
+    std::shared_ptr<DeviceWork> after;
     Hints hints;
     Status status = Status::ok;  ///< Not ok: bad arguments; the rank takes part without bytes.
     Storage* storage = nullptr;  ///< The file; outlives the operation.

@@ -30,6 +30,13 @@ void take_memory(std::shared_ptr<Layout const> memory, ExchangeState& state) {
     }
 }
 
+/// Where the program's work has failed its bytes are not there.
+void take_end(DeviceWork const& work, ExchangeState& state) {
+    if (!work.error()) return;
+    state.note(work.error());
+    state.request.bytes = 0;
+}
+
 /// What the operation gets of this node.
 void offer_staging(ExecutionContext const& execution_context, Hints const& hints,
                    std::int64_t operation, Summary& s) {
@@ -92,6 +99,7 @@ Operation::Operation(ExecutionContext& execution_context, QueueState& queue, Cal
 }
 
 void Operation::start(Ahead const& ahead) {
+    if (call_.after) take_end(*call_.after, state_);
     if (call_.find_memory) {
         take_memory(std::exchange(call_.find_memory, nullptr)(), state_);
         independent_.choose(execution_context_, queue_.answers);
@@ -364,7 +372,9 @@ void Operation::describe(TraceEvent& wait) const {
     if (!state_.trace.on()) return;
     state_.trace.wait(executor_.waiting_op(), wait);
     bool const nothing = wait.detail == static_cast<std::uint8_t>(TraceWait::unknown);
-    if (nothing && (stage_ == Stage::overlap || stage_ == Stage::waiting))
+    if (stage_ == Stage::waiting && !may_start())
+        wait.detail = static_cast<std::uint8_t>(TraceWait::given_work);
+    else if (nothing && (stage_ == Stage::overlap || stage_ == Stage::waiting))
         wait.detail = static_cast<std::uint8_t>(TraceWait::earlier);
 }
 

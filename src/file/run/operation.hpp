@@ -16,6 +16,8 @@ public:
     Operation(ExecutionContext& execution_context, QueueState& queue, Call&& call,
               std::int64_t number);
 
+    /// Whether nothing has to end before it begins. While it does not begin no later one does.
+    [[nodiscard]] bool may_start() const { return !call_.after || call_.after->finished(); }
     /// Begins: the rank posts what it wants. Nothing else happens before progress().
     void start(Ahead const& ahead);
 

@@ -47,6 +47,7 @@ bool OperationQueue::progress() {
     for (auto& operation : queue_) {
         if (operation->number() >= queue_.front()->number() + operations_under_way) break;
         if (operation->stage() == Stage::waiting && !operation->is_ending()) {
+            if (!operation->may_start()) break;  // All ranks begin them in the order of the calls.
             operation->start(ahead_);
             moved = true;
         }

@@ -8,7 +8,13 @@
 namespace sluice {
 namespace {
 
-TraceWait reason_of(Unfinished const& what) noexcept {
+/// The rank has made the call, and nobody else is awaited.
+bool awaits_device(Unfinished const& what) {
+    return what.stage == Stage::waiting && what.call.after && !what.call.after->finished();
+}
+
+TraceWait reason_of(Unfinished const& what) {
+    if (awaits_device(what)) return TraceWait::given_work;
     TraceWait const reason = what.waits_for ? trace_wait_of(*what.waits_for) : TraceWait::unknown;
     bool const nothing = reason == TraceWait::unknown;
     return nothing && what.stage == Stage::overlap ? TraceWait::earlier : reason;
@@ -34,7 +40,7 @@ void find_missing(ExecutionContext const& execution_context, std::int64_t number
 Stall stall_of(ExecutionContext const& execution_context, Unfinished const& what) {
     Stall stall{.function = what.call.function,
                 .file = what.call.file,
-                .awaits_calls = !all_have_called(what.stage),
+                .awaits_calls = !all_have_called(what.stage) && !awaits_device(what),
                 .here = execution_context.local_count(),
                 .all = execution_context.topology->rank_count(),
                 .reason = reason_of(what)};

@@ -44,7 +44,7 @@ private:
     bool may_have_holes_;
     std::int64_t part_ = -1;
     std::shared_ptr<std::byte> windows_[2];
-    std::unique_ptr<DeviceCopy> copies_[2];  ///< Under way, from or to the window.
+    std::unique_ptr<DeviceWork> copies_[2];  ///< Under way, from or to the window.
     Error error_;
 };
 

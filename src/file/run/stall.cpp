@@ -34,6 +34,8 @@ char const* words_of(TraceWait reason) noexcept {
         return "the file system, which has not ended a transfer";
     case TraceWait::earlier:
         return "an earlier call on the file";
+    case TraceWait::given_work:
+        return "the work that the program had given to the file's stream before the call";
     case TraceWait::memory:
     case TraceWait::other_writer:
     case TraceWait::unknown:

@@ -34,7 +34,7 @@ void UserCopies::add(Cursor user, Cursor own, std::byte* own_memory, Bytes bytes
         copy(user, user_.data, own, own_memory, bytes);
 }
 
-std::unique_ptr<DeviceCopy> UserCopies::start() {
+std::unique_ptr<DeviceWork> UserCopies::start() {
     if (rows_.empty()) return nullptr;
     return user_.device->start(way_, std::exchange(rows_, {}));
 }

@@ -14,7 +14,7 @@ public:
     void add(Cursor user, Cursor own, std::byte* own_memory, Bytes bytes);
 
     /// Begins what was noted; null: there is nothing, and all bytes are where they belong.
-    [[nodiscard]] std::unique_ptr<DeviceCopy> start();
+    [[nodiscard]] std::unique_ptr<DeviceWork> start();
     /// The same until it is finished; what went wrong. Blocks.
     Error finish();
 

@@ -1,137 +1,13 @@
-// How arguments are checked, and how the view, the position and the datatypes are captured as they
-// are at the call. See access.hpp.
+// How accesses begin, who moves them, and how they end. See access.hpp.
 #include "mpi/file/access.hpp"
 
-#include "file/plan/overlap.hpp"
 #include "file/run/sieved_read.hpp"
-#include "gpu/gpus.hpp"
-#include "mpi/datatype/datatype.hpp"
 #include "mpi/errors.hpp"
-#include "mpi/file/position.hpp"
 #include "mpi/file/started_access.hpp"
 #include "mpi/requests/requests.hpp"
 
 namespace sluice {
 namespace {
-
-Error refusal(Status status, char const* why) noexcept { return {.status = status, .what = why}; }
-
-/// The end of a copy wakes who waits for it.
-void ring_by_copies() {
-    static std::once_flag once;
-    std::call_once(once, [] { ring_by([] { Progress::instance().ring(); }); });
-}
-
-/// Where the bytes of a call lie; the datatype is right. A buffer is one allocation; of MPI_BOTTOM
-/// the datatype has addresses, which may lie in several memories.
-UserMemory memory_of(AccessArguments const& a) {
-    auto* const buffer = static_cast<std::byte*>(a.buffer);
-    if (!has_gpu_driver()) return buffer;
-    ring_by_copies();
-    if (a.buffer == MPI_BOTTOM) return {buffer, &mixed_memory()};
-    return {buffer, device_of_buffer(a)};
-}
-
-Error check(File const& file, FileView const& view, AccessArguments const& a) {
-    if (a.count < 0) return refusal(Status::count, "the count is negative");
-    if (Status const status = check_type(a.type, file.team->communicator); status != Status::ok)
-        return refusal(status, "the datatype is null or not committed");
-    if (a.from == From::offset && a.offset < 0)
-        return refusal(Status::argument, "the offset is negative");
-    bool const writes = a.direction == Direction::write;
-    if (writes && (file.amode & MPI_MODE_RDONLY))
-        return refusal(Status::read_only, "the file was opened with MPI_MODE_RDONLY");
-    if (!writes && (file.amode & MPI_MODE_WRONLY))
-        return refusal(Status::amode, "the file was opened with MPI_MODE_WRONLY");
-    Bytes bytes = 0;
-    auto const in_file = file_bytes_of(a.type, view.representation);
-    if (!in_file)
-        return refusal(Status::unsupported,
-                       "the datatype has no form in the file's representation");
-    Bytes const size = std::max(size_of(a.type), *in_file);
-    if (__builtin_mul_overflow(a.count, size, &bytes) || bytes > offset_limit)
-        return refusal(Status::count, "the count is of more bytes than offsets can say");
-    bytes = a.count * *in_file;
-    if (bytes % view.etype_bytes != 0)
-        return refusal(Status::argument, "the bytes are not a multiple of the view's etype");
-    if (bytes > 0 && view.filetype->tile_bytes() == 0)
-        return refusal(Status::argument, "the view's filetype has no bytes");
-    return {};
-}
-
-bool needs_conversion(FileView const& view) {
-    return view.representation != Representation::native;
-}
-
-/// The call as it is without bytes: the rank takes part, and tells why it brings nothing.
-void refuse(Call& call, Status status) {
-    call.status = status;
-    call.request.bytes = call.request.position = 0;
-    call.request.memory = Layout::contiguous();
-    call.find_memory = nullptr;
-}
-
-/// Takes the layout of the call's memory. A long list of pieces is left to the helper, as a type
-/// tree: the program goes on meanwhile, and may free the datatype.
-Status take_layout(MPI_Datatype type, Call& call) {
-    auto const shape = shape_of(type);
-    if (!shape) return Status::unsupported;
-    if (!call.may_block && shape->is_costly()) {
-        call.find_memory = [shape] { return shape->layout(); };
-        return Status::ok;
-    }
-    call.request.memory = shape->layout();
-    bool const fits = is_in_range(*call.request.memory, 0, 0, call.request.bytes, -offset_limit);
-    return fits ? Status::ok : Status::count;
-}
-
-/// Describes the call's memory: the program's own, or an image of it.
-Error describe_memory(FileView const& view, AccessArguments const& a, Call& call,
-                      std::unique_ptr<ConversionBuffer>& conversion_buffer) {
-    call.user = a.count > 0 ? memory_of(a) : UserMemory();
-    if (needs_conversion(view)) {
-        conversion_buffer =
-            std::make_unique<ConversionBuffer>(ConversionSource{call.user, a.count, a.type});
-        call.user = conversion_buffer->data();
-        call.request.bytes = conversion_buffer->bytes();
-        return a.direction == Direction::write ? conversion_buffer->pack() : Error();
-    }
-    call.request.bytes = a.count * size_of(a.type);
-    return {.status = take_layout(a.type, call)};
-}
-
-/// Where there is no memory for it the rank takes part without bytes: the others wait for it.
-Error prepare_memory(FileView const& view, AccessArguments const& a, Call& call,
-                     std::unique_ptr<ConversionBuffer>& conversion_buffer) {
-    try {
-        return describe_memory(view, a, call, conversion_buffer);
-    } catch (std::bad_alloc const&) {
-        conversion_buffer.reset();
-        return {.status = Status::no_memory};
-    }
-}
-
-Call make_call(File const& file, FileView const& view, AccessArguments const& a, bool may_block,
-               std::unique_ptr<ConversionBuffer>& conversion_buffer) {
-    Call call;
-    call.function = a.function;
-    call.may_block = may_block;
-    call.request.direction = a.direction;
-    call.request.view = view;
-    call.request.atomic = file.atomic;
-    Error error = check(file, view, a);
-    if (!error) error = prepare_memory(view, a, call, conversion_buffer);
-    bool const in_order = a.from == From::shared_in_order;
-    if (!error && !in_order) error.status = take_position(file, a.from, a.offset, call.request);
-    file.log(describe(a.direction), error);
-    // The other ranks wait for this one there.
-    Status const status = in_order ? take_in_order(file, call.request, error.status) : error.status;
-    if (status == Status::ok)
-        separate_tiles(call.request);
-    else
-        refuse(call, status);
-    return call;
-}
 
 /// Gaps of a read that cost less to read along than a request more would. A read takes whole
 /// pieces where they are long, and tells by that length what a request costs.
@@ -151,13 +27,6 @@ void prepare_for(File& file, Request const& request, bool collective) {
 
 }  // namespace
 
-Device* device_of_buffer(AccessArguments const& arguments) {
-    if (!has_gpu_driver() || arguments.count == 0) return nullptr;
-    MPI_Count begin = 0, extent = 0;
-    PMPI_Type_get_true_extent_x(arguments.type, &begin, &extent);
-    return device_of(static_cast<std::byte*>(arguments.buffer) + begin);
-}
-
 Access Access::collective(std::shared_ptr<File> const& file, AccessArguments const& arguments,
                           Form form) {
     Access access;
@@ -165,10 +34,12 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
     access.direction = arguments.direction;
     bool const waits = form == Form::blocking;
     bool const may_delay = file->delayed->ordered() && form != Form::nonblocking;
-    Call call =
-        make_call(*file, file->view, arguments, waits || may_delay, access.conversion_buffer_);
+    CallForm const call_form{waits || may_delay, waits || may_delay};
+    Call call = capture_call(*file, file->view, arguments, call_form, access.conversion_buffer_);
     prepare_for(*file, call.request, true);
     bool const converts = access.conversion_buffer_ != nullptr;
+    if (!call_form.waits && !converts && call.status == Status::ok)
+        call.after = point_before(*file, call);
     // What an atomic read returns has to be the file's when it was called, under its lock.
     bool const may_lead_on = waits && arguments.direction == Direction::read && !file->atomic;
     if (may_lead_on && file->ahead.on()) {
@@ -198,11 +69,11 @@ Prepared Access::prepare(File const& file, AccessArguments const& arguments) {
     prepared.view = file.view;
     prepared.converts = needs_conversion(file.view);
     if (prepared.converts) {  // Not now: the image is of the memory as it is at each start.
-        prepared.call.status = check(file, file.view, arguments).status;
+        prepared.call.status = check(file, file.view, arguments);
         return prepared;
     }
     std::unique_ptr<ConversionBuffer> none;
-    prepared.call = make_call(file, file.view, arguments, true, none);
+    prepared.call = capture_call(file, file.view, arguments, {true, false}, none);
     prepared.call.may_block = false;
     return prepared;
 }
@@ -211,10 +82,11 @@ Access Access::begin(std::shared_ptr<File> const& file, Prepared const& prepared
     Access access;
     access.file = file;
     access.direction = prepared.arguments.direction;
-    Call call = prepared.converts ? make_call(*file, prepared.view, prepared.arguments, false,
-                                              access.conversion_buffer_)
+    Call call = prepared.converts ? capture_call(*file, prepared.view, prepared.arguments,
+                                                 {false, true}, access.conversion_buffer_)
                                   : prepared.call;
     call.request.atomic = file->atomic;
+    if (!prepared.converts && call.status == Status::ok) call.after = point_before(*file, call);
     prepare_for(*file, call.request, true);
     access.operation_ = file->start(std::move(call), true);
     return access;
@@ -225,8 +97,11 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
     Access access;
     access.file = file;
     access.direction = arguments.direction;
-    Call call = make_call(*file, file->view, arguments, true, access.conversion_buffer_);
+    Call call =
+        capture_call(*file, file->view, arguments, {true, waits}, access.conversion_buffer_);
     prepare_for(*file, call.request, false);
+    bool const follows = !waits && !access.conversion_buffer_ && call.status == Status::ok;
+    auto const after = follows ? point_before(*file, call) : nullptr;
     bool const may_delay = waits && file->delayed->ordered() && !access.conversion_buffer_;
     Bytes const bytes = call.request.bytes;
     access.left_behind_ = may_delay && file->delayed->take_independent(call);
@@ -235,7 +110,7 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
         return access;
     }
     access.independent_ = std::make_unique<Independent>(std::move(call), gap_bytes(*file));
-    access.begin_independent(waits);
+    access.begin_independent(waits, after);
     return access;
 }
 
@@ -251,7 +126,17 @@ void Access::Independent::run(StoredFile& storage) {
         storage.run(transfer);
 }
 
-void Access::Independent::start(StoredFile& storage) {
+void Access::Independent::start(StoredFile& storage, std::shared_ptr<StreamPoint> const& after) {
+    if (!after) return start_now(storage);
+    after->call_at_end([this, &storage, after] {
+        transfer.error = after->error();
+        if (!transfer.error) return run_transfer(transfer, [&] { start_now(storage); });
+        transfer.done.store(true, std::memory_order_release);
+        Progress::instance().ring();
+    });
+}
+
+void Access::Independent::start_now(StoredFile& storage) {
     if (!sieves) return storage.start(transfer);
     storage_threads().submit([this, &storage] {
         run_transfer(transfer, [&] { run(storage); });
@@ -260,12 +145,12 @@ void Access::Independent::start(StoredFile& storage) {
     });
 }
 
-void Access::begin_independent(bool waits) {
+void Access::begin_independent(bool waits, std::shared_ptr<StreamPoint> const& after) {
     UserTransfer& transfer = independent_->transfer;
     transfer.error.status = independent_->call.status;  // Bad arguments are logged.
     bool const moves = !transfer.error;
     independent_->moves = moves;
-    if (moves && !waits) return independent_->start(*file->storage);
+    if (moves && !waits) return independent_->start(*file->storage, after);
     SteadyClock clock;
     double const began = file->delayed->ordered() ? clock.now() : 0;
     if (moves) independent_->run(*file->storage);

@@ -3,34 +3,9 @@
 // data-access functions share them.
 #pragma once
 #include "file/run/transfers.hpp"
-#include "mpi/file/conversion_buffer.hpp"
-#include "mpi/file/file.hpp"
+#include "mpi/file/captured_call.hpp"
 
 namespace sluice {
-
-/// What says where an access begins.
-enum class From : std::uint8_t {
-    pointer,         ///< The individual file pointer.
-    offset,          ///< An argument: the explicit offset.
-    shared_pointer,  ///< Of this call alone.
-    shared_in_order  ///< The shared pointer, for all ranks in their order.
-};
-
-/// The arguments of a data-access function, whatever its name.
-struct AccessArguments {
-    MPI_File handle;
-    Direction direction;
-    From from;
-    MPI_Offset offset;  ///< In etypes; only with an explicit offset.
-    void* buffer;
-    MPI_Count count;
-    MPI_Datatype type;
-    char const* function = nullptr;  ///< Its name, where all ranks call it; for people.
-};
-
-/// The device on which the first byte of the call's memory lies; null: it is the host's. The
-/// datatype must be right. Local.
-[[nodiscard]] Device* device_of_buffer(AccessArguments const& arguments);
 
 /// A collective access with all that it needs captured, to be begun any number of times.
 struct Prepared {
@@ -78,16 +53,20 @@ private:
     /// A transfer between user memory and the file, with the request that it refers to.
     struct Independent {
         Independent(Call its_call, Bytes gap_bytes);
-        /// In this thread, or by the storage's; then this must live until the transfer is done.
+        /// In this thread, or by the storage's, not before a stream has come to a point; then this
+        /// must live until the transfer is done.
         void run(StoredFile& storage);
-        void start(StoredFile& storage);
+        void start(StoredFile& storage, std::shared_ptr<StreamPoint> const& after);
 
         Call call;
         UserTransfer transfer;
         bool sieves;        ///< Whole windows of the file are read.
         bool moves = true;  ///< False: its arguments are bad.
+
+    private:
+        void start_now(StoredFile& storage);
     };
-    void begin_independent(bool waits);
+    void begin_independent(bool waits, std::shared_ptr<StreamPoint> const& after);
     [[nodiscard]] Bytes moved() const noexcept;
 
     std::shared_ptr<Operation> operation_;      ///< Of a collective access.

@@ -68,4 +68,13 @@ int sluice_file_plan(MPI_File handle, char* text, size_t text_bytes) {
     return MPI_SUCCESS;
 }
 
+int sluice_file_set_stream(MPI_File handle, char const* type, void* stream) {
+    auto const known = type ? sluice::stream_type(type) : sluice::ProgramStream::Type::none;
+    if (!known) return MPI_ERR_ARG;
+    auto const file = sluice::find_file(handle);
+    if (!file) return MPI_ERR_FILE;
+    file->hints.memory.stream = {*known, reinterpret_cast<std::uintptr_t>(stream)};
+    return MPI_SUCCESS;
+}
+
 }  // extern "C"

@@ -1,30 +1,35 @@
-// A copy in a lane (copy_lane.hpp): what its owner and the lane's thread both know of it, and the
-// owner's side of that.
+// What is known of work in a stream, up to an event, by its owner and by the thread that finds its
+// end (end_watch.hpp).
 #pragma once
+#include "base/error.hpp"
 #include "gpu/event_pool.hpp"
-#include "schedule/port.hpp"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace sluice {
 
-/// Whoever finds the end of the copy first notes it. The event is free when nobody asks any more.
-class CopyState {
+/// Whoever finds the end of the work first notes it. The event is free when nobody asks any more.
+class WorkState {
 public:
-    explicit CopyState(EventPool& events) noexcept : events_(events) {}
-    ~CopyState() {
+    explicit WorkState(EventPool& events) noexcept : events_(events) {}
+    ~WorkState() {
         if (event_) events_.give_back(event_);
     }
-    CopyState(CopyState const&) = delete;
-    CopyState& operator=(CopyState const&) = delete;
+    WorkState(WorkState const&) = delete;
+    WorkState& operator=(WorkState const&) = delete;
 
-    /// Before the lane's thread knows it.
+    /// The stream's end now is the end of the work. Once, before another thread knows of it.
+    GpuResult begin(GpuStream stream) {
+        return events_.driver().record(events_.context(), stream, event_);
+    }
+    /// Before begin(), which then needs no memory.
     GpuResult take_event() { return events_.take(event_); }
-    [[nodiscard]] GpuEvent event() const noexcept { return event_; }
     /// Rows that a program of the device reads meanwhile.
     void keep(std::shared_ptr<std::byte> table) { tables_.push_back(std::move(table)); }
     /// Before the end is found: it will be of this error.
@@ -47,6 +52,25 @@ public:
         return done_.load(std::memory_order_acquire) != 0;
     }
     void wait() const noexcept { done_.wait(0, std::memory_order_acquire); }
+    /// Sleeps in the driver until the stream is past the event, and tells who wants to know. Once.
+    void await() {
+        finish(events_.driver().synchronize(events_.context(), event_));
+        std::unique_lock lock(mutex_);
+        is_told_ = true;
+        auto const then = std::exchange(then_, nullptr);
+        lock.unlock();
+        if (then) then();
+    }
+    /// Calls `then` at the end of the work, by the thread in await(), or now. Once.
+    void call_at_end(std::function<void()> then) {
+        std::unique_lock lock(mutex_);
+        if (!is_told_) {
+            then_ = std::move(then);
+            return;
+        }
+        lock.unlock();
+        then();
+    }
     /// Asks the driver.
     [[nodiscard]] bool look() {
         if (is_done()) return true;
@@ -74,20 +98,9 @@ private:
     std::vector<std::shared_ptr<std::byte>> tables_;
     std::mutex mutex_;  ///< Of the end.
     Error error_;
+    std::function<void()> then_;
+    bool is_told_ = false;  ///< await() has come to its end.
     std::atomic<std::uint32_t> done_{0};
-};
-
-class LaneCopy final : public DeviceCopy {
-public:
-    explicit LaneCopy(std::shared_ptr<CopyState> state) noexcept : state_(std::move(state)) {}
-    /// The memory of a copy under way may not go.
-    ~LaneCopy() override { state_->wait(); }
-    [[nodiscard]] bool finished() override { return state_->look(); }
-    void wait() override { state_->wait(); }
-    [[nodiscard]] Error error() const override { return state_->error(); }
-
-private:
-    std::shared_ptr<CopyState> state_;
 };
 
 }  // namespace sluice
