@@ -1,6 +1,7 @@
 // How requests are made, completed and used again. See requests.hpp.
 #include "mpi/requests/requests.hpp"
 
+#include <list>
 #include <new>
 #include <unordered_map>
 
@@ -15,7 +16,7 @@ struct Requests {
     std::mutex mutex;  ///< Never held while the MPI is called, which calls release().
     std::unordered_map<MPI_Request, std::shared_ptr<Pending>> all;
     std::vector<Pending*> spare;  ///< Among all.
-    std::vector<std::unique_ptr<Started>> abandoned;
+    std::list<std::unique_ptr<Started>> abandoned;
 };
 std::atomic<bool> any_abandoned{false};
 
@@ -157,7 +158,6 @@ int retire(Pending& pending) {
 
 void abandon(std::unique_ptr<Started> what) {
     std::lock_guard const lock(requests().mutex);
-    requests().abandoned.reserve(requests().abandoned.size() + 1);
     requests().abandoned.push_back(std::move(what));
     any_abandoned = true;
 }
@@ -171,16 +171,19 @@ void abandon(Pending& pending) {
 
 void reap(bool all) {
     if (!any_abandoned.load(std::memory_order_relaxed)) return;
-    std::vector<std::unique_ptr<Started>> done;
+    std::list<std::unique_ptr<Started>> left, done;
     {
         std::lock_guard const lock(requests().mutex);
-        auto& left = requests().abandoned;
-        done.reserve(left.size());
-        for (auto& what : left) {
-            if (all || what->complete()) done.push_back(std::move(what));
-        }
-        std::erase(left, nullptr);
-        any_abandoned = !left.empty();
+        left.swap(requests().abandoned);
+    }
+    for (auto next = left.begin(); next != left.end();) {
+        auto const one = next++;
+        if (all || (*one)->complete()) done.splice(done.end(), left, one);
+    }
+    {
+        std::lock_guard const lock(requests().mutex);
+        requests().abandoned.splice(requests().abandoned.end(), left);
+        any_abandoned = !requests().abandoned.empty();
     }
     for (auto const& what : done) {
         what->wait();
