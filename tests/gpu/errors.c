@@ -33,7 +33,7 @@ static Fault const faults[] = {
 };
 enum { FAULTS = sizeof faults / sizeof *faults };
 
-static char const* const some_ways[] = {"at", "iat", "all", "iat_all", "at_all_split"};
+static char const* const some_ways[] = {"at", "iat", "all", "iat_all", "at_all_split", "ordered"};
 enum { SOME_WAYS = sizeof some_ways / sizeof *some_ways };
 
 typedef struct Trial {
@@ -101,6 +101,7 @@ static int call(Trial const* trial, MPI_File file, Part const* part) {
     MPI_Status status;
     Way const* const way = trial->way;
     if (way->position == POINTER) MPI_File_seek(file, place_of(part), MPI_SEEK_SET);
+    if (way->position == SHARED_POINTER) MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
     return (trial->writes ? way->write : way->read)(file, place_of(part), address_of(part),
                                                     part->items, part->memory.type, &status);
 }

@@ -38,6 +38,31 @@ static void run_pattern(void const* what) {
     free_part(&part);
 }
 
+/* The same in a file that the MPI serves. */
+static void run_left(void const* what) {
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "sluice", "disable");
+    open_with(info);
+    run_pattern(what);
+    open_with(MPI_INFO_NULL);
+    MPI_Info_free(&info);
+}
+
+static void add_left(void) {
+    static Pattern patterns[100];
+    int count = 0;
+    for (int way = 0; way < way_count; ++way)
+        for (int memory = 0; memory <= RANDOM; ++memory) {
+            char name[64];
+            FileKind const file = ways[way].position == SHARED_POINTER ? BLOCKS : TILES;
+            Pattern const pattern = {&ways[way], (MemoryKind)memory, file};
+            patterns[count] = pattern;
+            snprintf(name, sizeof name, "left/%s/%s", ways[way].name, memory_names[memory]);
+            add_case(name, run_left, &patterns[count++]);
+        }
+}
+
 /* With the shared pointer there is one view. */
 static void add_patterns(void) {
     static Pattern patterns[400];
@@ -58,6 +83,7 @@ static void add_patterns(void) {
 
 static void add_all(void) {
     add_patterns();
+    add_left();
     add_places();
     add_programs();
     add_streams();

@@ -171,7 +171,7 @@ static void check_pieces(Pieces const* pieces, char const* what) {
 static void move_pieces(Way const* way, int writes, char const* name, View const* view,
                         Pieces const* pieces) {
     MPI_File file = open_file(name);
-    set_view(file, view);
+    if (way->position != SHARED_POINTER) set_view(file, view);
     went(transfer_once(way, writes, file, 0, MPI_BOTTOM, 1, pieces->type, pieces->bytes),
          way->name);
     went(MPI_File_close(&file), "MPI_File_close");
@@ -215,8 +215,9 @@ static void move_numbers(Numbers const* numbers, int writes, char const* name, i
     MPI_File file = open_file(name);
     MPI_Type_vector(count, 1, numbers->stride, numbers->type, &apart);
     MPI_Type_commit(&apart);
-    went(MPI_File_set_view(file, (MPI_Offset)rank * count * numbers->bytes, numbers->type,
-                           numbers->type, "external32", MPI_INFO_NULL),
+    MPI_Offset const own_part = numbers->way->position == SHARED_POINTER ? 0 : rank;
+    went(MPI_File_set_view(file, own_part * count * numbers->bytes, numbers->type, numbers->type,
+                           "external32", MPI_INFO_NULL),
          "MPI_File_set_view");
     went(transfer_once(numbers->way, writes, file, 0, buffer->memory, 1, apart, count),
          numbers->way->name);
@@ -260,14 +261,17 @@ static void run_external(void const* what) {
 }
 
 static void add_external(void) {
-    static Numbers numbers[5];
-    char const* const names[5] = {"external32/all/int", "external32/iat_all/double",
-                                  "external32/at/short", "external32/iat/int",
-                                  "external32/at_all_split/double"};
-    char const* const ways_of[5] = {"all", "iat_all", "at", "iat", "at_all_split"};
-    MPI_Datatype const types[5] = {MPI_INT, MPI_DOUBLE, MPI_SHORT, MPI_INT, MPI_DOUBLE};
-    int const bytes[5] = {4, 8, 2, 4, 8}, strides[5] = {1, 3, 2, 1, 1};
-    for (int i = 0; i < 5; ++i) {
+    enum { EXTERNAL = 6 };
+    static Numbers numbers[EXTERNAL];
+    char const* const names[EXTERNAL] = {
+        "external32/all/int", "external32/iat_all/double",      "external32/at/short",
+        "external32/iat/int", "external32/at_all_split/double", "external32/ordered/double"};
+    char const* const ways_of[EXTERNAL] = {"all", "iat_all",      "at",
+                                           "iat", "at_all_split", "ordered"};
+    MPI_Datatype const types[EXTERNAL] = {MPI_INT, MPI_DOUBLE, MPI_SHORT,
+                                          MPI_INT, MPI_DOUBLE, MPI_DOUBLE};
+    int const bytes[EXTERNAL] = {4, 8, 2, 4, 8, 8}, strides[EXTERNAL] = {1, 3, 2, 1, 1, 2};
+    for (int i = 0; i < EXTERNAL; ++i) {
         Numbers const one = {way_named(ways_of[i]), types[i], bytes[i], strides[i]};
         numbers[i] = one;
         add_case(names[i], run_external, &numbers[i]);
@@ -295,5 +299,7 @@ void add_places(void) {
     add_case("bottom/all", run_bottom, "all");
     add_case("bottom/iat_all", run_bottom, "iat_all");
     add_case("bottom/at_all_split", run_bottom, "at_all_split");
+    add_case("bottom/ordered", run_bottom, "ordered");
+    add_case("bottom/ordered_split", run_bottom, "ordered_split");
     add_external();
 }

@@ -34,8 +34,6 @@ FAR_PROGRAMS = ("patterns_test", "outstanding_test", "legal_test", "datatypes_te
                 "shared_test", "large_count_test")
 # What MPIs get wrong by themselves, and what near_buffers.c leaves: MPI_BOTTOM.
 PLAIN_SKIP = ("bottom", "external32/i", "past_end")
-# With several nodes the MPI has the shared file pointer, and does not reach devices.
-NODES_SKIP = ("shared", "ishared", "ordered")
 # Calls that show which way the bytes took.
 SHOWN_CALLS = ("cuLaunchKernel", "cuMemcpy2DAsync_v2", "cuMemcpyAsync", "cuMemcpyDtoHAsync_v2",
                "cuMemcpyHtoDAsync_v2", "cuMemcpyDtoH_v2", "cuMemcpyHtoD_v2",
@@ -98,8 +96,7 @@ def words_of(mpi, job, args, folder):
     else:
         words += runner.preload(mpi, run.keeper)
     words += [str(program(mpi, run.program)), "--folder", str(folder), *run.options, *job.words]
-    is_one_node = not run.ranks_per_node and "shared_memory=off" not in str(run.settings)
-    skipped = PLAIN_SKIP if args.plain else () if is_one_node else NODES_SKIP
+    skipped = PLAIN_SKIP if args.plain else ()
     return words + [word for name in skipped for word in ("--skip", name)]
 
 

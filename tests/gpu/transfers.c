@@ -164,9 +164,12 @@ void transfer(Way const* way, int writes, MPI_File file, Part const* part) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static MPI_Info hints = MPI_INFO_NULL;
+void open_with(MPI_Info info) { hints = info; }
+
 MPI_File open_file(char const* name) {
     MPI_File file = MPI_FILE_NULL;
-    went(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
+    went(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, hints, &file),
          "MPI_File_open");
     return file;
 }

@@ -45,6 +45,8 @@ void transfer(Way const* way, int writes, MPI_File file, Part const* part);
 int transfer_once(Way const* way, int writes, MPI_File file, MPI_Offset offset, void* buffer,
                   int count, MPI_Datatype type, MPI_Aint bytes);
 MPI_File open_file(char const* name);
+/* The same from now on with these hints, which stay the caller's. */
+void open_with(MPI_Info info);
 void set_view(MPI_File file, View const* view);
 
 /* The whole of it. */

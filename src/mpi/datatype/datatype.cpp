@@ -190,6 +190,25 @@ bool is_alike_in_mpi(MPI_Datatype type, Representation representation) {
     return external32 && external32->is_plain();
 }
 
+MPI_Datatype contiguous_bytes(Bytes bytes) {
+    constexpr Bytes block = 1 << 30;
+    int const whole = static_cast<int>(bytes / block), rest = static_cast<int>(bytes % block);
+    MPI_Datatype made = MPI_DATATYPE_NULL;
+    if (whole == 0) {
+        PMPI_Type_contiguous(rest, MPI_BYTE, &made);
+    } else {
+        MPI_Datatype blocks = MPI_DATATYPE_NULL;
+        PMPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
+        int const counts[] = {whole, rest};
+        MPI_Aint const displacements[] = {0, bytes - rest};
+        MPI_Datatype const types[] = {blocks, MPI_BYTE};
+        PMPI_Type_create_struct(2, counts, displacements, types, &made);
+        PMPI_Type_free(&blocks);
+    }
+    PMPI_Type_commit(&made);
+    return made;
+}
+
 Status check_type(MPI_Datatype type, MPI_Comm own) {
     if (type == MPI_DATATYPE_NULL) return Status::type;
     if (type == MPI_BYTE || type == MPI_CHAR || type == MPI_INT || type == MPI_DOUBLE ||

@@ -65,6 +65,10 @@ flatten(MPI_Datatype type, Representation representation = Representation::nativ
 [[nodiscard]] std::int64_t kept_number(MPI_Datatype type,
                                        std::function<std::int64_t()> const& make);
 
+/// A datatype of so many bytes, which the caller frees: counts of the MPI are ints, which these may
+/// exceed. Local.
+[[nodiscard]] MPI_Datatype contiguous_bytes(Bytes bytes);
+
 /// ok, or `type`: null, or not committed. `own`: any communicator of the library. Local.
 [[nodiscard]] Status check_type(MPI_Datatype type, MPI_Comm own);
 

@@ -18,14 +18,12 @@ void ring_by_devices() {
     std::call_once(once, [] { ring_by([] { Progress::instance().ring(); }); });
 }
 
-/// Where the bytes of a call lie; the datatype is right. A buffer is one allocation; of MPI_BOTTOM
-/// the datatype has addresses, which may lie in several memories.
-UserMemory memory_of(File const& file, AccessArguments const& a) {
-    auto* const buffer = static_cast<std::byte*>(a.buffer);
-    if (!file.hints.memory.may_be_on_device() || !has_gpu_driver()) return buffer;
-    ring_by_devices();
-    if (a.buffer == MPI_BOTTOM) return {buffer, &mixed_memory()};
-    return {buffer, device_of_buffer(a)};
+/// On which the first byte lies; null: it is the host's.
+Device* device_of_buffer(AccessArguments const& a) {
+    if (a.count == 0) return nullptr;
+    MPI_Count begin = 0, extent = 0;
+    PMPI_Type_get_true_extent_x(a.type, &begin, &extent);
+    return device_of(static_cast<std::byte*>(a.buffer) + begin);
 }
 
 Error find_fault(File const& file, FileView const& view, AccessArguments const& a) {
@@ -88,7 +86,8 @@ std::shared_ptr<StreamPoint> end_of_stream(File const& file, Error& error) {
 /// Describes the call's memory: the program's own, or an image of it.
 Error describe_memory(File const& file, FileView const& view, AccessArguments const& a, Call& call,
                       std::unique_ptr<ConversionBuffer>& conversion_buffer) {
-    call.user = a.count > 0 ? memory_of(file, a) : UserMemory();
+    bool const may_be_far = a.count > 0 && file.hints.memory.may_be_on_device();
+    call.user = may_be_far ? memory_of(a) : UserMemory(static_cast<std::byte*>(a.buffer));
     if (needs_conversion(view)) {
         conversion_buffer =
             std::make_unique<ConversionBuffer>(ConversionSource{call.user, a.count, a.type});
@@ -121,11 +120,12 @@ Status check(File const& file, FileView const& view, AccessArguments const& argu
     return find_fault(file, view, arguments).status;
 }
 
-Device* device_of_buffer(AccessArguments const& arguments) {
-    if (!has_gpu_driver() || arguments.count == 0) return nullptr;
-    MPI_Count begin = 0, extent = 0;
-    PMPI_Type_get_true_extent_x(arguments.type, &begin, &extent);
-    return device_of(static_cast<std::byte*>(arguments.buffer) + begin);
+UserMemory memory_of(AccessArguments const& arguments) {
+    auto* const buffer = static_cast<std::byte*>(arguments.buffer);
+    if (!has_gpu_driver()) return buffer;
+    ring_by_devices();
+    if (arguments.buffer == MPI_BOTTOM) return {buffer, &mixed_memory()};
+    return {buffer, device_of_buffer(arguments)};
 }
 
 Error wait_for_stream(File const& file) {

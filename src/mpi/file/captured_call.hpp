@@ -27,9 +27,10 @@ struct AccessArguments {
     char const* function = nullptr;  ///< Its name, where all ranks call it; for people.
 };
 
-/// The device on which the first byte of the call's memory lies; null: it is the host's. The
-/// datatype must be right. Local.
-[[nodiscard]] Device* device_of_buffer(AccessArguments const& arguments);
+/// Where the bytes of a call lie, as far as the processor does not reach them; the datatype must be
+/// right. A buffer is one allocation; of MPI_BOTTOM the datatype has addresses, which may lie in
+/// several memories. Local.
+[[nodiscard]] UserMemory memory_of(AccessArguments const& arguments);
 
 /// Bad arguments of a call with this view. Local.
 [[nodiscard]] Status check(File const& file, FileView const& view,

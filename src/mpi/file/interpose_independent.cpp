@@ -4,7 +4,7 @@
 // sees writes that are delayed.
 #include "mpi/events/calls.hpp"
 #include "mpi/events/traced_call.hpp"
-#include "mpi/file/access.hpp"
+#include "mpi/file/access_in_mpi.hpp"
 #include "mpi/file/pass_on.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
@@ -26,7 +26,9 @@ int alone(char const* name, AccessArguments const& arguments, Result* result, Pa
     if (!file || !file->served()) {
         std::optional<sluice::PointerLock> lock;
         if (file && arguments.from == From::pointer) lock.emplace(*file);
-        return pass_on(file, pass);
+        return sluice::guarded(arguments.handle, [&] {
+            return pass_on(file, [&] { return sluice::access_in_mpi(arguments, result, pass); });
+        });
     }
     return sluice::guarded(arguments.handle,
                            [&] { return sluice::access_independent(file, arguments, result); });
@@ -38,15 +40,20 @@ int alone(char const* name, AccessArguments const& arguments, Result* result, Pa
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, RESULT result) {             \
         SLUICE_TRACED(NAME);                                                                       \
         return alone(#NAME, {fh, WAY, From::pointer, 0, const_cast<void*>(buf), count, type},      \
-                     result, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, result); });     \
+                     result, [](AccessArguments const& a, RESULT its) {                            \
+                         return SLUICE_PMPI(NAME)(a.handle, a.buffer, static_cast<COUNT>(a.count), \
+                                                  a.type, its);                                    \
+                     });                                                                           \
     }
 #define SLUICE_INDEPENDENT_AT(NAME, WAY, BUFFER, COUNT, RESULT)                                    \
     int NAME(MPI_File fh, MPI_Offset offset, BUFFER buf, COUNT count, MPI_Datatype type,           \
              RESULT result) {                                                                      \
         SLUICE_TRACED(NAME);                                                                       \
         return alone(#NAME, {fh, WAY, From::offset, offset, const_cast<void*>(buf), count, type},  \
-                     result,                                                                       \
-                     [&] { return SLUICE_PMPI(NAME)(fh, offset, buf, count, type, result); });     \
+                     result, [](AccessArguments const& a, RESULT its) {                            \
+                         return SLUICE_PMPI(NAME)(a.handle, a.offset, a.buffer,                    \
+                                                  static_cast<COUNT>(a.count), a.type, its);       \
+                     });                                                                           \
     }
 #define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \
     SLUICE_INDEPENDENT(MPI_File_write##SUFFIX, Direction::write, void const*, COUNT, MPI_Status*)  \

@@ -1,12 +1,12 @@
 // The library's MPI_File_ functions for the shared file pointer. Where all ranks of the file are on
 // one node the library has that pointer, and a call is then an access like that of another family,
-// at the place where the pointer was. Else the MPI has it; where it was not given the view, calls
-// are refused.
+// at the place where the pointer was. Else the MPI has it, and moves the bytes; where it was not
+// given the view, calls are refused.
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/events/calls.hpp"
 #include "mpi/events/traced_call.hpp"
-#include "mpi/file/access.hpp"
+#include "mpi/file/access_in_mpi.hpp"
 #include "mpi/file/pass_on.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/guard.hpp"
@@ -26,17 +26,6 @@ using OpenFile = std::shared_ptr<sluice::File>;
 /// change between the two: MPI_File_set_view sets both to zero.
 bool has_pointer(OpenFile const& file) { return file && file->served() && file->shared_pointer(); }
 
-/// Where neither the library nor the MPI reaches the memory.
-bool is_out_of_reach(sluice::File const& file, AccessArguments const& a) {
-    if (!sluice::device_of_buffer(a) || sluice::mpi_reaches_devices()) return false;
-    file.log(describe(a.direction),
-             {.status = Status::buffer,
-              .what =
-                  "the buffer lies on a GPU, which this MPI does not reach, and the MPI has the "
-                  "shared file pointer: copy the bytes to memory of the host first"});
-    return true;
-}
-
 /// Whether the MPI, which moves the shared pointer and the bytes, does it right.
 Status check_shared(sluice::File const& file, AccessArguments const& a) {
     sluice::FileView const& view = file.view;
@@ -44,34 +33,66 @@ Status check_shared(sluice::File const& file, AccessArguments const& a) {
     Status const status = sluice::check_type(a.type, file.team->communicator);
     bool const converts = view.representation != sluice::Representation::native;
     if (file.served() && converts && status != Status::ok) return status;
-    if (status == Status::ok && is_out_of_reach(file, a)) return Status::buffer;
     bool const alike =
         !file.served() || !converts || sluice::is_alike_in_mpi(a.type, view.representation);
     return alike ? Status::ok : Status::unsupported;
 }
 
-template <class Pass> int pass_or_raise(OpenFile const& file, Status status, Pass&& pass) {
-    return status != Status::ok ? sluice::raise(file->handle, status) : pass_on(file, pass);
+template <class Result, class Pass>
+int pass_shared(OpenFile const& file, AccessArguments const& arguments, Result* result,
+                Pass&& pass) {
+    Status const status = file ? check_shared(*file, arguments) : Status::ok;
+    if (status != Status::ok) return sluice::raise(file->handle, status);
+    return pass_on(file, [&] { return sluice::access_in_mpi(arguments, result, pass); });
+}
+
+/// The same of calls that all ranks make, and that wait for each other in the MPI. An error of one
+/// is known to all: before `pass()`, the MPI's function, and after a read. With the hints that keep
+/// it from sieving (ExactHints) ROMIO lets a rank go before later ones have moved the pointer, and
+/// its next call would take their place: here it waits until all have.
+template <class Pass>
+int pass_ordered(OpenFile const& file, AccessArguments const& arguments,
+                 sluice::StagedMemory const* staged, Pass&& pass) {
+    auto const status = [&] { return staged ? staged->status() : Status::ok; };
+    if (!file) {
+        int const code = pass_on(file, pass);
+        return code == MPI_SUCCESS ? sluice::raise(arguments.handle, status()) : code;
+    }
+    Status const before = file->agree(agreed(check_shared(*file, arguments), status()));
+    if (before != Status::ok) return sluice::raise(file->handle, before);
+    int const code = pass_on(file, pass);
+    bool const meets = file->exact || arguments.direction == Direction::read;
+    Status const after = meets ? file->agree(status()) : Status::ok;
+    return code == MPI_SUCCESS ? sluice::raise(file->handle, after) : code;
 }
 
 template <class Pass>
-int pass_shared(OpenFile const& file, AccessArguments const& arguments, Pass&& pass) {
-    return pass_or_raise(file, file ? check_shared(*file, arguments) : Status::ok, pass);
+int pass_ordered(OpenFile const& file, AccessArguments const& arguments, MPI_Status* status,
+                 Pass&& pass) {
+    auto const staged = sluice::StagedMemory::of(arguments);
+    AccessArguments const& its = staged ? staged->arguments() : arguments;
+    return pass_ordered(file, arguments, staged.get(), [&] {
+        return sluice::complete_staged(staged.get(), status,
+                                       [&](MPI_Status* result) { return pass(its, result); });
+    });
 }
 
-/// The same of calls that all ranks make, and that wait for each other in the MPI. With the hints
-/// that keep it from sieving (ExactHints) ROMIO lets a rank go before later ones have moved the
-/// pointer, and its next call would take their place: here it waits until all have.
 template <class Pass>
-int pass_ordered(OpenFile const& file, AccessArguments const& arguments, Pass&& pass) {
-    auto const pass_and_agree = [&] {
-        int const code = pass();
-        if (file && file->exact) static_cast<void>(file->agree(Status::ok));
-        return code;
-    };
-    if (!file) return pass_on(file, pass_and_agree);
-    Status const mine = check_shared(*file, arguments);
-    return pass_or_raise(file, file->served() ? file->agree(mine) : mine, pass_and_agree);
+int pass_begin(OpenFile const& file, AccessArguments const& arguments, Pass&& pass) {
+    auto staged = sluice::StagedMemory::of(arguments);
+    auto const begin = [&] { return sluice::begin_in_mpi(arguments, staged, pass); };
+    return file ? pass_ordered(file, arguments, staged.get(), begin) : pass_on(file, begin);
+}
+
+template <class Pass>
+int pass_end(OpenFile const& file, AccessArguments const& arguments, MPI_Status* status,
+             Pass&& pass) {
+    auto const staged = sluice::take_begun(arguments.handle);
+    void* const buffer = staged ? staged->arguments().buffer : arguments.buffer;
+    return pass_ordered(file, arguments, staged.get(), [&] {
+        return sluice::complete_staged(staged.get(), status,
+                                       [&](MPI_Status* result) { return pass(buffer, result); });
+    });
 }
 
 /// By one rank alone. `result` is the call's status or request; `pass()` is the MPI's own function.
@@ -81,7 +102,7 @@ int shared(char const* name, AccessArguments const& arguments, Result* result, P
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_independent(file, arguments, result)
-                                 : pass_shared(file, arguments, pass);
+                                 : pass_shared(file, arguments, result, pass);
     });
 }
 
@@ -92,7 +113,7 @@ int ordered(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_blocking(file, arguments, status)
-                                 : pass_ordered(file, arguments, pass);
+                                 : pass_ordered(file, arguments, status, pass);
     });
 }
 
@@ -102,19 +123,17 @@ template <class Pass> int begin(AccessArguments const& arguments, Pass&& pass) {
     return sluice::guarded(arguments.handle, [&] {
         auto const file = sluice::find_file(arguments.handle);
         return has_pointer(file) ? sluice::access_begin(file, arguments)
-                                 : pass_ordered(file, arguments, pass);
+                                 : pass_begin(file, arguments, pass);
     });
 }
 
-template <class Pass>
-int end(MPI_File handle, Direction direction, MPI_Status* status, Pass&& pass) {
+template <class Pass> int end(AccessArguments const& arguments, MPI_Status* status, Pass&& pass) {
+    MPI_File const handle = arguments.handle;
     auto const recorded = sluice::record::recorded_call("finish", handle);
     return sluice::guarded(handle, [&] {
         auto const file = sluice::find_file(handle);
-        AccessArguments const none{handle, direction, From::shared_in_order, 0, nullptr,
-                                   0,      MPI_BYTE};
-        return has_pointer(file) ? sluice::access_end(file, direction, status)
-                                 : pass_ordered(file, none, pass);
+        return has_pointer(file) ? sluice::access_end(file, arguments.direction, status)
+                                 : pass_end(file, arguments, status, pass);
     });
 }
 
@@ -134,26 +153,36 @@ int seek(sluice::File const& file, MPI_Offset offset, int whence) {
         SLUICE_TRACED(NAME);                                                                       \
         return shared(#NAME,                                                                       \
                       {fh, WAY, From::shared_pointer, 0, const_cast<void*>(buf), count, type},     \
-                      result, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, result); });    \
+                      result, [](AccessArguments const& a, RESULT its) {                           \
+                          return SLUICE_PMPI(NAME)(a.handle, a.buffer,                             \
+                                                   static_cast<COUNT>(a.count), a.type, its);      \
+                      });                                                                          \
     }
 #define SLUICE_ORDERED(NAME, WAY, BUFFER, COUNT)                                                   \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type, MPI_Status* status) {        \
         SLUICE_TRACED(NAME);                                                                       \
         return ordered(                                                                            \
             {fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), count, type, #NAME},       \
-            status, [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type, status); });              \
+            status, [](AccessArguments const& a, MPI_Status* its) {                                \
+                return SLUICE_PMPI(NAME)(a.handle, a.buffer, static_cast<COUNT>(a.count), a.type,  \
+                                         its);                                                     \
+            });                                                                                    \
     }
 #define SLUICE_ORDERED_BEGIN(NAME, WAY, BUFFER, COUNT)                                             \
     int NAME(MPI_File fh, BUFFER buf, COUNT count, MPI_Datatype type) {                            \
         SLUICE_TRACED(NAME);                                                                       \
         return begin(                                                                              \
             {fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), count, type, #NAME},       \
-            [&] { return SLUICE_PMPI(NAME)(fh, buf, count, type); });                              \
+            [](AccessArguments const& a) {                                                         \
+                return SLUICE_PMPI(NAME)(a.handle, a.buffer, static_cast<COUNT>(a.count), a.type); \
+            });                                                                                    \
     }
 #define SLUICE_ORDERED_END(NAME, WAY, BUFFER)                                                      \
     int NAME(MPI_File fh, BUFFER buf, MPI_Status* status) {                                        \
         SLUICE_TRACED(NAME);                                                                       \
-        return end(fh, WAY, status, [&] { return SLUICE_PMPI(NAME)(fh, buf, status); });           \
+        return end(                                                                                \
+            {fh, WAY, From::shared_in_order, 0, const_cast<void*>(buf), 0, MPI_BYTE}, status,      \
+            [=](void* its_buf, MPI_Status* its) { return SLUICE_PMPI(NAME)(fh, its_buf, its); });  \
     }
 // All functions with a count, for one type of counts.
 #define SLUICE_COUNTED(SUFFIX, COUNT)                                                              \

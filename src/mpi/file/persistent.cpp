@@ -57,7 +57,8 @@ int Persistent::start() {
 }
 
 int Persistent::start_in_mpi() {
-    AccessArguments const& a = prepared_.arguments;
+    staged_ = StagedMemory::of(prepared_.arguments);
+    AccessArguments const& a = staged_ ? staged_->arguments() : prepared_.arguments;
     bool const writes = a.direction == Direction::write;
 #ifdef SLUICE_HAVE_LARGE_COUNT
     return writes
@@ -72,18 +73,30 @@ int Persistent::start_in_mpi() {
 }
 
 int Persistent::wait(MPI_Status* status) {
-    if (in_mpi_ != MPI_REQUEST_NULL) return PMPI_Wait(&in_mpi_, status);
+    if (in_mpi_ != MPI_REQUEST_NULL)
+        return complete_or_raise(staged_.get(), status,
+                                 [&](MPI_Status* of_mpi) { return PMPI_Wait(&in_mpi_, of_mpi); });
     if (access_) return finish(status);
     set_status(status, 0);
     return MPI_SUCCESS;
 }
 
 int Persistent::test(int* complete, MPI_Status* status) {
-    if (in_mpi_ != MPI_REQUEST_NULL) return PMPI_Test(&in_mpi_, complete, status);
+    if (in_mpi_ != MPI_REQUEST_NULL) return test_in_mpi(complete, status);
     if (access_ && !access_->complete()) Progress::instance().poll_all();
     if (access_ && !access_->complete()) file_->team->poke();  // As MPI_Test would.
     *complete = !access_ || access_->complete();
     return *complete ? wait(status) : MPI_SUCCESS;
+}
+
+int Persistent::test_in_mpi(int* complete, MPI_Status* status) {
+    MPI_Status of_mpi;
+    int const code = PMPI_Test(&in_mpi_, complete, staged_ ? &of_mpi : status);
+    if (!staged_ || !*complete || code != MPI_SUCCESS) return code;
+    return complete_or_raise(staged_.get(), status, [&](MPI_Status* its) {
+        *its = of_mpi;
+        return MPI_SUCCESS;
+    });
 }
 
 int Persistent::finish(MPI_Status* status) {

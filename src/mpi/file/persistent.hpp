@@ -1,7 +1,7 @@
 // The persistent collective accesses of sluice.h. Where the MPI serves the file, each start is a
 // nonblocking call of the MPI.
 #pragma once
-#include "mpi/file/access.hpp"
+#include "mpi/file/staged_memory.hpp"
 #include "mpi/requests/own_request.hpp"
 
 #include <optional>
@@ -33,12 +33,14 @@ private:
     [[nodiscard]] bool is_open() const;
     [[nodiscard]] int refuse(int error_class) const;
     int start_in_mpi();
+    int test_in_mpi(int* complete, MPI_Status* status);
     int finish(MPI_Status* status);
 
     std::shared_ptr<File> file_;  ///< Null: the MPI serves it.
     Prepared prepared_;
     std::optional<Access> access_;               ///< While active.
     MPI_Request in_mpi_ = MPI_REQUEST_NULL;      ///< The same, of the MPI.
+    std::unique_ptr<StagedMemory> staged_;       ///< Of the one in the MPI; null: it needs none.
     MPI_Datatype own_type_ = MPI_DATATYPE_NULL;  ///< Where the datatype is needed at each start.
 };
 

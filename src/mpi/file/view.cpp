@@ -38,6 +38,8 @@ bool is_large(Layout const& layout) {
     return layout.piece_count(0, layout.tile_bytes()) > settings().view_pieces;
 }
 
+}  // namespace
+
 void read_representation(char const* name, FileView& view) {
     view.internal = std::strcmp(name, "internal") == 0;
     bool const native = view.internal || std::strcmp(name, "native") == 0;
@@ -45,28 +47,6 @@ void read_representation(char const* name, FileView& view) {
     view.representation = external ? Representation::external32 : Representation::native;
     view.known = native || external;
 }
-
-/// A datatype of so many bytes: a count of the MPI is an int, which a large etype exceeds.
-MPI_Datatype contiguous_bytes(Bytes bytes) {
-    constexpr Bytes block = 1 << 30;
-    int const whole = static_cast<int>(bytes / block), rest = static_cast<int>(bytes % block);
-    MPI_Datatype made = MPI_DATATYPE_NULL;
-    if (whole == 0) {
-        PMPI_Type_contiguous(rest, MPI_BYTE, &made);
-    } else {
-        MPI_Datatype blocks = MPI_DATATYPE_NULL;
-        PMPI_Type_contiguous(static_cast<int>(block), MPI_BYTE, &blocks);
-        int const counts[] = {whole, rest};
-        MPI_Aint const displacements[] = {0, bytes - rest};
-        MPI_Datatype const types[] = {blocks, MPI_BYTE};
-        PMPI_Type_create_struct(2, counts, displacements, types, &made);
-        PMPI_Type_free(&blocks);
-    }
-    PMPI_Type_commit(&made);
-    return made;
-}
-
-}  // namespace
 
 MPI_Datatype duplicate(MPI_Datatype type) {
     if (is_predefined(type)) return type;

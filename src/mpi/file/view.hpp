@@ -33,6 +33,9 @@ struct FileView : View {
     std::shared_ptr<ViewTypes const> owned;
 };
 
+/// What the name of a data representation says of a view.
+void read_representation(char const* name, FileView& view);
+
 /// The arguments of MPI_File_set_view.
 struct ViewArguments {
     MPI_Offset displacement;
