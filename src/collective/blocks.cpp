@@ -105,6 +105,21 @@ void Blocks::unpack(Bytes at, std::span<std::byte const> from) const noexcept {
     });
 }
 
+std::vector<Rows> Blocks::rows(Direction way, std::byte const* packed) const {
+    std::vector<Rows> all;
+    auto const ours = reinterpret_cast<Offset>(packed);
+    for_each_part(0, bytes_, [&](Block const& block, Bytes, Bytes bytes) {
+        Layout const& layout = block.layout ? *block.layout : *Layout::contiguous();
+        Cursor const at_base(layout, 0), at_packed(*Layout::contiguous(), block.begin);
+        auto const base = reinterpret_cast<Offset>(block.base);
+        if (way == Direction::write)
+            append_rows(all, at_packed, ours, at_base, base, bytes);
+        else
+            append_rows(all, at_base, base, at_packed, ours, bytes);
+    });
+    return all;
+}
+
 Blocks::Piece Blocks::piece_of(Block const& block) {
     auto const begin = reinterpret_cast<std::uintptr_t>(block.base);
     if (!block.layout) return {begin, begin + static_cast<std::uintptr_t>(block.bytes)};

@@ -1,7 +1,8 @@
 // Blocks present a rank's memory as one stream of bytes: blocks that lie anywhere, contiguous or in
 // the layout of a datatype, one after the other. They touch only memory that they are given.
 #pragma once
-#include "base/layout.hpp"
+#include "base/request.hpp"
+#include "base/rows.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,8 @@ public:
     /// Copies from and to packed memory.
     void pack(Bytes at, std::span<std::byte> to) const noexcept;
     void unpack(Bytes at, std::span<std::byte const> from) const noexcept;
+    /// What a device copies between the whole stream and packed memory: of a write to there.
+    [[nodiscard]] std::vector<Rows> rows(Direction way, std::byte const* packed) const;
 
 private:
     struct Block {

@@ -27,6 +27,7 @@ std::span<std::byte> span_of(std::byte* memory, Bytes bytes) noexcept {
 void Collective::begin(ScheduleRun schedule_run) {
     schedule_run_ = std::move(schedule_run);
     tag_ = static_cast<int>(number_ % numbers * tags_of_a_call);
+    fail(stage_.error);
     begin_stage();
     end_stages();
 }

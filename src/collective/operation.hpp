@@ -53,6 +53,7 @@ struct CollectiveStage {
     CollectiveBuffers buffers;
     /// Called once this stage is complete on this rank, by who moves it on; null: it was the last.
     std::function<CollectiveStage(CollectiveState& state)> next;
+    Error error{};  ///< That this rank has met before it began: its messages are empty.
 };
 
 /// Where collectives of one communicator run.

@@ -27,8 +27,8 @@ namespace sluice {
 [[nodiscard]] std::shared_ptr<StreamPoint> end_of(ProgramStream const& stream, Error& error);
 
 /// Called from now on whenever a copy has ended or a stream has come to a point, by a thread of the
-/// library or by the one that started the copy; it must not block. Without one nobody is told.
-/// Once, before the first copy.
+/// library or by the one that started the copy; it must not block. Once; nobody is told of
+/// what began before.
 void ring_by(std::function<void()> ring);
 
 }  // namespace sluice

@@ -2,8 +2,9 @@
 """Runs programs whose buffers lie on devices, under Sluice, with a pretended driver of CUDA.
 
 driver_test tests the driver itself; files has all ways of access and kinds of memory, errors what
-comes of failures; the programs of tests/mpi run with their buffers brought to devices. One line for
-each run, with what was called of the driver. Exit code 1 if one failed.
+comes of failures, collectives those between memories; the programs of tests/mpi run with their
+buffers brought to devices. One line for each run, with what was called of the driver. Exit code 1
+if one failed.
 """
 import collections
 import re
@@ -28,7 +29,7 @@ HERE = Path(__file__).resolve().parent
 SHARED_PARTS = ("cases.c", "cuda_buffers.c", "layouts.c", "ways.c", "transfers.c")
 # What these have besides.
 SOURCES = {"files": ("files.c", "files_places.c", "files_programs.c", "files_streams.c"),
-           "errors": ("errors.c",)}
+           "errors": ("errors.c",), "collectives": ("collectives.c", "collective_calls.c")}
 # Programs of tests/mpi that run with far buffers as they are.
 FAR_PROGRAMS = ("patterns_test", "outstanding_test", "legal_test", "datatypes_test",
                 "shared_test", "large_count_test")
@@ -191,6 +192,15 @@ def error_jobs(mpi, sample):
                 (2, 0, behind_settings("64M"), "devices=2"))]
 
 
+def collective_jobs(mpi):
+    """Of MPI's own nonblocking ones, too: all are served."""
+    every = {"SLUICE": "all"}
+    return [Job(Run(mpi, "collectives", ranks, node, [], 300, {**every, **settings}), orders)
+            for ranks, node, settings, orders in (
+                (1, 0, {}, "devices=2"), (3, 0, {}, "devices=2"), (4, 2, {}, "devices=2,delay=200"),
+                (3, 1, {"SLUICE_NETWORK": "mpi"}, NOT_REGISTERED))]
+
+
 def far_jobs(mpi, level):
     """Those of tests/mpi, with the options that they have there."""
     return [Job(run, "devices=2,delay=50", True) for run in LEVELS[level](mpi)
@@ -208,7 +218,7 @@ def jobs_of(mpi, args):
         return [job for job in jobs if not job.run.settings and not job.run.ranks_per_node]
     if args.level == "long":
         jobs += busy_jobs(mpi)
-    jobs += error_jobs(mpi, 1 if args.level == "long" else 5)
+    jobs += error_jobs(mpi, 1 if args.level == "long" else 5) + collective_jobs(mpi)
     return jobs + far_jobs(mpi, "quick" if args.level == "long" else "short")
 
 

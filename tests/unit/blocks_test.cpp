@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstring>
 #include <numeric>
 
 namespace sluice::blocks_test {
@@ -93,6 +94,34 @@ RC_GTEST_PROP(Blocks, MoveTheBytesThatTheyName, ()) {
         after[drawn.places[static_cast<std::size_t>(at) + i]] = packed[i];
     }
     drawn.blocks.unpack(at, packed);
+    RC_ASSERT(drawn.memory == after);
+}
+
+void copy(std::vector<Rows> const& all) {
+    for (Rows const& rows : all) {
+        for (std::int64_t i = 0; i < rows.count; ++i) {
+            Rows const piece = rows.piece(i);
+            std::memcpy(reinterpret_cast<void*>(piece.target),
+                        reinterpret_cast<void const*>(piece.source),
+                        static_cast<std::size_t>(piece.length));
+        }
+    }
+}
+
+RC_GTEST_PROP(Blocks, RowsMoveTheWholeStreamBothWays, ()) {
+    Drawn drawn = draw();
+    auto const total = static_cast<std::size_t>(drawn.blocks.bytes());
+    std::vector<std::byte> packed(total), expected(total);
+    drawn.blocks.pack(0, expected);
+    copy(drawn.blocks.rows(Direction::write, packed.data()));
+    RC_ASSERT(packed == expected);
+
+    auto after = drawn.memory;
+    for (std::size_t i = 0; i < total; ++i) {
+        packed[i] = ~packed[i];
+        after[drawn.places[i]] = packed[i];
+    }
+    copy(drawn.blocks.rows(Direction::read, packed.data()));
     RC_ASSERT(drawn.memory == after);
 }
 

@@ -1,8 +1,8 @@
 // How arguments become streams of blocks. See collective_arguments.hpp.
 #include "mpi/collective/collective_arguments.hpp"
 
-#include "gpu/gpus.hpp"
 #include "mpi/collective/own_reduction.hpp"
+#include "mpi/collective/staged_stream.hpp"
 #include "mpi/datatype/datatype.hpp"
 #include "mpi/datatype/named_types.hpp"
 
@@ -337,8 +337,11 @@ Captured capture(CollectiveArguments const& arguments, Communicator const& commu
                  CollectiveBuffers& buffers) {
     Captured captured =
         BlockCapture(arguments, communicator, own, self, ranks, call, buffers).run();
-    captured.is_left_to_mpi |=
-        device_of(arguments.send.memory) || device_of(arguments.receive.memory);
+    // The first rank gets nothing of an exscan, so its buffer may be any.
+    bool const gets_nothing = call.kind == CollectiveKind::exscan && self == 0 && !call.in_place;
+    captured.input_on_device = may_lie_on_device(arguments.send.memory, buffers.input);
+    captured.output_on_device =
+        !gets_nothing && may_lie_on_device(arguments.receive.memory, buffers.output);
     return captured;
 }
 

@@ -49,12 +49,12 @@ struct CollectiveArguments {
 
 struct Captured {
     int error = MPI_SUCCESS;  ///< Class. No handler knows it yet.
-    /// On all ranks: the MPI knows an operation or a datatype that this library does not. Also
-    /// where memory lies on a device: then all ranks must have theirs there.
+    /// On all ranks: the MPI knows an operation or a datatype that this library does not.
     bool is_left_to_mpi = false;
     /// What is sent and what is received share memory: an error of this rank, all of whose sizes
     /// are known.
     bool is_aliased = false;
+    bool input_on_device = false, output_on_device = false;  ///< Of this rank.
 };
 
 /// Local. Counts, displacements and datatypes are not needed afterwards; memory and, where the

@@ -1,5 +1,7 @@
 // sluice_igather_results gathers the sizes first; when they are known, it gathers the data.
+#include "mpi/collective/staged_stream.hpp"
 #include "mpi/collective/started_collective.hpp"
+#include "mpi/errors.hpp"
 #include "mpi/ranks.hpp"
 #include "mpi/requests/own_request.hpp"
 #include "sluice/sluice.h"
@@ -34,11 +36,32 @@ struct Results {
     Bytes own = 0;
     /// Where what does not fit is received, so that its senders come to an end.
     std::unique_ptr<std::byte[]> dropped;
+    bool receives_on_device = false;
+    StagedStream sent, received;
 
+    /// Brings what is sent to the host where it lies on a device.
+    Error stage() {
+        Blocks send, receive;
+        send.add(arguments.send, arguments.send_bytes);
+        if (is_root) receive.add(arguments.receive, arguments.capacity);
+        receives_on_device = may_lie_on_device(arguments.receive, receive);
+        if (!may_lie_on_device(arguments.send, send)) return {};
+        sent.replace(send);
+        arguments.send = send.contiguous(0, arguments.send_bytes);
+        return sent.fetch();
+    }
+    /// Where so many bytes that fit are received: on the host.
+    std::byte* place(Bytes all) {
+        if (!receives_on_device) return arguments.receive;
+        Blocks receive;
+        receive.add(arguments.receive, all);
+        received.replace(receive);
+        return receive.contiguous(0, all);
+    }
     /// Where the data of all ranks goes.
     std::byte* memory(CollectiveState& state) {
         Bytes const all = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
-        if (all <= arguments.capacity) return arguments.receive;
+        if (all <= arguments.capacity) return place(all);
         state.fail({.status = Status::truncated,
                     .what = "the results are longer than the memory for them"});
         dropped = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(all));
@@ -76,8 +99,9 @@ Gather gather_of_data(Results& results, CollectiveState& state) {
 
 /// The MPI's own functions, one after the other. All ranks learn all sizes, and so refuse together
 /// what is longer than an int can say.
-int gather_in_mpi(Arguments const& a, MPI_Comm communicator) {
-    bool const is_root = rank_in(communicator) == a.root;
+int gather_in_mpi(Results& results, MPI_Comm communicator) {
+    Arguments const& a = results.arguments;
+    bool const is_root = results.is_root;
     std::vector<Bytes> sizes(static_cast<std::size_t>(size_in(communicator)));
     PMPI_Allgather(&a.send_bytes, sizeof(Bytes), MPI_BYTE, sizes.data(), sizeof(Bytes), MPI_BYTE,
                    communicator);
@@ -90,10 +114,13 @@ int gather_in_mpi(Arguments const& a, MPI_Comm communicator) {
     bool const fits = !is_root || all <= a.capacity;
     if (!fits) dropped.resize(static_cast<std::size_t>(all));
     int const code = PMPI_Gatherv(a.send, static_cast<int>(a.send_bytes), MPI_BYTE,
-                                  fits ? a.receive : dropped.data(), counts.data(), places.data(),
-                                  MPI_BYTE, a.root, communicator);
+                                  !fits     ? dropped.data()
+                                  : is_root ? results.place(all)
+                                            : nullptr,
+                                  counts.data(), places.data(), MPI_BYTE, a.root, communicator);
     if (is_root) std::copy(sizes.begin(), sizes.end(), a.receive_bytes);
-    return code == MPI_SUCCESS && !fits ? MPI_ERR_TRUNCATE : code;
+    if (code != MPI_SUCCESS) return code;
+    return fits ? error_class(results.received.bring_back().status) : MPI_ERR_TRUNCATE;
 }
 
 int check(Arguments const& a, MPI_Comm communicator, bool& is_root) {
@@ -111,15 +138,19 @@ int begin(Arguments const& arguments, MPI_Comm communicator, sluice_request* req
     if (int const error = check(arguments, communicator, is_root); error != MPI_SUCCESS) {
         return error;
     }
-    PreparedCollective prepared;
-    prepared.context = CommunicatorCollectives::of(communicator);
-    if (!prepared.context) {
-        *request = ended_own(gather_in_mpi(arguments, communicator));
-        return MPI_SUCCESS;
-    }
     auto results = std::make_shared<Results>();
     results->arguments = arguments;
     results->is_root = is_root;
+    Error const unstaged = results->stage();
+    PreparedCollective prepared;
+    prepared.context = CommunicatorCollectives::of(communicator);
+    if (!prepared.context) {
+        log_error("sluice_igather_results", unstaged);
+        if (unstaged) results->arguments.send_bytes = 0;  // The other ranks go on.
+        int const code = gather_in_mpi(*results, communicator);
+        *request = ended_own(unstaged ? error_class(unstaged.status) : code);
+        return MPI_SUCCESS;
+    }
     CommunicatorCollectives& context =
         *prepared.context;  // Is kept until the operation is complete.
     auto sizes = gather_of_sizes(*results, static_cast<std::size_t>(context.ranks()));
@@ -129,7 +160,8 @@ int begin(Arguments const& arguments, MPI_Comm communicator, sluice_request* req
         return CollectiveStage{context.plan_for(data.call), std::move(data.buffers), nullptr};
     };
     context.ask_for_name(communicator);
-    prepared.stage = {context.plan_for(sizes.call), std::move(sizes.buffers), next};
+    prepared.stage = {context.plan_for(sizes.call), std::move(sizes.buffers), next, unstaged};
+    prepared.bring_back = [results] { return results->received.bring_back(); };
     *request = start_own(std::move(prepared));
     return MPI_SUCCESS;
 }

@@ -22,6 +22,7 @@ public:
     int wait(MPI_Status* status) override {
         set_status(status, 0);
         started_.wait();
+        started_.finish();
         return started_.raise();
     }
     int test(int* complete, MPI_Status* status) override {

@@ -11,6 +11,10 @@ namespace sluice {
 struct PreparedCollective {
     std::shared_ptr<CommunicatorCollectives> context;  ///< Null: the MPI has to serve it.
     CollectiveStage stage;
+    bool input_on_device = false, output_on_device = false;  ///< Each start stages them.
+    /// Called once the collective is complete, by a thread of the program, where memory of the host
+    /// has what was received; null: it has come to its place.
+    std::function<Error()> bring_back;
 };
 
 /// Whether what is prepared is started at once, or by each start of a persistent request.
@@ -24,12 +28,14 @@ int prepare(CollectiveArguments const& arguments, PreparedCollective& into, Star
 
 class StartedCollective final : public Started {
 public:
-    /// Starts it.
+    /// Starts it. Where memory lies on a device it blocks until that has made a copy, as finish()
+    /// does.
     explicit StartedCollective(PreparedCollective&& prepared);
 
     [[nodiscard]] bool complete() const noexcept override { return state_->complete(); }
     void wait() const override { context_->wait(*state_); }
     void poke() const override { context_->poke(); }
+    void finish() override;
     [[nodiscard]] Bytes bytes() const override { return 0; }
     int raise() const override;
     [[nodiscard]] CommunicatorCollectives const& context() const noexcept { return *context_; }
@@ -37,6 +43,8 @@ public:
 private:
     std::shared_ptr<CommunicatorCollectives> context_;
     std::shared_ptr<Reduction const> reduction_;  ///< Ends in a thread of the program.
+    std::function<Error()> bring_back_;
+    Error not_back_;  ///< What bring_back_() has met.
     std::shared_ptr<CollectiveState> state_;
 };
 
