@@ -173,8 +173,8 @@ void pretended_order(char const* orders);
 long pretended_calls(void);
 long pretended_operations(void);
 
-/* Byte i of what the kernel pretended_fill leaves. */
-static inline unsigned char pretended_byte(unsigned long long seed, size_t i) {
+/* Byte i of what the kernel test_fill leaves. */
+static inline unsigned char test_byte(unsigned long long seed, size_t i) {
     return (unsigned char)(seed * 37 + i * 131 + (i >> 8) * 29 + 7);
 }
 

@@ -42,8 +42,8 @@ int cuda_open(void) {
     char const* const path = getenv("PRETENDED_CUDA");
     if (devices >= 0) return devices;
     devices = 0;
-    if (!path || !*path) return 0;
-    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void* const library = dlopen(path ? path : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library && !path) return 0;
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
         abort();
@@ -134,15 +134,54 @@ void cuda_get(void* host, void const* device_memory, size_t bytes) {
     cuda_leave();
 }
 
+/* The pretended driver knows them by their names. */
+static char const kernels[] =
+    ".version 5.0\n.target sm_52\n.address_size 64\n"
+    ".visible .entry test_fill(.param .u64 at, .param .u64 bytes, .param .u64 seed)\n"
+    "{\n"
+    ".reg .pred %p;\n"
+    ".reg .u64 %at, %bytes, %seed, %i, %value, %part;\n"
+    "ld.param.u64 %at, [at];\n"
+    "ld.param.u64 %bytes, [bytes];\n"
+    "ld.param.u64 %seed, [seed];\n"
+    "cvta.to.global.u64 %at, %at;\n"
+    "mul.lo.u64 %seed, %seed, 37;\n"
+    "add.u64 %seed, %seed, 7;\n"
+    "mov.u64 %i, 0;\n"
+    "NEXT:\n"
+    "setp.ge.u64 %p, %i, %bytes;\n"
+    "@%p bra DONE;\n"
+    "mad.lo.u64 %value, %i, 131, %seed;\n"
+    "shr.u64 %part, %i, 8;\n"
+    "mad.lo.u64 %value, %part, 29, %value;\n"
+    "add.u64 %part, %at, %i;\n"
+    "st.global.u8 [%part], %value;\n"
+    "add.u64 %i, %i, 1;\n"
+    "bra NEXT;\n"
+    "DONE:\n"
+    "ret;\n"
+    "}\n"
+    ".visible .entry test_busy(.param .u64 microseconds)\n"
+    "{\n"
+    ".reg .pred %p;\n"
+    ".reg .u64 %end, %now;\n"
+    "ld.param.u64 %end, [microseconds];\n"
+    "mul.lo.u64 %end, %end, 1000;\n"
+    "mov.u64 %now, %globaltimer;\n"
+    "add.u64 %end, %end, %now;\n"
+    "NEXT:\n"
+    "mov.u64 %now, %globaltimer;\n"
+    "setp.lt.u64 %p, %now, %end;\n"
+    "@%p bra NEXT;\n"
+    "ret;\n"
+    "}\n";
+
 /* Loads its module at each launch: a test has few of them. */
 static void launch(CUcontext context, CUstream stream, char const* name, void** parameters) {
-    static char const text[] = ".version 7.0\n.target sm_50\n.address_size 64\n"
-                               ".visible .entry pretended_fill(\n"
-                               ".visible .entry pretended_busy(\n";
     CUmodule module;
     CUfunction function;
     cuda_enter(context);
-    cuda_require(cuda.cuModuleLoadData(&module, text), "cuModuleLoadData");
+    cuda_require(cuda.cuModuleLoadData(&module, kernels), "cuModuleLoadData");
     cuda_require(cuda.cuModuleGetFunction(&function, module, name), name);
     cuda_require(cuda.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL),
                  "cuLaunchKernel");
@@ -151,10 +190,10 @@ static void launch(CUcontext context, CUstream stream, char const* name, void** 
 
 void cuda_fill(CUcontext context, CUstream stream, void* memory, size_t bytes, unsigned seed) {
     uint64_t at = number(memory), length = bytes, which = seed;
-    launch(context, stream, "pretended_fill", (void*[]){&at, &length, &which});
+    launch(context, stream, "test_fill", (void*[]){&at, &length, &which});
 }
 
 void cuda_busy(CUcontext context, CUstream stream, long microseconds) {
     uint64_t time = (uint64_t)microseconds;
-    launch(context, stream, "pretended_busy", (void*[]){&time});
+    launch(context, stream, "test_busy", (void*[]){&time});
 }

@@ -1,6 +1,6 @@
 /* Memory of devices for test programs. The driver is opened late and for the program alone, as
- * CUDA's runtime does it: the environment's PRETENDED_CUDA names it. What fails ends the program
- * with the driver's words, for these are not what is tested. */
+ * CUDA's runtime does it: the machine's, or the pretended one that PRETENDED_CUDA names. What fails
+ * ends the program with the driver's words, for these are not what is tested. */
 #ifndef CUDA_BUFFERS_H
 #define CUDA_BUFFERS_H
 
@@ -21,7 +21,7 @@ typedef struct Cuda {
 #undef CUDA_MEMBER
 extern Cuda cuda;
 
-/* How many devices there are; 0: no driver is named. May be called again. */
+/* How many devices there are; 0: there is no driver. May be called again. */
 int cuda_open(void);
 /* Ends the program where a call of the driver has failed. */
 void cuda_require(CUresult code, char const* what);
@@ -42,8 +42,8 @@ void cuda_free(void* memory);
 void cuda_put(void* device_memory, void const* host, size_t bytes);
 void cuda_get(void* host, void const* device_memory, size_t bytes);
 
-/* A kernel of the pretended driver in a stream of the context, or in the default one: leaves
- * pretended_byte(seed, i), or keeps the stream busy. Returns at once. */
+/* A kernel in a stream of the context, or in the default one: leaves test_byte(seed, i), or keeps
+ * the stream busy. Returns at once. */
 void cuda_fill(CUcontext context, CUstream stream, void* memory, size_t bytes, unsigned seed);
 void cuda_busy(CUcontext context, CUstream stream, long microseconds);
 

@@ -33,7 +33,7 @@ inline constexpr std::size_t some = 100'000;
 
 inline std::vector<unsigned char> pattern(std::size_t bytes, unsigned seed) {
     std::vector<unsigned char> data(bytes);
-    for (std::size_t i = 0; i < bytes; ++i) data[i] = pretended_byte(seed, i);
+    for (std::size_t i = 0; i < bytes; ++i) data[i] = test_byte(seed, i);
     return data;
 }
 

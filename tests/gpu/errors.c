@@ -1,18 +1,11 @@
 /* What a program sees where a driver fails: an error on all ranks of a collective call, never a
  * crash, wrong bytes or ranks that wait for ever, and the next call works. Each case orders a
- * failure of the pretended driver, on the last rank or on all. The options are those of cases.h. */
-#include "cuda_buffers.h"
-#include "transfers.h"
+ * failure of the pretended driver, on the last rank or on all; those of errors_own.c order nothing.
+ * The options are those of cases.h. */
+#include "errors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-typedef enum Outcome { FAILS, WORKS, EITHER } Outcome;
-typedef struct Fault {
-    char const *name, *order;
-    Outcome outcome;
-    int loses_context;
-} Fault;
 
 static Fault const faults[] = {
     {"late", "fail=late:1:700", FAILS, 1},
@@ -36,25 +29,16 @@ enum { FAULTS = sizeof faults / sizeof *faults };
 static char const* const some_ways[] = {"at", "iat", "all", "iat_all", "at_all_split", "ordered"};
 enum { SOME_WAYS = sizeof some_ways / sizeof *some_ways };
 
-typedef struct Trial {
-    char const *name, *order;
-    Outcome outcome;
-    int loses_context, writes, on_all;
-    Way const* way;
-    MPI_Aint piece, gap; /* Of memory. */
-    int items;
-} Trial;
+int is_victim(Trial const* trial) { return trial->on_all || rank == ranks - 1; }
 
-static int is_victim(Trial const* trial) { return trial->on_all || rank == ranks - 1; }
-
-static CUcontext own_context(void) {
+CUcontext own_context(void) {
     CUcontext context;
     cuda_require(cuda.cuCtxCreate_v2(&context, 0, device_of(rank)), "cuCtxCreate");
     cuda_leave();
     return context;
 }
 
-static Part part_of_trial(Trial const* trial, CUcontext context) {
+Part part_of_trial(Trial const* trial, CUcontext context) {
     MPI_Aint const at = 0;
     Layout const memory = layout_of_blocks(1, &at, &trial->piece, trial->piece + trial->gap);
     return make_part_in(memory, trial->items, context);
@@ -62,8 +46,7 @@ static Part part_of_trial(Trial const* trial, CUcontext context) {
 
 /* ---- What came of it ---------------------------------------------------------------------- */
 
-/* How many ranks have an error; this one's must have a class. */
-static int count_errors(int code) {
+int count_errors(int code) {
     int class_of = MPI_SUCCESS, failed = code != MPI_SUCCESS, all = 0;
     MPI_Error_class(code, &class_of);
     if (failed && class_of == MPI_SUCCESS) wrong("an error without a class");
@@ -81,8 +64,7 @@ static int count_lost(CUcontext context) {
     return all;
 }
 
-/* Whether all is well where a call succeeded. `failed`: on how many ranks it did not. */
-static void judge(Trial const* trial, int code, int failed) {
+void judge(Trial const* trial, int code, int failed) {
     int const expected = trial->way->is_collective || trial->on_all ? ranks : 1;
     if (trial->outcome == WORKS) went(code, "a call that another way is open to");
     if (trial->outcome == FAILS && failed == 0)
@@ -94,7 +76,7 @@ static void judge(Trial const* trial, int code, int failed) {
     if (!trial->way->is_collective && !is_victim(trial)) went(code, "a call of another rank");
 }
 
-static MPI_Offset place_of(Part const* part) { return rank * part->bytes; }
+MPI_Offset place_of(Part const* part) { return rank * part->bytes; }
 
 /* Nothing else here calls the driver, as all of its calls may fail. */
 static int call(Trial const* trial, MPI_File file, Part const* part) {
@@ -113,8 +95,7 @@ static int told(Trial const* trial, MPI_File file, int code) {
     return code == MPI_SUCCESS ? later : code;
 }
 
-/* The file that a write leaves, or the memory that a read leaves. */
-static void check_outcome(Trial const* trial, MPI_File file, Part* part, char const* name) {
+void check_outcome(Trial const* trial, MPI_File file, Part* part, char const* name) {
     if (!trial->writes) {
         check_read(part);
         return;
@@ -129,8 +110,7 @@ static void check_outcome(Trial const* trial, MPI_File file, Part* part, char co
     free(bytes);
 }
 
-/* A call in which nothing fails. */
-static void check_next(Trial const* trial, MPI_File file, Part* part, char const* name) {
+void check_next(Trial const* trial, MPI_File file, Part* part, char const* name) {
     if (trial->writes)
         fill_part(part);
     else
@@ -141,8 +121,7 @@ static void check_next(Trial const* trial, MPI_File file, Part* part, char const
 
 /* ---- Trials ------------------------------------------------------------------------------- */
 
-/* A file that holds what is read; without any device. */
-static MPI_File prepared_file(char const* name, Part const* part) {
+MPI_File prepared_file(char const* name, Part const* part) {
     MPI_File file = open_file(name);
     went(MPI_File_write_at(file, place_of(part), part->stream, (int)part->bytes, MPI_BYTE,
                            MPI_STATUS_IGNORE),
@@ -255,32 +234,6 @@ static void run_destroyed(void const* what) {
     if (can_order()) try_gone(what, 1);
 }
 
-/* The program is wrong, and must not be killed for it, nor be told that all was well where it was
- * not on all ranks. */
-static void run_freed_meanwhile(void const* what) {
-    Trial const* const trial = what;
-    MPI_Request request;
-    if (!can_order()) return;
-    char const* const name = file_name("data");
-    Part part = part_of_trial(trial, NULL), sound = part_of_trial(trial, NULL);
-    MPI_File file = prepared_file(name, &part);
-    fill_part(&part);
-    cuda.order("freed=known");
-    int code = trial->writes ? MPI_File_iwrite_at_all(file, place_of(&part), address_of(&part),
-                                                      part.items, part.memory.type, &request)
-                             : MPI_File_iread_at_all(file, place_of(&part), address_of(&part),
-                                                     part.items, part.memory.type, &request);
-    if (is_victim(trial)) cuda_free(part.buffer.allocated);
-    if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
-    judge(trial, code, count_errors(code));
-    check_next(trial, file, &sound, name);
-    went(MPI_File_close(&file), "MPI_File_close");
-    cuda.order("");
-    if (is_victim(trial)) part.buffer.place = HOST, part.buffer.allocated = NULL;
-    free_part(&part);
-    free_part(&sound);
-}
-
 /* ---- All of them -------------------------------------------------------------------------- */
 
 static Trial* new_trial(Fault const* fault, char const* way, int writes, int on_all) {
@@ -300,8 +253,8 @@ static Trial* new_trial(Fault const* fault, char const* way, int writes, int on_
     return &trials[count++];
 }
 
-static void add_trial(Fault const* fault, void (*run)(void const*), char const* way, int writes,
-                      int on_all, int is_large) {
+void add_trial(Fault const* fault, void (*run)(void const*), char const* way, int writes,
+               int on_all, int is_large) {
     char name[64];
     Trial* const trial = new_trial(fault, way, writes, on_all);
     if (is_large) trial->piece = 7 << 18, trial->items = 3, trial->gap = 64;
@@ -312,7 +265,6 @@ static void add_trial(Fault const* fault, void (*run)(void const*), char const* 
 
 static void add_all(void) {
     static Fault const freed = {"freed", "", FAILS, 0}, destroyed = {"destroyed", "", FAILS, 0};
-    static Fault const meanwhile = {"freed_meanwhile", "", EITHER, 0};
     static Fault const calls = {"each_call", "", EITHER, 0},
                        operations = {"each_operation", "", EITHER, 1};
     for (int way = 0; way < SOME_WAYS; ++way)
@@ -327,8 +279,7 @@ static void add_all(void) {
             add_trial(&calls, run_sweep_of_calls, name, writes, on_all, 0);
             add_trial(&operations, run_sweep_of_operations, name, writes, on_all, 1);
         }
-    for (int kind = 0; kind < 4; ++kind)
-        add_trial(&meanwhile, run_freed_meanwhile, "iat_all", kind % 2, kind / 2, 1);
+    add_own_faults();
 }
 
 int main(int argc, char** argv) { return run_cases(argc, argv, add_all); }

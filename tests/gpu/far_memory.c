@@ -91,7 +91,7 @@ Far* take_far(MPI_File file, void* buffer, MPI_Count count, MPI_Datatype type, i
     MPI_Aint low, high;
     if (buffer == MPI_BOTTOM || !bounds(count, type, &low, &high)) return NULL;
     if (cuda_open() == 0) {
-        fprintf(stderr, "far buffers: PRETENDED_CUDA names no driver\n");
+        fprintf(stderr, "far buffers: there is no driver of CUDA\n");
         abort();
     }
     if (!is_brought((char*)buffer + low) || !is_its_turn()) return NULL;

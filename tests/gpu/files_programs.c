@@ -229,8 +229,8 @@ static void run_other_thread(void const* what) {
 static void run_busy(void const* what) {
     int const in_default = *(int const*)what;
     CUstream stream = NULL;
-    if (!has_devices() || !cuda.order) {
-        skip("no pretended driver");
+    if (!has_devices()) {
+        skip("no device");
         return;
     }
     CUcontext const context = cuda_context(device_of(rank));

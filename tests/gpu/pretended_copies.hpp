@@ -119,18 +119,17 @@ inline CUresult copy_rows(Reach const& reach, CUctx_st const* context,
     return CUDA_SUCCESS;
 }
 
-/// pretended_busy(microseconds), and sluice_bench_busy(rounds, where nothing is written).
+/// test_busy(microseconds), and sluice_bench_busy(rounds, where nothing is written).
 inline CUresult be_busy(Reach const&, CUctx_st const*, Parameters const& parameters) {
     std::this_thread::sleep_for(std::chrono::microseconds(parameters[0]));
     return CUDA_SUCCESS;
 }
 
-/// pretended_fill(address, bytes, seed).
+/// test_fill(address, bytes, seed).
 inline CUresult fill(Reach const& reach, CUctx_st const* context, Parameters const& parameters) {
     std::byte* const at = reach.reach(context, parameters[0], parameters[1]);
     if (!at) return CUDA_ERROR_ILLEGAL_ADDRESS;
-    for (std::size_t i = 0; i < parameters[1]; ++i)
-        at[i] = std::byte{pretended_byte(parameters[2], i)};
+    for (std::size_t i = 0; i < parameters[1]; ++i) at[i] = std::byte{test_byte(parameters[2], i)};
     return CUDA_SUCCESS;
 }
 
@@ -140,8 +139,8 @@ struct KnownKernel {
     Kernel run;
 };
 inline constexpr KnownKernel known_kernels[] = {{"sluice_copy_rows", 2, copy_rows},
-                                                {"pretended_busy", 1, be_busy},
+                                                {"test_busy", 1, be_busy},
                                                 {"sluice_bench_busy", 2, be_busy},
-                                                {"pretended_fill", 3, fill}};
+                                                {"test_fill", 3, fill}};
 
 }  // namespace pretended

@@ -29,7 +29,8 @@ HERE = Path(__file__).resolve().parent
 SHARED_PARTS = ("cases.c", "cuda_buffers.c", "layouts.c", "ways.c", "transfers.c")
 # What these have besides.
 SOURCES = {"files": ("files.c", "files_places.c", "files_programs.c", "files_streams.c"),
-           "errors": ("errors.c",), "collectives": ("collectives.c", "collective_calls.c")}
+           "errors": ("errors.c", "errors_own.c"),
+           "collectives": ("collectives.c", "collective_calls.c")}
 # Programs of tests/mpi that run with far buffers as they are.
 FAR_PROGRAMS = ("patterns_test", "outstanding_test", "legal_test", "datatypes_test",
                 "shared_test", "large_count_test")
