@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs programs whose buffers lie on devices, under Sluice, with a pretended driver of CUDA.
+"""Runs programs whose buffers lie on devices, under Sluice, with a pretended driver of CUDA or,
+with `--driver card`, that of a card.
 
 driver_test tests the driver itself; files has all ways of access and kinds of memory, errors what
 comes of failures, collectives those between memories; the programs of tests/mpi run with their
@@ -19,21 +20,12 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
 import run as runner
+from devices import (DRIVERS, FAR_PROGRAMS, bringer, driver_settings, driver_test, far_preload,
+                     program)
 from levels import LEVELS, Run, behind_settings
 from lot import Lot
-from mpis import BUILD, MPIS, ROOT
-from pretended import driver
-from small_programs import compiled
+from mpis import BUILD, MPIS
 
-HERE = Path(__file__).resolve().parent
-SHARED_PARTS = ("cases.c", "cuda_buffers.c", "layouts.c", "ways.c", "transfers.c")
-# What these have besides.
-SOURCES = {"files": ("files.c", "files_places.c", "files_programs.c", "files_streams.c"),
-           "errors": ("errors.c", "errors_own.c"),
-           "collectives": ("collectives.c", "collective_calls.c")}
-# Programs of tests/mpi that run with far buffers as they are.
-FAR_PROGRAMS = ("patterns_test", "outstanding_test", "legal_test", "datatypes_test",
-                "shared_test", "large_count_test")
 # What MPIs get wrong by themselves, and what near_buffers.c leaves: MPI_BOTTOM.
 PLAIN_SKIP = ("bottom", "external32/i", "past_end")
 # Calls that show which way the bytes took.
@@ -55,41 +47,14 @@ class Job:
         return f"{kind}{self.run.title()} {' '.join(self.words)} gpu {self.orders}"
 
 
-# ---- What is compiled ---------------------------------------------------------------------------
-
-def driver_test(mpi):
-    return compiled(mpi, HERE / "driver_test.cpp", compiler="g++",
-                    beside=["driver_test_memory.cpp", "driver_test_streams.cpp",
-                            cuda_buffers(mpi)], options=("-I", ROOT / "src"))
-
-
-def cuda_buffers(mpi):
-    """As a library for C++, whose compiler would take its source for C++."""
-    return compiled(mpi, HERE / "cuda_buffers.c", shared=True, compiler="gcc")
-
-
-def program(mpi, name):
-    first, *others = SOURCES[name]
-    return compiled(mpi, HERE / first, options=("-rdynamic",), beside=(*SHARED_PARTS, *others))
-
-
-def bringer(mpi, to_device):
-    """Brings buffers of the program to a device, or from there to the host."""
-    return compiled(mpi, HERE / "far_buffers.c", shared=True,
-                    name="far_buffers" if to_device else "near_buffers",
-                    beside=["far_memory.c", "cuda_buffers.c"],
-                    options=("-fvisibility=hidden", *(() if to_device else ("-DNEAR",))))
-
-
 # ---- What is run --------------------------------------------------------------------------------
 
 def words_of(mpi, job, args, folder):
     """The command line."""
     run = job.run
-    library = BUILD / MPIS[mpi].build / "lib" / "libsluice.so"
     words = [str(MPIS[mpi].mpiexec), "-n", str(run.ranks)]
     if job.far:
-        words += ["env", f"LD_PRELOAD={bringer(mpi, True)}:{library}",
+        words += [*far_preload(mpi),
                   str(BUILD / MPIS[mpi].build / "tests" / "mpi" / run.program),
                   "--dir", str(folder), *runner.options_of(run, args)]
         return words
@@ -105,10 +70,7 @@ def words_of(mpi, job, args, folder):
 def environment_of(mpi, job, args, mark, folder):
     env = {name: value.replace("{work}", str(folder))
            for name, value in runner.environment(job.run, mark, args.plain).items()}
-    if job.far:
-        env["SLUICE"] = "chain"  # Calls come by way of another library.
-    return {**env, "PRETENDED_CUDA": str(driver(mpi)),
-            "PRETENDED_GPU": f"{job.orders},log={folder / 'calls'}"}
+    return {**env, **driver_settings(mpi, args.driver, f"{job.orders},log={folder / 'calls'}")}
 
 
 def calls_in(path):
@@ -152,7 +114,7 @@ def run_job(mpi, job, args, folder):
 def run_driver_test(mpi, _, args, folder):
     began, mark = time.monotonic(), uuid.uuid4().hex
     run = Run(mpi, "driver_test", 1)
-    env = {**runner.environment(run, mark, True), "PRETENDED_CUDA": str(driver(mpi))}
+    env = {**runner.environment(run, mark, True), **driver_settings(mpi, "pretended")}
     code, output = runner.execute([str(driver_test(mpi))], env, 120, mark)
     reasons = [] if code == 0 else ["out of time" if code is None else f"exit code {code}"]
     return report(f"{mpi} driver_test", reasons, output, began, {})
@@ -208,12 +170,35 @@ def far_jobs(mpi, level):
             if run.program in FAR_PROGRAMS and run.keeper]
 
 
+def own_error_jobs(mpi):
+    """Those of errors_own.c. With a card nothing is sure behind one of them: each has a start."""
+    kinds = ("full", "lost", "freed_meanwhile", "ended_meanwhile")
+    return [Job(Run(mpi, "errors", 2), words=["--case", f"{kind}{size}/{way}/iat_all/last"])
+            for kind in kinds for size in ("", "_large") for way in ("write", "read")]
+
+
+def any_driver_jobs(mpi, args):
+    """Those of which a driver needs no orders, so that they differ in more than these. Each case
+    of files once, and some of them with each of the settings."""
+    jobs = [Job(Run(mpi, "files", 4, seconds=300)), *file_jobs(mpi, 5), *far_jobs(mpi, "short"),
+            *own_error_jobs(mpi)]
+    if args.driver == "card":
+        jobs += busy_jobs(mpi)
+    chosen = {}
+    for job in jobs:
+        job.orders = "card" if args.driver == "card" else Job.orders
+        chosen.setdefault(job.title(), job)
+    return list(chosen.values())
+
+
 def busy_jobs(mpi):
     """Only with time on its own is it known that a write waits for no kernel."""
     return [Job(Run(mpi, "files", 2, node), words=["--case", "busy"]) for node in (0, 1)]
 
 
 def jobs_of(mpi, args):
+    if args.level == "card":
+        return any_driver_jobs(mpi, args)
     jobs = file_jobs(mpi, 1 if args.level == "long" else 5)
     if args.plain:
         return [job for job in jobs if not job.run.settings and not job.run.ranks_per_node]
@@ -225,7 +210,7 @@ def jobs_of(mpi, args):
 
 def tests_of(mpi, args, random):
     """(title, function, job) of each."""
-    tests = [(f"{mpi} driver_test", run_driver_test, None)]
+    tests = [(f"{mpi} driver_test", run_driver_test, None)] if args.level != "card" else []
     for job in jobs_of(mpi, args):
         if not job.far:
             job.run.options = [*job.run.options, "--seed", str(random.randrange(1, 2**31))]
@@ -234,7 +219,9 @@ def tests_of(mpi, args, random):
 
 
 def add_arguments(parser):
-    parser.add_argument("--level", choices=("short", "long"), default="short")
+    parser.add_argument("--level", choices=("short", "long", "card"), default="short",
+                        help="card: what can be tried with any driver")
+    parser.add_argument("--driver", choices=DRIVERS, default=DRIVERS[0])
     parser.add_argument("--plain", action="store_true",
                         help="without Sluice, buffers brought to the host: tries the programs")
 
