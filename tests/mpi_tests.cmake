@@ -174,6 +174,9 @@ function(sluice_runners)
             QUICK ${behind} --slow --programs 40 --no-shrink
             LONG ${behind} --seconds 250)
     endforeach()
+    sluice_runner("random programs, buffers on devices," ${random} LONG_PART random REACH tests/gpu
+        QUICK --far pretended --programs 60 --no-shrink
+        LONG --far pretended --seconds 250)
     set(journaled --behind 256K,${CMAKE_BINARY_DIR} --ahead 256K --known)
     sluice_runner("random programs, journaled in a folder," ${random} NAPS LONG_PART random
         SHORT ${journaled} --seconds 10 --no-shrink

@@ -125,12 +125,30 @@ END(MPI_File_read_all_end, void*)
 END(MPI_File_write_ordered_end, void const*)
 END(MPI_File_read_ordered_end, void*)
 
+/* ---- Functions that return when freed requests of the file are complete --------------------- */
+
+static int completed(MPI_File file, int code) {
+    for (Far* far; (far = far_of_freed(file)) != NULL;) end_far(far);
+    return code;
+}
+
 SHOWN int MPI_File_close(MPI_File* file) {
     NEXT(MPI_File_close)
     MPI_File const closed = *file;
-    int const code = next(file);
-    for (Far* far; (far = far_of_file(closed)) != NULL;) end_far(far);
-    return code;
+    return completed(closed, next(file));
+}
+SHOWN int MPI_File_sync(MPI_File file) { NEXT(MPI_File_sync) return completed(file, next(file)); }
+SHOWN int MPI_File_set_size(MPI_File file, MPI_Offset size) {
+    NEXT(MPI_File_set_size)
+    return completed(file, next(file, size));
+}
+SHOWN int MPI_File_preallocate(MPI_File file, MPI_Offset size) {
+    NEXT(MPI_File_preallocate)
+    return completed(file, next(file, size));
+}
+SHOWN int MPI_File_set_atomicity(MPI_File file, int flag) {
+    NEXT(MPI_File_set_atomicity)
+    return completed(file, next(file, flag));
 }
 
 /* ---- Requests ----------------------------------------------------------------------------- */

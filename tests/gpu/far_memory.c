@@ -200,8 +200,9 @@ static int has_request(Far const* far, void const* request) {
 static int is_split_of(Far const* far, void const* file) {
     return far->is_split && far->file == *(MPI_File const*)file;
 }
-static int is_of_file(Far const* far, void const* file) {
-    return far->file == *(MPI_File const*)file && far->request == MPI_REQUEST_NULL;
+static int is_freed_of(Far const* far, void const* file) {
+    return far->file == *(MPI_File const*)file && far->request == MPI_REQUEST_NULL &&
+           !far->is_split;
 }
 
 static Far* find(Matches* matches, void const* key, int takes) {
@@ -216,7 +217,7 @@ static Far* find(Matches* matches, void const* key, int takes) {
 
 Far* far_of_request(MPI_Request request) { return find(has_request, &request, 1); }
 Far* far_of_split(MPI_File file) { return find(is_split_of, &file, 1); }
-Far* far_of_file(MPI_File file) { return find(is_of_file, &file, 1); }
+Far* far_of_freed(MPI_File file) { return find(is_freed_of, &file, 1); }
 
 void copy_back_early(MPI_Request request) {
     Far* const far = find(has_request, &request, 0);

@@ -14,8 +14,8 @@ typedef struct Far {
     MPI_Datatype type;
     int reads;
     MPI_File file;
-    /* What completes it: a request, or the end of a split collective call; neither: the file's
-     * end. */
+    /* What completes it: a request, or the end of a split collective call; neither: a function
+     * that returns when all of the file's transfers are complete. */
     MPI_Request request;
     int is_split, is_copied;
     /* Its other place: from the lowest byte on. */
@@ -40,10 +40,10 @@ void keep_far(Far* far);
 /* Taken out of the list; null: none. */
 Far* far_of_request(MPI_Request request);
 Far* far_of_split(MPI_File file);
-Far* far_of_file(MPI_File file);
+Far* far_of_freed(MPI_File file);
 /* Its request is complete, and remains. */
 void copy_back_early(MPI_Request request);
-/* Its request is freed: it ends with the file. */
+/* Its request is freed. */
 void forget_request(MPI_Request request);
 
 #endif

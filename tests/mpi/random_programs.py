@@ -23,6 +23,9 @@ from pathlib import Path
 import run as runner  # It puts tests in the modules' path.
 import lot
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "gpu"))
+import devices
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 SHARES = re.compile(r"(\d+) programs on \d+ ranks, .* of 100 programs (.*)")
@@ -48,8 +51,9 @@ class Case:
     def __init__(self, args, mpi, ranks, seed, programs=1, steps=None, shrink=0, seconds=None):
         self.args, self.mpi, self.ranks, self.seed = args, mpi, ranks, seed
         self.programs, self.steps, self.shrink = programs, steps, shrink
-        # A slow device takes a millisecond for each piece, and a program may have 30,000.
-        self.seconds = seconds or (100 if args.slow else 20)
+        # A slow device takes a millisecond for each piece, and a program may have 30,000; a driver
+        # of CUDA may take a call for each.
+        self.seconds = seconds or (100 if args.slow or args.far else 20)
 
     def but(self, **changes):
         fields = {"mpi": self.mpi, "ranks": self.ranks, "seed": self.seed, "steps": self.steps,
@@ -58,7 +62,9 @@ class Case:
 
     def command(self, directory, trace=False):
         words = [BUILD / "env" / self.mpi / "bin" / "mpiexec", "-n", self.ranks]
-        if not self.args.plain:
+        if self.args.far:
+            words += devices.far_preload(self.mpi)
+        elif not self.args.plain:
             words += runner.preload(self.mpi, self.args.keeper)
         words += [BUILD / self.mpi / "tests" / "mpi" / "random_test", "--seed", self.seed,
                   "--programs", self.programs, "--seconds", self.seconds, "--dir", directory]
@@ -79,6 +85,8 @@ class Case:
         words += ["behind=always"] if args.behind else []
         wanted = {"SLUICE_TEST": ";".join(words), "SLUICE_WRITE_BEHIND": args.behind,
                   "SLUICE_HINTS": args.ahead and f"sluice_read_ahead={args.ahead}"}
+        if args.far:
+            wanted |= devices.driver_settings(self.mpi, args.far, "devices=2")
         return {} if args.plain else {name: value for name, value in wanted.items() if value}
 
     def execute(self, limit, trace=False):
@@ -258,6 +266,7 @@ def title(args):
     words += [f"behind {args.behind}"] if args.behind else []
     words += [f"ahead {args.ahead}"] if args.ahead else []
     words += [] if args.keeper else ["no keeper"]
+    words += [f"far buffers, {args.far} driver"] if args.far else []
     return ", ".join(words + (["slow"] if args.slow else []))
 
 
@@ -271,7 +280,7 @@ def run_mpi(args, mpi):
             break
     result = {"mpi": mpi, "progress": "plain" if args.plain else "thread",
               **{name: value for name, value in (("behind", args.behind), ("ahead", args.ahead),
-                                                 ("slow", args.slow)) if value},
+                                                 ("slow", args.slow), ("far", args.far)) if value},
               "programs": totals.programs, "failed": len(totals.failed), "kinds": dict(kinds),
               "failed_seeds": totals.failed, "percent": totals.percents(), "ranks": args.ranks,
               "seconds": round(time.monotonic() - start), "seed": args.seed,
@@ -301,6 +310,8 @@ def parse_arguments():
                         help="without: preloaded, but not by `sluice run`")
     parser.add_argument("--slow", action="store_true",
                         help="each transfer takes a few milliseconds, see slow.toml")
+    parser.add_argument("--far", default="", choices=("", *devices.DRIVERS),
+                        help="buffers brought to devices of this driver of CUDA")
     parser.add_argument("--ranks", default="2,2,3,4,2,1,2,8", help="taken in turn by the batches")
     parser.add_argument("--ranks-per-node", type=int, default=0, help="pretended; 0: as they are")
     parser.add_argument("--batch", type=int, default=50, help="programs for each mpiexec")
