@@ -205,6 +205,11 @@ function(sluice_runners)
         SHORT --seconds 20
         QUICK --level short
         LONG --level long)
+    sluice_runner("script for a machine with a card," gpu/card.py NAPS
+                  TARGETS sluice-bench random_test patterns_test outstanding_test legal_test
+                          datatypes_test shared_test large_count_test
+                  REACH bench tests/mpi docs/start/gpu.md
+        LONG rehearse --short --seconds 900)
     # In the short one those that once found a fault are among them.
     sluice_runner("killed ranks on several hosts," nodes/kills.py LONG_PART kills
                   TARGETS kills_program REACH tests/nodes
