@@ -6,10 +6,10 @@
 
 #include "bench/file/compare.hpp"
 #include "bench/file/modes.hpp"
+#include "bench/file/mpi_devices.hpp"
 #include "bench/file/patterns.hpp"
 #include "bench/gpu/gpu.hpp"
 #include "bench/measure/report.hpp"
-#include "mpi/mpi_devices.hpp"
 #include "tools/command_line.hpp"
 #include "tools/launched.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "bench/file/buffer.hpp"
 #include "bench/file/compare.hpp"
-#include "mpi/mpi_devices.hpp"
+#include "bench/file/mpi_devices.hpp"
 
 namespace sluice::bench {
 namespace {

@@ -64,6 +64,7 @@ typedef enum CUpointer_attribute {
 } CUpointer_attribute;
 
 enum {
+    CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM = 91,
     CU_STREAM_DEFAULT = 0,
     CU_STREAM_NON_BLOCKING = 1,
     CU_EVENT_DEFAULT = 0,
@@ -107,6 +108,7 @@ typedef struct CUDA_MEMCPY2D {
     FUNCTION(cuDeviceGet, (CUdevice * device, int ordinal))                                        \
     FUNCTION(cuDeviceGetCount, (int* count))                                                       \
     FUNCTION(cuDeviceGetName, (char* name, int bytes, CUdevice device))                            \
+    FUNCTION(cuDeviceGetAttribute, (int* value, int attribute, CUdevice device))                   \
     FUNCTION(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device))                     \
     FUNCTION(cuDevicePrimaryCtxRelease_v2, (CUdevice device))                                      \
     FUNCTION(cuCtxCreate_v2, (CUcontext * context, unsigned flags, CUdevice device))               \

@@ -155,6 +155,15 @@ CUresult cuDeviceGetName(char* name, int bytes, CUdevice device) {
     });
 }
 
+CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
+    return call("cuDeviceGetAttribute", [&](Driver& all, Lock&) {
+        if (!is_device(all, device)) return CUDA_ERROR_INVALID_DEVICE;
+        if (attribute != CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM)
+            return CUDA_ERROR_INVALID_VALUE;
+        return give<int>(value, all.orders.mapped_apart ? 0 : 1);
+    });
+}
+
 // ---- Contexts -------------------------------------------------------------------------------
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {

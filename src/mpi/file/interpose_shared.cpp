@@ -10,7 +10,6 @@
 #include "mpi/file/pass_on.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/guard.hpp"
-#include "mpi/mpi_devices.hpp"
 #include "mpi/pmpi.hpp"
 
 namespace {
