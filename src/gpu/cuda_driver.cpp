@@ -8,6 +8,7 @@
 
 #include "gpu/cuda_functions.hpp"
 #include "gpu/row_kernel_ptx.hpp"
+#include "system/readable.hpp"
 
 #include <algorithm>
 #include <array>
@@ -99,10 +100,7 @@ public:
     }
     [[nodiscard]] Error error_of(GpuResult failed) const override;
 
-    GpuResult make_stream(GpuContext context, GpuStream& stream) override {
-        return in(context, "cuStreamCreate",
-                  [&] { return cuda_.create_stream(&stream, cuda_stream_non_blocking); });
-    }
+    GpuResult make_stream(GpuContext context, GpuStream& stream) override;
     void destroy_stream(GpuContext context, GpuStream stream) noexcept override {
         in(context, "cuStreamDestroy", [&] { return cuda_.destroy_stream(stream); });
     }
@@ -153,11 +151,7 @@ private:
         return cuda_.pointer_attribute(&value, what, static_cast<CudaAddress>(address)) ==
                cuda_success;
     }
-    bool is_device(Offset address) const noexcept {
-        auto type = CudaMemoryType::host;
-        return ask(CudaPointerAttribute::memory_type, address, type) &&
-               type == CudaMemoryType::device;
-    }
+    bool is_device(Offset address) const noexcept;
     GpuContext context_of(Offset address) noexcept;
     CudaContext primary_context(int ordinal) noexcept;
     Span allocation_of(Offset address) const noexcept;
@@ -169,6 +163,18 @@ private:
     std::map<int, CudaContext> primary_;           ///< By number of the device.
     std::map<std::uintptr_t, void*> row_kernels_;  ///< By context; null: it has none.
 };
+
+/// Where the driver has no answer, since a context was lost, a buffer on the host must still be
+/// written, and one on a device may not be touched: what the processor does not reach is a
+/// device's, of no context, so that its copies fail.
+bool CudaDriver::is_device(Offset address) const noexcept {
+    auto type = CudaMemoryType::host;
+    int const code = cuda_.pointer_attribute(&type, CudaPointerAttribute::memory_type,
+                                             static_cast<CudaAddress>(address));
+    if (code == cuda_success) return type == CudaMemoryType::device;
+    bool const has_answer = code == cuda_invalid_value || code == cuda_not_initialized;
+    return !has_answer && !is_readable(reinterpret_cast<void const*>(address));
+}
 
 /// Memory from a stream's pool has no context: any that can reach it will do.
 GpuContext CudaDriver::context_of(Offset address) noexcept {
@@ -216,6 +222,19 @@ Error CudaDriver::error_of(GpuResult failed) const {
     default:
         return gpu_error(Status::other, failed, name);
     }
+}
+
+/// The kernel for rows runs beside the program's, and goes first where these fill the GPU: it is
+/// short, and a bus is all that it needs.
+GpuResult CudaDriver::make_stream(GpuContext context, GpuStream& stream) {
+    constexpr unsigned flags = cuda_stream_non_blocking;
+    return in(context, "cuStreamCreate", [&] {
+        int least = 0, greatest = 0;
+        bool const has_priorities = cuda_.priority_range && cuda_.create_urgent_stream &&
+                                    cuda_.priority_range(&least, &greatest) == cuda_success;
+        return has_priorities ? cuda_.create_urgent_stream(&stream, flags, greatest)
+                              : cuda_.create_stream(&stream, flags);
+    });
 }
 
 CudaCopy2d::Side cuda_side(bool is_host, Offset address, Offset pitch) noexcept {

@@ -22,8 +22,8 @@ enum class CudaPointerAttribute : int {
 enum class CudaMemoryType : unsigned { host = 1, device = 2 };
 
 inline constexpr int cuda_success = 0, cuda_invalid_value = 1, cuda_out_of_memory = 2,
-                     cuda_invalid_context = 201, cuda_not_ready = 600, cuda_illegal_address = 700,
-                     cuda_misaligned = 716, cuda_not_supported = 801;
+                     cuda_not_initialized = 3, cuda_invalid_context = 201, cuda_not_ready = 600,
+                     cuda_illegal_address = 700, cuda_misaligned = 716, cuda_not_supported = 801;
 inline constexpr unsigned cuda_stream_non_blocking = 1, cuda_event_blocking_sync = 1,
                           cuda_event_disable_timing = 2, cuda_register_portable = 1,
                           cuda_register_device_map = 2;
@@ -56,6 +56,8 @@ struct CudaFunctions {
     int (*context_device)(int*) = nullptr;
     int (*exchange_capture_mode)(int*) = nullptr;
     int (*create_stream)(void**, unsigned) = nullptr;
+    int (*create_urgent_stream)(void**, unsigned, int) = nullptr;
+    int (*priority_range)(int*, int*) = nullptr;
     int (*destroy_stream)(void*) = nullptr;
     int (*stream_context)(void*, CudaContext*) = nullptr;
     int (*create_event)(void**, unsigned) = nullptr;
@@ -85,6 +87,8 @@ struct CudaFunctions {
         driver.look_up("cuCtxGetDevice", context_device);
         driver.look_up("cuThreadExchangeStreamCaptureMode", exchange_capture_mode);
         driver.look_up("cuStreamCreate", create_stream);
+        driver.look_up("cuStreamCreateWithPriority", create_urgent_stream);
+        driver.look_up("cuCtxGetStreamPriorityRange", priority_range);
         driver.look_up("cuStreamDestroy_v2", destroy_stream);
         driver.look_up("cuStreamGetCtx", stream_context);
         driver.look_up("cuEventCreate", create_event);

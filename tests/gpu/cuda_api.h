@@ -118,6 +118,7 @@ typedef struct CUDA_MEMCPY2D {
     FUNCTION(cuCtxPushCurrent_v2, (CUcontext context))                                             \
     FUNCTION(cuCtxPopCurrent_v2, (CUcontext * context))                                            \
     FUNCTION(cuCtxGetDevice, (CUdevice * device))                                                  \
+    FUNCTION(cuCtxGetStreamPriorityRange, (int* least, int* greatest))                             \
     FUNCTION(cuCtxSynchronize, (void))                                                             \
     FUNCTION(cuMemAlloc_v2, (CUdeviceptr * at, size_t bytes))                                      \
     FUNCTION(cuMemAllocManaged, (CUdeviceptr * at, size_t bytes, unsigned flags))                  \

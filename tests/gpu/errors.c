@@ -12,6 +12,7 @@ static Fault const faults[] = {
     {"ecc", "fail=late:1:214", FAILS, 1},
     {"copies", "fail=copy:1+:999", FAILS, 0},
     {"copy", "fail=copy:1:2", EITHER, 0},
+    {"no_answer", "fail=cuPointerGetAttribute:1+:700", FAILS, 0},
     {"no_register", "fail=cuMemHostRegister:1+:801", WORKS, 0},
     {"no_kernel", "fail=cuModuleLoadData:1+:218", WORKS, 0},
     {"no_launch", "fail=cuLaunchKernel:1+:701", EITHER, 0},

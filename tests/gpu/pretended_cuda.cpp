@@ -241,6 +241,13 @@ CUresult cuCtxGetDevice(CUdevice* device) {
     });
 }
 
+CUresult cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+    return call_in_context("cuCtxGetStreamPriorityRange", [&](Driver&, Lock&, CUctx_st&) {
+        if (least) *least = 0;
+        return give<int>(greatest, -5);
+    });
+}
+
 CUresult cuCtxSynchronize() {
     return call_in_context("cuCtxSynchronize", [&](Driver& all, Lock& lock, CUctx_st& context) {
         all.streams.drain(lock, context);
