@@ -143,7 +143,6 @@ function(sluice_mpi_tests)
             sluice_mpi_program(${program} abi-intel PART intel LEVEL quick)
         endif()
     endforeach()
-    # Not requests_test: Intel MPI fails in it without Sluice as well (MPI_Wait: message truncated).
     foreach(program IN ITEMS patterns_test outstanding_test collectives_test)
         if(variant STREQUAL "intel")
             sluice_mpi_program(${program} mpich-on-intel PART intel LEVEL quick)

@@ -132,27 +132,35 @@ inline void generalized(bool in_query, Wait wait) {
 inline void on_error_of_communicator(MPI_Comm*, int*, ...) { log()->write(); }
 inline void on_error_of_file(MPI_File*, int*, ...) { log()->write(); }
 
+/// Of the communicators whose handler an MPI may call where a message of MPI_COMM_SELF that is
+/// waited for is too long: Intel MPI 2021.18.1 calls that of MPI_COMM_WORLD.
+inline void set_handlers(MPI_Errhandler handler) {
+    for (MPI_Comm const comm : {MPI_COMM_SELF, MPI_COMM_WORLD}) {
+        MPI_Comm_set_errhandler(comm, handler);
+    }
+}
+
 /// Open MPI 5.0 says nothing of a receive of this rank's own message that is too long.
 inline bool truncation_is_told() {
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    set_handlers(MPI_ERRORS_RETURN);
     char const sent[8]{};
     char received[4];
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(received, 4, MPI_BYTE, 0, 1, MPI_COMM_SELF, &request);
     MPI_Send(sent, 8, MPI_BYTE, 0, 1, MPI_COMM_SELF);
-    return MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    int const code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    set_handlers(MPI_ERRORS_ARE_FATAL);
+    return code != MPI_SUCCESS;
 }
 
-/// A message that is too long, received beside a file request: the handler of its communicator, or
-/// of those that MPI calls where it names none.
+/// A message that is too long, received beside a file request.
 inline void communicator_handler() {
     if (!truncation_is_told()) return;
     Log its("log");
     log() = &its;
-    MPI_Comm const comms[]{MPI_COMM_SELF, MPI_COMM_WORLD};
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     MPI_Comm_create_errhandler(on_error_of_communicator, &handler);
-    for (MPI_Comm const comm : comms) MPI_Comm_set_errhandler(comm, handler);
+    set_handlers(handler);
     {
         Written file;
         char sent[8]{}, received[4];
@@ -162,7 +170,7 @@ inline void communicator_handler() {
         for (int i = 0, index = 0; i < 2; ++i) MPI_Waitany(2, both, &index, MPI_STATUS_IGNORE);
     }
     its.expect_written();
-    for (MPI_Comm const comm : comms) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    set_handlers(MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&handler);
 }
 
