@@ -160,9 +160,10 @@ def leftover_processes(mark):
 
 def shared_memory():
     """Names in /dev/shm that can be ours; other jobs' MPIs leave theirs there as well. All programs
-    of a user have one file of marks."""
+    of a user have one file of marks, and a `sluice bench` may run beside the tests."""
     return {name for name in os.listdir("/dev/shm")
-            if "sluice" in name.lower() and not name.startswith("sluice-marks-")}
+            if "sluice" in name.lower()
+            and not name.startswith(("sluice-marks-", "sluice-bench-"))}
 
 
 def execute(words, env, seconds, mark):
