@@ -88,7 +88,7 @@ def options_of(run, args):
     skipped = ",".join(word for word in skipped if word)
     # Below this level MPICH spins in its barriers, and ranks that share cores wait long for each
     # other. Runs with few ranks, and all of Open MPI, have no level.
-    shares_cores = run.ranks > 2 and run.mpi.startswith("mpich")
+    shares_cores = run.ranks > 2 and MPIS[run.mpi].faults == "mpich"
     if shares_cores and "--thread-level" not in options and not run.program.endswith(".py"):
         options += ["--thread-level", "3"]
     return options + (["--plain"] if args.plain else []) + (["--skip", skipped] if skipped else [])
