@@ -37,8 +37,9 @@ def skips_of(case):
     return re.findall(r": Skipped\n(.*)", output)
 
 
-def count(cases, builds):
-    """Of the cases of CTest's report, and of builds: variant -> whether it was built."""
+def count(cases, builds, wanted):
+    """Of the cases of CTest's report, and of builds: variant -> whether it was built. Tests that
+    were `wanted` and are not in the report failed: CTest was ended before it came to them."""
     counts = Counts()
     for case in cases:
         if has_failed(case):
@@ -48,6 +49,9 @@ def count(cases, builds):
         counts.skipped += [(case.get("name"), why) for why in skips_of(case)]
         counts.seeds += [(case.get("name"), seed) for seed in re.findall(
             r"\bseed[= ](\d+)", case.findtext("system-out") or "")[:1]]
+    if not counts.failed:
+        told = {case.get("name") for case in cases}
+        counts.failed += [name for name in wanted if name not in told]
     counts.passed += sum(builds.values())
     counts.failed += [f"build {variant}" for variant, done in builds.items() if not done]
     return counts

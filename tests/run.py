@@ -163,7 +163,7 @@ def run_short(options):
     builds |= dict.fromkeys(not_configured, False)
     can_run = [test for test in chosen if builds[test.variant]]
     cases = run_tests(can_run, options.stop) if can_run else []
-    counts = report.count(cases, builds)
+    counts = report.count(cases, builds, [test.name for test in can_run])
     report.show_times(TIMES)
     report.keep_seeds(counts, SEEDS)
     if options.record:
@@ -220,7 +220,7 @@ def run_part(name, stop):
               for variant, targets in part.builds.items()}
     tests = [test for variant in builds if builds[variant] for test in tests_of(variant)
              if test.part == name]
-    counts = report.count(run_tests(tests, stop), builds)
+    counts = report.count(run_tests(tests, stop), builds, [test.name for test in tests])
     if not tests:
         counts.failed.append("no test of the part was found")
     report.show_times(TIMES, 10)

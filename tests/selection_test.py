@@ -7,7 +7,9 @@ import subprocess
 import tempfile
 import unittest
 import unittest.mock
+import xml.etree.ElementTree
 
+import report
 import selection
 from parts import PARTS
 from reach import CODE, ROOT, name_of
@@ -137,6 +139,21 @@ class NotNeeded(unittest.TestCase):
             self.assertEqual(self.ask(self.line()), "")
         with unittest.mock.patch.object(selection, "changed_since", lambda _: None):
             self.assertEqual(self.ask(self.line()), "")
+
+
+class Report(unittest.TestCase):
+    @staticmethod
+    def case(name, status="run"):
+        return xml.etree.ElementTree.Element("testcase", name=name, status=status)
+
+    def test_what_ctest_did_not_come_to_has_failed(self):
+        some = report.count([self.case("a")], {"mpich": True}, ["a", "b"])
+        self.assertEqual((some.passed, some.failed), (2, ["b"]))
+        self.assertEqual(report.count([], {"mpich": True}, ["a"]).failed, ["a"])
+
+    def test_behind_a_failure_it_has_not(self):
+        stopped = report.count([self.case("a", "fail")], {}, ["a", "b"])
+        self.assertEqual(stopped.failed, ["a"])
 
 
 if __name__ == "__main__":
