@@ -101,6 +101,19 @@ void add_fabric(Facts& facts) {
     }
 }
 
+/// The library uses what a program has loaded; here is what the loader would find.
+void add_gpu_drivers(Facts& facts) {
+    constexpr std::pair<char const*, char const*> drivers[] = {
+        {"GPUs: CUDA", "libcuda.so.1"},
+        {"GPUs: HIP", "libamdhip64.so"},
+        {"GPUs: Level Zero", "libze_loader.so.1"}};
+    for (auto const& [name, library] : drivers) {
+        bool const is_found = dlopen(library, RTLD_LAZY | RTLD_LOCAL) != nullptr;
+        facts.add(name, is_found ? std::string("yes, in programs that load ") + library
+                                 : std::string("no: there is no ") + library);
+    }
+}
+
 void add_features(Facts& facts, std::vector<Feature> const& features, std::string const& of = "") {
     for (Feature const& one : features)
         facts.add(one.name, one.here ? "yes" : "no: " + one.instead, of);
@@ -155,6 +168,7 @@ Facts facts_of(std::string const& folder) {
     facts.add("cores", or_unknown(process_cores()) + " of " + or_unknown(online_cores()));
     add_threads(facts);
     add_fabric(facts);
+    add_gpu_drivers(facts);
     for (MpiPart const& part : mpi_parts()) add_programs(facts, part);
     facts.add("emulated device (FUSE)", found(installation() + "/libexec/sluice-device"));
     facts.section("system", "what the system has, and what serves in place of what it has not");
