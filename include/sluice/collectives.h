@@ -28,7 +28,8 @@ typedef struct sluice_request_s* sluice_request;
  *  Collective: yes, over the communicator, in the same order as other collective calls on it. They
  *  do not match calls of MPI's functions: all ranks have to call the same one.
  *  Blocks: never, but the first on a communicator until all ranks have called it (that one not
- *  either with SLUICE=all). Nobody has to call anything for what is under way.
+ *  either with SLUICE=all), and for copies from and to the host where a buffer lies on a GPU: at
+ *  the call, and when it is completed. Nobody has to call anything for what is under way.
  *  Lifetime: buffers are used where they are: what is sent must not be changed, what is received
  *  not be looked at, until the request is complete. Counts, displacements, datatypes, the operation
  *  and the communicator may be freed when the call returns; but where the MPI serves the call
@@ -114,7 +115,7 @@ int sluice_ineighbor_alltoallw(void const* send, int const* send_counts,
  *  sluice_neighbor_alltoallw_init.
  *  Collective: yes, over the communicator; each start is one as well, in the same order as other
  *  collective calls on the communicator.
- *  Blocks: as the nonblocking functions above; the starts never do.
+ *  Blocks: as the nonblocking functions above; the starts do only for buffers on a GPU.
  *  Lifetime: buffers are kept, not copied: they must live until the request is freed, and be left
  *  alone while it is active. Counts, displacements and datatypes must live as long: where the MPI
  *  serves the call, each start passes them to it.

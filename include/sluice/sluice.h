@@ -73,14 +73,16 @@ int sluice_file_plan(MPI_File file, char* text, size_t text_bytes);
 
 /** Lets the data accesses of this rank begin when all is done that a stream of a GPU was given
  *  before the call, so that the program need not wait for the kernel that fills a buffer. A
- *  blocking call waits for the stream itself; a nonblocking, split or started one returns at once,
- *  and begins later, as do those after it on the file. The info object of MPI_File_open,
+ *  blocking call waits for the stream itself, and so do a split one with write-behind or
+ *  read-ahead, one that converts, and one that the MPI serves. Others return at once and begin
+ *  later, as do the collective calls after them on the file. The info object of MPI_File_open,
  *  MPI_File_set_view or MPI_File_set_info says the same by the keys "type" and "value", as MPICH's
  *  MPIX_Stream_create has them.
- *  Collective: no; each rank has a stream of its own, or none.
+ *  Collective: no; each rank has a stream of its own, or none. Not while another thread is in a
+ *  call on the file.
  *  Blocks: never.
- *  Lifetime: the stream must live until another one is set or the file is closed. It is never
- *  waited for by the library's own work, and nothing of it is put into it but events.
+ *  Lifetime: the stream must live until another one is set or the file is closed. The library puts
+ *  events into it and nothing else, so it waits for nothing of the library's.
  *  `type`: "cudaStream_t" (or a CUstream) or "hipStream_t"; a null pointer: no stream any more.
  *  Errors: MPI_ERR_ARG for another type; MPI_ERR_FILE for a file that the MPI serves itself. What
  *  the driver says of the stream later is an error of the call that begins after it, on all ranks
@@ -123,7 +125,8 @@ int sluice_read_at_all_init(MPI_File file, MPI_Offset offset, void* buffer, MPI_
 /** Starts a persistent request that is inactive, of a file or of sluice/collectives.h.
  *  Collective: yes, over the communicator, in the same order as other calls on the file (or on the
  *  communicator).
- *  Blocks: never; a helper thread moves the bytes while the program computes.
+ *  Blocks: never, but for buffers on a GPU where the call converts, or the MPI serves it, or of a
+ *  collective between memories; a helper thread moves the bytes while the program computes.
  *  Lifetime: the buffer must be left alone until a wait or a successful test has returned.
  *  Errors: MPI_ERR_REQUEST for one that is active, through the error handler of the file or the
  *  communicator, or for none; MPI_ERR_FILE when the file was closed. What goes wrong later is told

@@ -128,13 +128,7 @@ public:
     GpuResult synchronize(GpuContext context, GpuEvent event) override {
         return in(context, "cuEventSynchronize", [&] { return cuda_.synchronize_event(event); });
     }
-    GpuResult context_of(GpuStream stream, GpuContext& context) override {
-        CudaContext found = nullptr;
-        int const code =
-            cuda_.stream_context ? cuda_.stream_context(stream, &found) : cuda_not_supported;
-        context = {reinterpret_cast<std::uintptr_t>(found), 0};
-        return {"cuStreamGetCtx", code};
-    }
+    GpuResult context_of(GpuStream stream, GpuContext& context) override;
     GpuResult register_host(GpuContext context, std::span<std::byte> pages) override {
         constexpr unsigned flags = cuda_register_portable | cuda_register_device_map;
         return in(context, "cuMemHostRegister",
@@ -184,6 +178,20 @@ GpuContext CudaDriver::context_of(Offset address) noexcept {
     if (!context && ask(CudaPointerAttribute::device_ordinal, address, ordinal))
         context = primary_context(ordinal);
     return {reinterpret_cast<std::uintptr_t>(context), 0};
+}
+
+/// A default stream in a thread that has no context yet is that of the first device, as CUDA's
+/// runtime has it.
+GpuResult CudaDriver::context_of(GpuStream stream, GpuContext& context) {
+    CudaContext found = nullptr;
+    int code = cuda_.stream_context ? cuda_.stream_context(stream, &found) : cuda_not_supported;
+    bool const is_default = reinterpret_cast<std::uintptr_t>(stream) <= cuda_last_default_stream;
+    if (code == cuda_invalid_context && is_default) {
+        found = primary_context(0);
+        if (found) code = cuda_success;
+    }
+    context = {reinterpret_cast<std::uintptr_t>(found), 0};
+    return {"cuStreamGetCtx", code};
 }
 
 /// It is held for good: what it was made for would be lost with it.

@@ -29,6 +29,7 @@ inline constexpr unsigned cuda_stream_non_blocking = 1, cuda_event_blocking_sync
                           cuda_register_device_map = 2;
 inline constexpr int cuda_device_uses_host_pointers = 91;  ///< An attribute: of registered memory.
 inline constexpr int cuda_capture_relaxed = 2;
+inline constexpr std::uintptr_t cuda_last_default_stream = 2;  ///< Null, legacy, of each thread.
 
 /// Of a copy of rows; the fields of arrays stay zero.
 struct CudaCopy2d {

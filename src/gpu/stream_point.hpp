@@ -8,14 +8,14 @@
 
 namespace sluice {
 
-/// Need not be waited for: nothing of the library's is under way.
+/// May go before the stream comes there: nothing of the library's is under way.
 class StreamPoint final : public DeviceWork {
 public:
     explicit StreamPoint(std::shared_ptr<WorkState> state) noexcept : state_(std::move(state)) {}
-    [[nodiscard]] bool finished() override { return state_->look(); }
+    [[nodiscard]] bool finished() override { return state_->is_done(); }
     void wait() override { state_->wait(); }
     [[nodiscard]] Error error() const override { return state_->error(); }
-    /// Calls `then`, which must not block, when the stream has come there: by a thread of the
+    /// Calls `then`, which should not block, when the stream has come there: by a thread of the
     /// library, or now. Once.
     void call_at_end(std::function<void()> then) { state_->call_at_end(std::move(then)); }
 

@@ -7,6 +7,7 @@
 
 #include <list>
 #include <mutex>
+#include <thread>
 
 namespace sluice {
 
@@ -23,15 +24,22 @@ public:
     std::shared_ptr<StreamPoint> end_of(GpuStream stream, Error& error);
 
 private:
+    /// A stream. Handles of default streams are those of all contexts, or of all threads.
+    struct Key {
+        GpuStream stream = nullptr;
+        GpuContext context;
+        std::thread::id thread;
+        bool operator==(Key const&) const = default;
+    };
     /// Streams come to their points at any time, so one thread cannot wait for two of them.
     struct Watched {
         explicit Watched(std::function<void()> const& ring) : ends(ring) {}
-        GpuStream stream = nullptr;
+        Key key;
         EndWatch ends;
     };
-    GpuResult begin(GpuStream stream, EndWatch::Works& entry);
+    GpuResult begin(Key& key, EndWatch::Works& entry);
     EventPool& events_of(GpuContext context);
-    EndWatch& watch_of(GpuStream stream);
+    EndWatch& watch_of(Key const& key);
 
     GpuDriver& driver_;
     std::function<void()> const ring_;

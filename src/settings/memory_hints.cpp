@@ -58,6 +58,7 @@ MemoryHints read_memory_hints(Lookup const& info, MemoryHints hints,
     if (auto kinds = info("mpi_assert_memory_alloc_kinds")) hints.alloc_kinds = std::move(*kinds);
     auto const name = info("type");
     auto const type = name ? stream_type(*name) : std::nullopt;
+    if (name == "none") hints.stream = {};
     if (!type) return hints;
     auto const text = info("value");
     auto const handle = text ? parse_handle(*text) : std::nullopt;

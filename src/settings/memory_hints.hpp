@@ -12,9 +12,9 @@ namespace sluice {
 
 struct MemoryHints {
     /// MPICH's "type" and "value", as MPIX_Stream_create has them: calls begin when all is done
-    /// that the stream was given before them.
+    /// that the stream was given before them. A type "none" takes the stream away.
     ProgramStream stream;
-    /// "mpi_assert_memory_alloc_kinds" (MPI-4.1, 12.4.3): kinds of memory that buffers are of.
+    /// "mpi_assert_memory_alloc_kinds" (MPI-4.1, 11.4.3): kinds of memory that buffers are of.
     /// Empty: of any.
     std::string alloc_kinds;
     bool operator==(MemoryHints const&) const = default;

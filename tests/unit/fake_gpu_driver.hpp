@@ -79,8 +79,10 @@ public:
     char const* why_not = nullptr;
     int streams_fail = 0, registering_fails = 0;
     std::int64_t calls = 0, kernels = 0, streams = 0;
-    std::int64_t failing_call = -1;  ///< By number: it returns an error.
-    GpuStream no_stream = nullptr;   ///< It is not known as one.
+    std::int64_t failing_call = -1;          ///< By number: it returns an error.
+    GpuStream no_stream = nullptr;           ///< It is not known as one.
+    std::vector<GpuStream> default_streams;  ///< Of contexts, whose handle is null.
+    std::size_t current = 0;                 ///< The context that a null handle means.
     std::vector<Span> registered;
     std::vector<GpuContext> of_contexts;  ///< Of calls.
     bool refuses_unmatched = true;        ///< Copies across a border of what is registered.
@@ -145,7 +147,8 @@ public:
         });
         return {};
     }
-    GpuResult record(GpuContext, GpuStream stream, GpuEvent event) override {
+    GpuResult record(GpuContext context, GpuStream stream, GpuEvent event) override {
+        if (!stream) stream = default_streams[context.context - 1];
         auto* const own = static_cast<Event*>(event);
         std::lock_guard const lock(own->mutex);
         ++own->recorded;
@@ -171,7 +174,7 @@ public:
         return {"synchronize", own->code};
     }
     GpuResult context_of(GpuStream stream, GpuContext& context) override {
-        context = {1, 0};
+        context = {stream ? 1 : 1 + current, 0};
         return {"context_of", stream && stream == no_stream ? invalid_value : 0};
     }
     GpuResult register_host(GpuContext, std::span<std::byte> pages) override {

@@ -49,6 +49,9 @@ TEST(MemoryHints, AStreamStaysUntilAnotherIsGiven) {
     EXPECT_EQ(ReadHints(Table{}, first.hints).hints, first.hints);
     ReadHints const second(Table{{"type", "hipStream_t"}, {"value", "[8]"}}, first.hints);
     EXPECT_EQ(second.hints.memory.stream, (ProgramStream{Type::hip, 0}));
+    ReadHints const none(Table{{"type", "none"}}, second.hints);
+    EXPECT_TRUE(none.complaints.empty());
+    EXPECT_EQ(none.hints.memory.stream, ProgramStream{});
 }
 
 TEST(MemoryHints, NonsenseIsToldAndIgnored) {

@@ -81,6 +81,23 @@ TEST_F(StreamPointsTest, NoStreamWaitsForAnother) {
     EXPECT_TRUE(late->finished());
 }
 
+/// The null stream of a device is another one than that of the next.
+TEST_F(StreamPointsTest, OneHandleMayBeAStreamOfEachContext) {
+    driver.default_streams = {first, second};
+    Gate long_one(first);
+    driver.current = 0;
+    auto const late = end_of(nullptr);
+    driver.current = 1;
+    Gate short_one(second);
+    auto const early = end_of(nullptr);
+    short_one.open();
+    expect_rings(1);
+    EXPECT_TRUE(early->finished());
+    EXPECT_FALSE(late->finished());
+    long_one.open();
+    expect_rings(2);
+}
+
 TEST_F(StreamPointsTest, ManyPointsOfAStreamComeInTheirOrder) {
     std::vector<int> order;
     std::vector<Gate> gates;
@@ -95,12 +112,15 @@ TEST_F(StreamPointsTest, ManyPointsOfAStreamComeInTheirOrder) {
     for (int i = 0; i < 20; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
 }
 
-TEST_F(StreamPointsTest, WhoAsksLateIsCalledAtOnce) {
+TEST_F(StreamPointsTest, WhoAsksLateIsCalledAsWell) {
     auto const point = end_of(first);
-    expect_rings(1);
-    bool is_called = false;
-    point->call_at_end([&] { is_called = true; });
-    EXPECT_TRUE(is_called);
+    point->wait();
+    std::atomic<bool> is_called{false};
+    point->call_at_end([&] {
+        is_called = true;
+        is_called.notify_one();
+    });
+    is_called.wait(false);
 }
 
 TEST_F(StreamPointsTest, APointThatIsGivenUpIsNotWaitedFor) {

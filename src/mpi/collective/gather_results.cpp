@@ -113,10 +113,8 @@ int gather_in_mpi(Results& results, MPI_Comm communicator) {
     std::vector<std::byte> dropped;
     bool const fits = !is_root || all <= a.capacity;
     if (!fits) dropped.resize(static_cast<std::size_t>(all));
-    int const code = PMPI_Gatherv(a.send, static_cast<int>(a.send_bytes), MPI_BYTE,
-                                  !fits     ? dropped.data()
-                                  : is_root ? results.place(all)
-                                            : nullptr,
+    std::byte* const where = fits && is_root ? results.place(all) : dropped.data();
+    int const code = PMPI_Gatherv(a.send, static_cast<int>(a.send_bytes), MPI_BYTE, where,
                                   counts.data(), places.data(), MPI_BYTE, a.root, communicator);
     if (is_root) std::copy(sizes.begin(), sizes.end(), a.receive_bytes);
     if (code != MPI_SUCCESS) return code;
@@ -142,11 +140,11 @@ int begin(Arguments const& arguments, MPI_Comm communicator, sluice_request* req
     results->arguments = arguments;
     results->is_root = is_root;
     Error const unstaged = results->stage();
+    if (unstaged) results->arguments.send_bytes = 0;  // The other ranks go on.
     PreparedCollective prepared;
     prepared.context = CommunicatorCollectives::of(communicator);
     if (!prepared.context) {
         log_error("sluice_igather_results", unstaged);
-        if (unstaged) results->arguments.send_bytes = 0;  // The other ranks go on.
         int const code = gather_in_mpi(*results, communicator);
         *request = ended_own(unstaged ? error_class(unstaged.status) : code);
         return MPI_SUCCESS;
@@ -154,13 +152,14 @@ int begin(Arguments const& arguments, MPI_Comm communicator, sluice_request* req
     CommunicatorCollectives& context =
         *prepared.context;  // Is kept until the operation is complete.
     auto sizes = gather_of_sizes(*results, static_cast<std::size_t>(context.ranks()));
-    auto const next = [results, &context](CollectiveState& state) {
+    auto const next = [results, &context, unstaged](CollectiveState& state) {
+        state.fail(unstaged);  // Not before: sizes of others go through this rank.
         auto data = gather_of_data(*results, state);
         data.buffers.kept = results;
         return CollectiveStage{context.plan_for(data.call), std::move(data.buffers), nullptr};
     };
     context.ask_for_name(communicator);
-    prepared.stage = {context.plan_for(sizes.call), std::move(sizes.buffers), next, unstaged};
+    prepared.stage = {context.plan_for(sizes.call), std::move(sizes.buffers), next};
     prepared.bring_back = [results] { return results->received.bring_back(); };
     *request = start_own(std::move(prepared));
     return MPI_SUCCESS;

@@ -10,8 +10,8 @@
 namespace sluice {
 
 bool may_lie_on_device(void const* buffer, Blocks const& blocks) {
-    if (blocks.bytes() == 0 || !has_gpu_driver()) return false;
-    return buffer == MPI_BOTTOM || device_of(blocks.contiguous(0, 1));
+    if (blocks.bytes() == 0) return false;
+    return buffer == MPI_BOTTOM ? has_gpu_driver() : device_of(blocks.contiguous(0, 1)) != nullptr;
 }
 
 void StagedStream::replace(Blocks& blocks) {

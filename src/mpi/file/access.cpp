@@ -130,7 +130,14 @@ void Access::Independent::start(StoredFile& storage, std::shared_ptr<StreamPoint
     if (!after) return start_now(storage);
     after->call_at_end([this, &storage, after] {
         transfer.error = after->error();
-        if (!transfer.error) return run_transfer(transfer, [&] { start_now(storage); });
+        bool has_begun = false;
+        if (!transfer.error) {
+            run_transfer(transfer, [&] {
+                start_now(storage);
+                has_begun = true;
+            });
+        }
+        if (has_begun) return;  // It may have ended, and this be gone.
         transfer.done.store(true, std::memory_order_release);
         Progress::instance().ring();
     });

@@ -91,8 +91,9 @@ int access_in_mpi(AccessArguments const& arguments, MPI_Request* request,
 int begin_in_mpi(AccessArguments const& arguments, std::unique_ptr<StagedMemory>& staged,
                  std::function<int(AccessArguments const&)> const& function) {
     int const code = function(staged ? staged->arguments() : arguments);
-    if (!staged || code != MPI_SUCCESS) return code;
     std::lock_guard const lock(begun().mutex);
+    begun().all.erase(arguments.handle);  // A program may have closed a file without an end.
+    if (!staged || code != MPI_SUCCESS) return code;
     begun().all[arguments.handle] = std::move(staged);
     return code;
 }

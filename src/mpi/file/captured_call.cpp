@@ -80,7 +80,12 @@ std::shared_ptr<StreamPoint> end_of_stream(File const& file, Error& error) {
     ProgramStream const& stream = file.hints.memory.stream;
     if (stream.type == ProgramStream::Type::none) return nullptr;
     ring_by_devices();
-    return end_of(stream, error);
+    try {
+        return end_of(stream, error);
+    } catch (std::bad_alloc const&) {
+        error.status = Status::no_memory;
+        return nullptr;
+    }
 }
 
 /// Describes the call's memory: the program's own, or an image of it.
@@ -139,6 +144,7 @@ Error wait_for_stream(File const& file) {
 }
 
 std::shared_ptr<StreamPoint> point_before(File const& file, Call& call) {
+    if (call.request.bytes == 0) return nullptr;
     Error error;
     auto point = end_of_stream(file, error);
     bool const is_past = point && point->finished();
@@ -159,7 +165,8 @@ Call capture_call(File const& file, FileView const& view, AccessArguments const&
     call.request.view = view;
     call.request.atomic = file.atomic;
     Error error = find_fault(file, view, a);
-    if (!error && (form.waits || needs_conversion(view))) error = wait_for_stream(file);
+    bool const waits = a.count > 0 && (form.waits || needs_conversion(view));
+    if (!error && waits) error = wait_for_stream(file);
     if (!error) error = prepare_memory(file, view, a, call, conversion_buffer);
     bool const in_order = a.from == From::shared_in_order;
     if (!error && !in_order) error.status = take_position(file, a.from, a.offset, call.request);

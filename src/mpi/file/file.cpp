@@ -303,6 +303,8 @@ void register_file(MPI_Comm communicator, char const* name, int amode, FileHints
     note_opened();
     if (!why) return note(std::string("serves ") + name);
     note_left_to_mpi(name, why);
+    if (hints.memory.stream.type != ProgramStream::Type::none)
+        warn(std::string("calls on ") + name + " do not wait for its stream: the MPI serves it");
     if ((amode & MPI_MODE_SEQUENTIAL) || !Team::of(communicator)) return;
     std::lock_guard const lock(files().mutex);
     files().left_to_mpi.insert(handle);

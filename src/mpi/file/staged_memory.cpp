@@ -35,7 +35,8 @@ std::unique_ptr<StagedMemory> StagedMemory::of(AccessArguments const& arguments)
     if (!settings().enabled || !has_gpu_driver() || !is_right(arguments)) return nullptr;
     auto const file = find_file(arguments.handle);
     Error const of_stream = file ? wait_for_stream(*file) : Error();
-    if (!of_stream && !memory_of(arguments).device) return nullptr;
+    bool const may_be_far = !file || file->hints.memory.may_be_on_device();
+    if (!of_stream && !(may_be_far && memory_of(arguments).device)) return nullptr;
     return std::make_unique<StagedMemory>(arguments, of_stream);
 }
 
