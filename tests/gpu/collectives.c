@@ -199,6 +199,44 @@ static void run_fault(void const* what) {
     free_arguments(&a);
 }
 
+/* A copy fails on a rank through which the lengths of others go: they have no error, and the root
+ * has their data, of more bytes than go without its consent. */
+static void run_results_fault(void const* what) {
+    int const root = 0, is_victim = ranks > 2 ? rank == ranks / 2 : rank == ranks - 1;
+    MPI_Count const own = 50000, all = own * ranks;
+    if (!has_devices() || !cuda.order) {
+        skip("no pretended driver");
+        return;
+    }
+    (void)what;
+    Buffer sent = make_buffer(DEVICE, device_of(rank), (size_t)own);
+    Buffer received = make_buffer(HOST, 0, rank == root ? (size_t)all : 1);
+    MPI_Count* const lengths = calloc((size_t)ranks, sizeof *lengths);
+    memset(sent.image, rank + 1, sent.bytes);
+    put_buffer(&sent);
+    put_buffer(&received);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (is_victim) cuda.order("fail=copy:1+:999");
+    int const code = run_results_gather(sent.memory, own, received.memory, all, lengths, root);
+    cuda.order("");
+    if (is_victim && code == MPI_SUCCESS) wrong("no error where a copy failed");
+    if (!is_victim) went(code, "sluice_igather_results");
+    size_t at = 0;
+    for (int i = 0; rank == root && i < ranks; at += (size_t)lengths[i++]) {
+        if (lengths[i] != own && lengths[i] != 0)
+            wrong("the length of rank %d is %lld", i, (long long)lengths[i]);
+        memset(received.image + at, i + 1, (size_t)lengths[i]);
+    }
+    check_buffer(&received, "what was received");
+    for (int i = 0; i < ranks; ++i) lengths[i] = 0;
+    went(run_results_gather(sent.memory, own, received.memory, all, lengths, root),
+         "the next call");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    free(lengths);
+    free_buffer(&sent);
+    free_buffer(&received);
+}
+
 /* A wrong call of the last rank, whose bytes the others get. */
 static void run_aliased(void const* what) {
     int const is_victim = rank == ranks - 1, count = 1000;
@@ -243,6 +281,7 @@ static void add_all(void) {
     add_named_case("aliased", "own", "", run_aliased, &forms[OWN]);
     add_case("results/host", run_results, &no);
     add_case("results/device", run_results, &yes);
+    add_case("results/fault", run_results_fault, NULL);
     for (int i = 0; i < FAULTS; ++i) add_named_case("fault", names[i], "", run_fault, &faults[i]);
 }
 
