@@ -67,35 +67,30 @@ TEST_F(StreamPointsTest, WhatWasGivenBeforeCountsAndNothingElse) {
     behind.open();
 }
 
-TEST_F(StreamPointsTest, NoStreamWaitsForAnother) {
-    Gate long_one(first);
-    auto const late = end_of(first);
-    Gate short_one(second);
-    auto const early = end_of(second);
-    short_one.open();
-    expect_rings(1);
-    EXPECT_TRUE(early->finished());
-    EXPECT_FALSE(late->finished());
-    long_one.open();
-    expect_rings(2);
-    EXPECT_TRUE(late->finished());
-}
+/// The second stream comes to its point first.
+struct TwoStreams : StreamPointsTest {
+    void expect_apart(GpuStream of_first, GpuStream of_second) {
+        Gate long_one(first), short_one(second);
+        driver.current = 0;
+        auto const late = end_of(of_first);
+        driver.current = 1;
+        auto const early = end_of(of_second);
+        short_one.open();
+        expect_rings(1);
+        EXPECT_TRUE(early->finished());
+        EXPECT_FALSE(late->finished());
+        long_one.open();
+        expect_rings(2);
+        EXPECT_TRUE(late->finished());
+    }
+};
+
+TEST_F(TwoStreams, NoneWaitsForTheOther) { expect_apart(first, second); }
 
 /// The null stream of a device is another one than that of the next.
-TEST_F(StreamPointsTest, OneHandleMayBeAStreamOfEachContext) {
+TEST_F(TwoStreams, OneHandleMayBeAStreamOfEachContext) {
     driver.default_streams = {first, second};
-    Gate long_one(first);
-    driver.current = 0;
-    auto const late = end_of(nullptr);
-    driver.current = 1;
-    Gate short_one(second);
-    auto const early = end_of(nullptr);
-    short_one.open();
-    expect_rings(1);
-    EXPECT_TRUE(early->finished());
-    EXPECT_FALSE(late->finished());
-    long_one.open();
-    expect_rings(2);
+    expect_apart(nullptr, nullptr);
 }
 
 TEST_F(StreamPointsTest, ManyPointsOfAStreamComeInTheirOrder) {
