@@ -48,6 +48,7 @@ inline void OpenFile::collective(int step) {
     if (form.way == Form::split || pending_.of_file(index_).size() > 8) complete_all(step);
     Demand const demand{form.direction, form.pointer, false, random.one_of({50, 85, 100})};
     auto parts = model_.plan(demand, seed_, step, model_.lengths());
+    if (settings_.is_too_long(parts)) return;
     if (form.direction == Direction::read) leave_unknown(model_.content, parts);
     if (model_.conflicts(demand, parts)) settle(step);
     start(demand, form, parts, step);
@@ -62,6 +63,7 @@ inline void OpenFile::independent(int step) {
     if (form.pointer) end_split();
     Demand const demand{form.direction, form.pointer, true, random.one_of({30, 60, 100})};
     auto parts = model_.plan(demand, seed_, step, model_.lengths());
+    if (settings_.is_too_long(parts)) return;
     if (form.direction == Direction::read) leave_unknown(model_.content, parts);
     if (model_.conflicts(demand, parts)) settle(step);
     start(demand, form, parts, step);

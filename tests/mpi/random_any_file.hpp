@@ -9,14 +9,20 @@ namespace random_test {
 struct Settings {
     std::uint64_t seed = 1;
     int programs = 1;
-    int shrink = 0;    ///< Sizes are divided by 2 to this.
-    int seconds = 30;  ///< A program may take.
+    int shrink = 0;                      ///< Sizes are divided by 2 to this.
+    int seconds = 30;                    ///< A program may take.
+    std::size_t most_pieces = SIZE_MAX;  ///< Of an access.
     bool trace = false;
     std::set<std::string> without;     ///< Kinds of steps, and forms of accesses.
     std::set<std::string> only_steps;  ///< All, if empty.
 
     bool has(std::string const& what) const { return !without.contains(what); }
     bool plain() const { return check::state().options.plain; }
+    /// The same on all ranks.
+    bool is_too_long(std::vector<Part> const& parts) const {
+        return std::ranges::any_of(
+            parts, [this](Part const& part) { return part.in_file.size() > most_pieces; });
+    }
 };
 
 class AnyFile {

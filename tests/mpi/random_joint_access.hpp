@@ -109,6 +109,7 @@ inline void JointFile::widen(Form form, bool equal_data, std::vector<Touch>& tou
 /// One access of a team: as the model has it, and by the rank itself if it is in the team.
 inline void JointFile::access(Handle& handle, std::size_t team_number, Form form,
                               std::vector<Part> parts, bool equal_data) {
+    if (settings_.is_too_long(parts)) return;
     Team& team = handle.teams[team_number];
     if (!form.independent || form.pointer) end_split(handle);
     if (form.way == Form::split || pending_.of_file(index_).size() > 8) complete_all(step_);

@@ -74,6 +74,8 @@ class Case:
             words += ["--without", self.args.without]
         if self.shrink:
             words += ["--shrink", self.shrink]
+        # A piece that goes straight to the file is a transfer of about a millisecond.
+        words += ["--pieces", 10_000] if self.args.slow else []
         words += ["--plain"] if self.args.plain else []
         words += ["--trace"] if trace else []
         return [str(word) for word in words]

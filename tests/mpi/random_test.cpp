@@ -8,10 +8,12 @@ namespace random_test {
 namespace {
 
 int usage() {
-    std::printf("random_test [--seed S] [--programs N] [--dir DIR] [--only-steps N,..]\n"
-                "    [--without KIND,..] [--shrink N] [--seconds N] [--trace] [--plain]\n"
-                "Program i has the seed S + i. KIND: a kind of step, or nonblocking, split.\n"
-                "--shrink N divides sizes by 2 to the power of N; --trace prints each step.\n");
+    std::printf(
+        "random_test [--seed S] [--programs N] [--dir DIR] [--only-steps N,..]\n"
+        "    [--without KIND,..] [--shrink N] [--seconds N] [--pieces N] [--trace] [--plain]\n"
+        "Program i has the seed S + i. KIND: a kind of step, or nonblocking, split.\n"
+        "--shrink N divides sizes by 2 to the power of N; --trace prints each step.\n"
+        "--pieces N leaves accesses out that have more of them.\n");
     return 2;
 }
 
@@ -36,6 +38,8 @@ bool parse(int argc, char** argv, Settings& settings) {
             settings.without = words_of(value);
         else if (name == "--shrink")
             settings.shrink = std::stoi(value);
+        else if (name == "--pieces")
+            settings.most_pieces = std::stoull(value);
         else if (name == "--seconds")
             settings.seconds = std::stoi(value);
         else
