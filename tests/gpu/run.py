@@ -191,7 +191,7 @@ def any_driver_jobs(mpi, args):
     """Those of which a driver needs no orders, so that they differ in more than these. Each case
     of files once, and some of them with each of the settings."""
     jobs = [Job(Run(mpi, "files", 4, seconds=300)), *file_jobs(mpi, 5), *far_jobs(mpi, "short"),
-            *own_error_jobs(mpi)]
+            *collective_jobs(mpi), *own_error_jobs(mpi)]
     if args.driver == "card":
         jobs += busy_jobs(mpi)
     chosen = {}

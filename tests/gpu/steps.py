@@ -125,6 +125,7 @@ STEPS = (
     runner_step("files", " files ", 100),
     runner_step("programs with far buffers", "far buffers", 100),
     random_step,
+    runner_step("collectives", " collectives ", 60),
     runner_step("errors", " errors ", 100),
     *(array_step(kind) for kind in ("driver", "cupy", "torch")),
     bench_step("of blocking calls", *COMPARED),
