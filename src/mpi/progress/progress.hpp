@@ -146,6 +146,7 @@ private:
     void help_once(EventWaiter& waiter, PollState& polling, TracedWait& traced);
 
     static inline std::atomic<bool> exists_{false};  ///< instance() was called.
+    SteadyClock clock_;  ///< Ahead of those that ask it when they are made.
     SharedMemory page_;
     HelperWakeup<SystemMemory> wakeup_;
     std::mutex mutex_;   ///< Held by whoever makes progress.
@@ -162,7 +163,6 @@ private:
     std::thread helper_;
     Wakeups helper_wakeups_;   ///< It preempts where something under way waits for devices.
     std::mutex helper_mutex_;  ///< Guards start and stop.
-    SteadyClock clock_;
 };
 
 /// Whether the calling thread is the helper: no call of the program's is then on its stack.
