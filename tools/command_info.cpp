@@ -4,6 +4,7 @@
 #include "storage/features.hpp"
 #include "storage/profile_path.hpp"
 #include "system/environment.hpp"
+#include "system/launcher.hpp"
 #include "system/library_thread.hpp"
 #include "tools/command.hpp"
 #include "tools/facts.hpp"
@@ -78,6 +79,19 @@ std::string where_threads_run(Affinity const& affinity) {
     Cores const granted = granted_cores(chosen);
     std::string const refused = granted == chosen ? "" : " (the system refuses others)";
     return or_unknown(granted) + refused;
+}
+
+/// What a job that is started in the same way would know of itself.
+void add_launcher(Facts& facts) {
+    Launch const by = launched();
+    auto const number = [](long value) {
+        return value < 0 ? std::string("not told") : std::to_string(value);
+    };
+    facts.section("launcher", by.launcher ? "how this process was started" : "");
+    facts.add("launcher", by.launcher ? by.launcher : "none that is known");
+    if (!by.launcher) return;
+    facts.add("rank", number(by.rank) + " of " + number(by.ranks));
+    facts.add("rank on this node", number(by.rank_of_node) + " of " + number(by.ranks_of_node));
 }
 
 void add_threads(Facts& facts) {
@@ -164,6 +178,7 @@ Facts facts_of(std::string const& folder) {
     Facts facts;
     facts.section("mpis", "");
     for (MpiPart const& part : mpi_parts()) add_libraries(facts, part);
+    add_launcher(facts);
     facts.section("features", "features");
     facts.add("cores", or_unknown(process_cores()) + " of " + or_unknown(online_cores()));
     add_threads(facts);

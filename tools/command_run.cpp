@@ -186,7 +186,8 @@ void tell_what_ends_keepers() {
     if (is_silent_now()) return;
     std::string groups;
     std::getline(std::ifstream("/proc/self/cgroup"), groups, '\0');
-    std::string const manager = srun_tasks() > 0 ? "Slurm" : manager_of(groups);
+    std::string const manager =
+        number_in_environment("SLURM_STEP_NUM_TASKS") > 0 ? "Slurm" : manager_of(groups);
     if (manager.empty()) return;
     say_of_node(manager +
                 " may end the processes that keep delayed writes together with the ranks, "
@@ -207,7 +208,7 @@ void keep_delayed_writes() {
     } else {
         tell_what_ends_keepers();
     }
-    Bytes const share = setting->bytes / std::max(1L, launched_ranks_of_node());
+    Bytes const share = setting->bytes / std::max(1L, launched().ranks_of_node);
     std::string const why = start_keeper(journal_bytes_for(share), setting->folder);
     if (why.empty()) return;
     if (in_folder)  // The library tries as well, and says what becomes of the writes.

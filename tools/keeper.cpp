@@ -41,7 +41,7 @@ struct Kept {
 };
 
 void tell(ReplayOutcome const& outcome, Kept const& kept) {
-    long const rank = launched_rank();
+    long const rank = launched().rank;
     if (outcome.writes > 0)
         std::fprintf(
             stderr,
@@ -219,7 +219,7 @@ void name_journal(JournalHeader& header, int fd) {
 /// Where the rank will delay writes; `why` says why there is no such place.
 Kept make_journal(Bytes bytes, std::string const& folder, std::string& why) {
     if (!folder.empty()) {
-        JournalFile made = make_journal_file(folder, bytes, launched_rank());
+        JournalFile made = make_journal_file(folder, bytes, launched().rank);
         if (made.error) why = made.error.what + (": " + errno_text(made.error.code));
         return {std::move(made.descriptor), made.path, {}};
     }

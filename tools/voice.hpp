@@ -12,10 +12,10 @@ inline std::FILE* nobody() noexcept {
     return nowhere ? nowhere : stderr;
 }
 /// What is the same for all ranks: standard error of the first, or of a process that is no rank.
-inline std::FILE* voice_of_job() noexcept { return launched_rank() > 0 ? nobody() : stderr; }
+inline std::FILE* voice_of_job() noexcept { return launched().rank > 0 ? nobody() : stderr; }
 /// What may differ between nodes: of the first rank of each.
 inline std::FILE* voice_of_node() noexcept {
-    return launched_rank_of_node() > 0 ? nobody() : stderr;
+    return launched().rank_of_node > 0 ? nobody() : stderr;
 }
 
 }  // namespace sluice

@@ -165,7 +165,7 @@ int main(int argc, char** argv) {
     using namespace sluice;
     replay::Options options;
     ParsedLine const parsed = replay::parse(options, argc, argv);
-    if (parsed.exit_code && launched_rank() <= 0) parsed.tell();
+    if (parsed.exit_code && launched().rank <= 0) parsed.tell();
     if (parsed.exit_code) return *parsed.exit_code;
     MPI_Init(&argc, &argv);
     int ranks = 0;

@@ -3,7 +3,6 @@
 #include "system/bounded_memory.hpp"
 
 #include "base/round_up.hpp"
-#include "system/launcher.hpp"
 #include "system/page_bytes.hpp"
 
 #include <sys/mman.h>
@@ -29,10 +28,6 @@ std::shared_ptr<BoundedMemory> BoundedMemory::create(int fd, Span part) {
     if (!mapping || !mapping->open({0, bytes})) return nullptr;
     madvise(mapping->data(), static_cast<std::size_t>(bytes), MADV_HUGEPAGE);
     return std::shared_ptr<BoundedMemory>(new BoundedMemory(std::move(*mapping), bytes));
-}
-
-std::shared_ptr<BoundedMemory> BoundedMemory::share_of_node(Bytes node_bytes) {
-    return create(node_bytes / std::max(1L, launched_ranks_of_node()));
 }
 
 BoundedMemory::BoundedMemory(Mapping mapping, Bytes bytes)

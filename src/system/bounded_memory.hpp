@@ -23,8 +23,6 @@ public:
     static std::shared_ptr<BoundedMemory> create(Bytes bytes);
     /// The part of a file, which others may map as well.
     static std::shared_ptr<BoundedMemory> create(int fd, Span part);
-    /// The part of this rank, where the ranks of the node share `node_bytes` evenly.
-    static std::shared_ptr<BoundedMemory> share_of_node(Bytes node_bytes);
 
     /// Nothing where there is no room now.
     [[nodiscard]] std::optional<Part> take(Bytes bytes);

@@ -1,34 +1,93 @@
-// Which launcher sets which variables. See launcher.hpp.
+// Which launcher sets which variables. docs/mpis.md has them for users. See launcher.hpp.
 #include "system/launcher.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <utility>
 
 namespace sluice {
 
+namespace {
+
+/// Names of environment variables; null: the launcher has none for it.
+struct Launcher {
+    char const *name, *cure;
+    char const* mark;  ///< It is set by this launcher alone.
+    char const *ranks, *rank, *ranks_of_node, *rank_of_node;
+    char const* node = nullptr;   ///< The place of this node in a list in `ranks_of_node`.
+    char const* nodes = nullptr;  ///< How many nodes: of one, all ranks are on it.
+};
+
+/// The first whose mark is set has started this process: an mpiexec may run in a job or a task of
+/// a resource manager, and sees the variables of both.
+constexpr Launcher launchers[] = {
+    {"mpiexec of Open MPI", nullptr, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
+     "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"mpiexec (Hydra)", nullptr, "MPI_LOCALNRANKS", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS",
+     "MPI_LOCALRANKID"},
+    {"mpirun_rsh of MVAPICH", nullptr, "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE",
+     "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
+    {"Flux",
+     "flux run has to start them with -o pmi=simple or -o pmi=pmix, whichever their MPI "
+     "knows",
+     "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", nullptr, "FLUX_TASK_LOCAL_ID", nullptr,
+     "FLUX_JOB_NNODES"},
+    {"PALS", "mpiexec has to start them with --pmi=cray or --pmi=pmix, whichever their MPI knows",
+     "PALS_RANKID", "PMI_SIZE", "PALS_RANKID", "PALS_LOCAL_SIZE", "PALS_LOCAL_RANKID"},
+    {"jsrun", "they have to be linked with the MPI that jsrun belongs to", "JSM_NAMESPACE_RANK",
+     "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_SIZE",
+     "JSM_NAMESPACE_LOCAL_RANK"},
+    {"srun", "srun has to start them with --mpi=pmi2 or --mpi=pmix, whichever their MPI knows",
+     "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE",
+     "SLURM_LOCALID", "SLURM_NODEID"},
+    {"aprun of ALPS", "they have to be linked with Cray's MPI", "ALPS_APP_PE", "PMI_SIZE",
+     "ALPS_APP_PE", "PMI_LOCAL_SIZE", "PMI_LOCAL_RANK"},
+    {"a launcher with PMI", nullptr, "PMI_SIZE", "PMI_SIZE", "PMI_RANK", "PMI_LOCAL_SIZE",
+     "PMI_LOCAL_RANK"},
+    {"a launcher with PMIx", nullptr, "PMIX_RANK", nullptr, "PMIX_RANK", nullptr, nullptr}};
+
+long number_if_named(char const* name) noexcept { return name ? number_in_environment(name) : -1; }
+
+long ranks_of_node(Launcher const& by, long ranks) noexcept {
+    if (number_if_named(by.nodes) == 1) return ranks;
+    char const* const list = by.ranks_of_node ? std::getenv(by.ranks_of_node) : nullptr;
+    return list ? tasks_of_node(list, by.node ? number_in_environment(by.node) : 0) : -1;
+}
+
+/// A resource manager may have started an unknown launcher as a task, which started this process:
+/// PMI tells of the nearest one.
+bool has_started(Launcher const& launcher) noexcept {
+    if (!std::getenv(launcher.mark)) return false;
+    long const by_pmi = number_in_environment("PMI_SIZE");
+    return !launcher.cure || by_pmi < 0 || by_pmi == number_if_named(launcher.ranks);
+}
+
+/// PMI and PMIx tell some of what the launcher does not say itself.
+Launch launch_by(Launcher const& by) noexcept {
+    auto const either = [](char const* name, char const* otherwise) {
+        long const number = number_if_named(name);
+        return number >= 0 ? number : number_in_environment(otherwise);
+    };
+    Launch launch{by.name, by.cure};
+    launch.ranks = either(by.ranks, "PMI_SIZE");
+    launch.rank = either(by.rank, "PMIX_RANK");
+    launch.ranks_of_node = ranks_of_node(by, launch.ranks);
+    launch.rank_of_node = number_if_named(by.rank_of_node);
+    return launch;
+}
+
+}  // namespace
+
 long number_in_environment(char const* name) noexcept {
     char const* const text = std::getenv(name);
     return text ? std::strtol(text, nullptr, 10) : -1;
 }
 
-namespace {
-
-long mpiexec_ranks() noexcept {
-    return std::max(number_in_environment("OMPI_COMM_WORLD_SIZE"),
-                    number_in_environment("PMI_SIZE"));
+Launch launched() noexcept {
+    for (Launcher const& launcher : launchers)
+        if (has_started(launcher)) return launch_by(launcher);
+    return {};
 }
-
-/// What srun tells its tasks. An mpiexec may run below an srun of its own, so what it says counts
-/// first.
-long unless_known(long by_mpiexec, char const* by_srun) noexcept {
-    return by_mpiexec >= 0 || srun_tasks() < 1 ? by_mpiexec : number_in_environment(by_srun);
-}
-
-}  // namespace
-
-long srun_tasks() noexcept { return number_in_environment("SLURM_STEP_NUM_TASKS"); }
 
 long tasks_of_node(std::string_view tasks_per_node, long node) noexcept {
     while (node >= 0 && !tasks_per_node.empty()) {
@@ -59,34 +118,18 @@ std::string manager_of(std::string_view control_groups) {
     return {};
 }
 
-long launched_ranks() noexcept { return unless_known(mpiexec_ranks(), "SLURM_STEP_NUM_TASKS"); }
-
-long launched_rank() noexcept {
-    return unless_known(
-        std::max({number_in_environment("OMPI_COMM_WORLD_RANK"), number_in_environment("PMIX_RANK"),
-                  number_in_environment("PMI_RANK")}),
-        "SLURM_PROCID");
-}
-
-long launched_ranks_of_node() noexcept {
-    long const by_mpiexec = std::max(number_in_environment("OMPI_COMM_WORLD_LOCAL_SIZE"),
-                                     number_in_environment("MPI_LOCALNRANKS"));
-    char const* const by_srun = std::getenv("SLURM_STEP_TASKS_PER_NODE");
-    if (by_mpiexec >= 0 || srun_tasks() < 1 || !by_srun) return by_mpiexec;
-    return tasks_of_node(by_srun, number_in_environment("SLURM_NODEID"));
-}
-
-long launched_rank_of_node() noexcept {
-    return unless_known(std::max(number_in_environment("OMPI_COMM_WORLD_LOCAL_RANK"),
-                                 number_in_environment("MPI_LOCALRANKID")),
-                        "SLURM_LOCALID");
-}
-
-std::string apart_from_launcher(int ranks_of_world) {
-    if (ranks_of_world != 1 || mpiexec_ranks() <= 1) return {};
-    return "mpiexec started " + std::to_string(mpiexec_ranks()) +
-           " ranks, but each of them is a job of its own: that mpiexec does not belong to the MPI "
-           "in this process";
+Apart apart_from_launcher(int ranks_of_world) {
+    Launch const by = launched();
+    if (ranks_of_world != 1 || by.ranks <= 1) return {};
+    std::string const started = std::string(by.launcher) + " started " + std::to_string(by.ranks);
+    if (by.cure)
+        return {started +
+                " tasks, and MPI_COMM_WORLD has one rank in each: if they are to be one "
+                "job, " +
+                by.cure};
+    return {started + " ranks, but each is a job of its own: that launcher does not belong to the "
+                      "MPI in this process",
+            true};
 }
 
 }  // namespace sluice

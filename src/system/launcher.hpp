@@ -1,5 +1,5 @@
-// These functions read what the launcher of a job (mpiexec, srun) tells each rank by environment
-// variables. Each MPI's launcher has its own variables, and none of them need be there.
+// What the launcher of a job (mpiexec, srun and others) tells each rank by environment variables.
+// Each launcher has its own variables, and none of them need be there.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,16 +9,17 @@ namespace sluice {
 /// A whole number in the environment; -1: there is none.
 long number_in_environment(char const* name) noexcept;
 
-/// How many ranks the launcher started, and which of them this is; -1: it does not say.
-long launched_ranks() noexcept;
-long launched_rank() noexcept;
-/// How many of its ranks are on this node; -1: the launcher does not say.
-long launched_ranks_of_node() noexcept;
-/// Which of these this is; -1: the launcher does not say.
-long launched_rank_of_node() noexcept;
+/// What a launcher says of the job, and of this process. -1: it does not say.
+struct Launch {
+    char const* launcher = nullptr;  ///< Its name; null: no launcher that is known.
+    /// How a launcher that starts serial programs too makes one job of its tasks; null: it starts
+    /// jobs of an MPI only.
+    char const* cure = nullptr;
+    long ranks = -1, rank = -1;                  ///< Of MPI_COMM_WORLD.
+    long ranks_of_node = -1, rank_of_node = -1;  ///< Of them, those on this node.
+};
+Launch launched() noexcept;
 
-/// How many tasks the srun around this process started; -1: there is none.
-long srun_tasks() noexcept;
 /// Of a list as Slurm writes it, "2(x3),1": the tasks of a node, by its number; -1: none are known.
 long tasks_of_node(std::string_view tasks_per_node, long node) noexcept;
 
@@ -26,8 +27,12 @@ long tasks_of_node(std::string_view tasks_per_node, long node) noexcept;
 /// empty: none that is known. It ends all processes of the group when a job ends.
 std::string manager_of(std::string_view control_groups);
 
-/// What to say where MPI_COMM_WORLD has one rank although the launcher started several: it belongs
-/// to another MPI, so that each rank believes to be a job of its own. Empty: that is not so.
-std::string apart_from_launcher(int ranks_of_world);
+/// What to say where MPI_COMM_WORLD has one rank although the launcher started several: each rank
+/// believes to be a job of its own.
+struct Apart {
+    std::string what;       ///< Empty: that is not so.
+    bool is_fatal = false;  ///< Nobody can have meant it; otherwise serial programs may be meant.
+};
+Apart apart_from_launcher(int ranks_of_world);
 
 }  // namespace sluice

@@ -1,7 +1,8 @@
 /* What documents promise of a process under Sluice. `promises WHAT PATH`:
  *   signals         calls are right while a timer sends a signal every 200 us
  *   dumps           memory that the ranks share is in no core dump
- *   durable, plain  whether the file is written with O_DSYNC: so between nodes, with a folder */
+ *   durable, plain  whether the file is written with O_DSYNC: so between nodes, with a folder
+ *   shared          the journals of all ranks, in PATH.journals, have 64 MiB together */
 #include "pieces.h"
 
 #include <dirent.h>
@@ -9,6 +10,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -75,6 +77,24 @@ static int writes_durably(char const* path) {
     return found > 0;
 }
 
+/* Of as many journals as there are ranks; each has a head of its own. */
+static int share_the_memory(char const* path) {
+    char name[PATH_MAX + 256];
+    struct stat about;
+    long long bytes = 0;
+    int journals = 0;
+    snprintf(name, sizeof name, "%s.journals", path);
+    DIR* const all = opendir(name);
+    for (struct dirent* one; (one = readdir(all)) != NULL;) {
+        if (one->d_name[0] == '.') continue;
+        snprintf(name, sizeof name, "%s.journals/%s", path, one->d_name);
+        if (stat(name, &about) == 0) bytes += about.st_size;
+        ++journals;
+    }
+    closedir(all);
+    return journals == ranks && bytes > 64 << 20 && bytes < 65 << 20;
+}
+
 int main(int argc, char** argv) {
     require(argc == 3, "two arguments");
     char const *const what = argv[1], *const path = argv[2];
@@ -91,6 +111,7 @@ int main(int argc, char** argv) {
         require(count_dumped(&shared) == 0 && shared > 0, "shared memory, none of it dumped");
     if (strcmp(what, "durable") == 0) require(writes_durably(path), "a descriptor with O_DSYNC");
     if (strcmp(what, "plain") == 0) require(!writes_durably(path), "none with O_DSYNC");
+    if (strcmp(what, "shared") == 0) require(share_the_memory(path), "64 MiB of journals");
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_File mine = file;
     require(MPI_File_close(&mine) == MPI_SUCCESS, "MPI_File_close");

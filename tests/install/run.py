@@ -203,7 +203,7 @@ def other_library(installed, mpi):
     program, path = compiled(mpi, COEXISTENCE / "files.c", options=("-rdynamic",)), "nowhere"
     expect(installed.run(mpi, *preload, program, path, path),
            "^sluice: built for .*, but the program uses another MPI", "^exit code [1-9]")
-    says = {"mpich": "^sluice: mpiexec started 2 ranks, but each of them is a job of its own",
+    says = {"mpich": "^sluice: mpiexec .Hydra. started 2 ranks, but each is a job of its own",
             "openmpi": "^sluice: the mpiexec of Open MPI started this rank, but its MPI is another"}
     python3 = BUILD / "env" / mpi / "bin" / "python"
     expect(installed.run(mpi, *preload, python3, "-c", WHERE), says[mpi], "^exit code [1-9]")

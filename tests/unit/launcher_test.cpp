@@ -12,11 +12,27 @@ namespace {
 class Launcher : public ::testing::Test {
 protected:
     void SetUp() override {
-        for (char const* const name :
-             {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
-              "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_RANK", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS",
-              "MPI_LOCALRANKID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE",
-              "SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"}) {
+        for (char const* const name : {"OMPI_COMM_WORLD_SIZE",
+                                       "OMPI_COMM_WORLD_RANK",
+                                       "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                       "OMPI_COMM_WORLD_LOCAL_RANK",
+                                       "PMIX_RANK",
+                                       "PMI_SIZE",
+                                       "PMI_RANK",
+                                       "PMI_LOCAL_SIZE",
+                                       "PMI_LOCAL_RANK",
+                                       "MPI_LOCALNRANKS",
+                                       "MPI_LOCALRANKID",
+                                       "MV2_COMM_WORLD_SIZE",
+                                       "FLUX_TASK_RANK",
+                                       "PALS_RANKID",
+                                       "JSM_NAMESPACE_RANK",
+                                       "ALPS_APP_PE",
+                                       "SLURM_STEP_NUM_TASKS",
+                                       "SLURM_STEP_TASKS_PER_NODE",
+                                       "SLURM_PROCID",
+                                       "SLURM_LOCALID",
+                                       "SLURM_NODEID"}) {
             if (char const* const value = std::getenv(name)) before_[name] = value;
             unsetenv(name);
         }
@@ -44,28 +60,28 @@ std::map<std::string, std::string> const by_srun = {{"SLURM_STEP_NUM_TASKS", "7"
                                                     {"SLURM_NODEID", "2"}};
 
 TEST_F(Launcher, NobodySaysNothing) {
-    EXPECT_EQ(launched_ranks(), -1);
-    EXPECT_EQ(launched_rank(), -1);
-    EXPECT_EQ(launched_ranks_of_node(), -1);
-    EXPECT_EQ(launched_rank_of_node(), -1);
-    EXPECT_EQ(srun_tasks(), -1);
+    EXPECT_EQ(launched().ranks, -1);
+    EXPECT_EQ(launched().rank, -1);
+    EXPECT_EQ(launched().ranks_of_node, -1);
+    EXPECT_EQ(launched().rank_of_node, -1);
+    EXPECT_EQ(launched().launcher, nullptr);
 }
 
 TEST_F(Launcher, SrunSaysAll) {
     says(by_srun);
-    EXPECT_EQ(launched_ranks(), 7);
-    EXPECT_EQ(launched_rank(), 5);
-    EXPECT_EQ(launched_ranks_of_node(), 2);
-    EXPECT_EQ(launched_rank_of_node(), 1);
+    EXPECT_EQ(launched().ranks, 7);
+    EXPECT_EQ(launched().rank, 5);
+    EXPECT_EQ(launched().ranks_of_node, 2);
+    EXPECT_EQ(launched().rank_of_node, 1);
 }
 
 /// With --mpi=pmi2 and --mpi=pmix it says some of it in the words of others.
 TEST_F(Launcher, SrunSaysTheRestWhereAnInterfaceSaysSome) {
     says(by_srun);
     says({{"PMI_SIZE", "7"}, {"PMI_RANK", "5"}});
-    EXPECT_EQ(launched_ranks(), 7);
-    EXPECT_EQ(launched_ranks_of_node(), 2);
-    EXPECT_EQ(launched_rank_of_node(), 1);
+    EXPECT_EQ(launched().ranks, 7);
+    EXPECT_EQ(launched().ranks_of_node, 2);
+    EXPECT_EQ(launched().rank_of_node, 1);
 }
 
 /// It may start its own helpers by srun, whose variables their ranks see.
@@ -75,25 +91,122 @@ TEST_F(Launcher, AnMpiexecBelowSrunCounts) {
           {"PMI_RANK", "40"},
           {"MPI_LOCALNRANKS", "32"},
           {"MPI_LOCALRANKID", "8"}});
-    EXPECT_EQ(launched_ranks(), 64);
-    EXPECT_EQ(launched_rank(), 40);
-    EXPECT_EQ(launched_ranks_of_node(), 32);
-    EXPECT_EQ(launched_rank_of_node(), 8);
+    EXPECT_EQ(launched().ranks, 64);
+    EXPECT_EQ(launched().rank, 40);
+    EXPECT_EQ(launched().ranks_of_node, 32);
+    EXPECT_EQ(launched().rank_of_node, 8);
 }
 
 /// A batch script is no step, though it has a number.
 TEST_F(Launcher, ABatchScriptIsNoRank) {
     says({{"SLURM_PROCID", "0"}, {"SLURM_LOCALID", "0"}, {"SLURM_NODEID", "0"}});
-    EXPECT_EQ(launched_rank(), -1);
-    EXPECT_EQ(launched_rank_of_node(), -1);
+    EXPECT_EQ(launched().rank, -1);
+    EXPECT_EQ(launched().rank_of_node, -1);
 }
 
+/// A launcher that nobody knows, which talks PMI to its ranks, in a task of srun.
+TEST_F(Launcher, PmiTellsOfTheNearest) {
+    says(by_srun);
+    says({{"PMI_SIZE", "64"}, {"PMI_RANK", "40"}});
+    EXPECT_STREQ(launched().launcher, "a launcher with PMI");
+    EXPECT_EQ(launched().ranks, 64);
+    EXPECT_EQ(launched().rank, 40);
+    EXPECT_EQ(launched().ranks_of_node, -1);
+    EXPECT_EQ(launched().rank_of_node, -1);
+}
+
+/// What each says, with 6 ranks on two nodes, to the second rank of the second node.
+struct Said {
+    char const* launcher;
+    std::map<std::string, std::string> variables;
+    long ranks, ranks_of_node;
+};
+Said const all_said[] = {
+    {"mpiexec of Open MPI",
+     {{"OMPI_COMM_WORLD_SIZE", "6"},
+      {"OMPI_COMM_WORLD_RANK", "4"},
+      {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"},
+      {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+      {"PMIX_RANK", "4"}},
+     6,
+     3},
+    {"mpiexec (Hydra)",
+     {{"PMI_SIZE", "6"}, {"PMI_RANK", "4"}, {"MPI_LOCALNRANKS", "3"}, {"MPI_LOCALRANKID", "1"}},
+     6,
+     3},
+    {"mpirun_rsh of MVAPICH",
+     {{"MV2_COMM_WORLD_SIZE", "6"},
+      {"MV2_COMM_WORLD_RANK", "4"},
+      {"MV2_COMM_WORLD_LOCAL_SIZE", "3"},
+      {"MV2_COMM_WORLD_LOCAL_RANK", "1"}},
+     6,
+     3},
+    {"Flux",  // It does not count the ranks of each node.
+     {{"FLUX_JOB_SIZE", "6"},
+      {"FLUX_JOB_NNODES", "2"},
+      {"FLUX_TASK_RANK", "4"},
+      {"FLUX_TASK_LOCAL_ID", "1"},
+      {"PMI_SIZE", "6"},
+      {"PMI_RANK", "4"}},
+     6,
+     -1},
+    {"PALS",  // With --pmi=pmix nobody counts the ranks.
+     {{"PALS_RANKID", "4"},
+      {"PALS_LOCAL_RANKID", "1"},
+      {"PALS_LOCAL_SIZE", "3"},
+      {"PMIX_RANK", "4"}},
+     -1,
+     3},
+    {"PALS",
+     {{"PALS_RANKID", "4"},
+      {"PALS_LOCAL_RANKID", "1"},
+      {"PALS_LOCAL_SIZE", "3"},
+      {"PMI_SIZE", "6"},
+      {"PMI_RANK", "4"}},
+     6,
+     3},
+    {"jsrun",
+     {{"JSM_NAMESPACE_SIZE", "6"},
+      {"JSM_NAMESPACE_RANK", "4"},
+      {"JSM_NAMESPACE_LOCAL_SIZE", "3"},
+      {"JSM_NAMESPACE_LOCAL_RANK", "1"}},
+     6,
+     3},
+    {"aprun of ALPS",
+     {{"ALPS_APP_PE", "4"}, {"PMI_SIZE", "6"}, {"PMI_LOCAL_SIZE", "3"}, {"PMI_LOCAL_RANK", "1"}},
+     6,
+     3},
+};
+
+class SaidByLauncher : public Launcher, public ::testing::WithParamInterface<Said> {};
+
+TEST_P(SaidByLauncher, IsHeard) {
+    Said const& said = GetParam();
+    says(said.variables);
+    EXPECT_STREQ(launched().launcher, said.launcher);
+    EXPECT_EQ(launched().ranks, said.ranks);
+    EXPECT_EQ(launched().rank, 4);
+    EXPECT_EQ(launched().ranks_of_node, said.ranks_of_node);
+    EXPECT_EQ(launched().rank_of_node, 1);
+}
+INSTANTIATE_TEST_SUITE_P(Each, SaidByLauncher, ::testing::ValuesIn(all_said));
+
+TEST_F(Launcher, FluxWithOneNodeHasAllRanksThere) {
+    says({{"FLUX_JOB_SIZE", "6"}, {"FLUX_JOB_NNODES", "1"}, {"FLUX_TASK_RANK", "4"}});
+    EXPECT_EQ(launched().ranks_of_node, 6);
+}
+
+/// A resource manager starts serial programs as well, whatever it offers to an MPI.
 TEST_F(Launcher, ManySerialProgramsAreToldFromAnotherMpisJob) {
     says(by_srun);
-    EXPECT_EQ(apart_from_launcher(1), "");
+    EXPECT_NE(apart_from_launcher(1).what.find("--mpi=pmi2"), std::string::npos);
+    EXPECT_FALSE(apart_from_launcher(1).is_fatal);
     says({{"PMI_SIZE", "7"}});
-    EXPECT_NE(apart_from_launcher(1), "");
-    EXPECT_EQ(apart_from_launcher(7), "");
+    EXPECT_FALSE(apart_from_launcher(1).is_fatal);
+    EXPECT_EQ(apart_from_launcher(7).what, "");
+    says({{"MPI_LOCALNRANKS", "2"}});
+    EXPECT_TRUE(apart_from_launcher(1).is_fatal);
+    EXPECT_EQ(apart_from_launcher(7).what, "");
 }
 
 TEST(ControlGroups, AreOfAManagerOrOfNone) {

@@ -37,7 +37,7 @@ struct BehindStatistics {
 
 /// What the writes of a file may be delayed by.
 struct DelayRules {
-    Bytes node_bytes = 0;  ///< Of memory, for all files and ranks of a node; 0: none is delayed.
+    Bytes rank_bytes = 0;  ///< Of memory, for all files of this rank; 0: none is delayed.
     std::shared_ptr<OrderedCalls> order;  ///< See introduce_keepers().
     SpeedRules speed;
 };

@@ -55,13 +55,13 @@ void OrderedCalls::note_complete(std::int64_t number) {
     if (journal_) journal_->note_complete(place_, number);
 }
 
-std::shared_ptr<OrderedCalls> introduce_keepers(Team& team, Bytes node_bytes,
+std::shared_ptr<OrderedCalls> introduce_keepers(Team& team, Bytes rank_bytes,
                                                 std::uint64_t opening) {
     Topology const& topology = *team.topology;
-    if (node_bytes <= 0 || wants_durable_journal() || topology.node_count() > 1 ||
-        topology.rank_count() != launched_ranks())
+    if (rank_bytes <= 0 || wants_durable_journal() || topology.node_count() > 1 ||
+        topology.rank_count() != launched().ranks)
         return nullptr;
-    auto const& journal = journal_of_rank(node_bytes);
+    auto const& journal = journal_of_rank(rank_bytes);
     auto const peers = peers_of(team, journal ? journal->as_peer() : JournalPeer{});
     NodeReduction::Words failed{};
     auto calls = introduce(journal.get(), peers) ? OrderedCalls::create(journal, opening) : nullptr;

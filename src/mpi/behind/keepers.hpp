@@ -33,9 +33,9 @@ private:
 /// Gives each rank's keeper the addresses of all other keepers. Null, on all ranks, where the
 /// team's ranks are not all ranks of the program, lie on several nodes, or cannot reach each
 /// other's journals; also where some have no journal in memory, unless none has one: then nothing
-/// outlives its rank, and no order is lost. `node_bytes`: of write-behind, the same on all ranks;
-/// `opening`: see AgreedOpen::number. Collective over the team's communicator; blocks.
-[[nodiscard]] std::shared_ptr<OrderedCalls> introduce_keepers(Team& team, Bytes node_bytes,
+/// outlives its rank, and no order is lost. `rank_bytes`: as in DelayRules, 0 on all ranks or on
+/// none; `opening`: see AgreedOpen::number. Collective over the team's communicator; blocks.
+[[nodiscard]] std::shared_ptr<OrderedCalls> introduce_keepers(Team& team, Bytes rank_bytes,
                                                               std::uint64_t opening);
 
 }  // namespace sluice

@@ -54,7 +54,7 @@ Error checkpoint_of(Journal& journal) {
 /// One rank of each node speaks for its folder.
 void tell_of_folder(std::string const& text) {
     if (text.empty()) return;
-    long const place = launched_rank_of_node();
+    long const place = launched().rank_of_node;
     if (place < 0 ? world_rank() == 0 : place == 0) warn(text, true);
 }
 
@@ -78,7 +78,8 @@ void claim_inherited(RankJournal& own) {
 /// Ranks of which nothing is known may be on other nodes. A process without a launcher is alone.
 bool is_one_node() {
     int has_world = 0, ranks = 0;
-    if (launched_ranks() > 0) return launched_ranks() == launched_ranks_of_node();
+    Launch const launch = launched();
+    if (launch.ranks > 0) return launch.ranks == launch.ranks_of_node;
     PMPI_Initialized(&has_world);
     return has_world && PMPI_Comm_size(MPI_COMM_WORLD, &ranks) == MPI_SUCCESS && ranks == 1;
 }
@@ -105,11 +106,10 @@ void make_own(RankJournal& own, Bytes bytes) {
         tell_of_folder(text);
 }
 
-RankJournal* make_rank_journal(Bytes node_bytes) {
+RankJournal* make_rank_journal(Bytes rank_bytes) {
     auto* const own = new RankJournal;
     claim_inherited(*own);
-    if (!own->journal && wants_durable_journal())
-        make_own(*own, node_bytes / std::max(1L, launched_ranks_of_node()));
+    if (!own->journal && wants_durable_journal()) make_own(*own, rank_bytes);
     if (own->journal && own->journal->is_durable())
         own->checkpointer = std::make_unique<Checkpointer>(
             own->journal, [own] { (void)checkpoint_of(*own->journal); });
@@ -160,8 +160,8 @@ void await_records_of_peers(std::function<void()> const& poke) {
                                 .reason = TraceWait::other_writer});
 }
 
-std::shared_ptr<Journal> const& journal_of_rank(Bytes node_bytes) {
-    static RankJournal const* const only = make_rank_journal(node_bytes);
+std::shared_ptr<Journal> const& journal_of_rank(Bytes rank_bytes) {
+    static RankJournal const* const only = make_rank_journal(rank_bytes);
     return only->journal;
 }
 

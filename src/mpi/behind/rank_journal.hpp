@@ -14,8 +14,8 @@ namespace sluice {
 void end_marks_of_node();
 
 /// Null where there is none. The first call decides, and says where a folder was named that cannot
-/// be used; `node_bytes` are of all ranks of the node.
-[[nodiscard]] std::shared_ptr<Journal> const& journal_of_rank(Bytes node_bytes);
+/// be used; `rank_bytes` are its size.
+[[nodiscard]] std::shared_ptr<Journal> const& journal_of_rank(Bytes rank_bytes);
 /// Whether writes may be delayed that lie in no journal: nobody promised that they outlive this
 /// process. Asked after journal_of_rank().
 [[nodiscard]] bool delays_without_journal();

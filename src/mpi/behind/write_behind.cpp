@@ -19,9 +19,9 @@ namespace {
 
 /// This rank's share of the memory of its node, for all files; the first file fixes it. Null where
 /// the system has none.
-std::shared_ptr<BoundedMemory> const& memory_of_writes(Bytes node_bytes) {
+std::shared_ptr<BoundedMemory> const& memory_of_writes(Bytes rank_bytes) {
     static auto const* const only =
-        new std::shared_ptr<BoundedMemory>(BoundedMemory::share_of_node(node_bytes));
+        new std::shared_ptr<BoundedMemory>(BoundedMemory::create(rank_bytes));
     return *only;
 }
 
@@ -44,9 +44,9 @@ bool is_readable(Call const& call) noexcept {
 WriteBehind::WriteBehind(DelayedFile const& file)
     : file_(file),
       ranks_(file.team->topology->rank_count()),
-      all_take_part_(ranks_ == launched_ranks()),
-      is_alone_(launched_ranks() == 1),
-      speed_(file.rules.node_bytes > 0 ? file.fd : -1, file.rules.speed) {}
+      all_take_part_(ranks_ == launched().ranks),
+      is_alone_(launched().ranks == 1),
+      speed_(file.rules.rank_bytes > 0 ? file.fd : -1, file.rules.speed) {}
 
 /// The file system is asked again when half of what it had is used.
 bool WriteBehind::has_room_in_file(Bytes bytes) {
@@ -59,8 +59,8 @@ bool WriteBehind::has_room_in_file(Bytes bytes) {
 }
 
 bool WriteBehind::takes_disjoint() const {
-    return file_.rules.node_bytes > 0 && !file_.rules.order &&
-           (journal_of_rank(file_.rules.node_bytes) != nullptr || !all_take_part_);
+    return file_.rules.rank_bytes > 0 && !file_.rules.order &&
+           (journal_of_rank(file_.rules.rank_bytes) != nullptr || !all_take_part_);
 }
 
 NumberedCall WriteBehind::call_of(bool collective) const noexcept {
@@ -78,7 +78,7 @@ void WriteBehind::number(Call& call) const {
 
 std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& request,
                                                             bool collective) {
-    if (auto const& journal = journal_of_rank(file_.rules.node_bytes)) {
+    if (auto const& journal = journal_of_rank(file_.rules.rank_bytes)) {
         std::shared_ptr<Journal::Entry> entry =
             journal->take(request, file_.journaled, reach_of(request), call_of(collective));
         if (!entry) {
@@ -87,7 +87,7 @@ std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& reque
         }
         return Memory{entry->data(), entry, entry->all(), entry.get()};
     }
-    auto const& memory = memory_of_writes(file_.rules.node_bytes);
+    auto const& memory = memory_of_writes(file_.rules.rank_bytes);
     auto part = memory->take(request.bytes);
     if (!part) return std::nullopt;
     return Memory{part->data, std::move(part->hold), memory->all()};
@@ -96,10 +96,10 @@ std::optional<WriteBehind::Memory> WriteBehind::take_memory(Request const& reque
 /// Nothing where there will never be room.
 std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& request,
                                                                 bool collective) {
-    auto const& journal = journal_of_rank(file_.rules.node_bytes);
+    auto const& journal = journal_of_rank(file_.rules.rank_bytes);
     auto const could = [&] {
         if (journal) return journal->could_take(request, file_.journaled);
-        auto const& memory = memory_of_writes(file_.rules.node_bytes);
+        auto const& memory = memory_of_writes(file_.rules.rank_bytes);
         return delays_without_journal() && memory && request.bytes <= memory->bytes();
     };
     if (!could()) return std::nullopt;
@@ -183,7 +183,7 @@ bool WriteBehind::may_take(Call const& call, bool collective) const noexcept {
     bool const durable = wants_durable_journal();
     bool const told = !collective || ranks_ == 1 || all_take_part_ || !durable;
     Bytes const of_all = collective ? call.request.bytes * ranks_ : call.request.bytes;
-    return file_.rules.node_bytes > 0 && told && call.status == Status::ok &&
+    return file_.rules.rank_bytes > 0 && told && call.status == Status::ok &&
            !call.request.atomic && (durable || speed_.pays_to_delay(of_all));
 }
 
@@ -227,7 +227,7 @@ bool WriteBehind::tells_collective() const {
     if (!all_take_part_) return true;
     bool const one_node = file_.team->topology->node_count() == 1;
     return one_node && !file_.rules.order && !wants_durable_journal() &&
-           journal_of_rank(file_.rules.node_bytes);
+           journal_of_rank(file_.rules.rank_bytes);
 }
 
 bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept) {

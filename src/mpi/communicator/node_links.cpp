@@ -48,7 +48,7 @@ Opened open_fabric(Rank peers) {
                      " of libfabric can be used; `sluice info` says why";
         return opened;
     }
-    auto const most = static_cast<std::size_t>(std::max<long>(peers, launched_ranks()));
+    auto const most = static_cast<std::size_t>(std::max<long>(peers, launched().ranks));
     opened.fabric = Fabric::open({offer->provider, most, settings().peer_seconds}, opened.why);
     if (!opened.fabric) {
         opened.why = offer->provider + ": " + opened.why;

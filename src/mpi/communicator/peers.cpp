@@ -22,18 +22,13 @@ namespace {
 constexpr double marks_patience_seconds = 1;  ///< With marks, if MPI_Init does not wait for all.
 constexpr double silence_seconds = 5;         ///< Until a warning that ranks do not come.
 
-long number_in(char const* name) {
-    char const* const text = std::getenv(name);
-    return text ? std::strtol(text, nullptr, 10) : -1;
-}
-
 /// A word that all processes of a job on this node have in common, and no others; empty: unknown.
 /// Hydra's processes share the proxy that started them, at the other end of their PMI socket, but
 /// the proxy does not tell which spawned processes belong together.
 std::string common_word() {
     if (char const* const space = std::getenv("PMIX_NAMESPACE")) return space;
-    long const pmi = number_in("PMI_FD");
-    if (pmi < 0 || number_in("PMI_SPAWNED") > 0) return {};
+    long const pmi = number_in_environment("PMI_FD");
+    if (pmi < 0 || number_in_environment("PMI_SPAWNED") > 0) return {};
     ucred proxy{};
     socklen_t length = sizeof proxy;
     int const code = getsockopt(static_cast<int>(pmi), SOL_SOCKET, SO_PEERCRED, &proxy, &length);
@@ -58,10 +53,10 @@ std::string alike() {
 }
 
 /// Which processes of the job run under Sluice, as far as this one can see.
-class Launched {
+class JobProcesses {
 public:
-    static Launched& instance() {
-        static auto* const only = new Launched;  // Seen by others until the process ends.
+    static JobProcesses& instance() {
+        static auto* const only = new JobProcesses;  // Seen by others until the process ends.
         return *only;
     }
 
@@ -70,7 +65,7 @@ public:
         if (shown_) return;
         shown_ = true;
         std::string const name = common_word();
-        long const self = one_node_ ? number_in_world() : launched_rank_of_node();
+        long const self = one_node_ ? number_in_world() : launch_.rank_of_node;
         if (name.empty() || local_ < 1 || self < 0) return;
         prefix_ = "sluice." + std::to_string(geteuid()) + "." +
                   std::to_string(std::hash<std::string>()(name)) + "." + alike() + ".";
@@ -99,7 +94,8 @@ public:
 
 private:
     static long number_in_world() {
-        return std::max({number_in("PMIX_RANK"), number_in("PMI_RANK"), -1L});
+        return std::max(
+            {number_in_environment("PMIX_RANK"), number_in_environment("PMI_RANK"), -1L});
     }
     bool sees(int number) {
         auto const place = static_cast<std::size_t>(number);
@@ -119,8 +115,9 @@ private:
     std::mutex mutex_;
     Marks marks_;
     SteadyClock clock_;
-    long all_ = launched_ranks(), local_ = launched_ranks_of_node();
-    bool one_node_ = all_ >= 1 && all_ == local_;
+    Launch launch_ = launched();
+    long local_ = launch_.ranks_of_node;
+    bool one_node_ = launch_.ranks >= 1 && launch_.ranks == local_;
     bool shown_ = false, knows_ = false;
     std::string prefix_;  ///< How the names of all marks of this job begin.
     std::vector<bool> seen_;
@@ -129,7 +126,7 @@ private:
 
 bool are_here(std::vector<int> const& ranks) {
     bool const foreign = std::find(ranks.begin(), ranks.end(), MPI_UNDEFINED) != ranks.end();
-    return !foreign && Launched::instance().are_here(ranks);
+    return !foreign && JobProcesses::instance().are_here(ranks);
 }
 
 bool find_out(MPI_Comm communicator) {
@@ -150,7 +147,7 @@ Attribute<bool> kept_answers([](std::shared_ptr<bool>) {});
 }  // namespace
 
 void show_this_process() {
-    if (settings().enabled) Launched::instance().show();
+    if (settings().enabled) JobProcesses::instance().show();
 }
 
 bool all_have_sluice(MPI_Comm communicator) {
@@ -162,10 +159,10 @@ bool all_have_sluice(MPI_Comm communicator) {
 
 void forget_peers() { kept_answers.forget(); }
 
-bool world_has_sluice() { return Launched::instance().are_all_here(); }
+bool world_has_sluice() { return JobProcesses::instance().are_all_here(); }
 
 void wait_for_unseen(MPI_Comm communicator) {
-    if (!Launched::instance().leaves_some_unseen() || size_in(communicator) == 1) return;
+    if (!JobProcesses::instance().leaves_some_unseen() || size_in(communicator) == 1) return;
     MPI_Request request = MPI_REQUEST_NULL;
     SteadyClock clock;
     double const began = clock.now();

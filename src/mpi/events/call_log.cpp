@@ -98,13 +98,13 @@ void tell(std::string const& why) {
 std::atomic<CallLog*> CallLog::active_{nullptr};
 
 void CallLog::prepare() {
-    if (settings().record.empty() || launched_rank() > 0 || prepared()) return;
+    if (settings().record.empty() || launched().rank > 0 || prepared()) return;
     PartFile part(log_kind);
     std::string why = part.open(log_path(), 0);
     if (why.empty()) why = part.clear_others();
     if (why.empty())
         prepared() = std::move(part);
-    else if (launched_rank() == 0)
+    else if (launched().rank == 0)
         tell(why);
 }
 
@@ -113,7 +113,7 @@ void CallLog::start(int rank, int ranks) {
     PartFile part(log_kind);
     if (prepared() && rank == 0) {
         part = std::move(*prepared());
-    } else if (launched_rank() != 0) {
+    } else if (launched().rank != 0) {
         std::string why = part.open(log_path(), rank);
         if (why.empty() && rank == 0) why = part.clear_others();
         if (!why.empty()) return tell(why);

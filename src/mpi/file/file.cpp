@@ -35,18 +35,28 @@ Files& files() {
     return *only;
 }
 
+/// Where the launcher does not count them, those count that open the file.
+long ranks_of_node(Team const& team) {
+    long const told = launched().ranks_of_node;
+    return told > 0 ? told : team.topology->local_count(team.topology->node_of(team.self));
+}
+
+/// The part of this rank of what the ranks of a node share evenly: 0 on all ranks, or on none.
+Bytes part_of_rank(Bytes of_node, Team const& team) {
+    return of_node > 0 ? std::max<Bytes>(of_node / ranks_of_node(team), 1) : 0;
+}
+
 /// Where the end of the file, or the file itself, is looked at later, nothing is delayed.
-Bytes delay_bytes(FileHints const& hints, int amode, OwnFile const& own) {
+Bytes delay_bytes(FileHints const& hints, int amode, OwnFile const& own, Team const& team) {
     constexpr int never = MPI_MODE_APPEND | MPI_MODE_DELETE_ON_CLOSE | MPI_MODE_RDONLY;
-    return (amode & never) || own.fd < 0 ? 0 : hints.write_behind;
+    return (amode & never) || own.fd < 0 ? 0 : part_of_rank(hints.write_behind, team);
 }
 
 DelayRules delay_rules(FileHints const& hints, int amode, OwnFile const& own, Team const& team) {
-    long const launched = launched_ranks_of_node();
-    long const ranks = launched > 0 ? launched : team.topology->rank_count();
     bool const past_cache = hints.page_cache == PageCache::direct_io;
-    bool const spare_cores = has_spare_cores(team.cores_a_node, ranks, openmp_threads());
-    return {delay_bytes(hints, amode, own),
+    bool const spare_cores =
+        has_spare_cores(team.cores_a_node, ranks_of_node(team), openmp_threads());
+    return {delay_bytes(hints, amode, own, team),
             own.order,
             {settings().always_behind, past_cache, spare_cores}};
 }
@@ -57,10 +67,10 @@ bool keeps_order(FileHints const& hints, OwnFile const& own) {
 }
 
 /// A program that changes such a file by a mapping would not be seen.
-Bytes ahead_bytes(FileHints const& hints, OwnFile const& own) {
+Bytes ahead_bytes(FileHints const& hints, OwnFile const& own, Team const& team) {
     if (hints.read_ahead <= 0 || own.fd < 0) return 0;
     bool const in_memory = is_in_memory(own.fd) && !settings().always_behind;
-    return in_memory ? 0 : hints.read_ahead;
+    return in_memory ? 0 : part_of_rank(hints.read_ahead, team);
 }
 
 /// A checkpoint may come after the file was closed: it has a descriptor of its own.
@@ -86,7 +96,7 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       delayed(Delayed::create({team, storage, own.fd, own.number, journaled(own, hints),
                                keeps_order(hints, own), delay_rules(hints, amode, own, *team)},
                               [this](Operation const& operation) { completed(operation); })),
-      ahead(own.fd, ahead_bytes(hints, own)),
+      ahead(own.fd, ahead_bytes(hints, own, *team)),
       fd_(own.fd),
       place_(place) {}
 
@@ -286,7 +296,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
     }
     place->set_machine(agreed.machine);
     own.number = agreed.number;
-    own.order = introduce_keepers(*team, hints.write_behind, own.number);
+    own.order = introduce_keepers(*team, part_of_rank(hints.write_behind, *team), own.number);
     auto const file = std::make_shared<File>(handle, team, *place, std::move(own), amode, hints);
     file->begin_trace(agreed.number);
     add_file(file);

@@ -20,9 +20,8 @@ std::int64_t nanoseconds_since(std::timespec const& then) noexcept {
     return (now.tv_sec - then.tv_sec) * 1'000'000'000 + (now.tv_nsec - then.tv_nsec);
 }
 
-std::shared_ptr<BoundedMemory> const& memory_of_reads(Bytes node_bytes) {
-    static auto* const only =
-        new std::shared_ptr<BoundedMemory>(BoundedMemory::share_of_node(node_bytes));
+std::shared_ptr<BoundedMemory> const& memory_of_reads(Bytes rank_bytes) {
+    static auto* const only = new std::shared_ptr<BoundedMemory>(BoundedMemory::create(rank_bytes));
     return *only;
 }
 
@@ -73,7 +72,7 @@ Bytes ReadAhead::file_bytes() const noexcept {
 /// Of the reads that come next, how many this rank knows and has memory for. The first read of all
 /// is worth a try.
 int ReadAhead::count_foretold() const {
-    auto const& memory = memory_of_reads(node_bytes_);
+    auto const& memory = memory_of_reads(rank_bytes_);
     if (!memory || (misses_in_a_row_ >= most_misses && !sequence_.was_foretold())) return 0;
     if (sequence_.has_begun()) return 1;
     Bytes const in_file = file_bytes();
@@ -140,7 +139,7 @@ std::shared_ptr<Operation> ReadAhead::take(File& file, Call& call, bool fits, Er
     prepared_.pop_front();
     if (call.request.bytes > 0)
         error = copy_user(call.user, Direction::read, *call.request.memory, prepared.memory.data,
-                          call.request.bytes, memory_of_reads(node_bytes_)->all());
+                          call.request.bytes, memory_of_reads(rank_bytes_)->all());
     return prepared.operation;
 }
 
@@ -155,7 +154,7 @@ void ReadAhead::prepare(File& file, Summary const& all, bool was_ahead) {
 
 /// A rank without a guess, or without memory, takes part and brings nothing.
 void ReadAhead::prepare_one(File& file, std::optional<Request> const& next) {
-    auto const& memory = memory_of_reads(node_bytes_);
+    auto const& memory = memory_of_reads(rank_bytes_);
     auto part = next && memory ? memory->take(next->bytes) : std::nullopt;
     Prepared prepared;
     Call call;

@@ -24,12 +24,12 @@ struct AheadStatistics {
 
 class ReadAhead {
 public:
-    /// `fd` is of the file. `node_bytes`: of memory, for all files and ranks of a node; 0: nothing
+    /// `fd` is of the file. `rank_bytes`: of memory, for all files of this rank; 0: nothing
     /// is read ahead.
-    ReadAhead(int fd, Bytes node_bytes) noexcept : fd_(fd), node_bytes_(node_bytes) {}
+    ReadAhead(int fd, Bytes rank_bytes) noexcept : fd_(fd), rank_bytes_(rank_bytes) {}
 
     /// Equal on all ranks: each collective read then begins with take() and ends with prepare().
-    [[nodiscard]] bool on() const noexcept { return node_bytes_ > 0; }
+    [[nodiscard]] bool on() const noexcept { return rank_bytes_ > 0; }
     /// A blocking collective read: where all ranks have read just these bytes ahead, copies them to
     /// the program's memory and returns the operation that read them; null where the call has to
     /// read, and to tell the other ranks what follows. `fits`: this rank's arguments are right and
@@ -67,7 +67,7 @@ private:
     void forget_ended();
 
     int fd_;
-    Bytes node_bytes_;
+    Bytes rank_bytes_;
     ReadSequence sequence_;
     int depth_ = 1;  ///< Reads that are made ahead at once; more, as long as they are right.
     int misses_in_a_row_ = 0;

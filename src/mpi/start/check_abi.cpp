@@ -171,16 +171,12 @@ void check_abi() {
 }
 
 void check_world(int ranks_of_world) {
-    std::string const apart = apart_from_launcher(ranks_of_world);
-    if (!apart.empty())
-        end_program(apart + " (built for " SLUICE_BUILT_FOR "). Use the mpiexec and the sluice "
-                            "command of one MPI, or SLUICE=off if this is meant");
-    // Many serial programs may be meant.
-    bool const alone = ranks_of_world == 1 && srun_tasks() > 1 && launched_ranks() == srun_tasks();
-    if (alone && launched_rank() == 0)
-        warn("srun started " + std::to_string(srun_tasks()) +
-             " tasks, and MPI_COMM_WORLD has one rank in each: if they are to be one job, srun has "
-             "to start them with --mpi=pmi2 or --mpi=pmix, whichever their MPI knows");
+    Apart const apart = apart_from_launcher(ranks_of_world);
+    if (apart.is_fatal)
+        end_program(apart.what + " (built for " SLUICE_BUILT_FOR
+                                 "). Use the mpiexec and the sluice command of one MPI, or "
+                                 "SLUICE=off if this is meant");
+    if (!apart.what.empty() && launched().rank == 0) warn(apart.what);
 }
 
 void check_constants() {

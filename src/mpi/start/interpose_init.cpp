@@ -33,8 +33,8 @@ std::atomic<int> instances{0};  ///< The world and sessions that are not finaliz
 
 /// Launchers tell how many ranks there are, and how many on this node. Unknown counts as several.
 bool on_one_node() {
-    long const all = launched_ranks();
-    return all >= 1 && all == launched_ranks_of_node();
+    Launch const launch = launched();
+    return launch.ranks >= 1 && launch.ranks == launch.ranks_of_node;
 }
 
 /// Where the system refuses, each rank is a node of its own.
@@ -150,7 +150,7 @@ void world_initialised() {
 
 #ifdef SLUICE_HAVE_SESSIONS
 /// Without MPI_COMM_WORLD only the launcher can tell.
-int rank_of_launcher() { return static_cast<int>(std::max(launched_rank(), 0L)); }
+int rank_of_launcher() { return static_cast<int>(std::max(launched().rank, 0L)); }
 
 bool is_multiple(MPI_Session session) {
     MPI_Info used = MPI_INFO_NULL;

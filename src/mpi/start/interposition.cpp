@@ -133,7 +133,7 @@ std::string joined(std::set<std::string> const& words, std::size_t most) {
 /// No call need arrive where the MPI comes before this library, MPI_Init the least. So this is said
 /// when the library is loaded, by the rank that the launcher calls the first one.
 [[gnu::constructor]] void tell_if_behind_the_mpi() {
-    bool const is_told = !is_silent_now() && launched_rank() <= 0;
+    bool const is_told = !is_silent_now() && launched().rank <= 0;
     if (!is_told || !served_now().enabled) return;
     link_map* const own = object_of(reinterpret_cast<void*>(&calls_arrive));
     void* const mpi = dlsym(RTLD_DEFAULT, "PMPI_Init");
