@@ -4,6 +4,7 @@
 #include "system/errno_status.hpp"
 #include "tools/command.hpp"
 #include "tools/options.hpp"
+#include "tools/recovery_note.hpp"
 #include "tools/replay.hpp"
 
 #include <cerrno>
@@ -106,25 +107,23 @@ private:
     std::int64_t last_ = 0;
 };
 
-std::int64_t nanoseconds_of(timespec const& time) noexcept {
-    return std::int64_t{time.tv_sec} * second_ns + time.tv_nsec;
-}
-
-/// A time of change that somebody set (`cp -p`) is told by the time of that.
-std::int64_t last_change(int fd) noexcept {
-    struct stat about{};
-    if (fstat(fd, &about) != 0) return 0;
-    return std::max(nanoseconds_of(about.st_mtim), nanoseconds_of(about.st_ctim));
+/// When somebody changed a file who was no recovery of another node. The file's own time is asked
+/// for first: what a recovery changes later, it has noted before.
+std::int64_t last_change_by_others(int fd) {
+    std::int64_t const changed = last_change(fd);
+    auto const note = recovery_note_on(fd);
+    return note && changed <= note->until ? note->before : changed;
 }
 
 /// Why what is written may only go into files that are judged; what this call is asked to.
 class Judgement {
 public:
-    Judgement(Activity const& activity, Options const& options)
+    Judgement(Activity const& activity, Options const& options, RecoveryNotes& notes)
         : activity_(activity),
-          options_(options) {}
+          options_(options),
+          notes_(notes) {}
 
-    /// Empty: the bytes may be written.
+    /// Empty: the bytes may be written, and a note is kept on the file.
     [[nodiscard]] std::string refusal(JournalRecord const& record, JournalHeader const& header,
                                       int fd) const {
         auto const is_same = birth_of(fd).is_same(record.birth);
@@ -134,8 +133,11 @@ public:
             return "its file system does not tell whether it is the file that was written to, or a "
                    "later one with its number; if it is, add --into " +
                    record.path;
-        std::int64_t const changed = last_change(fd);
-        if (options_.forced || activity_.covers(header, changed)) return {};
+        std::int64_t const changed = last_change_by_others(fd);
+        if (options_.forced || activity_.covers(header, changed)) {
+            notes_.add(fd, changed);
+            return {};
+        }
         return "it was changed at " + time_in_words(changed) + ", and the ranks had ended by " +
                time_in_words(activity_.end_of_ranks(header)) +
                "; if the bytes are to be written all the same, use --force";
@@ -159,6 +161,7 @@ private:
 
     Activity const& activity_;
     Options const& options_;
+    RecoveryNotes& notes_;
 };
 
 /// Those that nobody holds and that are of this host. Says what becomes of the others.
@@ -260,14 +263,20 @@ void end_replay(std::span<MappedJournal const> journals) {
 
 ReplayOutcome complete(std::span<MappedJournal const> journals, Bytes all, Options const& options) {
     Activity const activity(journals);
-    Judgement const judgement(activity, options);
+    RecoveryNotes notes;
+    Judgement const judgement(activity, options, notes);
     ProgressLine line(all);
     ReplayRules rules;
     rules.refusal = [&](JournalRecord const& record, JournalHeader const& header, int fd) {
         return judgement.refusal(record, header, fd);
     };
-    rules.begins = [&] { begin_replay(journals, activity.here()); };
+    rules.begins = [&] {
+        begin_replay(journals, activity.here());
+        notes.tell(true);
+    };
+    rules.flushed = [&] { notes.tell(true); };
     rules.writes = [&](Bytes bytes) {
+        notes.tell(false);
         for (MappedJournal const& journal : journals)
             journal.header().replay_until = system_clock_ns();
         line.add(bytes);

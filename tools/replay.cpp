@@ -143,6 +143,7 @@ private:
 
     void finish(Target& target) {
         int const failed = needs_device(target) ? sync_data(target.descriptor.get()) : 0;
+        if (rules_.flushed) rules_.flushed();
         for (std::size_t const place : target.written) {
             SourcedRecord const& one = records_[place];
             if (failed) {

@@ -38,6 +38,8 @@ struct ReplayRules {
     std::function<void()> begins = {};
     /// Around each write to a file, after which so many bytes more are in their files.
     std::function<void(Bytes)> writes = {};
+    /// When the bytes of one more file are on its device; all files are open still.
+    std::function<void()> flushed = {};
 };
 
 struct ReplayOutcome {

@@ -126,6 +126,28 @@ class Recover(unittest.TestCase):
         self.recover("--force")
         self.assertEqual(self.file.read_bytes(), b"AAAA" + b"." * 16)
 
+    def test_a_recovery_of_another_node_is_no_change_by_somebody_else(self):
+        """Two files of two nodes; a program changes one of them between the recoveries."""
+        ended, other = time.time_ns(), self.folder / "other"
+        other.write_bytes(b"." * 20)
+        folders = [self.folder / name for name in ("node 0", "node 1", "node 1, other")]
+        for self.journals in folders:
+            self.journals.mkdir()
+        of_both = [record(1, self.file, 0, b"AAAA"), record(2, other, 0, b"AAAA")]
+        for self.journals, records in zip(folders, (of_both, [record(1, self.file, 4, b"BBBB")],
+                                                    [record(1, other, 4, b"BBBB")])):
+            self.put("a", journal(records, active=ended))
+        time.sleep(6)  # More than the ranks may have worked on since they last said so.
+        for self.journals in folders[:2]:
+            self.recover()
+        self.assertEqual(self.file.read_bytes(), b"AAAABBBB" + b"." * 12)
+        time.sleep(2.5)  # So long the recovery may be said to last longer than it does.
+        with other.open("r+b") as file:
+            file.write(b"C")
+        self.journals = folders[2]
+        self.assertIn("was changed", self.recover(code=1))
+        self.assertEqual(other.read_bytes(), b"CAAA" + b"." * 16)
+
     def test_a_file_that_was_last_changed_by_the_ranks_is_written(self):
         """They tell now and then that they are there."""
         past = time.time_ns() - 3 * SECOND
