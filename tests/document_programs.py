@@ -38,6 +38,7 @@ PAGES = {  # The MPIs with which a page's blocks are run.
     "docs/start/pnetcdf.md": DEBIAN[1:],
     "docs/start/hdf5.md": DEBIAN[1:],
     "docs/start/gpu.md": (),
+    "docs/start/slurm.md": (),
     "docs/behind.md": (),
     "docs/calibrate.md": (),
     "docs/collectives.md": (),

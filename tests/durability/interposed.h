@@ -42,7 +42,9 @@ static char const* rank(void) {
     if (kept && strcmp(program_invocation_short_name, "sluice") == 0)
         return *setting("SLUICE_TEST_KEEPER_ACTION") ? keeper : "";
     char const* const value = setting("PMI_RANK");
-    return *value ? value : setting("OMPI_COMM_WORLD_RANK");
+    if (*value) return value;
+    char const* const by_mpiexec = setting("OMPI_COMM_WORLD_RANK");
+    return *by_mpiexec ? by_mpiexec : setting("PMIX_RANK"); /* srun --mpi=pmix has none else. */
 }
 
 static void note(char const* what, char const* name) {
