@@ -71,7 +71,8 @@ IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b
 SMALL_PROGRAMS = ("tests/durability/", "tests/coexistence/", "tests/overhead/", "tests/fortran/",
                   "tests/record/", "tests/suites/", "tests/old/", "tests/packages/", "tests/gpu/",
                   "bench/programs/", "study/nvm/")
-SEES_MPI = ("src/mpi/", "src/transport/mpi", "bench/", "study/", "tools/calibrate/", "tools/try/",
+SEES_MPI = ("src/mpi/", "src/transport/mpi", "bench/", "study/", "tools/calibrate/", "tools/check/",
+            "tools/try/",
             "tests/mpi/", "tests/nodes/", "examples/", "include/sluice/", *SMALL_PROGRAMS)
 MPI_HEADER = re.compile(r"mpi\.h$|transport/mpi")
 

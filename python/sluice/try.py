@@ -6,11 +6,9 @@ is made is removed again.
 """
 import argparse
 import contextlib
-import dataclasses
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,66 +16,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import sluice.command
 from sluice.arguments import Parser
+from sluice.installed import Mpi, Obstacle, chosen_mpi, installed_mpis, own_command
 
 RANKS = 2
 SECONDS = 60  # Of one run; it takes about 5.
 MOUNT_SECONDS = 10
-# Open MPI starts neither as root nor with more ranks than cores, unless told.
-LAUNCH = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-          "OMPI_MCA_rmaps_base_oversubscribe": "1",
-          "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-
-
-class Obstacle(Exception):
-    """Why it cannot be tried here, and what can be done about it."""
-
-
-@dataclasses.dataclass
-class Mpi:
-    """One of the MPIs that Sluice is installed for."""
-    name: str  # empty in a build tree
-    version: str
-    mpiexec: Path
-    program: Path
-
-
-def own_command() -> str:
-    command = sluice.command.path()
-    if not command:
-        raise Obstacle("the command sluice is not beside this package, nor on PATH")
-    return str(command)
-
-
-def installed_mpis(command: str) -> list[Mpi]:
-    """Those of which all is there, mpiexec too."""
-    done = subprocess.run([command, "info", "--json"], capture_output=True, text=True, check=True)
-    mpis = json.loads(done.stdout)["mpis"]
-    mpis = {"": mpis} if "library" in mpis else mpis
-    found = [Mpi(name, facts["MPI"], Path(facts["mpiexec"]),
-                 Path(facts["library"]).parents[1] / "libexec" / "sluice-try")
-             for name, facts in mpis.items()]
-    usable = [mpi for mpi in found if mpi.mpiexec.is_file() and mpi.program.is_file()]
-    if not usable:
-        said = "; ".join(f"{mpi.name or 'MPI'}: {mpi.version}, mpiexec: {mpi.mpiexec}"
-                         for mpi in found)
-        raise Obstacle(f"no MPI with its mpiexec and Sluice's programs is found ({said})")
-    return usable
-
-
-def chosen_mpi(mpis: list[Mpi], wanted: str | None) -> Mpi:
-    """The one that is asked for, else that of the mpiexec on PATH, else the first."""
-    if wanted:
-        for mpi in mpis:
-            if mpi.name == wanted:
-                return mpi
-        names = ", ".join(mpi.name for mpi in mpis if mpi.name) or "only one, in a build tree"
-        raise Obstacle(f"there is no MPI {wanted}; there are: {names}")
-    on_path = shutil.which("mpiexec")
-    same = [mpi for mpi in mpis if on_path and os.path.realpath(on_path) ==
-            os.path.realpath(mpi.mpiexec)]
-    return (same or mpis)[0]
 
 
 @contextlib.contextmanager
@@ -115,13 +59,10 @@ def stop(device: subprocess.Popen) -> str:
 def run(mpi: Mpi, command: str, path: Path, with_sluice: bool) -> dict:
     """Seconds blocked and in all, and the digest of what was written."""
     under = [command, "run"] if with_sluice else []
-    environment = {**LAUNCH, **os.environ, "SLUICE_MPI": mpi.name}
-    for variable in ("LD_PRELOAD", *([] if mpi.name else ["SLUICE_MPI"])):
-        environment.pop(variable, None)
     words = [mpi.mpiexec, "-n", str(RANKS), *under, mpi.program, path]
     try:
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
-                              env=environment, timeout=SECONDS, check=False)
+                              env=mpi.environment(), timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
         raise Obstacle(f"{' '.join(map(str, words))} took more than {SECONDS} s") from error
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"blocked"')]
@@ -156,7 +97,7 @@ def parse(words: list[str]) -> argparse.Namespace:
 
 def try_it(options: argparse.Namespace) -> int:
     command = own_command()
-    mpi = chosen_mpi(installed_mpis(command), options.mpi)
+    mpi = chosen_mpi(installed_mpis(command, "sluice-try"), options.mpi)
     with contextlib.ExitStack() as stack:
         scratch = Path(stack.enter_context(
             tempfile.TemporaryDirectory(prefix="sluice-try-", dir=options.dir)))

@@ -48,8 +48,8 @@ class Usage(unittest.TestCase):
                       ["run", "--help"], ["run", "-h"], ["info", "--help"], ["info", "-h"],
                       ["simulate", "--help"], ["explain", "--help"], ["explain", "-h"],
                       *([name, word] for word in ("--help", "-h") for name in
-                        ("record", "recover", "merge-trace", "trace", "tune", "try", "report",
-                         "darshan"))):
+                        ("record", "recover", "merge-trace", "trace", "tune", "try", "check",
+                         "report", "darshan"))):
             with self.subTest(words=words):
                 result = sluice(*words)
                 self.assertEqual((result.returncode, result.stderr), (0, ""))

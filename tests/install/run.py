@@ -157,6 +157,28 @@ def tried(installed, mpi):
                "^exit code 0")
 
 
+def checked(installed, mpi):
+    """`sluice check` with the right launcher, with none, with the other MPI's, and where it may not
+    write."""
+    def call_it(*words):
+        return installed.run(mpi, installed.command, "check", "--mpi", mpi, *words, ranks=0)
+
+    passed = call_it("--dir", installed.folder)
+    expect(passed, "^  ok .* a collective write +served by Sluice, all bytes right",
+           "^  ok .* their keepers as well +all bytes are in the file", "^Sluice works here",
+           "^exit code 0")
+    said = call_it("--dir", installed.folder, "--json")
+    told = json.loads(said[:said.rindex("exit code")])
+    assert told["passed"] and all(one["passed"] for one in told["checks"]), told
+    assert not list(Path(installed.folder).glob("sluice-check-*")), "something is left"
+    expect(call_it("--dir", installed.folder, "--launch", "true"), "^  FAILED .* ranks meet",
+           "nothing was said", "^exit code 1")
+    other = BUILD / "env" / MPIS[1 - MPIS.index(mpi)] / "bin" / "mpiexec"
+    expect(call_it("--dir", installed.folder, "--launch", f"{other} -n 2"),
+           "^  FAILED .* ranks meet", "^exit code 1")
+    expect(call_it("--dir", "/proc"), "^sluice check: /proc/sluice-check-", "^exit code 1")
+
+
 def facts(installed, mpi):
     """`sluice info --json` is one object with what is there for each MPI."""
     said = installed.run(mpi, installed.command, "info", "--json", ranks=0)
@@ -230,7 +252,7 @@ def misspelt(installed, mpi):
 
 
 CASES = (run_paths, c_program, python, bench, information, no_mpiexec, linked, found_by_cmake,
-         facts, misspelt, exported, tried, other_library, own_programs)
+         facts, misspelt, exported, tried, checked, other_library, own_programs)
 
 
 def check(case, mpi, installed):

@@ -60,6 +60,7 @@ def wheel(folder):
         program_of_the_page(folder, around)
         assert "MPI" in call(tools / "python", "-m", "sluice", "info", environment=around)
         assert "same bytes" in call("sluice", "try", environment=around)
+        assert "Sluice works here" in call("sluice", "check", "--dir", folder, environment=around)
         call(tools / "pip", "uninstall", "-q", "-y", "sluice-mpi")
         left = [path for path in left_in(place, before) if "__pycache__" not in str(path)]
         # pip removes a folder that had files, and not one that had such folders (share/man).

@@ -193,6 +193,17 @@ class Slurm(unittest.TestCase):
             self.assertIn("0 failed", said)
 
     @with_each_mpi
+    def test_check(self, mpi):
+        """`sluice check` with srun, also with the --mpi of another MPI."""
+        job = Job(self.cluster, mpi, ONE_NODE)
+        code, said = job.run("sluice", "check", "--launch", f"srun -n2 --mpi={PMI[mpi]}")
+        self.assertEqual(code, 0, said)
+        self.assertIn("Sluice works here", said)
+        code, said = job.run("sluice", "check", "--launch", "srun -n2 --mpi=none")
+        self.assertEqual(code, 1, said)
+        self.assertIn("MPI_COMM_WORLD has one rank in each", said)
+
+    @with_each_mpi
     def test_allocations(self, mpi):
         """The MPI's own mpiexec. MPICH's starts its helpers by srun; Open MPI's, of its Python
         package, knows nothing of Slurm: all ranks are where salloc was called."""
