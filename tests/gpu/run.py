@@ -176,8 +176,9 @@ def collective_jobs(mpi):
 
 def far_jobs(mpi, level):
     """Those of tests/mpi, with the options that they have there."""
-    return [Job(run, "devices=2,delay=50", True) for run in LEVELS[level](mpi)
-            if run.program in FAR_PROGRAMS and run.keeper]
+    delays = {"datatypes_test": 5}  # It has a million pieces.
+    return [Job(run, f"devices=2,delay={delays.get(run.program, 50)}", True)
+            for run in LEVELS[level](mpi) if run.program in FAR_PROGRAMS and run.keeper]
 
 
 def own_error_jobs(mpi):
