@@ -51,9 +51,9 @@ def all_parts():
     parts["device"] = Part({"no-mpi": ALL, "mpich": ALL}, ["mpich"])
     parts["gluster"] = Part({"no-mpi": ALL, "asan": ALL, "mpich": ALL, "openmpi": ALL},
                             [*EACH, "gluster"], installs=True)
-    parts["slurm"] = of_mpi("mpich", openmpi=ALL)
-    parts["slurm"].setup.append("slurm")
-    parts["slurm"].installs = True
+    parts["filesystems"] = Part({"asan": ("unit_system",), **dict.fromkeys(EACH, ALL)},
+                                [*EACH, "filesystems"], installs=True)
+    parts["slurm"] = Part(dict.fromkeys(EACH, ALL), [*EACH, "slurm"], installs=True)
     for way in ("wheel", "cmake", "deb", "others"):
         parts[f"packages-{way}"] = Part({"no-mpi": ALL}, [*EACH, "packages"], installs=True)
     return parts

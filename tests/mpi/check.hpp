@@ -25,10 +25,11 @@ using Where = std::source_location;
 
 struct Options {
     std::string dir = ".";
-    std::string only;      ///< Comma-separated; sub-tests whose name contains one.
-    std::string skip;      ///< The same, left out.
-    std::string full_dir;  ///< A file system of a few MiB.
-    std::string hints;     ///< For files that are opened without: name=value;name=value.
+    std::string only;         ///< Comma-separated; sub-tests whose name contains one.
+    std::string skip;         ///< The same, left out.
+    std::string full_dir;     ///< A file system of a few MiB.
+    bool over_quota = false;  ///< It has room, of which the user may use so much.
+    std::string hints;        ///< For files that are opened without: name=value;name=value.
     int repeat = 1;
     int large_mib = 24;     ///< A rank, in the large sub-tests.
     int thread_level = -1;  ///< Below zero: MPI_Init; else MPI_Init_thread with level 0 to 3.

@@ -7,7 +7,7 @@ namespace check {
 
 inline void usage(std::string_view program) {
     std::printf("%.*s [-v] [--list] [--dir DIR] [--only NAME,..] [--skip NAME,..] [--repeat N]\n"
-                "    [--large-mib N] [--thread-level 0..3] [--full DIR] [--plain]\n"
+                "    [--large-mib N] [--thread-level 0..3] [--full|--quota DIR] [--plain]\n"
                 "    [--hints NAME=VALUE;...]\n",
                 static_cast<int>(program.size()), program.data());
 }
@@ -37,6 +37,8 @@ inline bool parse(int argc, char** argv, Options& options) {
             options.skip = value;
         else if (name == "--full")
             options.full_dir = value;
+        else if (name == "--quota")
+            options.full_dir = value, options.over_quota = true;
         else if (name == "--hints")
             options.hints = value;
         else if (name == "--repeat")

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Runs the tests of storage, programs with MPI, random ones, and ranks and storage calls that fail
+on file systems of the kernel (mounts.py), with room, without, and over quota.
+
+    run.py [--mpi mpich] [--only WORDS] [--patience FACTOR]
+
+Ends with 77 where they cannot be mounted.
+"""
+import argparse
+import itertools
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", "nodes", ".")]
+import hosts
+import run as runner
+from folder_tests import TESTS, FolderTests
+from mounts import Mounts, missing
+
+FEW = ["--only", "/all,/iat_all,/iall,/begin", "--large-mib", "5"]
+FULL = ["--only", "full_disk"]
+SECONDS = 25  # Of ranks that are killed, and of calls that fail.
+RANDOM = 60  # Programs.
+
+
+class Tests(FolderTests):
+    """Of one file system after the other; the MPIs take turns."""
+
+    def of(self, system, mpi):
+        print(f"-- {system.name}", flush=True)
+        if system.folder:
+            self.units(system.name, system.folder)
+            self.program(system.name, system.folder, runner.Run(mpi, "patterns_test", 4, 0, FEW))
+            self.program(system.name, system.folder, runner.Run(mpi, "behind_test", 3))
+            self.random_programs(system.name, system.folder, mpi, RANDOM)
+            for name in ("run", "failures"):
+                self.command(f"durability, {name}, {mpi}, {system.name}",
+                             [sys.executable, TESTS / "durability" / f"{name}.py", "--mpi", mpi,
+                              "--dir", system.folder, "--seconds", SECONDS], 300)
+        if system.full:
+            self.program(f"{system.name}, full", system.full,
+                         runner.Run(mpi, "errors_test", 3, 0, FULL), system.full)
+        if system.quota:
+            options = [*FULL, "--quota", str(system.quota)]
+            self.program(f"{system.name}, over quota", system.quota,
+                         runner.Run(mpi, "errors_test", 3, 0, options))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--only", default="", help="tests with this in their name")
+    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
+    args = parser.parse_args()
+    hosts.enter(missing)
+    hosts.run("ip", "link", "set", "lo", "up")
+    base = runner.BUILD / "tmp"
+    base.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="filesystems_", dir=base))
+    tests = Tests(args)
+    try:
+        for system, mpi in zip(Mounts(folder).all(), itertools.cycle(args.mpi.split(","))):
+            tests.of(system, mpi)
+        return tests.summary("tests on file systems")
+    finally:
+        # The mounts end with the namespaces, the images are deleted under them.
+        for image in folder.glob("*.image"):
+            image.unlink()
+        for place in sorted(folder.iterdir()):
+            hosts.subprocess.run(["umount", "-l", place], capture_output=True, check=False)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
