@@ -41,9 +41,9 @@ private:
 };
 
 /// The same, of the MPI.
-class StartedInMpi final : public OwnRequest {
+class CollectiveInMpi final : public OwnRequest {
 public:
-    explicit StartedInMpi(MPI_Request request) : request_(request) {}
+    explicit CollectiveInMpi(MPI_Request request) : request_(request) {}
     int start() override { return MPI_ERR_REQUEST; }
     int wait(MPI_Status* status) override { return PMPI_Wait(&request_, status); }
     int test(int* complete, MPI_Status* status) override {
@@ -91,7 +91,7 @@ public:
         }
         MPI_Request request = MPI_REQUEST_NULL;
         int const code = start_in_mpi_(&request);
-        if (code == MPI_SUCCESS) active_ = std::make_unique<StartedInMpi>(request);
+        if (code == MPI_SUCCESS) active_ = std::make_unique<CollectiveInMpi>(request);
         return code;
     }
     int wait(MPI_Status* status) override {
@@ -140,7 +140,7 @@ int begin(CollectiveArguments const& arguments, sluice_request* request, Start&&
     }
     MPI_Request in_mpi = MPI_REQUEST_NULL;
     int const failed = start_in_mpi(&in_mpi);
-    if (failed == MPI_SUCCESS) *request = new StartedInMpi(in_mpi);
+    if (failed == MPI_SUCCESS) *request = new CollectiveInMpi(in_mpi);
     return failed;
 }
 

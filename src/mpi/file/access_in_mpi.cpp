@@ -12,10 +12,10 @@ namespace {
 
 /// A request of the MPI's own, behind one of the library's: its completion brings back what was
 /// read.
-class StartedInMpi final : public Started {
+class AccessInMpi final : public Started {
 public:
     /// `start()` begins it; see code().
-    StartedInMpi(std::unique_ptr<StagedMemory> staged, FunctionOfMpi<MPI_Request> const& start)
+    AccessInMpi(std::unique_ptr<StagedMemory> staged, FunctionOfMpi<MPI_Request> const& start)
         : staged_(std::move(staged)),
           code_(start(staged_->arguments(), &request_)) {}
 
@@ -82,7 +82,7 @@ int access_in_mpi(AccessArguments const& arguments, MPI_Request* request,
     reap(false);
     NewRequest made;
     *request = MPI_REQUEST_NULL;
-    auto started = std::make_unique<StartedInMpi>(std::move(staged), function);
+    auto started = std::make_unique<AccessInMpi>(std::move(staged), function);
     if (int const code = started->code(); code != MPI_SUCCESS) return code;
     *request = made.stand_for(std::move(started));
     return MPI_SUCCESS;
