@@ -48,7 +48,7 @@ public:
         Address const near = near_of(at);
         if (!last_.holds(near, bytes)) {
             auto const range = memory_.find(near);
-            if (!range || !range->holds(near, bytes)) return nullptr;
+            if (!range || !goes_on(context, *range, near + bytes)) return nullptr;
             last_ = *range;
         }
         bool const apart = mapped_apart_ && last_.kind == Kind::registered;
@@ -61,6 +61,18 @@ public:
 private:
     static bool is_pinned_in(CUctx_st const* context, Range const& range) {
         return range.context == context || (range.flags & CU_MEMHOSTREGISTER_PORTABLE) != 0;
+    }
+    /// To a kernel, pages that were registered one after the other are as if they were registered
+    /// at once; only copies must not cross the border.
+    [[nodiscard]] bool goes_on(CUctx_st const* context, Range const& range, Address end) const {
+        for (Address at = range.begin + range.bytes; at < end;) {
+            auto const next = memory_.find(at);
+            bool const goes_on = range.kind == Kind::registered && next &&
+                                 next->kind == Kind::registered && may_reach(context, *next);
+            if (!goes_on) return false;
+            at = next->begin + next->bytes;
+        }
+        return true;
     }
     static bool may_reach(CUctx_st const* context, Range const& range) {
         if (range.kind == Kind::device) return range.context == context;
