@@ -88,6 +88,8 @@ public:
                 last_ = std::max(last_, journal.header().active);
     }
     [[nodiscard]] JournalOrigin const& here() const noexcept { return here_; }
+    /// When one of the ranks last said that it works, since the system was started.
+    [[nodiscard]] std::int64_t last() const noexcept { return last_; }
     [[nodiscard]] std::int64_t end_of_ranks(JournalHeader const& header) const noexcept {
         return is_of_start(header.origin.boot, here_) ? last_ + slack_ns : start_of_system();
     }
@@ -107,8 +109,8 @@ private:
     std::int64_t last_ = 0;
 };
 
-/// When somebody changed a file who was no recovery of another node. The file's own time is asked
-/// for first: what a recovery changes later, it has noted before.
+/// The last change that no recovery on another node made. The file's own time is asked for first:
+/// what a recovery changes later, it has noted before.
 std::int64_t last_change_by_others(int fd) {
     std::int64_t const changed = last_change(fd);
     auto const note = recovery_note_on(fd);
@@ -133,9 +135,9 @@ public:
             return "its file system does not tell whether it is the file that was written to, or a "
                    "later one with its number; if it is, add --into " +
                    record.path;
-        std::int64_t const changed = last_change_by_others(fd);
+        std::int64_t const changed = last_uncovered(header, fd);
         if (options_.forced || activity_.covers(header, changed)) {
-            notes_.add(fd, changed);
+            notes_.add(fd, std::max(changed, activity_.last()));
             return {};
         }
         return "it was changed at " + time_in_words(changed) + ", and the ranks had ended by " +
@@ -157,6 +159,20 @@ private:
             Descriptor const named(::open(name.c_str(), O_PATH | O_CLOEXEC));
             return named.get() >= 0 && identity_of(named.get()) == identity_of(fd);
         });
+    }
+
+    /// A recovery that goes on elsewhere may be about to note its last change: then this waits.
+    [[nodiscard]] std::int64_t last_uncovered(JournalHeader const& header, int fd) const {
+        constexpr int tries = 25;
+        constexpr unsigned pause_microseconds = 200000;
+        std::int64_t changed = last_change_by_others(fd);
+        for (int i = 0; i < tries && !options_.forced && !activity_.covers(header, changed); ++i) {
+            auto const note = recovery_note_on(fd);
+            if (!note || !activity_.covers(header, note->before)) break;
+            usleep(pause_microseconds);
+            changed = last_change_by_others(fd);
+        }
+        return changed;
     }
 
     Activity const& activity_;
@@ -270,13 +286,10 @@ ReplayOutcome complete(std::span<MappedJournal const> journals, Bytes all, Optio
     rules.refusal = [&](JournalRecord const& record, JournalHeader const& header, int fd) {
         return judgement.refusal(record, header, fd);
     };
-    rules.begins = [&] {
-        begin_replay(journals, activity.here());
-        notes.tell(true);
-    };
-    rules.flushed = [&] { notes.tell(true); };
-    rules.writes = [&](Bytes bytes) {
-        notes.tell(false);
+    rules.begins = [&] { begin_replay(journals, activity.here()); };
+    rules.flushed = [&](int fd) { notes.ends(fd); };
+    rules.writes = [&](int fd, Bytes bytes) {
+        notes.writes(fd);
         for (MappedJournal const& journal : journals)
             journal.header().replay_until = system_clock_ns();
         line.add(bytes);

@@ -15,6 +15,7 @@ namespace {
 constexpr char attribute[] = "user.sluice.recovered";
 constexpr std::int64_t between_ns = 1'000'000'000;  ///< Of two tellings, at least.
 constexpr std::int64_t ahead_ns = 2 * between_ns;   ///< What is told lasts until the next one.
+constexpr std::int64_t tick_ns = 20'000'000;        ///< Times of files are no finer than this.
 
 std::int64_t nanoseconds_of(timespec const& time) noexcept {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -23,14 +24,6 @@ std::int64_t nanoseconds_of(timespec const& time) noexcept {
 void put(int fd, RecoveryNote const& note) {
     std::string const text = std::to_string(note.before) + " " + std::to_string(note.until);
     (void)fsetxattr(fd, attribute, text.data(), text.size(), 0);
-}
-
-/// The note is a change as well, so it is put twice. Another node may be at work later than this.
-void tell_on(int fd, std::int64_t before) {
-    auto const last = recovery_note_on(fd);
-    std::int64_t const until = last ? last->until : 0;
-    put(fd, {before, until});
-    put(fd, {before, std::max(until, last_change(fd) + ahead_ns)});
 }
 
 }  // namespace
@@ -53,11 +46,30 @@ std::optional<RecoveryNote> recovery_note_on(int fd) {
     return also_wrong == std::errc() && last == end ? std::optional(note) : std::nullopt;
 }
 
-void RecoveryNotes::tell(bool due) {
+void RecoveryNotes::writes(int fd) {
+    auto const found = files_.find(fd);
+    if (found == files_.end()) return;
     std::int64_t const now = system_clock_ns();
-    if (!due && now - told_ < between_ns) return;
-    told_ = now;
-    for (auto const& [fd, changed] : files_) tell_on(fd, changed);
+    if (now - found->second.at < between_ns) return;
+    found->second.at = now;
+    tell(fd, found->second, ahead_ns);
+}
+
+void RecoveryNotes::ends(int fd) {
+    auto const found = files_.find(fd);
+    if (found != files_.end() && found->second.at > 0) tell(fd, found->second, tick_ns);
+}
+
+/// The note is a change as well, whose time it has to cover, so it is put twice; the first one goes
+/// by the clock here. Another node's note may reach further: the later time is kept.
+void RecoveryNotes::tell(int fd, Told& told, std::int64_t ahead) {
+    auto const last = recovery_note_on(fd);
+    bool const is_others = last && last->until != told.until;
+    std::int64_t const least = is_others ? last->until : 0;
+    std::int64_t const before = is_others ? std::max(told.before, last->before) : told.before;
+    put(fd, {before, std::max({least, last_change(fd) + ahead_ns, system_clock_ns() + ahead_ns})});
+    told.until = std::max(least, last_change(fd) + ahead);
+    put(fd, {before, told.until});
 }
 
 }  // namespace sluice

@@ -2,16 +2,17 @@
 // recovers by itself, and what one has written is no change by somebody else to the next.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <utility>
-#include <vector>
 
 namespace sluice {
 
 /// Times of the file system's clock, in nanoseconds.
 struct RecoveryNote {
-    std::int64_t before = 0;  ///< When somebody else last changed the file before a recovery.
-    std::int64_t until = 0;   ///< From then on, up to this time, recoveries have changed it.
+    /// When somebody else last changed the file before recoveries did, or a rank still worked whose
+    /// writes they have written: a job that ended before must not write over that.
+    std::int64_t before = 0;
+    std::int64_t until = 0;  ///< From then on, up to this time, recoveries have changed it.
 };
 
 /// When a file was last changed. A time that somebody set (`cp -p`) is told by the time of that.
@@ -22,16 +23,20 @@ struct RecoveryNote {
 /// The files that one call writes to, whose notes it keeps.
 class RecoveryNotes {
 public:
-    /// A file, whose descriptor stays open as long as it is written to, and when somebody else
-    /// changed it.
-    void add(int fd, std::int64_t changed) { files_.emplace_back(fd, changed); }
-    /// That the files are written to until now; before the first write, after the last one, and
-    /// now and then between. Does so at most once a second unless it is `due`.
-    void tell(bool due);
+    /// A file that may be written to, whose descriptor stays open until then; see RecoveryNote.
+    void add(int fd, std::int64_t before) { files_[fd] = {before, 0, 0}; }
+    /// Something is written to it: before and after each write. Tells of it once a second.
+    void writes(int fd);
+    /// Nothing more is written to it.
+    void ends(int fd);
 
 private:
-    std::vector<std::pair<int, std::int64_t>> files_;
-    std::int64_t told_ = 0;
+    struct Told {
+        std::int64_t before, until, at;
+    };
+    void tell(int fd, Told& told, std::int64_t ahead_ns);
+
+    std::map<int, Told> files_;
 };
 
 }  // namespace sluice

@@ -126,9 +126,10 @@ private:
         if (!target.refusal.empty()) return refuse(one.record, target.refusal);
         UserTransfer transfer(one.record.request, one.record.data);
         transfer_all(transfer, [&](Direction, iovec const* vectors, int count, Offset offset) {
-            if (rules_.writes) rules_.writes(0);
-            long const moved = pwritev(target.descriptor.get(), vectors, count, offset);
-            if (moved > 0 && rules_.writes) rules_.writes(moved);
+            int const fd = target.descriptor.get();
+            if (rules_.writes) rules_.writes(fd, 0);
+            long const moved = pwritev(fd, vectors, count, offset);
+            if (moved > 0 && rules_.writes) rules_.writes(fd, moved);
             return moved;
         });
         if (transfer.error) return refuse(one.record, cause_of(transfer.error));
@@ -143,7 +144,7 @@ private:
 
     void finish(Target& target) {
         int const failed = needs_device(target) ? sync_data(target.descriptor.get()) : 0;
-        if (rules_.flushed) rules_.flushed();
+        if (rules_.flushed && !target.written.empty()) rules_.flushed(target.descriptor.get());
         for (std::size_t const place : target.written) {
             SourcedRecord const& one = records_[place];
             if (failed) {

@@ -37,9 +37,9 @@ struct ReplayRules {
     /// When all files are judged, before the first is written to.
     std::function<void()> begins = {};
     /// Around each write to a file, after which so many bytes more are in their files.
-    std::function<void(Bytes)> writes = {};
-    /// When the bytes of one more file are on its device; all files are open still.
-    std::function<void()> flushed = {};
+    std::function<void(int fd, Bytes)> writes = {};
+    /// When all bytes of a file are on its device; it is open still.
+    std::function<void(int fd)> flushed = {};
 };
 
 struct ReplayOutcome {

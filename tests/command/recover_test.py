@@ -127,26 +127,33 @@ class Recover(unittest.TestCase):
         self.assertEqual(self.file.read_bytes(), b"AAAA" + b"." * 16)
 
     def test_a_recovery_of_another_node_is_no_change_by_somebody_else(self):
-        """Two files of two nodes; a program changes one of them between the recoveries."""
-        ended, other = time.time_ns(), self.folder / "other"
-        other.write_bytes(b"." * 20)
-        folders = [self.folder / name for name in ("node 0", "node 1", "node 1, other")]
-        for self.journals in folders:
+        """Two nodes of a job. Between their recoveries a program changes one of the files, and a
+        later job another one, whose writes are all recovered ones."""
+        ended = time.time_ns()
+        files = dict.fromkeys(("same", "changed", "later"))
+        for name in files:
+            files[name] = self.folder / name
+            files[name].write_bytes(b"." * 8)
+
+        def put(node, name, active, offset, data):
+            self.journals = self.folder / f"{node}, {name}"
             self.journals.mkdir()
-        of_both = [record(1, self.file, 0, b"AAAA"), record(2, other, 0, b"AAAA")]
-        for self.journals, records in zip(folders, (of_both, [record(1, self.file, 4, b"BBBB")],
-                                                    [record(1, other, 4, b"BBBB")])):
-            self.put("a", journal(records, active=ended))
+            self.put("a", journal([record(1, files[name], offset, data)], active=active))
+
+        for name in files:
+            put("node 1", name, ended, 4, b"BBBB")
         time.sleep(6)  # More than the ranks may have worked on since they last said so.
-        for self.journals in folders[:2]:
+        for name in files:
+            put("node 0", name, time.time_ns() if name == "later" else ended, 0, b"AAAA")
             self.recover()
-        self.assertEqual(self.file.read_bytes(), b"AAAABBBB" + b"." * 12)
-        time.sleep(2.5)  # So long the recovery may be said to last longer than it does.
-        with other.open("r+b") as file:
+        time.sleep(0.1)
+        with files["changed"].open("r+b") as file:
             file.write(b"C")
-        self.journals = folders[2]
-        self.assertIn("was changed", self.recover(code=1))
-        self.assertEqual(other.read_bytes(), b"CAAA" + b"." * 16)
+        for name, code, data in (("same", 0, b"AAAABBBB"), ("changed", 1, b"CAAA...."),
+                                 ("later", 1, b"AAAA....")):
+            self.journals = self.folder / f"node 1, {name}"
+            self.assertEqual("was changed" in self.recover(code=code), code == 1)
+            self.assertEqual(files[name].read_bytes(), data)
 
     def test_a_file_that_was_last_changed_by_the_ranks_is_written(self):
         """They tell now and then that they are there."""
