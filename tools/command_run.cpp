@@ -192,8 +192,8 @@ void tell_what_ends_keepers() {
     say_of_node(manager +
                 " may end the processes that keep delayed writes together with the ranks, "
                 "and the writes of a rank that is killed are lost then. A folder keeps "
-                "them: --behind=SIZE,/dev/shm, and in the batch script, on each node, "
-                "`sluice recover /dev/shm` after the job");
+                "them: --behind=SIZE,/dev/shm, and `sluice recover /dev/shm` on each "
+                "node after the job, as docs/start/slurm.md shows");
 }
 
 /// Where writes may be delayed somebody has to write them if the program cannot any more.
@@ -208,7 +208,7 @@ void keep_delayed_writes() {
     } else {
         tell_what_ends_keepers();
     }
-    Bytes const share = setting->bytes / std::max(1L, launched().ranks_of_node);
+    Bytes const share = setting->bytes / launched().sharing_node();
     std::string const why = start_keeper(journal_bytes_for(share), setting->folder);
     if (why.empty()) return;
     if (in_folder)  // The library tries as well, and says what becomes of the writes.

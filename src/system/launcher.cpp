@@ -1,6 +1,8 @@
 // Which launcher sets which variables. docs/mpis.md has them for users. See launcher.hpp.
 #include "system/launcher.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
 #include <utility>
@@ -19,8 +21,11 @@ struct Launcher {
 };
 
 /// The first whose mark is set has started this process: an mpiexec may run in a job or a task of
-/// a resource manager, and sees the variables of both.
+/// a resource manager, and sees the variables of both. jsrun's MPI is one of Open MPI's family.
 constexpr Launcher launchers[] = {
+    {"jsrun", "they have to be linked with the MPI that jsrun belongs to", "JSM_NAMESPACE_RANK",
+     "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_SIZE",
+     "JSM_NAMESPACE_LOCAL_RANK"},
     {"mpiexec of Open MPI", nullptr, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
     {"mpiexec (Hydra)", nullptr, "MPI_LOCALNRANKS", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS",
@@ -34,9 +39,6 @@ constexpr Launcher launchers[] = {
      "FLUX_JOB_NNODES"},
     {"PALS", "mpiexec has to start them with --pmi=cray or --pmi=pmix, whichever their MPI knows",
      "PALS_RANKID", "PMI_SIZE", "PALS_RANKID", "PALS_LOCAL_SIZE", "PALS_LOCAL_RANKID"},
-    {"jsrun", "they have to be linked with the MPI that jsrun belongs to", "JSM_NAMESPACE_RANK",
-     "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_SIZE",
-     "JSM_NAMESPACE_LOCAL_RANK"},
     {"srun", "srun has to start them with --mpi=pmi2 or --mpi=pmix, whichever their MPI knows",
      "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "SLURM_STEP_TASKS_PER_NODE",
      "SLURM_LOCALID", "SLURM_NODEID"},
@@ -54,13 +56,20 @@ long ranks_of_node(Launcher const& by, long ranks) noexcept {
     return list ? tasks_of_node(list, by.node ? number_in_environment(by.node) : 0) : -1;
 }
 
-/// A resource manager may have started an unknown launcher as a task, which started this process:
-/// PMI tells of the nearest one.
+/// A resource manager may have started another launcher as one of its tasks, which started this
+/// process: that one tells of a job of its own.
 bool has_started(Launcher const& launcher) noexcept {
     if (!std::getenv(launcher.mark)) return false;
-    long const by_pmi = number_in_environment("PMI_SIZE");
-    return !launcher.cure || by_pmi < 0 || by_pmi == number_if_named(launcher.ranks);
+    auto const agrees = [](char const* own, char const* nearer) {
+        long const number = number_if_named(own), other = number_in_environment(nearer);
+        return number < 0 || other < 0 || number == other;
+    };
+    return !launcher.cure ||
+           (agrees(launcher.ranks, "PMI_SIZE") && agrees(launcher.ranks, "OMPI_COMM_WORLD_SIZE") &&
+            agrees(launcher.rank, "PMIX_RANK"));
 }
+
+std::atomic<bool> is_doubted{false};
 
 /// PMI and PMIx tell some of what the launcher does not say itself.
 Launch launch_by(Launcher const& by) noexcept {
@@ -73,6 +82,7 @@ Launch launch_by(Launcher const& by) noexcept {
     launch.rank = either(by.rank, "PMIX_RANK");
     launch.ranks_of_node = ranks_of_node(by, launch.ranks);
     launch.rank_of_node = number_if_named(by.rank_of_node);
+    launch.nodes = number_if_named(by.nodes);
     return launch;
 }
 
@@ -83,7 +93,15 @@ long number_in_environment(char const* name) noexcept {
     return text ? std::strtol(text, nullptr, 10) : -1;
 }
 
+long Launch::sharing_node() const noexcept {
+    if (ranks_of_node > 0) return ranks_of_node;
+    return ranks <= 0 ? 1 : nodes > 0 ? (ranks + nodes - 1) / nodes : ranks;
+}
+
+void doubt_launcher() noexcept { is_doubted = true; }
+
 Launch launched() noexcept {
+    if (is_doubted) return {};
     for (Launcher const& launcher : launchers)
         if (has_started(launcher)) return launch_by(launcher);
     return {};

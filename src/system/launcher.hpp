@@ -17,8 +17,17 @@ struct Launch {
     char const* cure = nullptr;
     long ranks = -1, rank = -1;                  ///< Of MPI_COMM_WORLD.
     long ranks_of_node = -1, rank_of_node = -1;  ///< Of them, those on this node.
+    long nodes = -1;
+
+    /// Among how many ranks of this node what it has is shared: where the launcher does not count
+    /// them, as many as there would be if all nodes had as many, or were one.
+    [[nodiscard]] long sharing_node() const noexcept;
 };
+/// Nothing after doubt_launcher().
 Launch launched() noexcept;
+/// The MPI has another world than the launcher tells of: an outer one, or one of another MPI.
+/// Called once MPI_COMM_WORLD is there.
+void doubt_launcher() noexcept;
 
 /// Of a list as Slurm writes it, "2(x3),1": the tasks of a node, by its number; -1: none are known.
 long tasks_of_node(std::string_view tasks_per_node, long node) noexcept;
@@ -28,7 +37,7 @@ long tasks_of_node(std::string_view tasks_per_node, long node) noexcept;
 std::string manager_of(std::string_view control_groups);
 
 /// What to say where MPI_COMM_WORLD has one rank although the launcher started several: each rank
-/// believes to be a job of its own.
+/// is a job of its own.
 struct Apart {
     std::string what;       ///< Empty: that is not so.
     bool is_fatal = false;  ///< Nobody can have meant it; otherwise serial programs may be meant.

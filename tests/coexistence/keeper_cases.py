@@ -71,11 +71,13 @@ def cases_of_promises():
                    f'sh -c "mkdir -p {{path}}.journals; {run}"', preload=(), ranks=2,
                    settings=settings)
     counts = "unset MPI_LOCALNRANKS OMPI_COMM_WORLD_LOCAL_SIZE"
-    for what, unset in (("", ":"), (", which the launcher does not count", counts)):
-        yield Case(f"promises: memory is shared by the ranks of a node{what}", "promises.c",
-                   ["^shared: as promised"],
-                   f'sh -c "mkdir -p {{path}}.journals; {unset}; exec {{program}} shared {{path}}"',
-                   preload=("sluice",), ranks=3, settings=folder)
+    runs = {"": ":", ", which the launcher does not count": counts}
+    for (what, unset), keeper in itertools.product(runs.items(), ("", "{sluice} run ")):
+        yield Case(f"promises: memory is shared by the ranks of a node{what}"
+                   + (", with keepers" if keeper else ""), "promises.c", ["^shared: as promised"],
+                   f'sh -c "mkdir -p {{path}}.journals; {unset}; '
+                   f'exec {keeper}{{program}} shared {{path}}"',
+                   preload=() if keeper else ("sluice",), ranks=3, settings=folder)
 
 
 def survivor(name, calls, what, pieces=12, behind="64M", ranks=2, said=(), **settings):

@@ -25,6 +25,8 @@ protected:
                                        "MPI_LOCALRANKID",
                                        "MV2_COMM_WORLD_SIZE",
                                        "FLUX_TASK_RANK",
+                                       "FLUX_JOB_SIZE",
+                                       "FLUX_JOB_NNODES",
                                        "PALS_RANKID",
                                        "JSM_NAMESPACE_RANK",
                                        "ALPS_APP_PE",
@@ -190,6 +192,38 @@ TEST_P(SaidByLauncher, IsHeard) {
     EXPECT_EQ(launched().rank_of_node, 1);
 }
 INSTANTIATE_TEST_SUITE_P(Each, SaidByLauncher, ::testing::ValuesIn(all_said));
+
+/// A launcher that talks PMIx, and says no more, in a task of srun.
+TEST_F(Launcher, PmixTellsOfTheNearest) {
+    says({{"SLURM_STEP_NUM_TASKS", "1"},
+          {"SLURM_STEP_TASKS_PER_NODE", "1"},
+          {"SLURM_PROCID", "0"},
+          {"PMIX_RANK", "3"}});
+    EXPECT_STREQ(launched().launcher, "a launcher with PMIx");
+    EXPECT_EQ(launched().ranks, -1);
+    EXPECT_EQ(launched().rank, 3);
+}
+
+/// The MPI of jsrun has the variables of Open MPI as well.
+TEST_F(Launcher, JsrunIsNoMpiexecOfOpenMpi) {
+    says({{"JSM_NAMESPACE_SIZE", "6"},
+          {"JSM_NAMESPACE_RANK", "4"},
+          {"OMPI_COMM_WORLD_SIZE", "6"},
+          {"OMPI_COMM_WORLD_RANK", "4"}});
+    EXPECT_STREQ(launched().launcher, "jsrun");
+    says({{"OMPI_COMM_WORLD_SIZE", "2"}});
+    EXPECT_STREQ(launched().launcher, "mpiexec of Open MPI");
+}
+
+TEST_F(Launcher, RanksShareANodeEvenlyWhereNobodyCountsThem) {
+    EXPECT_EQ(launched().sharing_node(), 1);
+    says({{"PMI_SIZE", "7"}, {"PMI_RANK", "5"}});
+    EXPECT_EQ(launched().sharing_node(), 7);
+    says({{"FLUX_JOB_SIZE", "7"}, {"FLUX_JOB_NNODES", "2"}, {"FLUX_TASK_RANK", "5"}});
+    EXPECT_EQ(launched().sharing_node(), 4);
+    says({{"MPI_LOCALNRANKS", "3"}});
+    EXPECT_EQ(launched().sharing_node(), 3);
+}
 
 TEST_F(Launcher, FluxWithOneNodeHasAllRanksThere) {
     says({{"FLUX_JOB_SIZE", "6"}, {"FLUX_JOB_NNODES", "1"}, {"FLUX_TASK_RANK", "4"}});

@@ -35,10 +35,13 @@ Files& files() {
     return *only;
 }
 
-/// Where the launcher does not count them, those count that open the file.
+/// Where the launcher does not count them, those count that open the file, if all ranks do.
 long ranks_of_node(Team const& team) {
-    long const told = launched().ranks_of_node;
-    return told > 0 ? told : team.topology->local_count(team.topology->node_of(team.self));
+    Topology const& topology = *team.topology;
+    Launch const launch = launched();
+    if (launch.ranks_of_node > 0) return launch.ranks_of_node;
+    long const here = topology.local_count(topology.node_of(team.self));
+    return launch.ranks == topology.rank_count() ? here : std::max(here, launch.sharing_node());
 }
 
 /// The part of this rank of what the ranks of a node share evenly: 0 on all ranks, or on none.

@@ -177,6 +177,8 @@ void check_world(int ranks_of_world) {
                                  "). Use the mpiexec and the sluice command of one MPI, or "
                                  "SLUICE=off if this is meant");
     if (!apart.what.empty() && launched().rank == 0) warn(apart.what);
+    long const told = launched().ranks;
+    if (told > 0 && told != ranks_of_world) doubt_launcher();
 }
 
 void check_constants() {
