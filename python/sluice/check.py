@@ -56,6 +56,7 @@ class Job:
 
     @property
     def notes(self) -> Path:
+        """Each rank has a file of its own with this name and its number."""
         return self.folder / "notes"
 
     @property
@@ -64,10 +65,11 @@ class Job:
 
     def returned(self) -> list[tuple[int, int]]:
         """(rank, step) of the writes that have returned."""
-        if not self.notes.exists():
-            return []
-        lines = self.notes.read_text().splitlines()
-        return [(int(rank), int(step)) for rank, step in map(str.split, lines)]
+        found = []
+        for notes in self.folder.glob(f"{self.notes.name}.*"):
+            *whole, _ = notes.read_text().split("\n")  # The last line may not be written yet.
+            found += [(int(notes.suffix[1:]), int(step)) for step in whole]
+        return found
 
     def missing(self, ranks: int) -> list[tuple[int, int]]:
         """Those of them whose bytes are not in the file."""
@@ -123,6 +125,9 @@ class Checks:
         try:
             job.code = process.wait(SECONDS)
         except subprocess.TimeoutExpired as error:
+            process.terminate()  # It ends ranks on other nodes.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(SECONDS / 3)
             end_all(self.mark)
             process.wait()
             raise Failed(f"the job did not end in {SECONDS} s: "
@@ -204,8 +209,9 @@ class Checks:
         self.finish(job, process)
         if len(job.returned()) < STEPS * self.ranks:
             raise Failed(job.said())
-        recovered = self.recover(job)
-        return f"all bytes are in the file, {recovered} writes of them by sluice recover"
+        if recovered := self.recover(job):
+            return f"all bytes are in the file, {recovered} writes of them by sluice recover"
+        return "all bytes are in the file; nothing was left for sluice recover"
 
     def all(self) -> list[tuple[str, Callable[[], str]]]:
         return [("ranks meet", self.ranks_meet), ("a collective write", self.write),
@@ -255,7 +261,7 @@ def end_all(mark: str) -> None:
 
 
 def lacks(facts: dict[str, dict[str, str]]) -> dict[str, str]:
-    """What this system has not, and what that means."""
+    """What this node has not, and what that means."""
     found = {name: value[4:] for part in ("system", "folder")
              for name, value in facts.get(part, {}).items() if value.startswith("no: ")}
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
@@ -321,7 +327,7 @@ def check(options: argparse.Namespace) -> int:
                           "lacks": lacks(facts)}, indent=1))
         return 0 if passed else 1
     if missing := lacks(facts):
-        print("What this system lacks:")
+        print("What this node lacks:")
         for name, meaning in missing.items():
             print(f"  {name}: {meaning}")
     failed = sum(outcome.passed is False for outcome in outcomes)
@@ -333,8 +339,9 @@ def check(options: argparse.Namespace) -> int:
 
 def main(words: list[str]) -> int:
     options = parse(words)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # What was started is ended first.
     try:
         return check(options)
-    except (Obstacle, OSError) as obstacle:
+    except (Obstacle, OSError, ValueError) as obstacle:
         print(f"sluice check: {in_words(obstacle)}", file=sys.stderr)
         return 1

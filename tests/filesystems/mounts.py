@@ -30,6 +30,9 @@ def missing():
     if absent := [name for name in COMMANDS if not shutil.which(name)]:
         packages = sorted({COMMANDS[name] for name in absent})
         return f"no command {', '.join(absent)} (Debian: {' '.join(packages)})"
+    if shutil.which("modprobe"):
+        for name in NEEDED:
+            subprocess.run(["modprobe", "-q", name], check=False)
     known = Path("/proc/filesystems").read_text().split()
     if unknown := [name for name in NEEDED if name not in known]:
         return f"the kernel has no {', '.join(unknown)}"

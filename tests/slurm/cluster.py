@@ -73,6 +73,14 @@ class Cluster:
         self.write_files()
         hosts.run("mount", "--bind", self.folder / "hosts", "/etc/hosts")
         self.hosts = hosts.Hosts(2, "")
+        try:
+            self.start_daemons()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def start_daemons(self):
         self.start("munged", "--force", f"--key-file={self.folder}/munge.key",
                    f"--socket={self.folder}/munge.socket", f"--pid-file={self.folder}/munged.pid",
                    f"--log-file={self.folder}/munged.log", f"--seed-file={self.folder}/munge.seed")
@@ -82,7 +90,6 @@ class Cluster:
             self.start("nsenter", "-t", host.first, "-a", "--", "slurmd", "-N",
                        f"node{host.number}")
         self.wait_until_idle()
-        return self
 
     def __exit__(self, *_):
         self.ask("scancel", "--user=root", "--signal=KILL")

@@ -3,8 +3,9 @@
 //   sluice-check FILE NOTES STEPS [killed|waits]
 //
 // In each step each rank writes `pieces` blocks, between those of the other ranks. When the call
-// has returned, the rank appends "RANK STEP" to the notes. Then all ranks are killed, or wait for
-// it, or close the file. python/sluice/check.py knows which bytes are written.
+// has returned, the rank appends a line with the step to a file of its own, NOTES.RANK. Then all
+// ranks are killed, or wait for it, or close the file. python/sluice/check.py expects just these
+// bytes.
 #include "tools/exit_codes.hpp"
 #include "tools/launched.hpp"
 
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mpi.h>
+#include <string>
 #include <unistd.h>
 #include <vector>
 
@@ -21,17 +23,19 @@ namespace sluice::tools {
 namespace {
 
 constexpr int pieces = 16, block = 4096;
+constexpr unsigned longest_seconds = 60;
 
 class Writer {
 public:
-    Writer(char const* path, char const* notes)
-        : notes_(open(notes, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600)) {
+    Writer(char const* path, std::string notes) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+        notes += "." + std::to_string(rank_);
+        notes_ = open(notes.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
         end_if_apart(ranks_);
         MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file_);
         if (file_ == MPI_FILE_NULL || notes_ < 0) {
-            std::fprintf(stderr, "sluice check: %s or %s cannot be opened\n", path, notes);
+            std::fprintf(stderr, "sluice check: %s or %s cannot be opened\n", path, notes.c_str());
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
         MPI_File_set_errhandler(file_, MPI_ERRORS_ARE_FATAL);
@@ -52,7 +56,7 @@ public:
         MPI_File_write_at_all(file_, MPI_Offset(number) * pieces * block, bytes.data(),
                               pieces * block, MPI_BYTE, MPI_STATUS_IGNORE);
         char line[64];
-        int const length = std::snprintf(line, sizeof line, "%d %d\n", rank_, number);
+        int const length = std::snprintf(line, sizeof line, "%d\n", number);
         if (write(notes_, line, std::size_t(length)) != length) MPI_Abort(MPI_COMM_WORLD, 1);
     }
 
@@ -63,7 +67,7 @@ public:
     }
 
 private:
-    int notes_, rank_ = 0, ranks_ = 1;
+    int notes_ = -1, rank_ = 0, ranks_ = 1;
     MPI_File file_ = MPI_FILE_NULL;
     MPI_Datatype of_rank_ = MPI_DATATYPE_NULL;
 };
@@ -80,8 +84,10 @@ int main(int argc, char** argv) {
         int const steps = std::atoi(argv[3]);
         for (int number = 0; number < steps; ++number) writer.step(number);
         if (std::strcmp(then, "killed") == 0) std::raise(SIGKILL);
+        alarm(sluice::tools::longest_seconds);  // Whoever waits for this may have ended.
         if (std::strcmp(then, "waits") == 0)
             for (;;) pause();
+        alarm(0);
         writer.end();
     }
     MPI_Finalize();
