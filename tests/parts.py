@@ -51,9 +51,11 @@ def all_parts():
     parts["device"] = Part({"no-mpi": ALL, "mpich": ALL}, ["mpich"])
     parts["gluster"] = Part({"no-mpi": ALL, "asan": ALL, "mpich": ALL, "openmpi": ALL},
                             [*EACH, "gluster"], installs=True)
-    parts["filesystems"] = Part({"asan": ("unit_system",), **dict.fromkeys(EACH, ALL)},
+    parts["filesystems"] = Part({"no-mpi": ("configured",), "asan": ("unit_system",),
+                                 **dict.fromkeys(EACH, ALL)},
                                 [*EACH, "filesystems"], installs=True)
-    parts["slurm"] = Part(dict.fromkeys(EACH, ALL), [*EACH, "slurm"], installs=True)
+    parts["slurm"] = Part({"no-mpi": ("configured",), **dict.fromkeys(EACH, ALL)},
+                          [*EACH, "slurm"], installs=True)
     for way in ("wheel", "cmake", "deb", "others"):
         parts[f"packages-{way}"] = Part({"no-mpi": ALL}, [*EACH, "packages"], installs=True)
     return parts
