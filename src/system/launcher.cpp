@@ -44,7 +44,7 @@ constexpr Launcher launchers[] = {
      "SLURM_LOCALID", "SLURM_NODEID"},
     {"aprun of ALPS", "they have to be linked with Cray's MPI", "ALPS_APP_PE", "PMI_SIZE",
      "ALPS_APP_PE", "PMI_LOCAL_SIZE", "PMI_LOCAL_RANK"},
-    {"a launcher with PMI", nullptr, "PMI_SIZE", "PMI_SIZE", "PMI_RANK", "PMI_LOCAL_SIZE",
+    {"a launcher with PMI", nullptr, "PMI_RANK", "PMI_SIZE", "PMI_RANK", "PMI_LOCAL_SIZE",
      "PMI_LOCAL_RANK"},
     {"a launcher with PMIx", nullptr, "PMIX_RANK", nullptr, "PMIX_RANK", nullptr, nullptr}};
 

@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
     char const* const then = argc == 5 ? argv[4] : "";
     if (understood) {
         sluice::tools::Writer writer(argv[1], argv[2]);
-        int const steps = std::atoi(argv[3]);
+        long const steps = std::strtol(argv[3], nullptr, 10);
         for (int number = 0; number < steps; ++number) writer.step(number);
         if (std::strcmp(then, "killed") == 0) std::raise(SIGKILL);
         alarm(sluice::tools::longest_seconds);  // Whoever waits for this may have ended.
