@@ -13,6 +13,7 @@
 #include "system/mapping.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice {
 namespace {
@@ -248,7 +249,7 @@ bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept) {
 void WriteBehind::start(std::shared_ptr<IndependentWrite> const& write) {
     {
         std::lock_guard const lock(mutex_);
-        independent_.push_back(write);
+        independent_.add(reach_of(write->call.request), write);
     }
     storage_threads().submit([this, write] {
         SteadyClock clock;
@@ -257,19 +258,27 @@ void WriteBehind::start(std::shared_ptr<IndependentWrite> const& write) {
         if (!write->transfer.error) note_speed(write->transfer.bytes, clock.now() - began);
         if (write->transfer.error)
             log_error(file_.journaled.path + ": independent write", write->transfer.error);
-        write->call.keeps.reset();
-        write->done.store(true, std::memory_order_release);
-        Progress::instance().ring();
+        note_end(write);
     });
+}
+
+/// The last step may end somebody's wait, who then closes the file: nothing of `this` comes behind.
+void WriteBehind::note_end(std::shared_ptr<IndependentWrite> const& write) {
+    write->call.keeps.reset();
+    {
+        std::lock_guard const lock(mutex_);
+        independent_.remove(reach_of(write->call.request), write);
+        ended_.push_back(write);
+    }
+    write->done.store(true, std::memory_order_release);
+    Progress::instance().ring();
 }
 
 void WriteBehind::wait_for_independent(Span reach) {
     std::vector<std::shared_ptr<IndependentWrite>> touching;
     {
         std::lock_guard const lock(mutex_);
-        for (auto const& write : independent_) {
-            if (!clip(reach_of(write->call.request), reach).empty()) touching.push_back(write);
-        }
+        touching = independent_.touching(reach);
     }
     for (auto const& write : touching) {
         Progress::instance().drive(
@@ -279,12 +288,7 @@ void WriteBehind::wait_for_independent(Span reach) {
 
 std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
     std::lock_guard const lock(mutex_);
-    auto const first = independent_.begin();
-    auto const under_way = std::stable_partition(
-        first, independent_.end(), [](auto const& write) { return write->done.load(); });
-    std::vector<std::shared_ptr<IndependentWrite>> ended(first, under_way);
-    independent_.erase(first, under_way);
-    return ended;
+    return std::exchange(ended_, {});
 }
 
 void WriteBehind::wait_for_others(Span reach) {

@@ -4,6 +4,7 @@
 // bytes are still to come. A collective write that is delayed is an operation of the file's queue,
 // like a nonblocking one.
 #pragma once
+#include "base/span_index.hpp"
 #include "behind/unfinished_marks.hpp"
 #include "file/run/transfers.hpp"
 #include "mpi/behind/delayed.hpp"
@@ -97,6 +98,7 @@ private:
     [[nodiscard]] Span mark_of(Request const& request, bool collective) const;
     [[nodiscard]] std::shared_ptr<UnfinishedMarks> const& marks();
     [[nodiscard]] bool hold(Span range, std::shared_ptr<void>& mark);
+    void note_end(std::shared_ptr<IndependentWrite> const& write);
     [[nodiscard]] Span mark_of_call(std::uint64_t number) const noexcept;
 
     /// A collective write, by its number among those of this handle.
@@ -120,7 +122,8 @@ private:
     BehindStatistics statistics_;
     std::shared_ptr<void> handed_;   ///< The file, to the keeper; null: not yet, or there is none.
     bool marks_are_handed_ = false;  ///< Those that lie in the file.
-    std::vector<std::shared_ptr<IndependentWrite>> independent_;
+    SpanIndex<std::shared_ptr<IndependentWrite>> independent_;  ///< Under way.
+    std::vector<std::shared_ptr<IndependentWrite>> ended_;
     std::deque<NotedCall> noted_;
 };
 
