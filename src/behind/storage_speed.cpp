@@ -33,10 +33,12 @@ StorageSpeed::StorageSpeed(int fd, SpeedRules rules) noexcept : rules_(rules) {
     is_fast_[0] = is_fast_[1] = !rules.always_slow && !rules.past_cache && writes_to_memory(fd);
 }
 
-/// A short write takes no longer than handing it to another thread.
-bool StorageSpeed::pays_to_delay(Bytes bytes) const noexcept {
+/// A short write takes no longer than handing it to another thread; but a slow device would serve
+/// it behind all delayed bytes that it already has.
+bool StorageSpeed::pays_to_delay(Bytes bytes, bool busy) const noexcept {
     bool const is_free = rules_.spare_cores && is_long(bytes) != 0;
-    return is_free || !is_fast_[is_long(bytes)];
+    bool const waits = busy && !is_fast_[1];
+    return is_free || waits || !is_fast_[is_long(bytes)];
 }
 
 void StorageSpeed::note(Bytes bytes, double seconds) noexcept {

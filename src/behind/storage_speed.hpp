@@ -20,7 +20,8 @@ public:
     StorageSpeed(int fd, SpeedRules rules) noexcept;
 
     /// Whether a write of so many bytes, of all ranks, costs less time if it goes on behind.
-    [[nodiscard]] bool pays_to_delay(Bytes bytes) const noexcept;
+    /// `busy`: delayed writes are under way.
+    [[nodiscard]] bool pays_to_delay(Bytes bytes, bool busy) const noexcept;
     /// What a write took, in seconds.
     void note(Bytes bytes, double seconds) noexcept;
 

@@ -19,40 +19,50 @@ Descriptor file_in_memory() { return Descriptor(memfd_create("storage_speed_test
 TEST(StorageSpeed, MemoryIsFastFromTheBeginning) {
     Descriptor const file = file_in_memory();
     StorageSpeed const speed(file.get(), {});
-    EXPECT_FALSE(speed.pays_to_delay(some));
-    EXPECT_FALSE(speed.pays_to_delay(many));
+    EXPECT_FALSE(speed.pays_to_delay(some, false));
+    EXPECT_FALSE(speed.pays_to_delay(many, false));
 }
 
 TEST(StorageSpeed, WhatIsNotKnownIsSlow) {
     Descriptor const file = file_in_memory();
-    EXPECT_TRUE(StorageSpeed(-1, {}).pays_to_delay(many));
-    EXPECT_TRUE(StorageSpeed(file.get(), {.past_cache = true}).pays_to_delay(some));
+    EXPECT_TRUE(StorageSpeed(-1, {}).pays_to_delay(many, false));
+    EXPECT_TRUE(StorageSpeed(file.get(), {.past_cache = true}).pays_to_delay(some, false));
 }
 
 TEST(StorageSpeed, TheLastWriteOfItsLengthTells) {
     Descriptor const file = file_in_memory();
     StorageSpeed speed(file.get(), {});
     speed.note(many, 0.4);
-    EXPECT_TRUE(speed.pays_to_delay(many));
-    EXPECT_FALSE(speed.pays_to_delay(some)) << "a short write was not measured";
+    EXPECT_TRUE(speed.pays_to_delay(many, false));
+    EXPECT_FALSE(speed.pays_to_delay(some, false)) << "a short write was not measured";
     speed.note(many, 0.001);
-    EXPECT_FALSE(speed.pays_to_delay(many));
+    EXPECT_FALSE(speed.pays_to_delay(many, false));
     speed.note(0, 1);
-    EXPECT_FALSE(speed.pays_to_delay(some)) << "a write of nothing tells nothing";
+    EXPECT_FALSE(speed.pays_to_delay(some, false)) << "a write of nothing tells nothing";
+}
+
+TEST(StorageSpeed, AShortWriteDoesNotWaitForDelayedOnes) {
+    StorageSpeed speed(-1, {});
+    speed.note(some, 1e-6);
+    speed.note(many, 0.4);
+    EXPECT_FALSE(speed.pays_to_delay(some, false));
+    EXPECT_TRUE(speed.pays_to_delay(some, true));
+    speed.note(many, 0.001);
+    EXPECT_FALSE(speed.pays_to_delay(some, true)) << "a page cache has nobody wait";
 }
 
 TEST(StorageSpeed, SpareCoresTakeLongWrites) {
     Descriptor const file = file_in_memory();
     StorageSpeed const speed(file.get(), {.spare_cores = true});
-    EXPECT_TRUE(speed.pays_to_delay(many));
-    EXPECT_FALSE(speed.pays_to_delay(some));
+    EXPECT_TRUE(speed.pays_to_delay(many, false));
+    EXPECT_FALSE(speed.pays_to_delay(some, false));
 }
 
 TEST(StorageSpeed, TestsMayDelayAll) {
     Descriptor const file = file_in_memory();
     StorageSpeed speed(file.get(), {.always_slow = true});
     speed.note(many, 1e-6);
-    EXPECT_TRUE(speed.pays_to_delay(many));
+    EXPECT_TRUE(speed.pays_to_delay(many, false));
 }
 
 TEST(SpareCores, EachRankAndItsThreadsNeedOne) {

@@ -47,7 +47,8 @@ WriteBehind::WriteBehind(DelayedFile const& file)
       ranks_(file.team->topology->rank_count()),
       all_take_part_(ranks_ == launched().ranks),
       is_alone_(launched().ranks == 1),
-      speed_(file.rules.rank_bytes > 0 ? file.fd : -1, file.rules.speed) {}
+      speed_(file.rules.rank_bytes > 0 ? file.fd : -1, file.rules.speed),
+      under_way_(std::make_shared<std::atomic<int>>(0)) {}
 
 /// The file system is asked again when half of what it had is used.
 bool WriteBehind::has_room_in_file(Bytes bytes) {
@@ -57,6 +58,12 @@ bool WriteBehind::has_room_in_file(Bytes bytes) {
     if (room_ < of_all) return false;
     room_ -= of_all;
     return true;
+}
+
+/// One delayed write more, until what comes back is gone.
+std::shared_ptr<void> WriteBehind::count() const {
+    ++*under_way_;
+    return {under_way_.get(), [kept = under_way_](std::atomic<int>* held) { --*held; }};
 }
 
 bool WriteBehind::takes_disjoint() const {
@@ -185,7 +192,7 @@ bool WriteBehind::may_take(Call const& call, bool collective) const noexcept {
     bool const told = !collective || ranks_ == 1 || all_take_part_ || !durable;
     Bytes const of_all = collective ? call.request.bytes * ranks_ : call.request.bytes;
     return file_.rules.rank_bytes > 0 && told && call.status == Status::ok &&
-           !call.request.atomic && (durable || speed_.pays_to_delay(of_all));
+           !call.request.atomic && (durable || speed_.pays_to_delay(of_all, *under_way_ > 0));
 }
 
 std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, bool collective) {
@@ -208,6 +215,7 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, bool collective) {
     }
     if (!secure(*memory, *kept)) return nullptr;
     kept->memory = std::move(memory->hold);
+    kept->counted = count();
     kept->traced.begin(bytes);
     call.keeps = kept;
     expect_checkpoint();
