@@ -53,7 +53,7 @@ class Case:
         self.programs, self.steps, self.shrink = programs, steps, shrink
         # A slow device takes a millisecond for each piece, and a program may have 30,000; a driver
         # of CUDA may take a call for each.
-        self.seconds = seconds or (100 if args.slow or args.far else 20)
+        self.seconds = seconds or (100 if args.slow or args.far else 60)
 
     def but(self, **changes):
         fields = {"mpi": self.mpi, "ranks": self.ranks, "seed": self.seed, "steps": self.steps,
