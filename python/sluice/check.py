@@ -27,6 +27,7 @@ STEPS, PIECES, BLOCK = 8, 16, 4096  # As libexec/sluice-check has them.
 SECONDS = 30  # Of one job; it takes about one.
 MOST_LINES = 12  # Of what a job has said.
 MARK = "CHECK_OF_SLUICE"
+SHARED = Path("/dev/shm")
 LEAST_SHARED = 64 << 20
 BEHIND = "16M"
 
@@ -260,6 +261,36 @@ def end_all(mark: str) -> None:
                 os.kill(pid, number)
 
 
+def shared_memory() -> set[Path]:
+    """Of this user, by name; those that Sluice keeps for all his jobs do not count."""
+    return {path for path in SHARED.iterdir()
+            if not path.name.startswith("sluice") and path.lstat().st_uid == os.geteuid()}
+
+
+def in_use(paths: set[Path]) -> set[Path]:
+    """Those that a process has mapped or opened."""
+    found: set[Path] = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            maps = (process / "maps").read_text(errors="replace")
+            found.update(path for path in paths if f" {path}\n" in maps)
+            found.update(Path(os.readlink(link)) for link in (process / "fd").iterdir())
+    return found & paths
+
+
+@contextlib.contextmanager
+def without_leftovers() -> Iterator[None]:
+    """An MPI whose ranks are killed may leave shared memory that has a name."""
+    had = shared_memory()
+    try:
+        yield
+    finally:
+        new = shared_memory() - had
+        for path in new - in_use(new):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
 def lacks(facts: dict[str, dict[str, str]]) -> dict[str, str]:
     """What this node has not, and what that means."""
     found = {name: value[4:] for part in ("system", "folder")
@@ -267,7 +298,7 @@ def lacks(facts: dict[str, dict[str, str]]) -> dict[str, str]:
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
         found["/dev/fuse"] = "it is not open to you: sluice device and sluice try need it"
     try:
-        about = os.statvfs("/dev/shm")
+        about = os.statvfs(SHARED)
         if about.f_bavail * about.f_frsize < LEAST_SHARED:
             found["/dev/shm"] = (f"{about.f_bavail * about.f_frsize >> 20} MiB are free: MPIs and "
                                  "Sluice want more (of a container: --shm-size)")
@@ -314,7 +345,8 @@ def check(options: argparse.Namespace) -> int:
         print(f"{mpi.version}, started by {shlex.join(launch) or mpi.mpiexec}; files in "
               f"{options.dir.resolve()}", flush=True)
     outcomes = []
-    with tempfile.TemporaryDirectory(prefix="sluice-check-", dir=options.dir) as scratch:
+    with without_leftovers(), \
+            tempfile.TemporaryDirectory(prefix="sluice-check-", dir=options.dir) as scratch:
         for outcome in Checks(command, mpi, launch, Path(scratch).resolve()).outcomes():
             outcomes.append(outcome)
             if not options.json:
