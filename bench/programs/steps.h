@@ -6,14 +6,9 @@
 // of all rows, so that the parts of the ranks interleave; where a way is not interleaved, a rank
 // owns as many doubles in one stretch. The bytes of a step are the same.
 #pragma once
-#include <mpi.h>
+#include "run.h"
 
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { width = 512 };  // 4 KiB of a rank in a row
@@ -36,73 +31,6 @@ typedef struct {
     /// Reads rows of a step from `path` by other means than `transfer`; not collective.
     void (*read_back)(Job const*, char const* path, int step, size_t row, size_t rows, double*);
 } Way;
-
-/// Seconds of this rank.
-typedef struct {
-    double total, calls, close, compute;
-} Times;
-
-/// Ends all ranks: no program goes on after an error, so that a run either has all bytes or fails.
-static void require(int holds, char const* what) {
-    if (holds) return;
-    fprintf(stderr, "failed: %s\n", what);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-// ---- Computation --------------------------------------------------------------------------------
-
-/// A chain of dependent multiplications, which no compiler can shorten. It is counted in iterations
-/// and not by a clock: a core that is taken away meanwhile makes it last longer.
-static void spin(uint64_t iterations) {
-    static volatile uint64_t sink = 1;
-    uint64_t x = sink;
-    for (uint64_t i = 0; i < iterations; ++i) {
-        x = x * 6364136223846793005U + 1442695040888963407U;
-        x ^= x >> 29;
-    }
-    sink = x;
-}
-
-/// A barrier in which a rank sleeps, so that it takes no core from one that is timed.
-static void wait_for_all(void) {
-    struct timespec const pause = {0, 100000};
-    MPI_Request request;
-    int done = 0;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done) nanosleep(&pause, NULL);
-}
-
-static double largest(double mine) {
-    double all = 0;
-    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return all;
-}
-
-/// Seconds for which all ranks compute at the same time.
-static double time_together(uint64_t iterations) {
-    wait_for_all();
-    double const begin = MPI_Wtime();
-    spin(iterations);
-    double const mine = MPI_Wtime() - begin;
-    wait_for_all();
-    return largest(mine);
-}
-
-/// Iterations a second of each rank while all of them compute: those that share a core do less. Of
-/// some tries the fastest counts, which other work on the machine disturbed least. STEPS_RATE gives
-/// the figure of an earlier run, so that runs that are compared do the same work.
-static double calibrated_rate(void) {
-    char const* const known = getenv("STEPS_RATE");
-    uint64_t sample = 1 << 20;
-    if (known) return atof(known);
-    while (time_together(sample) < 0.2) sample *= 2;  // many time slices of the scheduler
-    double least = time_together(sample);
-    for (int i = 0; i < 4; ++i) {
-        double const again = time_together(sample);
-        least = again < least ? again : least;
-    }
-    return (double)sample / least;
-}
 
 // ---- Values -------------------------------------------------------------------------------------
 
@@ -160,17 +88,6 @@ static inline void read_plain(char const* path, off_t offset, size_t count, int 
     }
 }
 
-/// Where the file is read for the check: by its name, or in the folder STEPS_CHECK_IN, which holds
-/// the bytes that the device has.
-static char const* checked_path(Job const* job) {
-    static char path[4096];
-    char const* const folder = getenv("STEPS_CHECK_IN");
-    char const* const slash = strrchr(job->file, '/');
-    if (!folder) return job->file;
-    snprintf(path, sizeof path, "%s/%s", folder, slash ? slash + 1 : job->file);
-    return path;
-}
-
 /// Bytes of the file that differ from what was written. Each rank checks other rows than it wrote.
 static long long wrong_in_file(Job const* job, Way const* way) {
     size_t const row_doubles = (size_t)job->ranks * width;
@@ -180,7 +97,7 @@ static long long wrong_in_file(Job const* job, Way const* way) {
     long long wrong = 0;
     for (int step = 0; step < job->steps; ++step) {
         memset(values, 0xff, rows * row_doubles * sizeof *values);
-        way->read_back(job, checked_path(job), step, first, rows, values);
+        way->read_back(job, checked_path(job->file), step, first, rows, values);
         for (size_t i = 0; i < rows * row_doubles; ++i)
             wrong += differing_bytes(values[i], value_at(step, first * row_doubles + i));
     }
@@ -189,9 +106,6 @@ static long long wrong_in_file(Job const* job, Way const* way) {
 }
 
 // ---- The run ------------------------------------------------------------------------------------
-
-/// Adds to `sum` what has passed since `begin`.
-static void add_time(double* sum, double begin) { *sum += MPI_Wtime() - begin; }
 
 /// MPI_Pcontrol does nothing, but tells a library that measures (call_times.c) what is meant.
 static void transfer(Job const* job, Way const* way, int step, double* values) {
@@ -248,22 +162,6 @@ static long long count_wrong(Job const* job, Way const* way, double const* value
     return all;
 }
 
-static void print_json(Job const* job, Times mine, long long wrong, double rate,
-                       char const* library) {
-    char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    Times const all = {largest(mine.total), largest(mine.calls), largest(mine.close),
-                       largest(mine.compute)};
-    MPI_Get_library_version(mpi, &length);
-    mpi[strcspn(mpi, "\n\"\\")] = 0;
-    for (char* at = mpi; *at; ++at) *at = *at == '\t' ? ' ' : *at;
-    if (job->rank != 0) return;
-    printf("{\"total\": %.6f, \"calls\": %.6f, \"close\": %.6f, \"compute\": %.6f, "
-           "\"wrong\": %lld, \"rate\": %.0f, \"mpi_library\": \"%s\", \"library\": \"%s\"}\n",
-           all.total, all.calls, all.close, all.compute, wrong, rate, mpi, library);
-    fflush(stdout);
-}
-
 static Way const* way_named(char const* name, Way const* ways, size_t count) {
     for (size_t i = 0; i < count; ++i)
         if (strcmp(ways[i].name, name) == 0) return &ways[i];
@@ -286,7 +184,7 @@ static void run_way(Way const* way, char const* file, int steps, size_t bytes, d
     memset(values, 0xff, doubles * sizeof *values);  // pages that are new cost no call its time
     double const rate = calibrated_rate();
     Times const times = run_steps(&job, way, (uint64_t)(rate * seconds), values);
-    print_json(&job, times, count_wrong(&job, way, values), rate, library);
+    print_json(times, count_wrong(&job, way, values), rate, library);
     free(values);
 }
 
