@@ -9,12 +9,18 @@
 // never takes equally long on all ranks. It means something on one node only, whose ranks have one
 // clock. Before Sluice in LD_PRELOAD it sees what the program and its libraries call; what Sluice
 // calls goes by the functions' PMPI names. A function that calls another one counts as a whole.
+//
+// With CALL_TIMES=files, for programs that know nothing of it, `total` is what they spend in the
+// functions of files, from C or from Fortran. CALL_TIMES_TO=FILE: the lines go there, as what a
+// program prints may be mixed with them.
 #define _GNU_SOURCE
 #include <mpi.h>
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 enum { most_calls = 4096, most_functions = 64, line_length = 4096 };
@@ -45,23 +51,45 @@ static Function* function_named(char const* name) {
     return &functions[function_count++];
 }
 
-static double enter(void) { return ++depth == 1 && inside ? now(CLOCK_MONOTONIC) : 0; }
+/// Whether a function counts outside of the calls that MPI_Pcontrol marks.
+static int counts_by_itself(char const* name) {
+    static int wanted = -1;
+    char const* const value = getenv("CALL_TIMES");
+    if (wanted < 0) wanted = value && strcmp(value, "files") == 0;
+    return wanted && strncasecmp(name, "MPI_File_", strlen("MPI_File_")) == 0;
+}
+
+static double enter(char const* name) {
+    return ++depth == 1 && (inside || counts_by_itself(name)) ? now(CLOCK_MONOTONIC) : 0;
+}
 
 static void leave(char const* name, double begin) {
     if (--depth > 0 || begin == 0) return;
     Function* const f = function_named(name);
+    double const seconds = now(CLOCK_MONOTONIC) - begin;
     ++f->calls;
-    f->seconds += now(CLOCK_MONOTONIC) - begin;
+    f->seconds += seconds;
+    if (!inside) total += seconds;
 }
 
 #define TIMED(name, parameters, arguments)                                                         \
     int name parameters {                                                                          \
         static int(*next) parameters;                                                              \
         if (!next) *(void**)&next = dlsym(RTLD_NEXT, #name);                                       \
-        double const begin = enter();                                                              \
+        double const begin = enter(#name);                                                         \
         int const code = next arguments;                                                           \
         leave(#name, begin);                                                                       \
         return code;                                                                               \
+    }
+
+#define TIMED_FORTRAN(name, parameters, arguments)                                                 \
+    void name parameters;                                                                          \
+    void name parameters {                                                                         \
+        static void(*next) parameters;                                                             \
+        if (!next) *(void**)&next = dlsym(RTLD_NEXT, #name);                                       \
+        double const begin = enter(#name);                                                         \
+        next arguments;                                                                            \
+        leave(#name, begin);                                                                       \
     }
 
 #include "call_times.inc"
@@ -101,18 +129,35 @@ static void describe(char* line) {
                            functions[i].name, functions[i].calls, functions[i].seconds);
 }
 
-int MPI_Finalize(void) {
+/// Once, although a function of Fortran may call that of C.
+static void tell(void) {
+    static int told = 0;
+    if (told++) return;
     char line[line_length] = "";
     int rank = 0, ranks = 0;
     describe(line);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank != 0) PMPI_Send(line, line_length, MPI_CHAR, 0, 0, MPI_COMM_WORLD);
+    char const* const path = getenv("CALL_TIMES_TO");
+    FILE* const out = rank == 0 && path ? fopen(path, "a") : stderr;
     for (int other = 0; rank == 0 && other < ranks; ++other) {
         if (other != 0)
             PMPI_Recv(line, line_length, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        fprintf(stderr, "%s\n", line);
+        if (out) fprintf(out, "%s\n", line);
     }
+    if (out && out != stderr) fclose(out);
+}
+
+int MPI_Finalize(void) {
     int (*const next)(void) = (int (*)(void))dlsym(RTLD_NEXT, "MPI_Finalize");
+    tell();
     return next();
+}
+
+void mpi_finalize_(int* error);
+void mpi_finalize_(int* error) {
+    void (*const next)(int*) = (void (*)(int*))dlsym(RTLD_NEXT, "mpi_finalize_");
+    tell();
+    next(error);
 }
