@@ -48,7 +48,7 @@ def environment(mpi):
 
 def is_made(target, sources, flags):
     """Whether a program is newer than its sources, and was made with these flags."""
-    needed = [*sources, HERE / "steps.h", Path(__file__)]
+    needed = [*sources, HERE / "steps.h", HERE / "run.h", Path(__file__)]
     stamp = target.with_suffix(".flags")
     return (target.exists() and stamp.exists() and stamp.read_text() == " ".join(flags)
             and target.stat().st_mtime > max(source.stat().st_mtime for source in needed))
@@ -146,6 +146,10 @@ PROGRAMS = {program.name: program for program in (
              "read_at_all": "write_at_all", "read_at": "write_at"}),
     Program("pnetcdf", ("pnetcdf.c",),
             {"put_vara_all": "", "iput_wait_all": "", "get_vara_all": "put_vara_all"},
+            flags_of_pnetcdf, debian("libpnetcdf-dev", DEFAULT)),
+    Program("kernels", ("kernels.c",),
+            dict.fromkeys(("e3sm_f", "e3sm_g", "e3sm_i", "wrf", "btio", "s3d", "hacc", "lattice"),
+                          ""),
             flags_of_pnetcdf, debian("libpnetcdf-dev", DEFAULT)),
     Program("hdf5", ("hdf5.c",),
             {"write_collective": "", "read_collective": "write_collective"},

@@ -11,7 +11,7 @@ from typing import Callable
 # Its `mpis` knows the MPIs, its `run` starts and ends processes.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "mpi"))
 import mpis  # noqa: E402
-from mpis import BUILD, ENV  # noqa: E402
+from mpis import BUILD, ENV, ROOT  # noqa: E402, F401: ROOT is the suites'
 
 SUITES = BUILD / "suites"  # Everything that is fetched, built and written.
 

@@ -23,7 +23,7 @@ from common import MPIS, SUITES, Missing, Start
 from mpis import BUILD, ROOT  # common makes tests/mpi known.
 from run import MARK, end_processes, execute, leftover_processes, with_test_words
 
-NAMES = ("mpi4py_tests", "pnetcdf", "hdf5")
+NAMES = ("mpi4py_tests", "pnetcdf", "hdf5", "applications")
 FORTRAN = ROOT / "tests" / "fortran" / "run.py"  # Compares by itself.
 
 
