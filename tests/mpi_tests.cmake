@@ -266,5 +266,8 @@ function(sluice_other_mpi_tests)
     if(variant MATCHES "^debian-")
         sluice_test("programs in documents" PART ${variant} SECONDS 300
                     COMMAND python3 ${tests}/document_programs.py --mpi ${variant})
+        sluice_test(suites PART suites-${variant} SECONDS 1700
+                    COMMAND python3 ${tests}/suites/run.py --mpi ${variant} --no-build
+                            --suite pnetcdf,hdf5,applications)
     endif()
 endfunction()

@@ -37,7 +37,7 @@ def all_parts():
     parts["intel"] = Part({"intel": ("all", "abi_programs"), "mpich": ("all", "abi_programs")},
                           ["intel", "mpich"], installs=True)
     for debian in ("debian-mpich", "debian-openmpi"):
-        parts[debian] = Part({debian: ALL}, [debian], installs=True)
+        parts[debian] = parts[f"suites-{debian}"] = Part({debian: ALL}, [debian], installs=True)
     for mpi in EACH:
         parts |= {f"{mpi}-{sanitizer}": of_mpi(f"{mpi}-{sanitizer}")
                   for sanitizer in ("asan", "tsan")}
