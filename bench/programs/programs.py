@@ -48,7 +48,7 @@ def environment(mpi):
 
 def is_made(target, sources, flags):
     """Whether a program is newer than its sources, and was made with these flags."""
-    needed = [*sources, HERE / "steps.h", HERE / "run.h", Path(__file__)]
+    needed = [*sources, *HERE.glob("*.h"), Path(__file__)]
     stamp = target.with_suffix(".flags")
     return (target.exists() and stamp.exists() and stamp.read_text() == " ".join(flags)
             and target.stat().st_mtime > max(source.stat().st_mtime for source in needed))

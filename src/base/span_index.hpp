@@ -26,7 +26,8 @@ public:
         if (found != last) by_begin_.erase(found);
     }
 
-    /// In the order of their begins. No longer one begins so far before `reach`.
+    /// In the order of their begins. No span is longer than `longest_`, so what begins that far
+    /// before `reach` cannot touch it.
     [[nodiscard]] std::vector<Value> touching(Span reach) const {
         std::vector<Value> found;
         auto at = by_begin_.upper_bound(reach.begin - longest_);
@@ -43,7 +44,7 @@ private:
         Value value;
     };
     std::multimap<Offset, Entry> by_begin_;
-    Bytes longest_ = 0;  ///< Of all since there was none.
+    Bytes longest_ = 0;  ///< The longest one that was added since the index was last empty.
 };
 
 }  // namespace sluice

@@ -19,8 +19,10 @@ public:
     /// Of the file behind `fd`, which may be -1.
     StorageSpeed(int fd, SpeedRules rules) noexcept;
 
+    /// Whether a write of so many bytes, of all ranks, keeps a slow device busy for long.
+    [[nodiscard]] static bool is_long(Bytes bytes) noexcept;
     /// Whether a write of so many bytes, of all ranks, costs less time if it goes on behind.
-    /// `busy`: delayed writes are under way.
+    /// `busy`: delayed writes that are long are under way.
     [[nodiscard]] bool pays_to_delay(Bytes bytes, bool busy) const noexcept;
     /// What a write took, in seconds.
     void note(Bytes bytes, double seconds) noexcept;

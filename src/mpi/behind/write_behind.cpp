@@ -48,7 +48,7 @@ WriteBehind::WriteBehind(DelayedFile const& file)
       all_take_part_(ranks_ == launched().ranks),
       is_alone_(launched().ranks == 1),
       speed_(file.rules.rank_bytes > 0 ? file.fd : -1, file.rules.speed),
-      under_way_(std::make_shared<std::atomic<int>>(0)) {}
+      long_(std::make_shared<std::atomic<int>>(0)) {}
 
 /// The file system is asked again when half of what it had is used.
 bool WriteBehind::has_room_in_file(Bytes bytes) {
@@ -60,10 +60,15 @@ bool WriteBehind::has_room_in_file(Bytes bytes) {
     return true;
 }
 
-/// One delayed write more, until what comes back is gone.
-std::shared_ptr<void> WriteBehind::count() const {
-    ++*under_way_;
-    return {under_way_.get(), [kept = under_way_](std::atomic<int>* held) { --*held; }};
+Bytes WriteBehind::of_all_ranks(Request const& request, bool collective) const noexcept {
+    return collective ? request.bytes * ranks_ : request.bytes;
+}
+
+/// Counts a delayed write, if it is long, until what comes back is released.
+std::shared_ptr<void> WriteBehind::count(Bytes of_all) const {
+    if (!StorageSpeed::is_long(of_all)) return nullptr;
+    ++*long_;
+    return {long_.get(), [kept = long_](std::atomic<int>* held) { --*held; }};
 }
 
 bool WriteBehind::takes_disjoint() const {
@@ -190,9 +195,9 @@ bool WriteBehind::secure(Memory const& memory, KeptWrite& kept) {
 bool WriteBehind::may_take(Call const& call, bool collective) const noexcept {
     bool const durable = wants_durable_journal();
     bool const told = !collective || ranks_ == 1 || all_take_part_ || !durable;
-    Bytes const of_all = collective ? call.request.bytes * ranks_ : call.request.bytes;
+    Bytes const of_all = of_all_ranks(call.request, collective);
     return file_.rules.rank_bytes > 0 && told && call.status == Status::ok &&
-           !call.request.atomic && (durable || speed_.pays_to_delay(of_all, *under_way_ > 0));
+           !call.request.atomic && (durable || speed_.pays_to_delay(of_all, *long_ > 0));
 }
 
 std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, bool collective) {
@@ -205,6 +210,7 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, bool collective) {
     if (!memory) return nullptr;
     auto kept = std::make_shared<KeptWrite>();
     kept->reach = reach_of(call.request);
+    kept->counted = count(of_all_ranks(call.request, collective));
     if (!hold(mark_of(call.request, collective), kept->mark)) return nullptr;
     if (bytes > 0) {  // Memory of nothing has no places.
         TracedCopy const traced(bytes);
@@ -215,7 +221,6 @@ std::shared_ptr<KeptWrite> WriteBehind::take(Call& call, bool collective) {
     }
     if (!secure(*memory, *kept)) return nullptr;
     kept->memory = std::move(memory->hold);
-    kept->counted = count();
     kept->traced.begin(bytes);
     call.keeps = kept;
     expect_checkpoint();
@@ -258,6 +263,9 @@ void WriteBehind::start(std::shared_ptr<IndependentWrite> const& write) {
     {
         std::lock_guard const lock(mutex_);
         independent_.add(reach_of(write->call.request), write);
+        // So that the end of a write wants no memory.
+        std::size_t const most = ended_.size() + independent_.size();
+        if (ended_.capacity() < most) ended_.reserve(2 * most);
     }
     storage_threads().submit([this, write] {
         SteadyClock clock;
@@ -270,7 +278,8 @@ void WriteBehind::start(std::shared_ptr<IndependentWrite> const& write) {
     });
 }
 
-/// The last step may end somebody's wait, who then closes the file: nothing of `this` comes behind.
+/// Once the write is out of the index somebody may close the file: nothing touches `this` after the
+/// mutex is free.
 void WriteBehind::note_end(std::shared_ptr<IndependentWrite> const& write) {
     write->call.keeps.reset();
     {
@@ -296,7 +305,9 @@ void WriteBehind::wait_for_independent(Span reach) {
 
 std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
     std::lock_guard const lock(mutex_);
-    return std::exchange(ended_, {});
+    std::vector<std::shared_ptr<IndependentWrite>> ended(ended_);
+    ended_.clear();  // It keeps its room.
+    return ended;
 }
 
 void WriteBehind::wait_for_others(Span reach) {

@@ -30,7 +30,7 @@ struct KeptWrite {
     // In this order: others see the mark until the journal has no record any more.
     std::shared_ptr<void> mark;  ///< None: nobody has to be told, or is told yet.
     std::shared_ptr<void> memory;
-    std::shared_ptr<void> counted;  ///< Among those under way.
+    std::shared_ptr<void> counted;  ///< Among the long ones under way; none of a short one.
     Span reach;
     TracedBehind traced;
 };
@@ -81,7 +81,8 @@ public:
 
 private:
     [[nodiscard]] bool has_room_in_file(Bytes bytes);
-    [[nodiscard]] std::shared_ptr<void> count() const;
+    [[nodiscard]] Bytes of_all_ranks(Request const& request, bool collective) const noexcept;
+    [[nodiscard]] std::shared_ptr<void> count(Bytes of_all) const;
     /// Memory for the bytes of a write.
     struct Memory {
         std::byte* data = nullptr;
@@ -118,7 +119,7 @@ private:
     bool all_take_part_;                      ///< All ranks of the program, in collective calls.
     bool is_alone_;                           ///< The program has one rank.
     StorageSpeed speed_;
-    std::shared_ptr<std::atomic<int>> under_way_;     ///< Delayed writes; they may outlive this.
+    std::shared_ptr<std::atomic<int>> long_;  ///< Delayed writes under way; they may outlive this.
     std::atomic<std::uint64_t> collective_calls_{0};  ///< Writes.
     mutable std::mutex mutex_;                        ///< Guards the fields below.
     Bytes room_ = 0;  ///< Half of what the file system had, less what was written since.
