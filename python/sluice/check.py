@@ -102,6 +102,7 @@ class Checks:
         self.launch = launch or [str(mpi.mpiexec), "-n", "2"]
         self.mark = uuid.uuid4().hex
         self.ranks = 0
+        self.shared: dict[Path, int] = {}  # What the MPI's ranks have in /dev/shm.
 
     def job(self, name: str) -> Job:
         job = Job(self.folder / name)
@@ -122,9 +123,29 @@ class Checks:
                                     stdout=output, stderr=subprocess.STDOUT, text=True,
                                     env=self.environment(**settings))
 
+    def remove_shared_memory(self) -> None:
+        """An MPI whose ranks are killed leaves it. They may still be ending."""
+        until = time.monotonic() + 1
+        while processes_of(self.mark) and time.monotonic() < until:
+            time.sleep(0.01)
+        for path, inode in self.shared.items():
+            with contextlib.suppress(OSError):
+                if path.stat().st_ino == inode:
+                    path.unlink()
+
+    def wait_for(self, process: subprocess.Popen[str]) -> int:
+        """TimeoutExpired after SECONDS."""
+        until = time.monotonic() + SECONDS
+        while True:
+            self.shared |= shared_memory_of(self.mark)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.wait(0.02)
+            if time.monotonic() >= until:
+                raise subprocess.TimeoutExpired(process.args, SECONDS)
+
     def finish(self, job: Job, process: subprocess.Popen[str]) -> None:
         try:
-            job.code = process.wait(SECONDS)
+            job.code = self.wait_for(process)
         except subprocess.TimeoutExpired as error:
             process.terminate()  # It ends ranks on other nodes.
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -206,6 +227,7 @@ class Checks:
             if process.poll() is not None:
                 break
             time.sleep(0.001)
+        self.shared |= shared_memory_of(self.mark)
         end_all(self.mark)
         self.finish(job, process)
         if len(job.returned()) < STEPS * self.ranks:
@@ -261,34 +283,16 @@ def end_all(mark: str) -> None:
                 os.kill(pid, number)
 
 
-def shared_memory() -> set[Path]:
-    """Of this user, by name; those that Sluice keeps for all his jobs do not count."""
-    return {path for path in SHARED.iterdir()
-            if not path.name.startswith("sluice") and path.lstat().st_uid == os.geteuid()}
-
-
-def in_use(paths: set[Path]) -> set[Path]:
-    """Those that a process has mapped or opened."""
-    found: set[Path] = set()
-    for process in Path("/proc").glob("[0-9]*"):
+def shared_memory_of(mark: str) -> dict[Path, int]:
+    """Files in /dev/shm that processes of the check have mapped by name, and their inodes; not what
+    Sluice keeps there for all jobs of the user."""
+    found: dict[Path, int] = {}
+    for pid in processes_of(mark):
         with contextlib.suppress(OSError):
-            maps = (process / "maps").read_text(errors="replace")
-            found.update(path for path in paths if f" {path}\n" in maps)
-            found.update(Path(os.readlink(link)) for link in (process / "fd").iterdir())
-    return found & paths
-
-
-@contextlib.contextmanager
-def without_leftovers() -> Iterator[None]:
-    """An MPI whose ranks are killed may leave shared memory that has a name."""
-    had = shared_memory()
-    try:
-        yield
-    finally:
-        new = shared_memory() - had
-        for path in new - in_use(new):
-            with contextlib.suppress(OSError):
-                path.unlink()
+            maps = Path(f"/proc/{pid}/maps").read_text(errors="replace")
+            for inode, name in re.findall(rf"(?m) (\d+) +({SHARED}/(?!sluice)\S+)$", maps):
+                found[Path(name)] = int(inode)
+    return found
 
 
 def lacks(facts: dict[str, dict[str, str]]) -> dict[str, str]:
@@ -345,12 +349,13 @@ def check(options: argparse.Namespace) -> int:
         print(f"{mpi.version}, started by {shlex.join(launch) or mpi.mpiexec}; files in "
               f"{options.dir.resolve()}", flush=True)
     outcomes = []
-    with without_leftovers(), \
-            tempfile.TemporaryDirectory(prefix="sluice-check-", dir=options.dir) as scratch:
-        for outcome in Checks(command, mpi, launch, Path(scratch).resolve()).outcomes():
+    with tempfile.TemporaryDirectory(prefix="sluice-check-", dir=options.dir) as scratch:
+        checks = Checks(command, mpi, launch, Path(scratch).resolve())
+        for outcome in checks.outcomes():
             outcomes.append(outcome)
             if not options.json:
                 show(outcome)
+        checks.remove_shared_memory()
     passed = all(outcome.passed is not False for outcome in outcomes)
     if options.json:
         print(json.dumps({"mpi": mpi.version, "launch": launch or [str(mpi.mpiexec)],
