@@ -1,13 +1,19 @@
-"""The table of programs that people run for their work, from results/applications.jsonl."""
+"""Tables of programs that people run for their work, from results/applications.jsonl, and of kernels
+of others, from results/behind.jsonl."""
 from behind_figures import ALONE, BEHIND, SERVED
 
 NOTE = """`results/applications`: programs as Debian 12 packages them with {mpi}, on small inputs
 (`tests/suites/inputs`), on a device of {bandwidth} MiB/s; turns: {turns}. Seconds of whole runs, from the start of the job to its end,
 and of the slowest rank in MPI's functions of files: medians of the MPI alone, of Sluice, and of Sluice with
-`SLUICE_WRITE_BEHIND={memory}` (*behind*). *Spread*: of the whole runs of the MPI alone, least to most. All files hold what they hold
-after a run of the MPI alone."""
+`SLUICE_WRITE_BEHIND={memory}` (*behind*). *Spread*: of the whole runs, least to most. *Other contents*: runs after which files held
+something else than after the first run of the MPI alone; FEniCS and FEniCSx compare themselves what they have read again."""
 HEADER = ["program", "what it writes", "ranks", "MiB", "whole run: the MPI alone", "spread", "Sluice", "behind",
-          "in calls: the MPI alone", "Sluice", "behind", "most of it, behind", "runs with other contents"]
+          "spread", "in calls: the MPI alone", "Sluice", "behind", "most of it, behind", "other contents"]
+KERNELS_NOTE = """`results/behind --program kernels`: what programs write that are no packages (`bench/programs/kernels.c`), on a device of {bandwidth} MiB/s.
+Each step computes for as long as its output takes by the MPI alone. Seconds of whole runs, and in calls: an output is one, with the
+open and the close of its file where each step has its own (s3d, hacc, lattice)."""
+KERNELS_HEADER = ["kernel", "ranks", "steps", "MiB of a step", "turns", "whole run: the MPI alone", "Sluice", "behind",
+                  "in calls: the MPI alone", "Sluice", "behind", "bytes wrong"]
 
 
 def longest(functions):
@@ -21,21 +27,49 @@ def longest(functions):
 
 def cells(row, seconds):
     variants = [row["variants"][name] for name in (ALONE, SERVED, BEHIND)]
-    whole = [seconds(each["whole"]["median"]) for each in variants]
-    alone = variants[0]["whole"]
+    alone, served, behind = (each["whole"] for each in variants)
+
+    def spread(of):
+        return f"{seconds(of['min'])} .. {seconds(of['max'])}"
+
     return [f"{row['application']} {row['version'].split('+')[0]}", row["writes"], str(row["ranks"]),
-            f"{row['bytes'] / 2**20:.0f}", whole[0],
-            f"{seconds(alone['min'])} .. {seconds(alone['max'])}", *whole[1:],
+            f"{row['bytes'] / 2**20:.0f}", seconds(alone["median"]), spread(alone),
+            seconds(served["median"]), seconds(behind["median"]), spread(behind),
             *(seconds(each["calls"]["median"]) for each in variants),
             longest(row["functions"][BEHIND]), str(row["differing_runs"])]
 
 
 def newest(rows):
-    return list({(row["application"], row["ranks"], row["bandwidth"]): row for row in rows}.values())
+    """Those on a device."""
+    return list({(row["application"], row["ranks"]): row for row in rows
+                 if row["bandwidth"]}.values())
+
+
+def kernels(rows, table, seconds):
+    found = list({(row["way"], row["ranks"]): row for row in rows
+                  if row["program"] == "kernels" and row["bandwidth"]}.values())
+    if not found:
+        return ""
+
+    def medians(row, part):
+        return [seconds(row["variants"][name][part]["median"]) for name in (ALONE, SERVED, BEHIND)]
+
+    return table("Kernels of other programs", KERNELS_NOTE.format(bandwidth=found[-1]["bandwidth"][:-1]),
+                 KERNELS_HEADER,
+                 [[row["way"], str(row["ranks"]), str(row["steps"]),
+                   f"{row['bytes_per_rank'] * row['ranks'] >> 20}", str(row["turns"]),
+                   *medians(row, "total"), *medians(row, "calls"), str(row["wrong"])]
+                  for row in found])
+
+
+def gains(rows):
+    """Of each program, how many times as long it runs by the MPI alone as with write-behind."""
+    return [row["variants"][ALONE]["whole"]["median"] / row["variants"][BEHIND]["whole"]["median"]
+            for row in newest(rows)]
 
 
 def tables(rows, table, seconds):
-    found = [row for row in newest(rows) if row["bandwidth"]]
+    found = newest(rows)
     if not found:
         return ""
     names = {"debian-openmpi": "Open MPI 4.1"}

@@ -41,7 +41,7 @@ def mpi_of(line):
 def newest(rows, variant=BEHIND):
     keys = ("direction", "program", "way", "mpi_library", "ranks")
     return {tuple(row[key] for key in keys): row for row in rows
-            if row["bandwidth"] and variant in row["variants"]}
+            if row["bandwidth"] and variant in row["variants"] and row["program"] != "kernels"}
 
 
 def hidden_by(row, total):

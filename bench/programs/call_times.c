@@ -10,9 +10,9 @@
 // clock. Before Sluice in LD_PRELOAD it sees what the program and its libraries call; what Sluice
 // calls goes by the functions' PMPI names. A function that calls another one counts as a whole.
 //
-// With CALL_TIMES=files, for programs that know nothing of it, `total` is what they spend in the
-// functions of files, from C or from Fortran. CALL_TIMES_TO=FILE: the lines go there, as what a
-// program prints may be mixed with them.
+// With CALL_TIMES=files, for programs that know nothing of it, `total` is what they spend in those
+// functions of files that call_times.inc names, from C or from Fortran. CALL_TIMES_TO=FILE: the
+// lines go there, as what a program prints may be mixed with them.
 #define _GNU_SOURCE
 #include <mpi.h>
 

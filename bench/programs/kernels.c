@@ -19,23 +19,23 @@ static MPI_Offset part_begin(MPI_Offset length, int part, int parts) {
     return length * part / parts;
 }
 
-/// One block of a grid of ranks over the last `split` dimensions.
+/// One block of a grid of ranks over `split` dimensions, from the `first` one on.
 static void add_blocked(Output* out, char const* name, nc_type type, int dims,
-                        MPI_Offset const* shape, int split) {
+                        MPI_Offset const* shape, int first, int split) {
     int parts[most_dims] = {0}, at[most_dims];
     Array* const a = new_array(out, name, type, dims, shape, 1);
     MPI_Dims_create(out->ranks, split, parts);
     for (int d = split - 1, rank = out->rank; d >= 0; rank /= parts[d--]) at[d] = rank % parts[d];
     for (int d = 0; d < dims; ++d) {
-        int const s = d - (dims - split);
-        MPI_Offset const begin = s < 0 ? 0 : part_begin(shape[d], at[s], parts[s]);
+        int const s = d - first, is_split = s >= 0 && s < split;
+        MPI_Offset const begin = is_split ? part_begin(shape[d], at[s], parts[s]) : 0;
         a->start[0][d] = begin;
-        a->count[0][d] = (s < 0 ? shape[d] : part_begin(shape[d], at[s] + 1, parts[s])) - begin;
+        a->count[0][d] = (is_split ? part_begin(shape[d], at[s] + 1, parts[s]) : shape[d]) - begin;
     }
     finish_array(a);
 }
 
-/// The length of a run of columns that one rank has, and that rank: drawn by lot, the same for all.
+/// Draws by lot how long a run of columns is, or which rank has it: the same on all ranks.
 static unsigned lot(unsigned run) {
     unsigned mixed = run * 2654435761U;
     mixed ^= mixed >> 15;
@@ -120,9 +120,9 @@ static void plan_wrf(Output* out, size_t bytes) {
     double const column = sizeof(float) * (deep * levels + soil * soil_levels + flat);
     MPI_Offset const n = side(all_bytes(out, bytes) / column, 2);
     MPI_Offset const air[3] = {levels, n, n}, ground[3] = {soil_levels, n, n};
-    for (int i = 0; i < deep; ++i) add_blocked(out, "air", NC_FLOAT, 3, air, 2);
-    for (int i = 0; i < soil; ++i) add_blocked(out, "soil", NC_FLOAT, 3, ground, 2);
-    for (int i = 0; i < flat; ++i) add_blocked(out, "flat", NC_FLOAT, 2, air + 1, 2);
+    for (int i = 0; i < deep; ++i) add_blocked(out, "air", NC_FLOAT, 3, air, 1, 2);
+    for (int i = 0; i < soil; ++i) add_blocked(out, "soil", NC_FLOAT, 3, ground, 1, 2);
+    for (int i = 0; i < flat; ++i) add_blocked(out, "flat", NC_FLOAT, 2, air + 1, 0, 2);
 }
 
 /// Each rank has a cell in each slab of each dimension. Where the ranks are no square, cells are as
@@ -152,18 +152,18 @@ static void plan_s3d(Output* out, size_t bytes) {
     enum { species = 11, velocities = 3, numbers = species + velocities + 2 };
     MPI_Offset const n = side(all_bytes(out, bytes) / (numbers * sizeof(double)), 3);
     MPI_Offset const mass[4] = {species, n, n, n}, flow[4] = {velocities, n, n, n};
-    add_blocked(out, "mass", NC_DOUBLE, 4, mass, 3);
-    add_blocked(out, "flow", NC_DOUBLE, 4, flow, 3);
-    add_blocked(out, "pressure", NC_DOUBLE, 3, mass + 1, 3);
-    add_blocked(out, "temperature", NC_DOUBLE, 3, mass + 1, 3);
+    add_blocked(out, "mass", NC_DOUBLE, 4, mass, 1, 3);
+    add_blocked(out, "flow", NC_DOUBLE, 4, flow, 1, 3);
+    add_blocked(out, "pressure", NC_DOUBLE, 3, mass + 1, 0, 3);
+    add_blocked(out, "temperature", NC_DOUBLE, 3, mass + 1, 0, 3);
 }
 
 static void plan_hacc(Output* out, size_t bytes) {
     enum { floats = 7, particle = floats * sizeof(float) + sizeof(int64_t) + sizeof(short) };
     MPI_Offset const particles = (MPI_Offset)(bytes / particle) * out->ranks;
-    for (int i = 0; i < floats; ++i) add_blocked(out, "place", NC_FLOAT, 1, &particles, 1);
-    add_blocked(out, "number", NC_INT64, 1, &particles, 1);
-    add_blocked(out, "mask", NC_SHORT, 1, &particles, 1);
+    for (int i = 0; i < floats; ++i) add_blocked(out, "place", NC_FLOAT, 1, &particles, 0, 1);
+    add_blocked(out, "number", NC_INT64, 1, &particles, 0, 1);
+    add_blocked(out, "mask", NC_SHORT, 1, &particles, 0, 1);
 }
 
 /// Four links of a site, each 3 x 3 complex numbers.
@@ -171,7 +171,7 @@ static void plan_lattice(Output* out, size_t bytes) {
     enum { numbers = 4 * 3 * 3 * 2 };
     MPI_Offset const n = side(all_bytes(out, bytes) / (numbers * sizeof(double)), 4);
     MPI_Offset const shape[5] = {n, n, n, n, numbers};
-    add_blocked(out, "links", NC_DOUBLE, 5, shape, 5);
+    add_blocked(out, "links", NC_DOUBLE, 5, shape, 0, 4);
 }
 
 static Kernel const kernels[] = {
@@ -240,6 +240,7 @@ int main(int argc, char** argv) {
     Kernel const* const kernel = kernel_named(argv[1]);
     out.path = argv[2];
     out.steps = atoi(argv[3]);
+    require(out.steps > 0 && atoll(argv[4]) > 0, "steps and bytes");
     MPI_Comm_rank(MPI_COMM_WORLD, &out.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &out.ranks);
     kernel->plan(&out, strtoull(argv[4], NULL, 10));

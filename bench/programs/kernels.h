@@ -1,6 +1,6 @@
 // How the kernels of kernels.c move their arrays, by PnetCDF or by MPI-IO; the check of all bytes.
 //
-// A step has some arrays of a file. A rank has blocks of each, which are its memory one after the
+// A step has some arrays of a file. A rank has blocks of each; its memory holds them one after the
 // other. An element's value follows from the step, the array and the element's place in it.
 #pragma once
 #include "run.h"
@@ -35,7 +35,7 @@ typedef struct {
 
 typedef struct {
     char const* name;
-    void (*plan)(Output*, size_t bytes);  // Makes the arrays; of a rank in a step.
+    void (*plan)(Output*, size_t bytes);  // Makes the arrays; `bytes`: of a rank in a step.
     void (*create)(Output*, char const* path);
     void (*put)(Output*, int step);  // Blocking.
     void (*close)(Output*);
@@ -144,7 +144,7 @@ static void reverse(char* at, size_t size) {
     }
 }
 
-/// Bytes of an array's elements, from one to before another, that differ from what was written; the
+/// How many bytes of this rank's share of an array's elements differ from what was written. The
 /// file is read without MPI.
 static long long wrong_in_array(Kernel const* kernel, Output const* out, int number, int step,
                                 int from) {

@@ -171,7 +171,8 @@ def checked(installed, mpi):
     told = json.loads(said[:said.rindex("exit code")])
     assert told["passed"] and all(one["passed"] for one in told["checks"]), told
     assert not list(Path(installed.folder).glob("sluice-check-*")), "something is left"
-    if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode == 0:
+    probe = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False)
+    if probe.returncode == 0:
         alone = ("mount -t tmpfs shared /dev/shm && touch /dev/shm/another && \"$@\"; "
                  "ls /dev/shm | sed 's/^/left: /'")
         said = installed.run(mpi, "unshare", "--mount", "sh", "-c", alone, "sh", installed.command,

@@ -158,6 +158,11 @@ def print_faults(comparisons):
     """Says what is Sluice's fault; returns how many there are."""
     faults = 0
     for comparison in comparisons:
+        alone = getattr(importlib.import_module(comparison.suite), "PASSES_ALONE", False)
+        for case in comparison.without if alone else ():
+            if not comparison.without[case]:
+                print(f"fails without Sluice: {comparison.suite} {comparison.ranks} ranks: {case}")
+                faults += 1
         title = f"{comparison.suite} {comparison.mpi.name} {comparison.ranks} ranks"
         for case in comparison.only_without():
             print(f"passes only without Sluice: {title}: {case} ({comparison.ends[case]})")
