@@ -140,6 +140,33 @@ void size_is_known() {
     barrier();
 }
 
+/// The end may lie in what a rank has delayed by another handle.
+void opened_at_end() {
+    constexpr int writes = 20;  // They take a while, one after the other.
+    auto const name = check::fresh_file("behind.bin", 0);
+    MPI_File file = open(name);
+    MPI_Offset end = 0;
+    for (int step = 0; step < 4; ++step) {
+        for (int i = 0; i < writes; ++i, end += piece) {
+            if (check::rank() != check::size() - 1) continue;
+            auto const data = model::data_of(5, check::rank(), i, piece);
+            check::ok(
+                MPI_File_write_at(file, end, data.data(), piece, MPI_BYTE, MPI_STATUS_IGNORE));
+        }
+        MPI_File at_end = open(name, MPI_MODE_RDWR | MPI_MODE_APPEND);
+        MPI_Offset position = 0, shared = 0;
+        check::ok(MPI_File_get_position(at_end, &position));
+        check::is_equal(end, position, "file pointer at the open");
+        check::ok(MPI_File_get_position_shared(at_end, &shared));
+        check::is_equal(end, shared, "shared pointer at the open");
+        close(at_end);
+    }
+    close(file);
+    barrier();
+    if (check::rank() == 0) ::unlink(name.c_str());
+    barrier();
+}
+
 /// More than the memory holds at once, in writes of very different lengths; some are longer.
 void memory_is_bounded() {
     auto const name = check::fresh_file("behind.bin", 0);
@@ -270,6 +297,7 @@ std::vector<check::Test> make_tests() {
             {"others_see_it/independent", [] { others_see_it(false); }},
             {"a_rank_writes_alone", a_rank_writes_alone},
             {"size_is_known", size_is_known},
+            {"opened_at_end", opened_at_end},
             {"memory_is_bounded", memory_is_bounded},
             {"split_and_pointer", split_and_pointer},
             {"errors_are_told_once", errors_are_told_once},

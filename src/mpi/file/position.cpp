@@ -169,7 +169,12 @@ Status seek_shared(File const& file, MPI_Offset offset, int whence) {
     return status_of(all);
 }
 
-void begin_at_end(File const& file) {
+void begin_at_end(File& file) {
+    file.delayed->wait_for({0, endless}, Before::read);
+    (void)file.agree(Status::ok);  // All ranks have waited.
+    MPI_Offset bytes = 0;
+    if (PMPI_File_get_size(file.handle, &bytes) == MPI_SUCCESS)
+        PMPI_File_seek(file.handle, bytes, MPI_SEEK_SET);
     if (file.shared_pointer() && seek_shared(file, 0, MPI_SEEK_END) != Status::ok)
         file.log("MPI_File_open", {.status = Status::other, .what = "the file has no end"});
 }

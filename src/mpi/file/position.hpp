@@ -21,8 +21,8 @@ namespace sluice {
 /// after an error the pointer stays. Blocking. Collective.
 [[nodiscard]] Status seek_shared(File const& file, MPI_Offset offset, int whence);
 
-/// At the open with MPI_MODE_APPEND: the shared pointer begins at the end of the file, as the
-/// individual one does (MPI-4.1, 14.2.1). Blocking. Collective.
-void begin_at_end(File const& file);
+/// At the open with MPI_MODE_APPEND: both pointers begin at the end of the file (MPI-4.1, 14.2.1),
+/// which may lie in bytes that another handle's writes have delayed. Blocking. Collective.
+void begin_at_end(File& file);
 
 }  // namespace sluice
