@@ -95,7 +95,7 @@ APPLICATIONS = (
                 ("*.cube",)),
     Application("abinit", "wave functions, read again: MPI-IO, from Fortran (`iomode 1`)",
                 ("abinit", "abinit-data"), ("abinit", "abinit.abi"), ("abinit.abi",),
-                ("*_WFK", "*_DEN", "*_POT"), even=True),
+                ("*_WFK", "*_DEN"), even=True),
     Application("code_saturne", "a mesh, read, and its quality as EnSight files: MPI-IO",
                 ("code-saturne",), (f"{SATURNE}/cs_solver", "--quality"), ("saturne_mesh.py",),
                 ("postprocessing/results*", "postprocessing/mesh*"),
