@@ -1,5 +1,6 @@
 """Tables of programs that people run for their work, from results/applications.jsonl, and of kernels
 of others, from results/behind.jsonl."""
+import data
 from behind_figures import ALONE, BEHIND, SERVED
 
 NOTE = """`results/applications`: programs as Debian 12 packages them with {mpi}, on small inputs
@@ -41,13 +42,14 @@ def cells(row, seconds):
 
 def newest(rows):
     """Those on a device."""
-    return list({(row["application"], row["ranks"]): row for row in rows
-                 if row["bandwidth"]}.values())
+    return list(data.newest([row for row in rows if row["bandwidth"]],
+                            "application", "ranks").values())
 
 
 def kernels(rows, table, seconds):
-    found = list({(row["way"], row["ranks"]): row for row in rows
-                  if row["program"] == "kernels" and row["bandwidth"]}.values())
+    found = list(data.newest([row for row in rows
+                              if row["program"] == "kernels" and row["bandwidth"]],
+                             "way", "ranks").values())
     if not found:
         return ""
 

@@ -54,8 +54,10 @@ static Function* function_named(char const* name) {
 /// Whether a function counts outside of the calls that MPI_Pcontrol marks.
 static int counts_by_itself(char const* name) {
     static int wanted = -1;
-    char const* const value = getenv("CALL_TIMES");
-    if (wanted < 0) wanted = value && strcmp(value, "files") == 0;
+    if (wanted < 0) {
+        char const* const value = getenv("CALL_TIMES");
+        wanted = value && strcmp(value, "files") == 0;
+    }
     return wanted && strncasecmp(name, "MPI_File_", strlen("MPI_File_")) == 0;
 }
 

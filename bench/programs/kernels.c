@@ -88,31 +88,28 @@ static double all_bytes(Output const* out, size_t bytes) {
 
 // ---- Kernels ------------------------------------------------------------------------------------
 
+/// Arrays of all levels of each column, and `flat` ones of a number a column; see add_dealt().
+static void plan_columns(Output* out, size_t bytes, nc_type type, int deep, MPI_Offset upper,
+                         MPI_Offset lower, int flat, unsigned longest) {
+    double const column = (double)size_of(type) * (double)(deep * upper * lower + flat);
+    MPI_Offset const columns = at_least((MPI_Offset)(all_bytes(out, bytes) / column), 1);
+    for (int i = 0; i < deep; ++i) add_dealt(out, "deep", type, upper, columns, lower, longest);
+    for (int i = 0; i < flat; ++i) add_dealt(out, "flat", type, 1, columns, 1, longest);
+}
+
 /// 72 levels, each of all columns.
 static void plan_e3sm_f(Output* out, size_t bytes) {
-    enum { deep = 4, flat = 12, levels = 72 };
-    double const column = sizeof(float) * (deep * levels + flat);
-    MPI_Offset const columns = at_least((MPI_Offset)(all_bytes(out, bytes) / column), 1);
-    for (int i = 0; i < deep; ++i) add_dealt(out, "deep", NC_FLOAT, levels, columns, 1, 16);
-    for (int i = 0; i < flat; ++i) add_dealt(out, "flat", NC_FLOAT, 1, columns, 1, 16);
+    plan_columns(out, bytes, NC_FLOAT, 4, 72, 1, 12, 16);
 }
 
 /// 80 levels of each cell, one after the other.
 static void plan_e3sm_g(Output* out, size_t bytes) {
-    enum { deep = 6, flat = 12, levels = 80 };
-    double const cell = sizeof(double) * (deep * levels + flat);
-    MPI_Offset const cells = at_least((MPI_Offset)(all_bytes(out, bytes) / cell), 1);
-    for (int i = 0; i < deep; ++i) add_dealt(out, "deep", NC_DOUBLE, 1, cells, levels, 4);
-    for (int i = 0; i < flat; ++i) add_dealt(out, "flat", NC_DOUBLE, 1, cells, 1, 4);
+    plan_columns(out, bytes, NC_DOUBLE, 6, 1, 80, 12, 4);
 }
 
 /// Many arrays of a number a cell.
 static void plan_e3sm_i(Output* out, size_t bytes) {
-    enum { deep = 8, flat = 120, levels = 15 };
-    double const cell = sizeof(float) * (deep * levels + flat);
-    MPI_Offset const cells = at_least((MPI_Offset)(all_bytes(out, bytes) / cell), 1);
-    for (int i = 0; i < deep; ++i) add_dealt(out, "deep", NC_FLOAT, levels, cells, 1, 12);
-    for (int i = 0; i < flat; ++i) add_dealt(out, "flat", NC_FLOAT, 1, cells, 1, 12);
+    plan_columns(out, bytes, NC_FLOAT, 8, 15, 1, 120, 12);
 }
 
 static void plan_wrf(Output* out, size_t bytes) {

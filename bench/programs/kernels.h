@@ -3,10 +3,9 @@
 // A step has some arrays of a file. A rank has blocks of each; its memory holds them one after the
 // other. An element's value follows from the step, the array and the element's place in it.
 #pragma once
-#include "run.h"
+#include "pnetcdf_errors.h"
 
 #include <fcntl.h>
-#include <pnetcdf.h>
 #include <unistd.h>
 
 enum { most_dims = 5, most_arrays = 160, name_length = 16 };
@@ -194,12 +193,6 @@ static long long count_wrong(Kernel const* kernel, Output const* out) {
 }
 
 // ---- PnetCDF ------------------------------------------------------------------------------------
-
-static void require_nc(int code, char const* what) {
-    if (code == NC_NOERR) return;
-    fprintf(stderr, "%s\n", ncmpi_strerror(code));
-    require(0, what);
-}
 
 static int dimension(MPI_Offset length, int number) {
     char name[name_length];

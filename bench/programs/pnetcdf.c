@@ -1,20 +1,13 @@
 // Time steps by PnetCDF: a record of four variables each, written with a collective call for each
 // variable (put_vara_all), or with nonblocking calls that one ncmpi_wait_all completes, which
 // PnetCDF makes one blocking collective call of (iput_wait_all). Read by get_vara_all.
+#include "pnetcdf_errors.h"
 #include "steps.h"
-
-#include <pnetcdf.h>
 
 enum { variables = 4 };
 
 static int file, variable[variables];
 static MPI_Offset data_offset, record_bytes;  // of the file, for the check
-
-static void require_nc(int code, char const* what) {
-    if (code == NC_NOERR) return;
-    fprintf(stderr, "%s\n", ncmpi_strerror(code));
-    require(0, what);
-}
 
 static void name_of(int number, char name[8]) { snprintf(name, 8, "field%d", number); }
 

@@ -13,6 +13,7 @@ from typing import Callable
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "suites"))
+import applications  # noqa: E402  tests/suites/applications.py
 import hdf5  # noqa: E402  tests/suites/hdf5.py
 from common import BUILD, MPIS, Missing, run  # noqa: E402, F401: MPIS is the caller's
 
@@ -148,8 +149,7 @@ PROGRAMS = {program.name: program for program in (
             {"put_vara_all": "", "iput_wait_all": "", "get_vara_all": "put_vara_all"},
             flags_of_pnetcdf, debian("libpnetcdf-dev", DEFAULT)),
     Program("kernels", ("kernels.c",),
-            dict.fromkeys(("e3sm_f", "e3sm_g", "e3sm_i", "wrf", "btio", "s3d", "hacc", "lattice"),
-                          ""),
+            dict.fromkeys(applications.KERNEL_NAMES, ""),
             flags_of_pnetcdf, debian("libpnetcdf-dev", DEFAULT)),
     Program("hdf5", ("hdf5.c",),
             {"write_collective": "", "read_collective": "write_collective"},

@@ -4,8 +4,6 @@ the kernels of bench/programs/kernels.c, which stand for programs that are no pa
 Each job is one run. Its cases are: it ended well; what it read again was right, where it says so;
 and the contents of the files that it wrote, which must be those of the run without Sluice.
 """
-import hashlib
-import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -42,6 +40,11 @@ class Application:
         for words in self.first:
             common.run(*words, cwd=folder)
 
+    def words(self, folder, launcher):
+        """What starts it there."""
+        return ["env", "-C", str(folder), "OMP_NUM_THREADS=1", "H5PY_ALWAYS_USE_MPI=1", *launcher,
+                *self.command]
+
     def version(self):
         """That of the package of the program itself."""
         return common.run("dpkg-query", "-W", "-f", "${Version}", self.packages[0])
@@ -54,13 +57,9 @@ class Application:
         found = [path for pattern in self.files for path in sorted(folder.glob(pattern))]
         hdf5 = [path for path in found if path.suffix == ".h5"]
         sums = {path.name: contents_of_cube(path) if path.suffix == ".cube"
-                else sum_of(path)
+                else common.sum_of(path)
                 for path in found if path.suffix != ".h5"}
         return {**sums, **contents_of_hdf5(hdf5)}
-
-
-def sum_of(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
 
 
 def contents_of_cube(path):
@@ -140,7 +139,7 @@ def kernel(mpi, name):
                           str(2 << 20), "0")
     made.cases = lambda code, output, work: {
         f"kernel {name}": code == 0 and '"wrong": 0,' in output,
-        **{f"kernel {name} {path.name} is {sum_of(path)}": True
+        **{f"kernel {name} {path.name} is {common.sum_of(path)}": True
            for path in sorted(work.glob("out*"))}}
     return made
 
@@ -151,24 +150,17 @@ def job(application):
             application.prepare(start.work)
         except common.Missing as why:
             return ["sh", "-c", 'echo "$1"; exit 1', "sh", str(why)]
-        return ["env", "-C", str(start.work), "OMP_NUM_THREADS=1", "H5PY_ALWAYS_USE_MPI=1",
-                *start.launcher(), *application.command]
+        return application.words(start.work, start.launcher())
 
     def cases(code, output, folder):
-        found = {"ends well": code == 0, **told_cases(output)}
+        found = {"ends well": code == 0, **common.told_cases(output)}
         try:
             contents = application.contents(folder)
         except ValueError:
             return {**found, "its files can be read": False}
-        compared = bool(contents or told_cases(output))
+        compared = bool(contents or common.told_cases(output))
         return {**found, "something is compared": compared,
                 **{f"{name} holds {held}": True for name, held in contents.items()}}
 
     return common.Job(application.name, command, seconds=120, cases=lambda *ended: {
         f"{application.name}: {case}": passed for case, passed in cases(*ended).items()})
-
-
-def told_cases(output):
-    """What a program says of what it read again."""
-    return {case: found == "right"
-            for case, found in re.findall(r"^case ([^:\n]+): (\w+)$", output, re.MULTILINE)}

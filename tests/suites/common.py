@@ -1,4 +1,5 @@
 """What all suites share: the MPIs, one start of a job, and how sources and packages are fetched."""
+import hashlib
 import os
 import re
 import shutil
@@ -149,6 +150,17 @@ def compile_program(mpi, source, *options):
     run(mpi.compiler, "-O1", "-Wall", "-o", target, source, *options,
         env={**os.environ, **mpi.settings})
     return target
+
+
+def sum_of(path):
+    """Of what a file holds."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def told_cases(output):
+    """What a program says of itself: {case: whether it is right}."""
+    return {case: found == "right"
+            for case, found in re.findall(r"^case ([^:\n]+): (\w+)$", output, re.MULTILINE)}
 
 
 def served(output):

@@ -1,7 +1,5 @@
 """Parallel HDF5, NetCDF, PnetCDF and h5py as Debian packages them, driven by small programs of
 ours. The files must be byte for byte those of the MPI alone: the sum of each is a case."""
-import hashlib
-import re
 from pathlib import Path
 
 import common
@@ -48,12 +46,11 @@ def job(name, *words):
     made = common.program(name, *words, seconds=90)
     made.cases = lambda code, output, work: {
         f"{name} exit": code == 0, **sums_of_files(name, work),
-        **{f"{name} {case}": result == "right"
-           for case, result in re.findall(r"^case ([^:\n]+): (\w+)$", output, re.MULTILINE)}}
+        **{f"{name} {case}": right for case, right in common.told_cases(output).items()}}
     return made
 
 
 def sums_of_files(name, work):
     """Another sum is another case, which fails on the other side."""
-    return {f"{name} {path.name} is {hashlib.sha256(path.read_bytes()).hexdigest()[:12]}":
+    return {f"{name} {path.name} is {common.sum_of(path)}":
             path.stat().st_size > 0 for path in sorted(work.glob("*.[hn]*[5c]"))}
