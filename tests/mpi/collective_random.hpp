@@ -291,9 +291,10 @@ private:
         memory.fill(own_);
         std::size_t const whole = memory.bytes().size() - static_cast<std::size_t>(memory.origin());
         if (memory.bytes().empty()) return;
-        for (std::size_t at = 0; at + c_.element + 64 <= whole; at += c_.element) {
+        // The last one, too, whose padding MPI does not touch: random bytes might be no number.
+        auto const behind = static_cast<std::size_t>(Memory::guard);
+        for (std::size_t at = 0; at + behind < whole; at += c_.element)
             set(memory.base() + at, own_);
-        }
     }
 
     void say() {

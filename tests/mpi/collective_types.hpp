@@ -149,8 +149,9 @@ public:
     [[nodiscard]] model::Bytes const& bytes() const { return bytes_; }
     [[nodiscard]] MPI_Aint origin() const { return origin_; }
 
+    static constexpr MPI_Aint guard = 64;  ///< Bytes behind what a call may touch.
+
 private:
-    static constexpr MPI_Aint guard = 64;
     model::Bytes bytes_;
     MPI_Aint begin_ = 0, end_ = 0, origin_ = 0;
 };
