@@ -3,6 +3,7 @@ import re
 import statistics
 
 ALONE, SERVED, BEHIND = "MPI alone", "Sluice", "Sluice behind"
+CLOSED = "Sluice close behind"  # With the hint sluice_close=behind.
 FREE = "writes cost nothing"
 ALWAYS = "Sluice always behind"  # However fast the storage is.
 

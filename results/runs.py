@@ -7,7 +7,7 @@ import sys
 import tempfile
 import uuid
 
-from behind_figures import ALONE, ALWAYS, BEHIND, FREE, SERVED
+from behind_figures import ALONE, ALWAYS, BEHIND, CLOSED, FREE, SERVED
 
 HERE = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(HERE / "bench" / "programs"))
@@ -67,10 +67,12 @@ def variables(variant, memory, timed, ahead=True):
     settings = {"SLUICE_LOG": "2"}
     if timed:  # It goes on to Sluice, which cannot know that.
         settings["SLUICE"] = "chain"
-    if variant in (BEHIND, ALWAYS):
+    if variant in (BEHIND, CLOSED, ALWAYS):
         settings["SLUICE_WRITE_BEHIND"] = memory
-        if ahead:
-            settings["SLUICE_HINTS"] = f"sluice_read_ahead={memory}"
+        hints = [f"sluice_read_ahead={memory}"] if ahead else []
+        hints += ["sluice_close=behind"] if variant == CLOSED else []
+        if hints:
+            settings["SLUICE_HINTS"] = ";".join(hints)
     if variant == ALWAYS:
         settings["SLUICE_TEST"] = "behind=always"
     return settings
@@ -79,7 +81,7 @@ def variables(variant, memory, timed, ahead=True):
 def words_before(variant, mpi, timed):
     """What stands between mpiexec and the program. A library that is preloaded comes before Sluice,
     so that it has the calls of the program and none of Sluice's. `timed`: with call_times.c."""
-    words = [str(mpi.sluice), "run"] if variant in (SERVED, BEHIND, ALWAYS) else []
+    words = [str(mpi.sluice), "run"] if variant in (SERVED, BEHIND, CLOSED, ALWAYS) else []
     libraries = [preloaded(mpi, CALL_TIMES)] if timed else []
     libraries += [preloaded(mpi, FREE_WRITES)] if variant == FREE else []
     if libraries:

@@ -187,7 +187,7 @@ function(sluice_runners)
     sluice_runner(durability durability/run.py NAPS LONG_PART kills
         SHORT --seconds 12
         QUICK --level quick
-        LONG --level long --seconds 1200)
+        LONG --level long --seconds 800)
     sluice_runner("killed control groups," durability/group_kills.py NAPS LONG_PART kills
         SHORT --seconds 5
         QUICK --level quick

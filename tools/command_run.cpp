@@ -109,18 +109,21 @@ void tell_out_of_reach(std::string const& program) {
                  program.c_str(), kind);
 }
 
-constexpr std::string_view trace = "--trace", ahead = "--ahead";
+constexpr std::string_view trace = "--trace";
 
 bool is_size(std::string const& value) { return parse_bytes(value).has_value(); }
 bool is_behind(std::string const& value) { return parse_behind(value).has_value(); }
+bool is_close(std::string const& value) {
+    return value == "complete" || value == "durable" || value == "behind";
+}
 bool is_trace(std::string const& value) { return parse_trace(value).has_value(); }
 
 constexpr char run_usage[] = "usage: mpiexec -n RANKS sluice run [--abi] "
                              "[--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] "
-                             "[--trace FILE] PROGRAM [ARGUMENT ...]\n";
+                             "[--close=behind] [--trace FILE] PROGRAM [ARGUMENT ...]\n";
 constexpr char record_usage[] = "usage: mpiexec -n RANKS sluice record [--out FILE] [--abi] "
                                 "[--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] "
-                                "[--trace FILE] PROGRAM [ARGUMENT ...]\n";
+                                "[--close=behind] [--trace FILE] PROGRAM [ARGUMENT ...]\n";
 
 /// An option that stands for a variable.
 struct VariableOption {
@@ -128,11 +131,14 @@ struct VariableOption {
     char const *variable, *usual;  ///< The value that goes without saying.
     bool (*is_right)(std::string const&);
     char const* wanted;
+    char const* hint = nullptr;  ///< The variable has hints, of which it sets this one.
 };
 constexpr VariableOption variable_options[] = {
     {"--behind", "SLUICE_WRITE_BEHIND", "256M", is_behind,
      "a number of bytes such as 256M, nor one with a folder: 4G,/local/disk"},
-    {ahead, "SLUICE_HINTS", "256M", is_size, "a number of bytes such as 256M"},
+    {"--ahead", "SLUICE_HINTS", "256M", is_size, "a number of bytes such as 256M",
+     "sluice_read_ahead"},
+    {"--close", "SLUICE_HINTS", "", is_close, "behind, nor durable or complete", "sluice_close"},
     {trace, "SLUICE_TRACE", "", is_trace,
      "the name of a file for the trace, nor one with a size or ranks: t.json,16M,ranks=0-3,8"},
 };
@@ -148,7 +154,7 @@ std::string with_hint(std::string const& hint) {
 std::string value_for(VariableOption const& option, std::string const& value) {
     std::error_code error;  // The program may change its working folder.
     if (option.name == trace) return std::filesystem::absolute(value, error);
-    return option.name == ahead ? with_hint("sluice_read_ahead=" + value) : value;
+    return option.hint ? with_hint(option.hint + ("=" + value)) : value;
 }
 
 /// Sets the variable that an option stands for; false, and says why, where there is no such option.

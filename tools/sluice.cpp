@@ -23,13 +23,13 @@ struct Command {
 
 constexpr Command commands[] = {
     {"run",
-     "run [--abi] [--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] [--trace FILE] PROGRAM "
-     "[ARGUMENT ...]",
+     "run [--abi] [--behind[=SIZE[,FOLDER]]] [--ahead[=SIZE]] [--close=behind] [--trace FILE] "
+     "PROGRAM [ARGUMENT ...]",
      "run a program under Sluice, once for each rank: mpiexec -n 4 sluice run ./program; "
      "--behind: blocking writes return at once, with a FOLDER of the node when their bytes are "
      "there, which a crash of the node does not lose; --ahead: blocking collective reads are made "
-     "before "
-     "they are asked for; --trace: what each rank does goes to a file; --abi: for an interpreter "
+     "before they are asked for; --close=behind: MPI_File_close waits for no delayed write; "
+     "--trace: what each rank does goes to a file; --abi: for an interpreter "
      "with an MPI module of the standard ABI",
      sluice::command_run},
     {"record", "record [--out FILE] PROGRAM [ARGUMENT ...]",

@@ -200,6 +200,22 @@ static void put_step(Kernel const* kernel, Output* out, int step) {
     MPI_Pcontrol(0);
 }
 
+/// A close may have returned before its file was complete: a run is over when all files are, as
+/// whoever asks MPI for their lengths finds them.
+static void await_files(Kernel const* kernel, Output const* out) {
+    for (int step = 0; kernel->file_for_each_step && step < out->steps; ++step) {
+        char path[4096];
+        MPI_File again;
+        MPI_Offset length = 0;
+        path_of_step(kernel, out->path, step, path, sizeof path);
+        int const code =
+            MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &again);
+        require(code == MPI_SUCCESS, "a file is opened again");
+        require(MPI_File_get_size(again, &length) == MPI_SUCCESS && length > 0, "its length");
+        MPI_File_close(&again);
+    }
+}
+
 static Times run_steps(Kernel const* kernel, Output* out, uint64_t work) {
     Times times = {0, 0, 0, 0};
     if (!kernel->file_for_each_step) open_for(kernel, out, 0);
@@ -217,6 +233,7 @@ static Times run_steps(Kernel const* kernel, Output* out, uint64_t work) {
     double const closing = MPI_Wtime();
     if (!kernel->file_for_each_step) kernel->close(out);
     add_time(&times.close, closing);
+    await_files(kernel, out);
     add_time(&times.total, begin);
     wait_for_all();
     return times;

@@ -113,7 +113,7 @@ def plan(file: "MPI.File") -> str:
 
 
 def hints(**values: object) -> "MPI.Info":
-    """An Info for MPI.File.Open, such as hints(cb_nodes=2, sluice_durable="close"). True and False
+    """An Info for MPI.File.Open, such as hints(cb_nodes=2, sluice_close="durable"). True and False
     become the words that ROMIO's hints use. The caller frees it."""
     from mpi4py import MPI
     words = {True: "enable", False: "disable"}

@@ -9,7 +9,9 @@ namespace {
 
 constexpr Knob hints[] = {
     {"sluice", "enable", "disable: leave this file to the MPI (only when it is opened)"},
-    {"sluice_durable", "never", "close: what was written is on the device when the file is closed"},
+    {"sluice_close", "complete",
+     "durable: what was written is on the device when the file is closed; behind: the close waits "
+     "for no delayed write (only when it is opened)"},
     {"sluice_page_cache", "keep",
      "direct: direct I/O, past the page cache (only when it is opened)"},
     {"sluice_write_behind", "0",
@@ -54,6 +56,7 @@ std::uint32_t bit_of(std::string_view name) noexcept {
     return 0;
 }
 
+constexpr std::initializer_list<char const*> closes = {"complete", "durable", "behind"};
 constexpr std::initializer_list<char const*> page_caches = {"keep", "direct"};
 constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic", "balanced",
                                                           "groups"};
@@ -118,8 +121,8 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     auto const understood = complaints.size();
     Reader reader(noting, hints, complaints);
     if (auto const place = reader.word("sluice", {"enable", "disable"})) h.disabled = *place == 1;
-    if (auto const place = reader.word("sluice_durable", {"never", "close"})) {
-        h.durable = *place == 1;
+    if (auto const place = reader.word("sluice_close", closes)) {
+        h.close = static_cast<Close>(*place);
     }
     if (auto const place = reader.word("sluice_page_cache", page_caches)) {
         h.page_cache = static_cast<PageCache>(*place);
@@ -176,7 +179,7 @@ std::vector<std::pair<std::string, std::string>> hints_in_force(FileHints const&
     Hints const& plan = hints.plan;
     std::vector<std::pair<std::string, std::string>> all{
         {"sluice", "enable"},
-        {"sluice_durable", hints.durable ? "close" : "never"},
+        {"sluice_close", closes.begin()[static_cast<std::size_t>(hints.close)]},
         {"sluice_page_cache", page_caches.begin()[static_cast<std::size_t>(hints.page_cache)]},
         {"sluice_write_behind", std::to_string(hints.write_behind)},
         {"sluice_read_ahead", std::to_string(hints.read_ahead)},

@@ -15,11 +15,18 @@
 
 namespace sluice {
 
+/// What MPI_File_close promises of what was written before it.
+enum class Close : std::uint8_t {
+    complete,  ///< It is in the file.
+    durable,   ///< It is on the device.
+    behind,    ///< It comes to be in the file: the call waits for no delayed write.
+};
+
 /// The hints of one rank.
 struct FileHints {
     Hints plan;
     bool disabled = false;  ///< The file is left to the MPI.
-    bool durable = false;   ///< Flushed to the device when it is closed.
+    Close close = Close::complete;
     PageCache page_cache = PageCache::keep;
     Bytes write_behind = 0;  ///< Memory of a node for writes that are delayed; 0: none are.
     Bytes read_ahead = 0;    ///< The same for reads that are made before they are asked for.

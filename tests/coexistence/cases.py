@@ -112,11 +112,11 @@ def cases_of_romio_hints():
     """ROMIO's file of hints, which only the first rank sees: what holds on all."""
     lines = ("# a comment;cb_nodes 1;cb_buffer_size 8192;romio_cb_write enable;"
              "  romio_cb_read   disable ;cb_config_list *:1;"
-             "striping_unit 8192;striping_factor 3;sluice_domains cyclic;sluice_durable close;"
+             "striping_unit 8192;striping_factor 3;sluice_domains cyclic;sluice_close durable;"
              "cb_nodes 2;one_word;three words here;unknown value")
     values = {"cb_nodes": 1, "cb_buffer_size": 8192, "romio_cb_write": "enable",
               "romio_cb_read": "disable", "cb_config_list": "*:1", "striping_unit": 8192,
-              "striping_factor": 3, "sluice_domains": "cyclic", "sluice_durable": "close"}
+              "striping_factor": 3, "sluice_domains": "cyclic", "sluice_close": "durable"}
 
     def case(name, text, given, *expected, settings=None):
         return Case(f"ROMIO_HINTS: {name}", "romio_hints.c", [*expected],
@@ -195,6 +195,21 @@ def cases_of_the_end():
             yield Case(f"a file {way} at MPI_Finalize, {name}".rstrip(", "), "finalize.c",
                        [BY_SLUICE, "all pieces are there"], f"{{program}} {way} {{path}}",
                        settings=given)
+
+
+def cases_of_closed_files():
+    """What a close has not waited for is in the file, or was told, when MPI_Finalize returns."""
+    run = 'sh -c "mkdir -p {{path}}.journals; exec {{sluice}} run {{program}} {} {{path}}"'.format
+    for name, behind in (("in memory", "16M"), ("in a folder", "16M,{path}.journals")):
+        given = {"SLUICE_WRITE_BEHIND": behind, "SLUICE_HINTS": "sluice_close=behind",
+                 "SLUICE_TEST": "behind=always;device=hdd"}
+        for log in ("1", "2"):
+            yield Case(f"a close that waits for nothing, {name}, SLUICE_LOG={log}", "finalize.c",
+                       [BY_SLUICE, "all pieces are there"], run("closed"), preload=(),
+                       settings={**given, "SLUICE_LOG": log})
+        yield Case(f"an error behind such a close, {name}", "finalize.c",
+                   [BY_SLUICE, "told by MPI_(Finalize|File_close)"], run("refused"), preload=(),
+                   settings=given)
 
 
 def cases_of_statistics():
@@ -333,5 +348,6 @@ def all_cases(mpi):
             *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
             *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
             *cases_of_shared_memory(), *cases_of_atomic_mode(), *cases_of_the_end(),
-            *cases_of_statistics(), *cases_of_stalls(), *cases_of_refused_collectives(),
-            *cases_of_threads(), *cases_of_flushes(), *cases_of_versions(mpi)]
+            *cases_of_closed_files(), *cases_of_statistics(), *cases_of_stalls(),
+            *cases_of_refused_collectives(), *cases_of_threads(), *cases_of_flushes(),
+            *cases_of_versions(mpi)]

@@ -1,4 +1,4 @@
-/* With sluice_durable=close all that the ranks wrote is flushed before the file is closed, whoever
+/* With sluice_close=durable all that the ranks wrote is flushed before the file is closed, whoever
  * wrote it. The program counts fsync and fdatasync. `durable PATH write_at|write_at_all` */
 #include "pieces.h"
 
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     memset(data, rank + 1, sizeof data);
     MPI_Info hints;
     MPI_Info_create(&hints);
-    MPI_Info_set(hints, "sluice_durable", "close");
+    MPI_Info_set(hints, "sluice_close", "durable");
     MPI_File file = open_pieces(MPI_COMM_WORLD, argv[1], hints);
     char const* const by = served(file) ? "served by sluice" : "served by the MPI";
     MPI_Offset const place = (MPI_Offset)sizeof data * rank;

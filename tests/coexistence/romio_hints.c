@@ -37,8 +37,8 @@ static void show(MPI_File file, int rank, char const* const* names) {
 
 int main(int argc, char** argv) {
     char const* const names[] = {
-        "cb_nodes",      "cb_buffer_size",  "romio_cb_write", "romio_cb_read",  "cb_config_list",
-        "striping_unit", "striping_factor", "sluice_domains", "sluice_durable", NULL};
+        "cb_nodes",      "cb_buffer_size",  "romio_cb_write", "romio_cb_read", "cb_config_list",
+        "striping_unit", "striping_factor", "sluice_domains", "sluice_close",  NULL};
     make_lines(argv[1], argv[2]);
     MPI_Init(&argc, &argv);
     int rank, ranks;

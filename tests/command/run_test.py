@@ -263,14 +263,16 @@ class Run(unittest.TestCase):
             self.assertEqual(result.returncode, code, words)
             self.assertIn(text, result.stderr if code else result.stdout)
 
-    def test_reading_ahead_is_a_hint(self):
+    def test_options_that_are_hints(self):
         """What the user says in the variable stands behind it, and wins."""
         for words, there, hints in (
                 (["--ahead"], {}, "sluice_read_ahead=256M"),
                 (["--ahead=1M"], {}, "sluice_read_ahead=1M"),
                 (["--ahead"], {"SLUICE_HINTS": "none"}, "sluice_read_ahead=256M"),
                 (["--ahead"], {"SLUICE_HINTS": "cb_nodes=2;sluice_read_ahead=0"},
-                 "sluice_read_ahead=256M;cb_nodes=2;sluice_read_ahead=0")):
+                 "sluice_read_ahead=256M;cb_nodes=2;sluice_read_ahead=0"),
+                (["--ahead", "--close=behind"], {},
+                 "sluice_close=behind;sluice_read_ahead=256M")):
             result = self.run_command(*words, "env", **there)
             self.assertIn(f"SLUICE_HINTS={hints}\n", result.stdout)
 

@@ -4,7 +4,7 @@
 What must hold, whenever the rank dies: bytes of a write that completed on any rank are there, of a
 delayed one and of one without an exchange those of the rank on which it returned; bytes of one that
 had begun are old or new; all others are as they were. When a sync, or a close with
-sluice_durable=close, returned on any rank, each rank had flushed what it wrote. No process and no
+sluice_close=durable, returned on any rank, each rank had flushed what it wrote. No process and no
 file is left. With journals in a folder this holds after `sluice recover`, which is ended in its
 midst as well, and run once more. Exit code 1 if anything failed.
 """
@@ -35,6 +35,8 @@ SCENARIOS = [
     Scenario("independent", 2, ("hint:romio_cb_write=disable", *STEPS), independent=True),
     Scenario("nodes", 4, tuple(STEPS), (("SLUICE_TEST", "ranks_per_node=2"),)),
     Scenario("behind", 3, tuple(STEPS), BEHIND_SETTINGS, delayed=True),
+    Scenario("behind, close behind", 3, ("hint:sluice_close=behind", *STEPS), BEHIND_SETTINGS,
+             delayed=True),
     Scenario("behind, one over the other", 3, tuple(OVER), BEHIND_SETTINGS, delayed=True),
     Scenario("behind, nodes", 4, tuple(STEPS),
              (("SLUICE_WRITE_BEHIND", "2M"), ("SLUICE_TEST", "behind=always;ranks_per_node=2")),
@@ -45,7 +47,7 @@ SCENARIOS = [
     Scenario("behind, small folder, nodes", 4, tuple(STEPS),
              (("SLUICE_WRITE_BEHIND", "2M,{journals}"), ("SLUICE_TEST_NO_KEEPER", "1"),
               ("SLUICE_TEST", "ranks_per_node=2")), delayed=True, journals="alone"),
-    Scenario("durable close", 2, ("hint:sluice_durable=close", *STEPS), durable_close=True),
+    Scenario("durable close", 2, ("hint:sluice_close=durable", *STEPS), durable_close=True),
 ]
 
 

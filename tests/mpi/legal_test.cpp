@@ -275,14 +275,14 @@ void info_in_force() {
     MPI_Info given = MPI_INFO_NULL, told = MPI_INFO_NULL;
     MPI_Info_create(&given);
     MPI_Info_set(given, "cb_buffer_size", "65536");
-    MPI_Info_set(given, "sluice_durable", "close");
+    MPI_Info_set(given, "sluice_close", "durable");
     MPI_File file = open(name, MPI_MODE_RDWR, MPI_COMM_WORLD, given);
     MPI_Info_set(given, "romio_cb_write", "enable");
     check::ok(MPI_File_set_info(file, given));
     MPI_Info_free(&given);
     check::ok(MPI_File_get_info(file, &told));
     check::is_equal(std::string("65536"), value_of(told, "cb_buffer_size"), "cb_buffer_size");
-    check::is_equal(std::string("close"), value_of(told, "sluice_durable"), "sluice_durable");
+    check::is_equal(std::string("durable"), value_of(told, "sluice_close"), "sluice_close");
     check::is_equal(std::string("enable"), value_of(told, "romio_cb_write"), "romio_cb_write");
     check::is_equal(std::string("automatic"), value_of(told, "romio_cb_read"), "romio_cb_read");
     check::is_true(std::stoi(value_of(told, "cb_nodes")) >= 1, "cb_nodes is at least 1");

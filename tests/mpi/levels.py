@@ -72,6 +72,7 @@ def short_runs(mpi):
         Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("256K,{work}")),
         Run(mpi, "behind_test", 2, 0, ["--only", "opened_at_end,size_is_known"], 150,
             behind_settings("1M", SLOW)),
+        Run(mpi, "closed_test", 2, 0, [], 150, behind_settings("64M", SLOW)),
         Run(mpi, "progress_test", 2, 0, [], 150, {"SLUICE_TEST": DEVICE}),
         Run(mpi, "progress_test", 2, 0, [], 150, {"SLUICE_TEST": f"helper=off;{DEVICE}"}),
         *([Run(mpi, "progress_test.py", 2, 0, [], 150, {"SLUICE_TEST": DEVICE})]
@@ -121,6 +122,7 @@ def engine_runs(mpi):
         Run(mpi, "behind_test", 4, 0, [], 150,
             behind_settings("64K", "behind=always;ranks_per_node=2")),
         Run(mpi, "behind_groups_test", 3, 0, [], 150, behind_settings("64K")),
+        Run(mpi, "closed_test", 3, 0, [], 150, behind_settings("1M,{work}")),
         Run(mpi, "patterns_test", 2, 0, ["--large-mib", "2", "--only", "/all,/at_all,/begin"],
             150, behind_settings("1M,{work}")),
     ]
@@ -225,6 +227,10 @@ def behind_runs(mpi):
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64M")),
         Run(mpi, "behind_test", 4, 0, [], 150, behind_settings("64K", nodes)),
         Run(mpi, "behind_test", 2, 0, [], 150, behind_settings("1M,{work}"), keeper=False),
+        Run(mpi, "closed_test", 3),
+        Run(mpi, "closed_test", 4, 0, [], 150, behind_settings("64K")),
+        Run(mpi, "closed_test", 4, 0, [], 150, behind_settings("64M", nodes)),
+        Run(mpi, "closed_test", 3, 0, [], 150, behind_settings("1M,{work}"), keeper=False),
         Run(mpi, "behind_groups_test", 4, 0, [], 150, behind_settings("64M", SLOW)),
         Run(mpi, "behind_groups_test", 3, 0, [], 150, behind_settings("64K")),
         Run(mpi, "behind_groups_test", 4, 0, [], 150, behind_settings("1M,{work}")),

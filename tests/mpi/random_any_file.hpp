@@ -62,6 +62,7 @@ protected:
     /// Null, now and then.
     MPI_Info hints(Random random, int ranks, int step) const;
     void leave_unknown(model::File const& content, std::vector<Part>& parts) const;
+    static void await_closed(std::string const& path);
     void compare_and_remove(model::File& content, std::string const& path) const;
 
     Settings const& settings_;
@@ -136,6 +137,8 @@ inline MPI_Info AnyFile::hints(Random random, int ranks, int step) const {
     if (random.chance(30)) set("sluice_aggregators", std::to_string(aggregator));
     if (random.chance(50))
         set("sluice_domains", random.one_of({"auto", "even", "cyclic", "balanced"}));
+    // Last, so that programs of older seeds stay what they were.
+    if (random.chance(50)) set("sluice_close", random.one_of({"complete", "behind"}));
     return info;
 }
 
@@ -150,6 +153,14 @@ inline void AnyFile::leave_unknown(model::File const& content, std::vector<Part>
         part.in_file.clear();
         part.moved = 0;
     }
+}
+
+/// Closes may have left delayed writes of this rank under way (sluice_close=behind).
+inline void AnyFile::await_closed(std::string const& path) {
+    MPI_File file = access_form::open(path, MPI_MODE_RDONLY, MPI_COMM_SELF);
+    MPI_Offset bytes = 0;
+    check::ok(MPI_File_get_size(file, &bytes), "MPI_File_get_size");
+    access_form::close(file);
 }
 
 inline void AnyFile::compare_and_remove(model::File& content, std::string const& path) const {

@@ -63,6 +63,8 @@ public:
 
     void finish(int step) override {
         close(step);
+        await_closed(path_);
+        MPI_Barrier(comm_);
         if (rank_ == 0) compare_and_remove(model_.content, path_);
     }
 

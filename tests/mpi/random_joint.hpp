@@ -210,6 +210,8 @@ inline void JointFile::finish(int step) {
         if (handle.is_open()) close(handle);
     }
     MPI_Barrier(MPI_COMM_WORLD);
+    await_closed(path_);
+    MPI_Barrier(MPI_COMM_WORLD);
     if (check::rank() == 0) compare_and_remove(content_, path_);
 }
 

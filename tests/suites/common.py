@@ -174,14 +174,17 @@ def behind_options(parser):
                         help="with SLUICE_WRITE_BEHIND, for writes to fast storage, too")
     parser.add_argument("--ahead", metavar="SIZE", default="",
                         help="with the hint sluice_read_ahead")
+    parser.add_argument("--close", metavar="WORD", default="", help="with the hint sluice_close")
 
 
 def behind_settings(args):
     """Environment variables; the storage is a page cache, to which nothing is delayed unasked. What
     SLUICE_TEST says already stays: a slow device, say."""
     test = ";".join(filter(None, ("behind=always", os.environ.get("SLUICE_TEST"))))
+    hints = {"sluice_read_ahead": args.ahead, "sluice_close": args.close}
     settings = {"SLUICE_WRITE_BEHIND": args.behind,
-                "SLUICE_HINTS": args.ahead and f"sluice_read_ahead={args.ahead}"}
+                "SLUICE_HINTS": ";".join(f"{name}={value}"
+                                         for name, value in hints.items() if value)}
     settings = {name: value for name, value in settings.items() if value}
     return {**settings, "SLUICE_TEST": test} if args.behind else settings
 

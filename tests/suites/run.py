@@ -139,7 +139,8 @@ def fortran_fails(args):
     if "fortran" not in args.suite or not FORTRAN.exists() or not with_compiler:
         return False
     print("fortran", flush=True)
-    options = ["--mpi", ",".join(with_compiler), "--behind", args.behind, "--ahead", args.ahead]
+    options = ["--mpi", ",".join(with_compiler), "--behind", args.behind, "--ahead", args.ahead,
+               "--close", args.close]
     return subprocess.run([sys.executable, FORTRAN, *options], check=False).returncode == 1
 
 

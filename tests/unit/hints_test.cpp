@@ -74,8 +74,9 @@ TEST(Hints, PageCacheIsRead) {
 }
 
 TEST(Hints, DurableIsRead) {
-    EXPECT_TRUE(ReadHints(Table{{"sluice_durable", "close"}}).hints.durable);
-    EXPECT_FALSE(ReadHints(Table{{"sluice_durable", "never"}}).hints.durable);
+    EXPECT_EQ(ReadHints(Table{{"sluice_close", "durable"}}).hints.close, Close::durable);
+    EXPECT_EQ(ReadHints(Table{{"sluice_close", "behind"}}).hints.close, Close::behind);
+    EXPECT_EQ(ReadHints(Table{{"sluice_close", "complete"}}).hints.close, Close::complete);
 }
 
 TEST(ExchangeHint, EachWordIsRead) {
@@ -135,7 +136,7 @@ RC_GTEST_PROP(ExchangeHint, ReadsBackWhatIsInForce, ()) {
 
 TEST(Hints, InForceReadsBackAsWhatIsInForce) {
     FileHints set;
-    set.durable = true;
+    set.close = Close::durable;
     set.plan.aggregator_count = 3;
     set.plan.stripe_count = 7;
     set.plan.stripe_bytes = 65536;

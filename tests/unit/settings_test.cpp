@@ -324,9 +324,9 @@ TEST(Names, UnknownOnesAreToldWithTheNearest) {
         unknown_variables({"PATH", "SLUICE_LOG", "SLUICE_PROFIEL", "SLUICE_TEST_STEP", "SLUICE"});
     ASSERT_EQ(variables.size(), 1u);
     EXPECT_NE(variables[0].text.find("did you mean SLUICE_PROFILE?"), std::string::npos);
-    auto const hints = unknown_hints({"sluice_durabel", "sluice_durable", "cb_nodez"});
+    auto const hints = unknown_hints({"sluice_clsoe", "sluice_close", "cb_nodez"});
     ASSERT_EQ(hints.size(), 1u);
-    EXPECT_NE(hints[0].text.find("did you mean sluice_durable?"), std::string::npos);
+    EXPECT_NE(hints[0].text.find("did you mean sluice_close?"), std::string::npos);
 }
 
 }  // namespace

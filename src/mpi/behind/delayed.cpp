@@ -170,6 +170,15 @@ void Delayed::drain() {
     (void)wait_for_own_journal(file_.journaled.identity, {0, endless});
 }
 
+bool Delayed::is_drained() const {
+    return !writes_->any_is_under_way() && !own_journal_needs(file_.journaled.identity) &&
+           std::ranges::all_of(left(), [](auto const& one) { return one->complete(); });
+}
+
+bool Delayed::has(Operation const& operation) const {
+    return std::ranges::any_of(left(), [&](auto const& one) { return one.get() == &operation; });
+}
+
 void Delayed::settle() {
     for (auto const& operation : left()) {
         Progress::instance().drive(

@@ -111,6 +111,11 @@ public:
     /// the file. Local, blocks, also on devices.
     void drain();
 
+    /// Whether drain() would return at once, and nothing that was left is under way. Local.
+    [[nodiscard]] bool is_drained() const;
+    /// Whether the operation was left, and is not accounted for.
+    [[nodiscard]] bool has(Operation const& operation) const;
+
     /// The file is closed soon, and drained: calls on other handles ask this one no more.
     void forget();
 

@@ -189,6 +189,11 @@ Error wait_for_own_journal(FileIdentity const& file, Span reach) {
     return {};
 }
 
+bool own_journal_needs(FileIdentity const& file) {
+    auto const* const own = durable_journal();
+    return own && !own->journal->has_given_up() && own->journal->holds(file, {0, endless});
+}
+
 void clear_own_journal(FileIdentity const& file, Span reach) {
     if (wait_for_own_journal(file, reach)) durable_journal()->journal->withdraw(file, reach);
 }

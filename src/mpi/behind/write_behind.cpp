@@ -303,6 +303,11 @@ void WriteBehind::wait_for_independent(Span reach) {
     }
 }
 
+bool WriteBehind::any_is_under_way() const {
+    std::lock_guard const lock(mutex_);
+    return independent_.size() > 0;
+}
+
 std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
     std::lock_guard const lock(mutex_);
     std::vector<std::shared_ptr<IndependentWrite>> ended(ended_);

@@ -22,7 +22,10 @@ struct QueuePlace {
     std::unique_ptr<OperationQueue> queue;
     /// Null where the ranks are on several nodes: the MPI has the pointer.
     std::unique_ptr<SharedFilePointer> shared_pointer;
-    bool used = false;
+    /// Whether a file has it. One that was closed keeps it until all its operations are complete on
+    /// all ranks.
+    enum class Use : std::uint8_t { none, open, closed };
+    Use use = Use::none;
     std::vector<Rank> aggregators;           ///< Where a user placed them; else empty.
     std::unique_ptr<Topology const> placed;  ///< With these aggregators.
 
@@ -42,7 +45,7 @@ public:
     /// is not `ready`. Collective.
     bool begin(bool ready);
 
-    /// The lowest one that no open file uses: the same everywhere as long as files are opened and
+    /// The lowest one that no file uses: the same everywhere as long as files are opened and
     /// closed in the same order on all ranks, which several threads of a rank may break. Null, on
     /// all ranks, when there are too many. `aggregators`: see settings/placement.hpp; empty: as the
     /// library does it. All ranks have met since the last file was closed, because its shared file
@@ -53,6 +56,9 @@ public:
     /// do not disturb it. Collective over the file, blocks.
     [[nodiscard]] NodeReduction::Words largest(NodeReduction::Words const& mine,
                                                QueuePlace const& of_file);
+
+    /// Whether a file that is open uses one. Local.
+    [[nodiscard]] bool any_is_open() const noexcept;
 
 private:
     QueuePlace* unused();

@@ -44,13 +44,13 @@ void retire(std::shared_ptr<Team> team) {
     all.erase(all.begin());
 }
 
-/// Takes the team out of the list; false where it is no longer there, or another thread looks at it
-/// as well. `team` is one use.
+/// Takes the team out of the list; false where it is no longer there, an open file uses it, or
+/// another thread looks at it as well. `team` is one use.
 bool take(std::shared_ptr<Team> const& team) {
     std::lock_guard const lock(retired().mutex);
     auto& all = retired().all;
     auto const found = std::find(all.begin(), all.end(), team);
-    if (found == all.end() || team.use_count() != 2) return false;
+    if (found == all.end() || team.use_count() != 2 + team->uses_by_closed) return false;
     all.erase(found);
     return true;
 }

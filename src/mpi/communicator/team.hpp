@@ -55,6 +55,8 @@ public:
     NodeLinks links;
     std::unique_ptr<RankWatch> watch;
     std::unique_ptr<Queues> queues;
+    /// Uses of it by files whose close has returned: these call no function of the MPI on it.
+    std::atomic<long> uses_by_closed{0};
     KnownProfiles profiles;  ///< The same on all ranks.
 
 private:

@@ -4,6 +4,7 @@
 #include "mpi/behind/rank_journal.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/agreed_hints.hpp"
+#include "mpi/file/closed_files.hpp"
 #include "mpi/file/system_hints.hpp"
 #include "storage/file_striping.hpp"
 #include "storage/profile_path.hpp"
@@ -33,11 +34,12 @@ enum Word : std::size_t {
     // Of all ranks.
     not_opened_by,  ///< The complement of the first such rank; zero: none.
     has_no_path,    ///< On some rank.
+    closed_least,   ///< The complement of the fewest closed files that are complete on a rank.
     word_count
 };
 
-enum Flag : std::uint64_t { none = 0, disabled = 1, durable = 2, placed = 4 };
-constexpr int flag_bits = 3;
+enum Flag : std::uint64_t { none = 0, disabled = 1, placed = 2, durable = 4, behind = 8 };
+constexpr int flag_bits = 4;
 
 /// Of each word all ranks learn the largest.
 using Words = NodeReduction::Words;
@@ -47,8 +49,12 @@ bool knows_stripes(Hints const& hints) noexcept {
     return hints.stripe_bytes > 0 || hints.stripe_count > 0;
 }
 
+Flag flag_of(Close close) noexcept {
+    return close == Close::durable ? durable : close == Close::behind ? behind : none;
+}
+
 void tell_hints(Words& words, FileHints const& hints, OwnFile const& file, std::uint64_t opening) {
-    words[flags] = (hints.disabled ? disabled : none) | (hints.durable ? durable : none) |
+    words[flags] = (hints.disabled ? disabled : none) | flag_of(hints.close) |
                    (hints.placement.empty() ? none : placed) | (opening << flag_bits);
     if (hints.disabled) return;
     words[write_behind] = static_cast<std::uint64_t>(hints.write_behind);
@@ -66,7 +72,9 @@ void tell_hints(Words& words, FileHints const& hints, OwnFile const& file, std::
 
 void take_hints(FileHints& hints, Words const& words) {
     hints.disabled = (words[flags] & disabled) != 0;
-    hints.durable = (words[flags] & durable) != 0;
+    hints.close = (words[flags] & durable)  ? Close::durable
+                  : (words[flags] & behind) ? Close::behind
+                                            : Close::complete;
     hints.write_behind = static_cast<Bytes>(words[write_behind]);
     hints.read_ahead = static_cast<Bytes>(words[read_ahead]);
     if (knows_stripes(hints.plan)) return;
@@ -152,6 +160,7 @@ OwnFile::OwnFile(std::string const& mpi_name, int amode, FileHints const& hints,
 AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
     Words mine{};
     tell_file(mine, file, team.self);
+    mine[closed_least] = ~std::uint64_t{count_complete(team)};
     std::string const of_system = team.self == 0 ? system_hints() : std::string();
     if (team.self == 0) {
         hear_system_hints(hints, of_system);
@@ -161,6 +170,7 @@ AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
     Words const words = team.largest(mine);
     share_system_hints(hints, of_system, words, team);
     take_hints(hints, words);
+    release_closed(team, static_cast<std::size_t>(~words[closed_least]));
     if (hints.disabled) return {};
     ProfileOffer const offer{static_cast<std::int32_t>(words[profile_number]),
                              static_cast<std::int32_t>(words[profile_bytes])};

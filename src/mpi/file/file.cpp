@@ -9,6 +9,7 @@
 #include "mpi/file/access.hpp"
 #include "mpi/file/agreed_hints.hpp"
 #include "mpi/file/agreed_open.hpp"
+#include "mpi/file/closed_files.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/file/statistics.hpp"
 #include "system/environment.hpp"
@@ -94,6 +95,7 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       name(own.name),
       amode(its_amode),
       hints(std::move(its_hints)),
+      opening(own.number),
       identity(own.identity),
       storage(std::move(own.storage)),
       delayed(Delayed::create({team, storage, own.fd, own.number, journaled(own, hints),
@@ -214,9 +216,30 @@ void File::drain() {
     drained(clock.now() - began);
 }
 
+void File::drain_requests() {
+    std::vector<std::shared_ptr<Operation>> waited_for;
+    {
+        std::lock_guard const lock(mutex_);
+        for (auto const& weak : pending_) {
+            auto const operation = weak.lock();
+            if (operation && !delayed->has(*operation) && !ahead.has(*operation))
+                waited_for.push_back(operation);
+        }
+    }
+    for (auto const& operation : waited_for) wait(*operation);
+}
+
+bool File::is_drained() const {
+    std::lock_guard const lock(mutex_);
+    return delayed->is_drained() && std::ranges::all_of(pending_, [](auto const& weak) {
+               auto const operation = weak.lock();
+               return !operation || operation->complete();
+           });
+}
+
 void File::set_hints(FileHints next) {
     next.disabled = hints.disabled;
-    next.durable = hints.durable;
+    next.close = hints.close;
     next.page_cache = hints.page_cache;
     next.write_behind = hints.write_behind;
     next.read_ahead = hints.read_ahead;
@@ -291,8 +314,14 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
                : own.has_path ? "not every rank holds the same file, as a warning has said"
                               : "its name has the prefix of a driver that POSIX calls do not reach";
     }
-    QueuePlace* const place = team->queues->take(
-        agreed.placed ? agreed_aggregators(hints.placement, *team) : std::vector<Rank>{});
+    auto const take_place = [&, aggregators = agreed.placed
+                                                  ? agreed_aggregators(hints.placement, *team)
+                                                  : std::vector<Rank>{}] {
+        return team->queues->take(aggregators);
+    };
+    (void)limit_closed(*team, closed_at_most);
+    QueuePlace* place = take_place();
+    if (!place && limit_closed(*team, 0)) place = take_place();
     if (!place) {
         warn("too many files of one communicator are open: the MPI serves the rest");
         return "too many files of one communicator are open";

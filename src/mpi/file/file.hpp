@@ -79,6 +79,10 @@ public:
     void log(std::string const& operation, Error const& error) const;
     /// Until all operations of this rank on the file are complete. Collective in effect.
     void drain();
+    /// The same of those that use the program's memory.
+    void drain_requests();
+    /// Whether all are complete, and this rank's journal needs none of the file. Local.
+    [[nodiscard]] bool is_drained() const;
 
     /// Whether a read reaches behind the end of the file as it is now. Local.
     [[nodiscard]] bool is_beyond_end(Request const& request) const noexcept;
@@ -95,7 +99,14 @@ public:
     /// same point of the program, or they would disagree on who uses which operation queue.
     void release_queue() {
         end_trace();
-        place_.used = false;
+        place_.use = QueuePlace::Use::none;
+    }
+    /// The file is closed, and goes on using the queue until that.
+    void keep_queue() noexcept { place_.use = QueuePlace::Use::closed; }
+    /// Whether MPI_File_close leaves delayed writes under way; the same on all ranks.
+    [[nodiscard]] bool closes_behind() const noexcept {
+        return hints.close == Close::behind && hints.write_behind > 0 && delayed->ordered() &&
+               !(amode & MPI_MODE_RDONLY);
     }
 
     /// Operations are recorded from now on, where a trace is wanted. `number` tells this opening of
@@ -126,6 +137,7 @@ public:
     FileHints hints;
     FileView view;
     bool atomic = false;
+    std::uint64_t const opening;  ///< AgreedOpen::number.
     FileIdentity const identity;
     std::shared_ptr<StoredFile> const storage;
     std::shared_ptr<Delayed> const delayed;

@@ -5,6 +5,7 @@
 #include "mpi/events/calls.hpp"
 #include "mpi/events/traced_call.hpp"
 #include "mpi/file/access.hpp"
+#include "mpi/file/closed_files.hpp"
 #include "mpi/file/info_hints.hpp"
 #include "mpi/file/pass_on.hpp"
 #include "mpi/file/statistics.hpp"
@@ -91,7 +92,7 @@ Status make_durable(File& file) {
 }
 
 int close(File& file, MPI_File* handle) {
-    Status flushed = file.hints.durable ? make_durable(file) : Status::ok;
+    Status flushed = file.hints.close == Close::durable ? make_durable(file) : Status::ok;
     drain_for_mpi(file);
     flushed = agreed(flushed, late_error_of_all(file));
     file.split.reset();
@@ -220,6 +221,7 @@ int MPI_File_close(MPI_File* fh) try {
     auto const recorded = recorded_call("close", *fh);
     SLUICE_TRACED(MPI_File_close);
     auto const file = sluice::find_file(*fh);
+    if (file && file->closes_behind()) return sluice::close_behind(file, fh);
     if (file) return sluice::close(*file, fh);
     sluice::remove_file(*fh);
     return SLUICE_PMPI(MPI_File_close)(fh);

@@ -6,6 +6,7 @@
 #include "file/run/user_copies.hpp"
 #include "mpi/file/file.hpp"
 
+#include <algorithm>
 #include <sys/stat.h>
 
 namespace sluice {
@@ -168,6 +169,11 @@ void ReadAhead::prepare_one(File& file, std::optional<Request> const& next) {
     }
     prepared.operation = file.start(std::move(call), true);
     prepared_.push_back(std::move(prepared));
+}
+
+bool ReadAhead::has(Operation const& operation) const noexcept {
+    auto const is_it = [&](Prepared const& one) { return one.operation.get() == &operation; };
+    return std::ranges::any_of(prepared_, is_it) || std::ranges::any_of(given_up_, is_it);
 }
 
 void ReadAhead::drop(Span changed) noexcept {

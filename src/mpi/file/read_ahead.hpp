@@ -42,6 +42,9 @@ public:
     /// What was read ahead may have changed. Any thread.
     void drop(Span changed) noexcept;
 
+    /// Whether it is one of those that read ahead: their memory is the library's.
+    [[nodiscard]] bool has(Operation const& operation) const noexcept;
+
     [[nodiscard]] AheadStatistics const& statistics() const noexcept { return statistics_; }
 
 private:

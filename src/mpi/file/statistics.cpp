@@ -131,12 +131,12 @@ std::string formatted(FileStatistics const& s, Most const& most, Total const& to
            parts(most, total) + foretold(s.priced, most) + "  last plan: " + plan;
 }
 
-bool wants_summaries() { return settings().log >= LogLevel::summaries; }
-
 }  // namespace
 
+bool wants_statistics() { return settings().log >= LogLevel::summaries; }
+
 void collect_statistics(File const& file) {
-    if (!wants_summaries()) return;
+    if (!wants_statistics()) return;
     FileStatistics const s = file.statistics();
     Tally const& t = s.tally;
     Most const mine{s.blocked_seconds,  s.drained_seconds, s.busy_seconds,
@@ -170,11 +170,11 @@ void note_opened() { any_opened = true; }
 void note_left_to_mpi(std::string const& file, std::string const& why) {
     std::string const text = file + ": the MPI serves this file: " + why;
     note(text);
-    if (wants_summaries() && world_rank() == 0) lines().push_back(text);
+    if (wants_statistics() && world_rank() == 0) lines().push_back(text);
 }
 
 void print_statistics() {
-    if (wants_summaries() && world_rank() == 0 && !any_opened) {
+    if (wants_statistics() && world_rank() == 0 && !any_opened) {
         say("no file was served: the program did not call MPI_File_open");
     }
     for (auto const& line : lines()) std::fprintf(stderr, "sluice: %s\n", line.c_str());

@@ -5,6 +5,9 @@
 
 namespace sluice {
 
+/// Whether they are printed at the end.
+[[nodiscard]] bool wants_statistics();
+
 /// Adds a closed file's sums over all ranks. Collective over the file's communicator.
 void collect_statistics(File const& file);
 

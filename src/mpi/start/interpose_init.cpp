@@ -6,9 +6,11 @@
 #include "mpi/collective/own_reduction.hpp"
 #include "mpi/communicator/node_links.hpp"
 #include "mpi/communicator/peers.hpp"
+#include "mpi/errors.hpp"
 #include "mpi/events/call_log.hpp"
 #include "mpi/events/job_trace.hpp"
 #include "mpi/events/traced_call.hpp"
+#include "mpi/file/closed_files.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/progress/threads.hpp"
@@ -28,6 +30,9 @@
 
 namespace sluice {
 namespace {
+
+/// What MPI_Finalize returns, where it cannot tell of something worse.
+std::atomic<int> late_error{MPI_SUCCESS};
 
 std::atomic<int> instances{0};  ///< The world and sessions that are not finalized yet.
 
@@ -99,12 +104,15 @@ void finalizing() {
     if (last) record::CallLog::stop();
     if (!settings().enabled) return;
     for (auto const& file : open_files()) file->drain();
+    Status const late = end_closed_files();
     reap(true);
     free_spares();
+    late_error = raise(MPI_FILE_NULL, late);
     if (!last) return;
     end_rank_journal();
     for (auto const& file : open_files()) file->storage->release();
     end_marks_of_node();
+    collect_statistics_of_closed();
     print_statistics();
     free_what_was_needed();
     Progress::stop();
@@ -199,7 +207,8 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 int MPI_Finalize(void) {
     if (!sluice::ends_behind) sluice::world_finalizing(MPI_COMM_SELF, 0, nullptr, nullptr);
-    return SLUICE_PMPI(MPI_Finalize)();
+    int const code = SLUICE_PMPI(MPI_Finalize)();
+    return code == MPI_SUCCESS ? sluice::late_error.load() : code;
 }
 
 #ifdef SLUICE_HAVE_SESSIONS
@@ -217,7 +226,8 @@ int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session
 
 int MPI_Session_finalize(MPI_Session* session) {
     sluice::finalizing();
-    return SLUICE_PMPI(MPI_Session_finalize)(session);
+    int const code = SLUICE_PMPI(MPI_Session_finalize)(session);
+    return code == MPI_SUCCESS ? sluice::late_error.load() : code;
 }
 #endif
 
