@@ -26,6 +26,16 @@ public:
         if (found != last) by_begin_.erase(found);
     }
 
+    /// The largest end; 0 where there is none.
+    [[nodiscard]] Offset end() const noexcept {
+        Offset last = 0;
+        for (auto at = by_begin_.rbegin(); at != by_begin_.rend(); ++at) {
+            if (at->first <= last - longest_) break;  // Nor do those before it reach farther.
+            last = std::max(last, at->second.end);
+        }
+        return last;
+    }
+
     /// In the order of their begins. No span is longer than `longest_`, so what begins that far
     /// before `reach` cannot touch it.
     [[nodiscard]] std::vector<Value> touching(Span reach) const {

@@ -140,6 +140,42 @@ void size_is_known() {
     barrier();
 }
 
+/// The end may lie in what is delayed: nobody waits for the bytes to tell it.
+void length_is_known_early() {
+    constexpr int writes = 200;  // They take a while, one after the other.
+    char const* const test = std::getenv("SLUICE_TEST");
+    bool const is_slow =
+        is_delayed() && test && std::string_view(test).find("device=") != std::string_view::npos;
+    bool const is_last = check::rank() == check::size() - 1;
+    auto const name = check::fresh_file("behind.bin", 0);
+    MPI_File file = open(name);
+    MPI_Offset const end = MPI_Offset{piece} * writes;
+    MPI_Offset size = 0;
+    auto const data = model::data_of(5, check::rank(), 0, piece);
+    for (int i = 0; is_last && i < writes; ++i)
+        check::ok(MPI_File_write_at(file, MPI_Offset{piece} * i, data.data(), piece, MPI_BYTE,
+                                    MPI_STATUS_IGNORE));
+    if (is_last) {
+        check::ok(MPI_File_get_size(file, &size));
+        bool const is_early = check::posix_size(name) < end;
+        check::is_equal(end, size, "length");
+        if (is_slow) check::is_true(is_early, "the length is known before the bytes are there");
+    }
+    barrier();
+    check::ok(MPI_File_get_size(file, &size));
+    check::is_equal(end, size, "length that another rank sees");
+    check::ok(MPI_File_set_size(file, end));  // As HDF5 does.
+    check::ok(MPI_File_set_size(file, end - 1));
+    check::ok(MPI_File_get_size(file, &size));
+    check::is_equal(end - 1, size, "length, shortened");
+    close(file);
+    barrier();
+    check::is_equal(std::int64_t{end - 1}, check::posix_size(name), "length of the closed file");
+    barrier();
+    if (check::rank() == 0) ::unlink(name.c_str());
+    barrier();
+}
+
 /// The end may lie in what a rank has delayed by another handle.
 void opened_at_end() {
     constexpr int writes = 20;  // They take a while, one after the other.
@@ -297,6 +333,7 @@ std::vector<check::Test> make_tests() {
             {"others_see_it/independent", [] { others_see_it(false); }},
             {"a_rank_writes_alone", a_rank_writes_alone},
             {"size_is_known", size_is_known},
+            {"length_is_known_early", length_is_known_early},
             {"opened_at_end", opened_at_end},
             {"memory_is_bounded", memory_is_bounded},
             {"split_and_pointer", split_and_pointer},

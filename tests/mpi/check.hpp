@@ -170,6 +170,11 @@ inline model::Bytes posix_read(std::string const& name) {
     return bytes;
 }
 
+inline std::int64_t posix_size(std::string const& name) {
+    struct stat about{};
+    return ::stat(name.c_str(), &about) == 0 ? about.st_size : -1;
+}
+
 inline void posix_write(std::string const& name, std::span<unsigned char const> bytes) {
     int const fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     std::size_t done = 0;

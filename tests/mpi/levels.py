@@ -70,7 +70,7 @@ def short_runs(mpi):
         Run(mpi, "collectives_test", 3, 0, ["--only", "results/"], 150, {"SLUICE": "off"}),
         Run(mpi, "behind_test", 2),
         Run(mpi, "behind_test", 3, 0, [], 150, behind_settings("256K,{work}")),
-        Run(mpi, "behind_test", 2, 0, ["--only", "opened_at_end,size_is_known"], 150,
+        Run(mpi, "behind_test", 2, 0, ["--only", "opened_at_end,size_is_known,length"], 150,
             behind_settings("1M", SLOW)),
         Run(mpi, "closed_test", 2, 0, [], 150, behind_settings("64M", SLOW)),
         Run(mpi, "progress_test", 2, 0, [], 150, {"SLUICE_TEST": DEVICE}),

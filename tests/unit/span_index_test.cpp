@@ -39,6 +39,9 @@ RC_GTEST_PROP(SpanIndex, FindsWhatAListFinds, ()) {
             index.add(list.back().span, i);
         }
         RC_ASSERT(index.size() == list.size());
+        Offset end = 0;
+        for (Listed const& each : list) end = std::max(end, each.span.end);
+        RC_ASSERT(index.end() == end);
         Span const reach = any_span();
         auto found = index.touching(reach), expected = touching(list, reach);
         std::ranges::sort(found);
@@ -53,6 +56,7 @@ TEST(SpanIndex, FindsEverythingInAllBytes) {
     index.add({endless - 1, endless}, 2);
     EXPECT_EQ(index.touching({0, endless}), (std::vector<int>{1, 2}));
     EXPECT_EQ(index.touching({1, endless - 1}), std::vector<int>{});
+    EXPECT_EQ(index.end(), endless);
 }
 
 TEST(SpanIndex, LeavesAloneWhatIsNotThere) {

@@ -159,6 +159,25 @@ void Delayed::wait_until_void(Span reach) {
         handle->writes_->wait_until_void_on_others(reach);
 }
 
+Offset Delayed::end_of_left() const {
+    Offset end = writes_->end_of_independent();
+    for (auto const& operation : left()) {
+        Progress::instance().drive(
+            {.done = [&] { return operation->complete() || operation->all_have_called(); },
+             .poke = [&] { file_.team->poke(); }});
+        if (!operation->complete()) end = std::max(end, operation->summary_exchange().reach.end);
+    }
+    return end;
+}
+
+Offset Delayed::end_of_own() const {
+    if (!minds_others()) return 0;
+    Offset end = 0;
+    for (auto const& handle : handles().of(file_.journaled.identity))
+        end = std::max(end, handle->end_of_left());
+    return end;
+}
+
 void Delayed::wait_for_all() {
     for (auto const& handle : handles().all()) {
         if (handle->ordered()) handle->wait_for({0, endless}, Before::write);

@@ -104,6 +104,10 @@ public:
     void wait_for(Span reach, Before what, bool in_queue = false);
     /// The same before the MPI touches any bytes of any file.
     static void wait_for_all();
+    /// How far the writes reach that calls of this process have delayed: the file ends there, or
+    /// behind, once they are in it. Waits for none of them, but for ranks that have not come yet to
+    /// a collective call. Local, blocks.
+    [[nodiscard]] Offset end_of_own() const;
     /// Whether there may be anything to wait for: any file of this process may delay.
     [[nodiscard]] bool minds_others() const noexcept;
     [[nodiscard]] bool ordered() const noexcept { return file_.ordered; }
@@ -135,6 +139,7 @@ public:
 private:
     Delayed(DelayedFile file, std::function<void(Operation const&)> ended);
     void wait_for_own(Span reach);
+    [[nodiscard]] Offset end_of_left() const;
     void wait_until_void(Span reach);
     [[nodiscard]] bool left_untold(std::shared_ptr<Operation> const& operation, KeptWrite& kept);
     void account();

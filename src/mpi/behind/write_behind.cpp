@@ -303,6 +303,11 @@ void WriteBehind::wait_for_independent(Span reach) {
     }
 }
 
+Offset WriteBehind::end_of_independent() const {
+    std::lock_guard const lock(mutex_);
+    return independent_.end();
+}
+
 bool WriteBehind::any_is_under_way() const {
     std::lock_guard const lock(mutex_);
     return independent_.size() > 0;

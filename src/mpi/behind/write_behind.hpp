@@ -62,6 +62,8 @@ public:
     /// Until no independent write that touches `reach` is under way.
     void wait_for_independent(Span reach);
     [[nodiscard]] bool any_is_under_way() const;
+    /// How far those under way reach.
+    [[nodiscard]] Offset end_of_independent() const;
     /// Those that ended, each once.
     [[nodiscard]] std::vector<std::shared_ptr<IndependentWrite>> take_ended();
     /// Until no other process, and no other handle of this one, has bytes of `reach` to write.

@@ -107,6 +107,16 @@ int close(File& file, MPI_File* handle) {
     return code == MPI_SUCCESS ? error : code;
 }
 
+/// The bytes before `size` may be written later as well.
+void drain_for_size(MPI_File handle, MPI_Offset size) {
+    auto const file = find_file(handle);
+    Span const changed{std::max(size, MPI_Offset{0}), endless};
+    if (!file || !file->delayed->ordered()) return drain_for_mpi(handle, changed);
+    file->drain_requests();
+    file->drop_read_ahead({0, endless});
+    file->delayed->wait_for(changed, Before::write);
+}
+
 int set_view(File& file, ViewArguments const& a, MPI_Info info) {
     // A negative displacement or a wrong type on one rank must not leave the others waiting.
     FileView view;
@@ -148,16 +158,36 @@ Status preallocate(File& file, MPI_Offset size) {
     return file.agree("MPI_File_preallocate", acts ? file.storage->preallocate(size) : Error{});
 }
 
+/// The length that the file has when all is in it that calls have delayed. `file` may be null: the
+/// MPI serves it. Waits only for what other ranks may write behind that end. Local, blocks.
+int length(MPI_File handle, std::shared_ptr<File> const& file, MPI_Offset* bytes) {
+    if (!file || !file->delayed->minds_others()) {
+        wait_for_delayed(file);
+        return SLUICE_PMPI(MPI_File_get_size)(handle, bytes);
+    }
+    Offset const own = file->delayed->end_of_own();  // First: what ends meanwhile is in the file.
+    int code = SLUICE_PMPI(MPI_File_get_size)(handle, bytes);
+    if (code != MPI_SUCCESS) return code;
+    Offset const known = std::max<Offset>(own, *bytes);
+    file->delayed->wait_for({known, endless}, Before::read);
+    code = SLUICE_PMPI(MPI_File_get_size)(handle, bytes);
+    *bytes = std::max<MPI_Offset>(known, *bytes);
+    return code;
+}
+
 /// The MPIs keep an offset in bytes, and where it overflows they say nothing.
-int seek(File const& file, MPI_Offset offset, int whence) {
+int seek(std::shared_ptr<File> const& served, MPI_Offset offset, int whence) {
+    File const& file = *served;
     MPI_Offset from = 0;
     bool const from_end = whence == MPI_SEEK_END;
-    if (!file.served() || (from_end && !file.view.owned))
+    if (!file.served() || (from_end && !file.view.owned)) {
+        if (from_end) wait_for_delayed(served);
         return SLUICE_PMPI(MPI_File_seek)(file.handle, offset, whence);
+    }
     if (whence == MPI_SEEK_CUR) PMPI_File_get_position(file.handle, &from);
     if (from_end) {
         MPI_Offset bytes = 0;
-        int const code = PMPI_File_get_size(file.handle, &bytes);
+        int const code = length(file.handle, served, &bytes);
         if (code != MPI_SUCCESS) return code;
         from = etypes_before(file.view, bytes);
     }
@@ -287,18 +317,19 @@ SLUICE_NO_MEMORY(fh)
 #endif
 
 int MPI_File_get_size(MPI_File fh, MPI_Offset* size) try {
-    wait_for_delayed(sluice::find_file(fh));
-    return SLUICE_PMPI(MPI_File_get_size)(fh, size);
+    return sluice::length(fh, sluice::find_file(fh), size);
 }
 SLUICE_NO_MEMORY(fh)
 
 int MPI_File_seek(MPI_File fh, MPI_Offset offset, int whence) try {
     auto const recorded = sluice::record::recorded_seek("seek", fh, offset, whence);
     auto const file = sluice::find_file(fh);
-    if (whence == MPI_SEEK_END) wait_for_delayed(file);
-    if (!file) return SLUICE_PMPI(MPI_File_seek)(fh, offset, whence);
+    if (!file) {
+        if (whence == MPI_SEEK_END) wait_for_delayed(file);
+        return SLUICE_PMPI(MPI_File_seek)(fh, offset, whence);
+    }
     sluice::PointerLock const lock(*file);
-    return sluice::seek(*file, offset, whence);
+    return sluice::seek(file, offset, whence);
 }
 SLUICE_NO_MEMORY(fh)
 
@@ -342,7 +373,7 @@ SLUICE_NO_MEMORY(fh)
 int MPI_File_set_size(MPI_File fh, MPI_Offset size) try {
     auto const recorded = recorded_call("set_size", fh, "size", size);
     SLUICE_TRACED(MPI_File_set_size);
-    sluice::drain_for_mpi(fh, {std::max(size, MPI_Offset{0}), sluice::endless});
+    sluice::drain_for_size(fh, size);
     return SLUICE_PMPI(MPI_File_set_size)(fh, size);
 }
 SLUICE_NO_MEMORY(fh)
