@@ -200,18 +200,17 @@ static void put_step(Kernel const* kernel, Output* out, int step) {
     MPI_Pcontrol(0);
 }
 
-/// A close may have returned before its file was complete: a run is over when all files are, as
-/// whoever asks MPI for their lengths finds them.
+/// A close may have returned before its file was complete: a run is over when all files are. What
+/// was put off has to be done when the mode of a file changes.
 static void await_files(Kernel const* kernel, Output const* out) {
     for (int step = 0; kernel->file_for_each_step && step < out->steps; ++step) {
         char path[4096];
         MPI_File again;
-        MPI_Offset length = 0;
         path_of_step(kernel, out->path, step, path, sizeof path);
         int const code =
             MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &again);
         require(code == MPI_SUCCESS, "a file is opened again");
-        require(MPI_File_get_size(again, &length) == MPI_SUCCESS && length > 0, "its length");
+        MPI_File_set_atomicity(again, 1);
         MPI_File_close(&again);
     }
 }

@@ -52,25 +52,35 @@ bool is_on_slow_device() {
     return test && std::strstr(test, "device=");
 }
 
-/// On a device that takes a while some bytes are still to come when the close returns. Then MPI
-/// tells the length that the file will have, and reads it whole.
+/// On a device that takes a while bytes are still to come when the close returns. Then MPI tells
+/// the length that the file will have, and reads it whole.
 void close_returns_early() {
+    constexpr int many = 200;
     auto const name = check::fresh_file("closed.bin", 0);
-    bool early = false;
-    for (int round = 0; round < 3; ++round) {
-        MPI_File file = open_behind(name);
-        write_parts(file, round);
-        close(file);
-        early = early || (round == 0 && check::posix_size(name) < place_of(0, writes));
-        MPI_File again = open(name, MPI_MODE_RDWR);
-        MPI_Offset size = 0;
-        check::ok(MPI_File_get_size(again, &size));
-        check::is_equal(place_of(0, writes), size, "bytes of the file");
-        check::ok(MPI_File_set_size(again, size));
-        read_parts(again, round, (check::rank() + 1) % check::size());
-        close(again);
+    MPI_Offset const end = MPI_Offset{piece} * many * check::size();
+    auto const place = [](int rank, int i) {
+        return MPI_Offset{piece} * (MPI_Offset{i} * check::size() + rank);
+    };
+    int const other = (check::rank() + 1) % check::size();
+    MPI_File file = open_behind(name);
+    for (int i = 0; i < many; ++i) {
+        auto const data = model::data_of(2, check::rank(), i, piece);
+        check::ok(MPI_File_write_at(file, place(check::rank(), i), data.data(), piece, MPI_BYTE,
+                                    MPI_STATUS_IGNORE));
     }
-    if (is_delayed() && is_on_slow_device()) check::is_true(early, "bytes were still to come");
+    close(file);
+    bool const is_early = check::posix_size(name) < end;
+    if (is_delayed() && is_on_slow_device())
+        check::is_true(is_early, "bytes are still to come when the close returns");
+    barrier();
+    MPI_File again = open(name, MPI_MODE_RDWR);
+    MPI_Offset size = 0;
+    check::ok(MPI_File_get_size(again, &size));
+    check::is_equal(end, size, "bytes of the file");
+    check::ok(MPI_File_set_size(again, size));
+    for (int i = many - 1; i >= 0; --i)
+        read_by(again, place(other, i), model::data_of(2, other, i, piece), "after the close");
+    close(again);
     remove_file(name);
 }
 
@@ -91,6 +101,25 @@ void a_file_for_each_step() {
         remove_file(name_of_step(step));
     }
     remove_file(first);
+}
+
+/// Files that are closed while the next reads are made ahead, as at the end of each series.
+void a_series_is_left() {
+    auto const name = check::fresh_file("closed.bin", 0);
+    MPI_File file = open(name);
+    write_parts(file, 1);
+    close(file);
+    for (int round = 0; round < 40; ++round) {
+        file = open(name, MPI_MODE_RDONLY);
+        for (int i = 0; i < 3; ++i) {
+            model::Bytes found(bytes);
+            check::ok(MPI_File_read_at_all(file, place_of(check::rank(), i), found.data(), bytes,
+                                           MPI_BYTE, MPI_STATUS_IGNORE));
+            check::same_bytes(model::data_of(1, check::rank(), i, bytes), found, "a series");
+        }
+        close(file);
+    }
+    remove_file(name);
 }
 
 /// As libraries do, each file has a communicator of its own, which is freed at once.
@@ -190,6 +219,7 @@ void errors_are_told_later() {
 std::vector<check::Test> make_tests() {
     return {{"close_returns_early", close_returns_early},
             {"a_file_for_each_step", a_file_for_each_step},
+            {"a_series_is_left", a_series_is_left},
             {"communicators_are_freed", communicators_are_freed},
             {"others_come_to_it", others_come_to_it},
             {"requests_are_waited_for", requests_are_waited_for},

@@ -155,11 +155,11 @@ inline void AnyFile::leave_unknown(model::File const& content, std::vector<Part>
     }
 }
 
-/// Closes may have left delayed writes of this rank under way (sluice_close=behind).
+/// Closes may have left delayed writes of this rank under way (sluice_close=behind). All are in the
+/// file when the mode changes.
 inline void AnyFile::await_closed(std::string const& path) {
     MPI_File file = access_form::open(path, MPI_MODE_RDONLY, MPI_COMM_SELF);
-    MPI_Offset bytes = 0;
-    check::ok(MPI_File_get_size(file, &bytes), "MPI_File_get_size");
+    check::ok(MPI_File_set_atomicity(file, 1), "MPI_File_set_atomicity");
     access_form::close(file);
 }
 

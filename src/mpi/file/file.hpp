@@ -103,10 +103,13 @@ public:
     }
     /// The file is closed, and goes on using the queue until that.
     void keep_queue() noexcept { place_.use = QueuePlace::Use::closed; }
-    /// Whether MPI_File_close leaves delayed writes under way; the same on all ranks.
+    /// Whether MPI_File_close leaves under way what needs no call: delayed writes, if the user says
+    /// so, and reads that are made ahead, which nobody misses. The same on all ranks.
     [[nodiscard]] bool closes_behind() const noexcept {
-        return hints.close == Close::behind && hints.write_behind > 0 && delayed->ordered() &&
-               !(amode & MPI_MODE_RDONLY);
+        bool const only_reads = (amode & MPI_MODE_RDONLY) != 0;
+        return delayed->ordered() &&
+               (only_reads ? hints.read_ahead > 0
+                           : hints.close == Close::behind && hints.write_behind > 0);
     }
 
     /// Operations are recorded from now on, where a trace is wanted. `number` tells this opening of

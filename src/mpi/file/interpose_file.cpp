@@ -8,6 +8,7 @@
 #include "mpi/file/closed_files.hpp"
 #include "mpi/file/info_hints.hpp"
 #include "mpi/file/pass_on.hpp"
+#include "mpi/file/position.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/guard.hpp"
 #include "mpi/pmpi.hpp"
@@ -156,47 +157,6 @@ Status preallocate(File& file, MPI_Offset size) {
                           {.status = Status::argument, .what = "the size is negative"});
     bool const acts = file.team->self == 0;
     return file.agree("MPI_File_preallocate", acts ? file.storage->preallocate(size) : Error{});
-}
-
-/// The length that the file has when all is in it that calls have delayed. `file` may be null: the
-/// MPI serves it. Waits only for what other ranks may write behind that end. Local, blocks.
-int length(MPI_File handle, std::shared_ptr<File> const& file, MPI_Offset* bytes) {
-    if (!file || !file->delayed->minds_others()) {
-        wait_for_delayed(file);
-        return SLUICE_PMPI(MPI_File_get_size)(handle, bytes);
-    }
-    Offset const own = file->delayed->end_of_own();  // First: what ends meanwhile is in the file.
-    int code = SLUICE_PMPI(MPI_File_get_size)(handle, bytes);
-    if (code != MPI_SUCCESS) return code;
-    Offset const known = std::max<Offset>(own, *bytes);
-    file->delayed->wait_for({known, endless}, Before::read);
-    code = SLUICE_PMPI(MPI_File_get_size)(handle, bytes);
-    *bytes = std::max<MPI_Offset>(known, *bytes);
-    return code;
-}
-
-/// The MPIs keep an offset in bytes, and where it overflows they say nothing.
-int seek(std::shared_ptr<File> const& served, MPI_Offset offset, int whence) {
-    File const& file = *served;
-    MPI_Offset from = 0;
-    bool const from_end = whence == MPI_SEEK_END;
-    if (!file.served() || (from_end && !file.view.owned)) {
-        if (from_end) wait_for_delayed(served);
-        return SLUICE_PMPI(MPI_File_seek)(file.handle, offset, whence);
-    }
-    if (whence == MPI_SEEK_CUR) PMPI_File_get_position(file.handle, &from);
-    if (from_end) {
-        MPI_Offset bytes = 0;
-        int const code = length(file.handle, served, &bytes);
-        if (code != MPI_SUCCESS) return code;
-        from = etypes_before(file.view, bytes);
-    }
-    MPI_Offset place = 0;
-    bool const too_far = __builtin_add_overflow(from, offset, &place) ||
-                         (place > 0 && !byte_offset(file.view, place));
-    if (too_far) return raise(file.handle, Status::argument);
-    return SLUICE_PMPI(MPI_File_seek)(file.handle, from_end ? place : offset,
-                                      from_end ? MPI_SEEK_SET : whence);
 }
 
 int get_view(File const& file, MPI_Offset* displacement, MPI_Datatype* etype,

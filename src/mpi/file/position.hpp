@@ -21,6 +21,14 @@ namespace sluice {
 /// after an error the pointer stays. Blocking. Collective.
 [[nodiscard]] Status seek_shared(File const& file, MPI_Offset offset, int whence);
 
+/// MPI_File_get_size: the length that the file has when all is in it that calls have delayed. Waits
+/// only for what other ranks may write behind that end. `file` may be null: the MPI serves it.
+/// Local, blocks.
+int length(MPI_File handle, std::shared_ptr<File> const& file, MPI_Offset* bytes);
+
+/// MPI_File_seek. The caller holds the PointerLock. Local, blocks.
+int seek(std::shared_ptr<File> const& served, MPI_Offset offset, int whence);
+
 /// At the open with MPI_MODE_APPEND: both pointers begin at the end of the file (MPI-4.1, 14.2.1),
 /// which may lie in bytes that another handle's writes have delayed. Blocking. Collective.
 void begin_at_end(File& file);
