@@ -202,11 +202,17 @@ void tell_what_ends_keepers() {
                 "node after the job, as docs/start/slurm.md shows");
 }
 
+void tell_of_idle_close() {
+    std::string const hints = environment_variable("SLUICE_HINTS").value_or("");
+    if (hints.find("sluice_close=behind") == std::string::npos || is_silent_now()) return;
+    say_of_node("sluice_close=behind does nothing where no write is delayed: add --behind");
+}
+
 /// Where writes may be delayed somebody has to write them if the program cannot any more.
 void keep_delayed_writes() {
     char const* const asked = std::getenv("SLUICE_WRITE_BEHIND");
     auto setting = asked ? parse_behind(asked) : std::nullopt;
-    if (!setting || setting->bytes <= 0) return;
+    if (!setting || setting->bytes <= 0) return tell_of_idle_close();
     bool const in_folder = !setting->folder.empty();
     if (in_folder) {
         name_folder_for_good(*setting);

@@ -203,7 +203,8 @@ static void put_step(Kernel const* kernel, Output* out, int step) {
 /// A close may have returned before its file was complete: a run is over when all files are. What
 /// was put off has to be done when the mode of a file changes.
 static void await_files(Kernel const* kernel, Output const* out) {
-    for (int step = 0; kernel->file_for_each_step && step < out->steps; ++step) {
+    int const files = kernel->file_for_each_step ? out->steps : 1;
+    for (int step = 0; step < files; ++step) {
         char path[4096];
         MPI_File again;
         path_of_step(kernel, out->path, step, path, sizeof path);

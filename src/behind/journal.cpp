@@ -239,10 +239,11 @@ void Journal::note(Error const& error) {
     failure_ = first_of(failure_, error);
 }
 
-bool Journal::holds(FileIdentity const& file, Span reach) const {
+bool Journal::holds(FileIdentity const& file, Span reach, std::uint64_t below) const {
     std::lock_guard const lock(mutex_);
-    return std::ranges::any_of(items_,
-                               [&](auto const& item) { return item.second.is_of(file, reach); });
+    return std::ranges::any_of(items_, [&](auto const& item) {
+        return item.first < below && item.second.is_of(file, reach);
+    });
 }
 
 bool Journal::is_due() const {

@@ -86,8 +86,10 @@ public:
     void withdraw(FileIdentity const& file, Span reach, std::uint64_t below = ~std::uint64_t{0});
     /// The number of the record that is taken next.
     [[nodiscard]] std::uint64_t next_number() const;
-    /// Whether a record of the file counts that may touch bytes of `reach`.
-    [[nodiscard]] bool holds(FileIdentity const& file, Span reach) const;
+    /// Whether a record of the file counts that may touch bytes of `reach`, and is older than
+    /// number `below`.
+    [[nodiscard]] bool holds(FileIdentity const& file, Span reach,
+                             std::uint64_t below = ~std::uint64_t{0}) const;
     /// Whether a checkpoint would void something.
     [[nodiscard]] bool is_due() const;
     /// Whether any record counts, or will.

@@ -276,6 +276,11 @@ class Run(unittest.TestCase):
             result = self.run_command(*words, "env", **there)
             self.assertIn(f"SLUICE_HINTS={hints}\n", result.stdout)
 
+    def test_a_close_behind_wants_delayed_writes(self):
+        for words, said in ((["--close=behind"], True), (["--behind", "--close=behind"], False)):
+            result = self.run_command(*words, "true")
+            self.assertEqual("add --behind" in result.stderr, said, words)
+
     def test_a_value_that_stands_by_itself(self):
         for option, value in (("--behind", "1G"), ("--ahead", "64M"), ("--behind", "1G,/tmp")):
             result = self.run_command(option, value, self.root / "programs/mpi")

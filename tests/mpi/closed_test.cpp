@@ -15,13 +15,18 @@ using namespace behind_form;
 constexpr int writes = 12;
 constexpr int create = MPI_MODE_RDWR | MPI_MODE_CREATE;
 
-MPI_File open_behind(std::string const& name, MPI_Comm communicator = MPI_COMM_WORLD) {
+MPI_File open_with(char const* hint, char const* value, std::string const& name,
+                   MPI_Comm communicator) {
     MPI_Info info = MPI_INFO_NULL;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "sluice_close", "behind");
+    MPI_Info_set(info, hint, value);
     MPI_File file = open(name, create, communicator, info);
     MPI_Info_free(&info);
     return file;
+}
+
+MPI_File open_behind(std::string const& name, MPI_Comm communicator = MPI_COMM_WORLD) {
+    return open_with("sluice_close", "behind", name, communicator);
 }
 
 void remove_file(std::string const& name) {
@@ -122,6 +127,28 @@ void a_series_is_left() {
     remove_file(name);
 }
 
+/// A read across the end of a file is no write that lengthens it, also while it goes on behind a
+/// call that has its own bytes.
+void a_read_tells_no_length() {
+    auto const name = check::fresh_file("closed.bin", 0);
+    MPI_File file = open(name);
+    write_parts(file, 1);
+    close(file);
+    barrier();
+    file = open(name, MPI_MODE_RDONLY);
+    bool const is_last = check::rank() == check::size() - 1;
+    model::Bytes found(bytes);
+    for (int i = 0; i < writes; ++i) {
+        MPI_Offset const at = is_last ? place_of(0, writes) - bytes / 2 : place_of(0, i);
+        MPI_Offset size = 0;
+        check::ok(MPI_File_read_at_all(file, at, found.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE));
+        check::ok(MPI_File_get_size(file, &size));
+        check::is_equal(place_of(0, writes), size, "bytes of the file");
+    }
+    close(file);
+    remove_file(name);
+}
+
 /// As libraries do, each file has a communicator of its own, which is freed at once.
 void communicators_are_freed() {
     constexpr int steps = 12;
@@ -160,7 +187,19 @@ void others_come_to_it() {
         close(theirs);
         barrier();
     }
-    MPI_File file = open_behind(name);
+    MPI_File file = open_behind(name, MPI_COMM_SELF);
+    for (int i = 0; i < writes; ++i) {
+        auto const data = model::data_of(5, check::rank(), i, bytes);
+        check::ok(MPI_File_write_at(file, place_of(check::rank(), i), data.data(), bytes, MPI_BYTE,
+                                    MPI_STATUS_IGNORE));
+    }
+    close(file);
+    barrier();
+    MPI_File by_mpi = open_with("sluice", "disable", name, MPI_COMM_SELF);
+    read_parts(by_mpi, 5, other);
+    close(by_mpi);
+    barrier();
+    file = open_behind(name);
     write_parts(file, 7);
     close(file);
     // The end of the file is looked at by an open to append.
@@ -220,6 +259,7 @@ std::vector<check::Test> make_tests() {
     return {{"close_returns_early", close_returns_early},
             {"a_file_for_each_step", a_file_for_each_step},
             {"a_series_is_left", a_series_is_left},
+            {"a_read_tells_no_length", a_read_tells_no_length},
             {"communicators_are_freed", communicators_are_freed},
             {"others_come_to_it", others_come_to_it},
             {"requests_are_waited_for", requests_are_waited_for},

@@ -76,6 +76,7 @@ public:
     /// progress().
     [[nodiscard]] bool all_have_called() const noexcept { return sluice::all_have_called(stage_); }
 
+    [[nodiscard]] Direction direction() const noexcept { return call_.request.direction; }
     [[nodiscard]] Stage stage() const noexcept { return stage_; }
     [[nodiscard]] Plan const& plan() const noexcept { return state_.plan; }
     /// An earlier operation's claims served this one.

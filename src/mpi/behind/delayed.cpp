@@ -5,6 +5,8 @@
 #include "mpi/behind/write_behind.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/progress/progress.hpp"
+#include "system/environment.hpp"
+#include "system/launcher.hpp"
 
 #include <algorithm>
 #include <map>
@@ -83,7 +85,9 @@ Delayed::~Delayed() { forget(); }
 void Delayed::forget() { handles().remove(file_.journaled.identity, this); }
 
 bool Delayed::minds_others() const noexcept {
-    return ordered() || (file_.fd >= 0 && any_is_ordered.load(std::memory_order_relaxed));
+    bool const others_may = any_is_ordered.load(std::memory_order_relaxed) ||
+                            settings().hints.write_behind > 0;  // Of all ranks alike.
+    return ordered() || (file_.fd >= 0 && others_may);
 }
 
 TakenWrite Delayed::take_collective(Call& call, bool may) {
@@ -165,7 +169,8 @@ Offset Delayed::end_of_left() const {
         Progress::instance().drive(
             {.done = [&] { return operation->complete() || operation->all_have_called(); },
              .poke = [&] { file_.team->poke(); }});
-        if (!operation->complete()) end = std::max(end, operation->summary_exchange().reach.end);
+        if (!operation->complete() && operation->direction() == Direction::write)
+            end = std::max(end, operation->summary_exchange().reach.end);
     }
     return end;
 }
@@ -176,6 +181,14 @@ Offset Delayed::end_of_own() const {
     for (auto const& handle : handles().of(file_.journaled.identity))
         end = std::max(end, handle->end_of_left());
     return end;
+}
+
+void Delayed::wait_for_others_of(int fd, FileIdentity const& file) {
+    if (launched().ranks == 1) return;
+    UnfinishedMarks marks(marks_of_node(), fd, file);
+    Progress::instance().drive({.mpi_done = [&] { return !marks.is_held_by_others({0, endless}); },
+                                .mpi_often = true,
+                                .reason = TraceWait::other_writer});
 }
 
 void Delayed::wait_for_all() {
@@ -189,8 +202,8 @@ void Delayed::drain() {
     (void)wait_for_own_journal(file_.journaled.identity, {0, endless});
 }
 
-bool Delayed::is_drained() const {
-    return !writes_->any_is_under_way() && !own_journal_needs(file_.journaled.identity) &&
+bool Delayed::is_drained(std::uint64_t below) const {
+    return !writes_->any_is_under_way() && !own_journal_needs(file_.journaled.identity, below) &&
            std::ranges::all_of(left(), [](auto const& one) { return one->complete(); });
 }
 

@@ -102,6 +102,9 @@ public:
     /// Before a call touches bytes of `reach`. `in_queue`: the call's operation has its place in
     /// the operation queue of this handle. Local, blocks, also on devices.
     void wait_for(Span reach, Before what, bool in_queue = false);
+    /// Until no other process has bytes of a file to write, of which this one may have no handle.
+    /// Local, blocks.
+    static void wait_for_others_of(int fd, FileIdentity const& file);
     /// The same before the MPI touches any bytes of any file.
     static void wait_for_all();
     /// How far the writes reach that calls of this process have delayed: the file ends there, or
@@ -115,8 +118,9 @@ public:
     /// the file. Local, blocks, also on devices.
     void drain();
 
-    /// Whether drain() would return at once, and nothing that was left is under way. Local.
-    [[nodiscard]] bool is_drained() const;
+    /// Whether nothing is under way, and the rank's journal needs no record of the file that is
+    /// older than number `below`. Local.
+    [[nodiscard]] bool is_drained(std::uint64_t below) const;
     /// Whether the operation was left, and is not accounted for.
     [[nodiscard]] bool has(Operation const& operation) const;
 

@@ -189,9 +189,9 @@ Error wait_for_own_journal(FileIdentity const& file, Span reach) {
     return {};
 }
 
-bool own_journal_needs(FileIdentity const& file) {
+bool own_journal_needs(FileIdentity const& file, std::uint64_t below) {
     auto const* const own = durable_journal();
-    return own && !own->journal->has_given_up() && own->journal->holds(file, {0, endless});
+    return own && !own->journal->has_given_up() && own->journal->holds(file, {0, endless}, below);
 }
 
 void clear_own_journal(FileIdentity const& file, Span reach) {

@@ -42,8 +42,8 @@ void ask_for_checkpoint();
 /// Until no record of this process counts that touches bytes of `reach`. Blocks on devices. An
 /// error where the file cannot be made durable: then the records stay.
 [[nodiscard]] Error wait_for_own_journal(FileIdentity const& file, Span reach);
-/// Whether that would have to wait. Local.
-[[nodiscard]] bool own_journal_needs(FileIdentity const& file);
+/// Whether that would have to wait, for records older than number `below`. Local.
+[[nodiscard]] bool own_journal_needs(FileIdentity const& file, std::uint64_t below);
 /// The same before newer bytes are written there. Records that would stay count no longer.
 void clear_own_journal(FileIdentity const& file, Span reach);
 /// Why the journal has to keep bytes of the file, or had to since the last time that it was asked.

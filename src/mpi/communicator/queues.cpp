@@ -108,16 +108,15 @@ bool Queues::begin(bool ready) {
 QueuePlace* Queues::take(std::vector<Rank> const& aggregators) {
     QueuePlace* const place = unused();
     if (!place) return nullptr;
-    place->use = QueuePlace::Use::open;
+    place->used = true;
     if (place->shared_pointer) place->shared_pointer->restart();
     if (place->aggregators != aggregators) place_aggregators(*place, aggregators);
     return place;
 }
 
 QueuePlace* Queues::unused() {
-    auto const found = std::find_if(places_.begin(), places_.end(), [](auto const& place) {
-        return place->use == QueuePlace::Use::none;
-    });
+    auto const found = std::find_if(places_.begin(), places_.end(),
+                                    [](auto const& place) { return !place->used; });
     if (found != places_.end()) return found->get();
     if (places_.size() == most_) return nullptr;
     auto memory = map_next();
@@ -127,11 +126,6 @@ QueuePlace* Queues::unused() {
     }
     add(std::move(*memory));
     return places_.back().get();
-}
-
-bool Queues::any_is_open() const noexcept {
-    return std::any_of(places_.begin(), places_.end(),
-                       [](auto const& place) { return place->use == QueuePlace::Use::open; });
 }
 
 /// Addresses for the next queue, with the counters and boards open, which are used before there are

@@ -22,10 +22,7 @@ struct QueuePlace {
     std::unique_ptr<OperationQueue> queue;
     /// Null where the ranks are on several nodes: the MPI has the pointer.
     std::unique_ptr<SharedFilePointer> shared_pointer;
-    /// Whether a file has it. One that was closed keeps it until all its operations are complete on
-    /// all ranks.
-    enum class Use : std::uint8_t { none, open, closed };
-    Use use = Use::none;
+    bool used = false;  ///< By a file, also by a closed one that is not complete on all ranks.
     std::vector<Rank> aggregators;           ///< Where a user placed them; else empty.
     std::unique_ptr<Topology const> placed;  ///< With these aggregators.
 
@@ -56,9 +53,6 @@ public:
     /// do not disturb it. Collective over the file, blocks.
     [[nodiscard]] NodeReduction::Words largest(NodeReduction::Words const& mine,
                                                QueuePlace const& of_file);
-
-    /// Whether a file that is open uses one. Local.
-    [[nodiscard]] bool any_is_open() const noexcept;
 
 private:
     QueuePlace* unused();

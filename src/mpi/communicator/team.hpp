@@ -55,9 +55,10 @@ public:
     NodeLinks links;
     std::unique_ptr<RankWatch> watch;
     std::unique_ptr<Queues> queues;
-    /// Uses of it by files whose close has returned: these call no function of the MPI on it.
+    /// Uses of it by files whose close has returned: these make no collective call on it.
     std::atomic<long> uses_by_closed{0};
-    KnownProfiles profiles;  ///< The same on all ranks.
+    std::atomic<std::uint64_t> files_opened{0};  ///< In the same order on all ranks.
+    KnownProfiles profiles;                      ///< The same on all ranks.
 
 private:
     static std::shared_ptr<Team> revive(MPI_Comm communicator, bool& is_one_too_many);

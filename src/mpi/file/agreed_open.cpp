@@ -8,6 +8,7 @@
 #include "mpi/file/system_hints.hpp"
 #include "storage/file_striping.hpp"
 #include "storage/profile_path.hpp"
+#include "system/environment.hpp"
 #include "system/log.hpp"
 
 #include <array>
@@ -34,12 +35,19 @@ enum Word : std::size_t {
     // Of all ranks.
     not_opened_by,  ///< The complement of the first such rank; zero: none.
     has_no_path,    ///< On some rank.
-    closed_least,   ///< The complement of the fewest closed files that are complete on a rank.
+    closed_least,   ///< The complement of the first closed file that is not complete on a rank.
     word_count
 };
 
-enum Flag : std::uint64_t { none = 0, disabled = 1, placed = 2, durable = 4, behind = 8 };
-constexpr int flag_bits = 4;
+enum Flag : std::uint64_t {
+    none = 0,
+    disabled = 1,
+    placed = 2,
+    durable = 4,
+    behind = 8,
+    crowded = 16,  ///< With closed files that are not complete.
+};
+constexpr int flag_bits = 5;
 
 /// Of each word all ranks learn the largest.
 using Words = NodeReduction::Words;
@@ -49,13 +57,17 @@ bool knows_stripes(Hints const& hints) noexcept {
     return hints.stripe_bytes > 0 || hints.stripe_count > 0;
 }
 
+/// Ranks that know of no delayed writes would not look for those of a closed file: all have to
+/// delay by their environment.
 Flag flag_of(Close close) noexcept {
-    return close == Close::durable ? durable : close == Close::behind ? behind : none;
+    if (close == Close::behind) return settings().hints.write_behind > 0 ? behind : none;
+    return close == Close::durable ? durable : none;
 }
 
-void tell_hints(Words& words, FileHints const& hints, OwnFile const& file, std::uint64_t opening) {
+void tell_hints(Words& words, FileHints const& hints, OwnFile const& file, Team& team) {
     words[flags] = (hints.disabled ? disabled : none) | flag_of(hints.close) |
-                   (hints.placement.empty() ? none : placed) | (opening << flag_bits);
+                   (are_too_many_incomplete(team) ? crowded : none) |
+                   (hints.placement.empty() ? none : placed) | (team.new_opening() << flag_bits);
     if (hints.disabled) return;
     words[write_behind] = static_cast<std::uint64_t>(hints.write_behind);
     words[read_ahead] = static_cast<std::uint64_t>(hints.read_ahead);
@@ -160,23 +172,23 @@ OwnFile::OwnFile(std::string const& mpi_name, int amode, FileHints const& hints,
 AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
     Words mine{};
     tell_file(mine, file, team.self);
-    mine[closed_least] = ~std::uint64_t{count_complete(team)};
+    mine[closed_least] = ~first_incomplete(team);
     std::string const of_system = team.self == 0 ? system_hints() : std::string();
     if (team.self == 0) {
         hear_system_hints(hints, of_system);
-        tell_hints(mine, hints, file, team.new_opening());
+        tell_hints(mine, hints, file, team);
         mine[system_hint_bytes] = of_system.size();
     }
     Words const words = team.largest(mine);
     share_system_hints(hints, of_system, words, team);
     take_hints(hints, words);
-    release_closed(team, static_cast<std::size_t>(~words[closed_least]));
+    release_closed(team, ~words[closed_least]);
     if (hints.disabled) return {};
     ProfileOffer const offer{static_cast<std::int32_t>(words[profile_number]),
                              static_cast<std::int32_t>(words[profile_bytes])};
     auto machine = take_profile(offer, team);
     return {may_serve(words, file, team), (words[flags] & placed) != 0, words[flags] >> flag_bits,
-            std::move(machine)};
+            std::move(machine), (words[flags] & crowded) != 0};
 }
 
 }  // namespace sluice

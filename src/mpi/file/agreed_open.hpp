@@ -29,6 +29,7 @@ struct AgreedOpen {
     /// Tells this opening from others that may be open at the same time; the same on all ranks.
     std::uint64_t number = 0;
     std::shared_ptr<MachineProfile const> machine;
+    bool closed_are_many = false;  ///< See complete_closed().
 };
 
 /// Takes from rank 0 what ranks could not otherwise do the same, and sees to it that all have the

@@ -1,48 +1,49 @@
 // How closed files are kept and released. See closed_files.hpp.
 #include "mpi/file/closed_files.hpp"
 
+#include "mpi/behind/rank_journal.hpp"
 #include "mpi/errors.hpp"
 #include "mpi/file/statistics.hpp"
 #include "mpi/pmpi.hpp"
 #include "mpi/requests/requests.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <map>
+#include <limits>
 
 namespace sluice {
 namespace {
 
+constexpr std::ptrdiff_t incomplete_at_most = 16;  ///< Of a team.
+
 /// By a File and by its Delayed.
 constexpr long uses_of_team = 2;
 
+using FileList = std::vector<std::shared_ptr<File>>;
+
 class ClosedFiles {
 public:
-    /// All ranks of a team close its files in the same order.
     void add(std::shared_ptr<File> const& file) {
         std::lock_guard const lock(mutex_);
         file->team->uses_by_closed += uses_of_team;
-        by_team_[file->team.get()].push_back(file);
+        files_.push_back(file);
     }
-    [[nodiscard]] std::vector<std::shared_ptr<File>> of(Team const& team) const {
+    [[nodiscard]] FileList all() const {
         std::lock_guard const lock(mutex_);
-        auto const found = by_team_.find(&team);
-        if (found == by_team_.end()) return {};
-        return {found->second.begin(), found->second.end()};
+        return files_;
     }
-    /// Takes out the first one.
-    void remove_first(Team const& team) {
-        std::lock_guard const lock(mutex_);
-        auto const found = by_team_.find(&team);
-        found->second.pop_front();
-        if (found->second.empty()) by_team_.erase(found);
-    }
-    [[nodiscard]] std::vector<std::shared_ptr<File>> all() const {
-        std::lock_guard const lock(mutex_);
-        std::vector<std::shared_ptr<File>> found;
-        for (auto const& [team, files] : by_team_)
-            found.insert(found.end(), files.begin(), files.end());
+    [[nodiscard]] FileList of(Team const& team) const {
+        FileList found = all();
+        std::erase_if(found, [&](auto const& file) { return file->team.get() != &team; });
         return found;
+    }
+    /// Those for which `which` holds are taken out; each by one thread only.
+    template <class Which> [[nodiscard]] FileList take(Which const& which) {
+        std::lock_guard const lock(mutex_);
+        FileList taken;
+        std::erase_if(files_, [&](auto const& file) {
+            return which(*file) && (taken.push_back(file), true);
+        });
+        return taken;
     }
 
     void note(Status status) {
@@ -53,20 +54,10 @@ public:
         std::lock_guard const lock(mutex_);
         return std::exchange(untold_, Status::ok);
     }
-    /// For statistics, which are reduced over the ranks when MPI ends.
-    void keep_for_statistics(std::shared_ptr<File> file) {
-        std::lock_guard const lock(mutex_);
-        released_.push_back(std::move(file));
-    }
-    [[nodiscard]] std::vector<std::shared_ptr<File>> take_released() {
-        std::lock_guard const lock(mutex_);
-        return std::exchange(released_, {});
-    }
 
 private:
     mutable std::mutex mutex_;
-    std::map<Team const*, std::deque<std::shared_ptr<File>>> by_team_;  ///< Files hold their team.
-    std::vector<std::shared_ptr<File>> released_;
+    FileList files_;
     Status untold_ = Status::ok;
 };
 ClosedFiles& closed_files() {
@@ -74,21 +65,41 @@ ClosedFiles& closed_files() {
     return *only;
 }
 
-/// `file` is complete on all ranks.
+/// The file is complete on this rank, which needs neither its descriptor nor memory any more. Where
+/// journals outlive their ranks, other ranks' records may still be waited for by the descriptor.
+void end_here(File& file) {
+    closed_files().note(file.delayed->late_errors_and_journal().any());
+    if (wants_durable_journal() || !file.give_back()) return;
+    file.storage->release();
+}
+
+/// No communicator will ever find the team again: only closed files use it.
+bool is_unreachable(Team const& team, long uses) { return uses == team.uses_by_closed; }
+
+/// The file is complete on all ranks; or nobody will meet on its team again.
 void release(std::shared_ptr<File> const& file) {
-    closed_files().note(file->delayed->late_errors_and_journal().any());
+    end_here(*file);
     file->delayed->forget();
     file->storage->release();
     file->release_queue();
-    if (wants_statistics())
-        closed_files().keep_for_statistics(file);
-    else
-        file->team->uses_by_closed -= uses_of_team;
+    file->team->uses_by_closed -= uses_of_team;
+}
+
+/// Of any team, what is complete here.
+void sweep() {
+    for (auto const& file : closed_files().all())
+        if (file->is_drained()) end_here(*file);
+    if (wants_statistics()) return;  // These need all ranks.
+    FileList const left = closed_files().take([](File const& file) {
+        return is_unreachable(*file.team, file.team.use_count()) && file.is_drained();
+    });
+    for (auto const& file : left) release(file);
 }
 
 }  // namespace
 
 int close_behind(std::shared_ptr<File> const& file, MPI_File* handle) {
+    sweep();
     file->drain_requests();
     file->split.reset();
     reap(false);
@@ -96,52 +107,57 @@ int close_behind(std::shared_ptr<File> const& file, MPI_File* handle) {
     for (auto const& earlier : closed_files().all())
         closed_files().note(earlier->delayed->late_errors().any());
     int const error = raise(file->handle, closed_files().take_untold());
-    file->keep_queue();
+    file->begin_to_close();
     closed_files().add(file);
     remove_file(*handle);
     int const code = SLUICE_PMPI(MPI_File_close)(handle);
     return code == MPI_SUCCESS ? error : code;
 }
 
-std::size_t count_complete(Team const& team) {
-    auto const files = closed_files().of(team);
-    auto const under_way =
-        std::ranges::find_if(files, [](auto const& file) { return !file->is_drained(); });
-    return static_cast<std::size_t>(under_way - files.begin());
+std::uint64_t first_incomplete(Team const& team) {
+    sweep();
+    auto first = std::numeric_limits<std::uint64_t>::max();
+    for (auto const& file : closed_files().of(team))
+        if (!file->is_drained()) first = std::min(first, file->sequence);
+    return first;
 }
 
-void release_closed(Team const& team, std::size_t count) {
+bool are_too_many_incomplete(Team const& team) {
     auto const files = closed_files().of(team);
-    for (std::size_t i = 0; i < std::min(count, files.size()); ++i) {
-        release(files[i]);
-        closed_files().remove_first(team);
+    return std::ranges::count_if(files, [](auto const& file) { return !file->is_drained(); }) >
+           incomplete_at_most;
+}
+
+void release_closed(Team const& team, std::uint64_t below) {
+    FileList files = closed_files().take(
+        [&](File const& file) { return file.team.get() == &team && file.sequence < below; });
+    std::ranges::sort(files, {}, [](auto const& file) { return file->sequence; });
+    for (auto const& file : files) {
+        release(file);
+        collect_statistics(*file);
     }
 }
 
-bool limit_closed(Team& team, std::size_t most) {
-    auto const files = closed_files().of(team);
-    if (files.size() <= most) return false;
-    std::size_t const oldest = files.size() - most / 2;
-    for (std::size_t i = 0; i < oldest; ++i) files[i]->drain();
+void complete_closed(Team& team) {
+    for (auto const& file : closed_files().of(team)) file->drain();
     (void)team.largest({});
-    release_closed(team, oldest);
-    return true;
+    release_closed(team, std::numeric_limits<std::uint64_t>::max());
 }
 
-Status end_closed_files() {
-    for (auto const& file : closed_files().all()) file->drain();
-    for (auto const& file : closed_files().all()) {
-        release(file);
-        closed_files().remove_first(*file->team);
+/// When MPI ends, keepers of other ranks may still ask which calls this rank knows to be complete:
+/// the files stay, as those do that nobody has closed. Statistics of all communicators come in the
+/// same order on all ranks.
+Status end_closed_files(bool last) {
+    FileList files = closed_files().all();
+    for (auto const& file : files) file->drain();
+    for (auto const& file : files) end_here(*file);
+    int finalized = 0;
+    PMPI_Finalized(&finalized);
+    if (last && !finalized) {
+        std::ranges::sort(files, {}, [](auto const& file) { return file->opening; });
+        for (auto const& file : files) collect_statistics(*file);
     }
     return closed_files().take_untold();
-}
-
-/// Files of all communicators in the same order on all ranks.
-void collect_statistics_of_closed() {
-    auto files = closed_files().take_released();
-    std::ranges::sort(files, {}, [](auto const& file) { return file->opening; });
-    for (auto const& file : files) collect_statistics(*file);
 }
 
 }  // namespace sluice

@@ -96,6 +96,7 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       amode(its_amode),
       hints(std::move(its_hints)),
       opening(own.number),
+      sequence(team->files_opened++),
       identity(own.identity),
       storage(std::move(own.storage)),
       delayed(Delayed::create({team, storage, own.fd, own.number, journaled(own, hints),
@@ -229,9 +230,17 @@ void File::drain_requests() {
     for (auto const& operation : waited_for) wait(*operation);
 }
 
+void File::begin_to_close() noexcept { closed_at_ = next_record(); }
+
+bool File::give_back() {
+    if (gave_back_.exchange(true)) return false;
+    ahead.clear();
+    return true;
+}
+
 bool File::is_drained() const {
     std::lock_guard const lock(mutex_);
-    return delayed->is_drained() && std::ranges::all_of(pending_, [](auto const& weak) {
+    return delayed->is_drained(closed_at_) && std::ranges::all_of(pending_, [](auto const& weak) {
                auto const operation = weak.lock();
                return !operation || operation->complete();
            });
@@ -319,9 +328,10 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
                                                   : std::vector<Rank>{}] {
         return team->queues->take(aggregators);
     };
-    (void)limit_closed(*team, closed_at_most);
+    if (agreed.closed_are_many) complete_closed(*team);
     QueuePlace* place = take_place();
-    if (!place && limit_closed(*team, 0)) place = take_place();
+    if (!place) complete_closed(*team);
+    if (!place) place = take_place();
     if (!place) {
         warn("too many files of one communicator are open: the MPI serves the rest");
         return "too many files of one communicator are open";
@@ -336,6 +346,17 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
     return nullptr;
 }
 
+/// The MPI serves the file, and will not ask for what other ranks write to it behind their closes.
+/// Local, blocks.
+void wait_for_writers_of(char const* name) {
+    auto const path = settings().hints.write_behind > 0 ? path_of(name) : std::nullopt;
+    if (!path) return;
+    OpenedFile const file = open_file(*path, AccessMode::read);
+    if (file.descriptor.get() < 0) return;
+    if (auto const identity = identity_of(file.descriptor.get()))
+        Delayed::wait_for_others_of(file.descriptor.get(), *identity);
+}
+
 }  // namespace
 
 void register_file(MPI_Comm communicator, char const* name, int amode, FileHints hints,
@@ -345,6 +366,7 @@ void register_file(MPI_Comm communicator, char const* name, int amode, FileHints
     note_opened();
     if (!why) return note(std::string("serves ") + name);
     note_left_to_mpi(name, why);
+    wait_for_writers_of(name);
     if (hints.memory.stream.type != ProgramStream::Type::none)
         warn(std::string("calls on ") + name + " do not wait for its stream: the MPI serves it");
     if ((amode & MPI_MODE_SEQUENTIAL) || !Team::of(communicator)) return;

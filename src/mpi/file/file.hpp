@@ -81,7 +81,7 @@ public:
     void drain();
     /// The same of those that use the program's memory.
     void drain_requests();
-    /// Whether all are complete, and this rank's journal needs none of the file. Local.
+    /// Of a closed file: whether all are complete, and this rank's journal needs none of it. Local.
     [[nodiscard]] bool is_drained() const;
 
     /// Whether a read reaches behind the end of the file as it is now. Local.
@@ -99,10 +99,12 @@ public:
     /// same point of the program, or they would disagree on who uses which operation queue.
     void release_queue() {
         end_trace();
-        place_.use = QueuePlace::Use::none;
+        place_.used = false;
     }
-    /// The file is closed, and goes on using the queue until that.
-    void keep_queue() noexcept { place_.use = QueuePlace::Use::closed; }
+    /// No call begins anything on the file any more, and it goes on by itself. Local.
+    void begin_to_close() noexcept;
+    /// It is complete: gives back the memory of what was read ahead. True the first time.
+    [[nodiscard]] bool give_back();
     /// Whether MPI_File_close leaves under way what needs no call: delayed writes, if the user says
     /// so, and reads that are made ahead, which nobody misses. The same on all ranks.
     [[nodiscard]] bool closes_behind() const noexcept {
@@ -140,7 +142,8 @@ public:
     FileHints hints;
     FileView view;
     bool atomic = false;
-    std::uint64_t const opening;  ///< AgreedOpen::number.
+    std::uint64_t const opening;   ///< AgreedOpen::number.
+    std::uint64_t const sequence;  ///< Among the team's files.
     FileIdentity const identity;
     std::shared_ptr<StoredFile> const storage;
     std::shared_ptr<Delayed> const delayed;
@@ -159,6 +162,8 @@ private:
     QueuePlace& place_;
     std::unique_ptr<FileTrace const> trace_;  ///< Null: there is none.
     std::atomic<std::int64_t> passed_{0};
+    std::uint64_t closed_at_ = 0;  ///< next_record() at the close.
+    std::atomic<bool> gave_back_{false};
     mutable std::mutex mutex_;  ///< Guards the fields below.
     std::vector<std::weak_ptr<Operation>> pending_;
     FileStatistics statistics_;

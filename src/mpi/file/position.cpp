@@ -4,6 +4,7 @@
 #include "mpi/errors.hpp"
 #include "mpi/file/pass_on.hpp"
 #include "mpi/pmpi.hpp"
+#include "system/environment.hpp"
 #include "transport/mpi_status.hpp"
 
 #include <algorithm>
@@ -219,8 +220,9 @@ void begin_at_end(File& file) {
     MPI_Offset bytes = 0;
     if (PMPI_File_get_size(file.handle, &bytes) == MPI_SUCCESS)
         PMPI_File_seek(file.handle, bytes, MPI_SEEK_SET);
-    if (!file.shared_pointer() && file.delayed->ordered())  // The MPI's is where it saw the end.
-        PMPI_File_seek_shared(file.handle, bytes, MPI_SEEK_SET);
+    // The MPI's is where it saw the end.
+    bool const delays = file.delayed->ordered() || settings().hints.write_behind > 0;
+    if (!file.shared_pointer() && delays) PMPI_File_seek_shared(file.handle, bytes, MPI_SEEK_SET);
     if (file.shared_pointer() && seek_shared(file, 0, MPI_SEEK_END) != Status::ok)
         file.log("MPI_File_open", {.status = Status::other, .what = "the file has no end"});
 }

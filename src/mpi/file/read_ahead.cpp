@@ -171,6 +171,11 @@ void ReadAhead::prepare_one(File& file, std::optional<Request> const& next) {
     prepared_.push_back(std::move(prepared));
 }
 
+void ReadAhead::clear() noexcept {
+    prepared_.clear();
+    given_up_.clear();
+}
+
 bool ReadAhead::has(Operation const& operation) const noexcept {
     auto const is_it = [&](Prepared const& one) { return one.operation.get() == &operation; };
     return std::ranges::any_of(prepared_, is_it) || std::ranges::any_of(given_up_, is_it);

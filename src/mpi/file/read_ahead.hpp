@@ -39,6 +39,8 @@ public:
     /// `was_ahead`: take() found it. Collective; returns at once.
     void prepare(File& file, Summary const& all, bool was_ahead);
 
+    /// The file is closed, and no operation is under way: gives back all memory.
+    void clear() noexcept;
     /// What was read ahead may have changed. Any thread.
     void drop(Span changed) noexcept;
 

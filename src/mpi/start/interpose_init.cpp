@@ -104,7 +104,7 @@ void finalizing() {
     if (last) record::CallLog::stop();
     if (!settings().enabled) return;
     for (auto const& file : open_files()) file->drain();
-    Status const late = end_closed_files();
+    Status const late = end_closed_files(last);
     reap(true);
     free_spares();
     late_error = raise(MPI_FILE_NULL, late);
@@ -112,7 +112,6 @@ void finalizing() {
     end_rank_journal();
     for (auto const& file : open_files()) file->storage->release();
     end_marks_of_node();
-    collect_statistics_of_closed();
     print_statistics();
     free_what_was_needed();
     Progress::stop();
