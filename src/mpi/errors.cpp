@@ -24,6 +24,18 @@ std::string cause_of(Error const& error) {
     return by_mpi ? text_of_mpi(error.code) : errno_text(error.code);
 }
 
+#ifdef OPEN_MPI
+/// Open MPI takes MPI_FILE_NULL here for no file, and ends the program. A function of the program's
+/// cannot be called so: the code is returned to it.
+void call_default_handler(int code) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    if (PMPI_File_get_errhandler(MPI_FILE_NULL, &handler) != MPI_SUCCESS) return;
+    if (handler == MPI_ERRORS_ARE_FATAL) PMPI_Abort(MPI_COMM_WORLD, code);
+}
+#else
+void call_default_handler(int code) { PMPI_File_call_errhandler(MPI_FILE_NULL, code); }
+#endif
+
 }  // namespace
 
 std::string describe(Error const& error) {
@@ -47,7 +59,11 @@ void log_error(std::string const& operation, Error const& error) {
 
 int raise(MPI_File file, Status status) {
     int const code = error_class(status);
-    if (code != MPI_SUCCESS) PMPI_File_call_errhandler(file, code);
+    if (code == MPI_SUCCESS) return code;
+    if (file == MPI_FILE_NULL)
+        call_default_handler(code);
+    else
+        PMPI_File_call_errhandler(file, code);
     return code;
 }
 
