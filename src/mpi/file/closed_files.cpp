@@ -66,9 +66,10 @@ ClosedFiles& closed_files() {
 }
 
 /// The file is complete on this rank, which needs neither its descriptor nor memory any more. Where
-/// journals outlive their ranks, other ranks' records may still be waited for by the descriptor.
+/// journals outlive their ranks, other ranks' records may still be waited for by the descriptor; and
+/// to ask the own journal would be to wait for what later handles have in it.
 void end_here(File& file) {
-    closed_files().note(file.delayed->late_errors_and_journal().any());
+    closed_files().note(file.delayed->late_errors().any());
     if (wants_durable_journal() || !file.give_back()) return;
     file.storage->release();
 }
@@ -150,7 +151,10 @@ void complete_closed(Team& team) {
 Status end_closed_files(bool last) {
     FileList files = closed_files().all();
     for (auto const& file : files) file->drain();
-    for (auto const& file : files) end_here(*file);
+    for (auto const& file : files) {
+        closed_files().note(file->delayed->late_errors_and_journal().any());
+        end_here(*file);
+    }
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (last && !finalized) {
