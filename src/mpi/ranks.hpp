@@ -55,11 +55,15 @@ namespace sluice {
 }
 
 /// Calls MPI so that it can make progress. Asks for a message that nobody sends, or that is left
-/// alone: where MPICH finds one it moves nothing else. Nor does it for MPI_COMM_SELF. Every MPI
-/// grants the tag, and streams use lower ones.
+/// alone: where MPICH finds one it moves nothing else. Nor does it for a communicator of one rank,
+/// in whose place the world is asked, unless the program has sessions only. Every MPI grants the
+/// tag, and streams use lower ones.
 inline void poke(MPI_Comm communicator) {
     constexpr int tag_never_used = 32767;
-    int flag = 0;
+    int flag = 0, begun = 0, ended = 0;
+    PMPI_Initialized(&begun);
+    PMPI_Finalized(&ended);
+    if (begun && !ended && size_in(communicator) == 1) communicator = MPI_COMM_WORLD;
     PMPI_Iprobe(MPI_ANY_SOURCE, tag_never_used, communicator, &flag, MPI_STATUS_IGNORE);
 }
 

@@ -128,6 +128,10 @@ std::vector<std::shared_ptr<Operation>> Delayed::left() const {
     return left_;
 }
 
+std::function<void()> Delayed::poke() const {
+    return [team = file_.team.get()] { team->poke(); };
+}
+
 /// An operation of which this rank does not know yet what all ranks touch is asked again.
 void Delayed::wait_for_own(Span reach) {
     for (auto const& operation : left()) {
@@ -152,13 +156,13 @@ void Delayed::wait_for(Span reach, Before what, bool in_queue) {
     await_records_of_peers([&] { file_.team->poke(); });
     if (what == Before::read || !wants_durable_journal()) return;
     wait_until_void(reach);
-    if (what == Before::write) clear_own_journal(file_.journaled.identity, reach);
+    if (what == Before::write) clear_own_journal(file_.journaled.identity, reach, poke());
 }
 
 /// But for records of a file that could not be made durable: late_errors_and_journal() tells of
 /// them.
 void Delayed::wait_until_void(Span reach) {
-    (void)wait_for_own_journal(file_.journaled.identity, reach);
+    (void)wait_for_own_journal(file_.journaled.identity, reach, poke());
     for (auto const& handle : handles().of(file_.journaled.identity))
         handle->writes_->wait_until_void_on_others(reach);
 }
@@ -183,11 +187,13 @@ Offset Delayed::end_of_own() const {
     return end;
 }
 
-void Delayed::wait_for_others_of(int fd, FileIdentity const& file) {
+void Delayed::wait_for_others_of(int fd, FileIdentity const& file,
+                                 std::function<void()> const& poke) {
     if (launched().ranks == 1) return;
     UnfinishedMarks marks(marks_of_node(), fd, file);
     Progress::instance().drive({.mpi_done = [&] { return !marks.is_held_by_others({0, endless}); },
                                 .mpi_often = true,
+                                .poke = poke,
                                 .reason = TraceWait::other_writer});
 }
 
@@ -199,7 +205,7 @@ void Delayed::wait_for_all() {
 
 void Delayed::drain() {
     writes_->wait_for_independent({0, endless});
-    (void)wait_for_own_journal(file_.journaled.identity, {0, endless});
+    (void)wait_for_own_journal(file_.journaled.identity, {0, endless}, poke());
 }
 
 bool Delayed::is_drained(std::uint64_t below) const {
@@ -258,7 +264,7 @@ LateErrors Delayed::late_errors() {
 LateErrors Delayed::late_errors_and_journal() {
     LateErrors late = late_errors();
     if (ordered())
-        late.own = agreed(late.own, error_of_own_journal(file_.journaled.identity).status);
+        late.own = agreed(late.own, error_of_own_journal(file_.journaled.identity, poke()).status);
     return late;
 }
 

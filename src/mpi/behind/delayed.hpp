@@ -104,7 +104,8 @@ public:
     void wait_for(Span reach, Before what, bool in_queue = false);
     /// Until no other process has bytes of a file to write, of which this one may have no handle.
     /// Local, blocks.
-    static void wait_for_others_of(int fd, FileIdentity const& file);
+    static void wait_for_others_of(int fd, FileIdentity const& file,
+                                   std::function<void()> const& poke);
     /// The same before the MPI touches any bytes of any file.
     static void wait_for_all();
     /// How far the writes reach that calls of this process have delayed: the file ends there, or
@@ -145,6 +146,7 @@ private:
     void wait_for_own(Span reach);
     [[nodiscard]] Offset end_of_left() const;
     void wait_until_void(Span reach);
+    [[nodiscard]] std::function<void()> poke() const;
     [[nodiscard]] bool left_untold(std::shared_ptr<Operation> const& operation, KeptWrite& kept);
     void account();
     void account_for_independent();

@@ -174,7 +174,8 @@ void ask_for_checkpoint() {
 }
 
 /// The calling thread makes checkpoints itself. The helper moves on what is not in its file yet.
-Error wait_for_own_journal(FileIdentity const& file, Span reach) {
+Error wait_for_own_journal(FileIdentity const& file, Span reach,
+                           std::function<void()> const& poke) {
     auto* const own = durable_journal();
     if (!own) return {};
     Journal& journal = *own->journal;
@@ -184,7 +185,8 @@ Error wait_for_own_journal(FileIdentity const& file, Span reach) {
         if (journal.is_due())
             (void)checkpoint_of(journal);
         else
-            Progress::instance().drive({.done = [&] { return journal.is_due() || is_void(); }});
+            Progress::instance().drive(
+                {.done = [&] { return journal.is_due() || is_void(); }, .poke = poke});
     }
     return {};
 }
@@ -194,15 +196,15 @@ bool own_journal_needs(FileIdentity const& file, std::uint64_t below) {
     return own && !own->journal->has_given_up() && own->journal->holds(file, {0, endless}, below);
 }
 
-void clear_own_journal(FileIdentity const& file, Span reach) {
-    if (wait_for_own_journal(file, reach)) durable_journal()->journal->withdraw(file, reach);
+void clear_own_journal(FileIdentity const& file, Span reach, std::function<void()> const& poke) {
+    if (wait_for_own_journal(file, reach, poke)) durable_journal()->journal->withdraw(file, reach);
 }
 
 /// What was written over may have been more than what could not be made durable.
-Error error_of_own_journal(FileIdentity const& file) {
+Error error_of_own_journal(FileIdentity const& file, std::function<void()> const& poke) {
     auto* const own = durable_journal();
     if (!own) return {};
-    Error const error = wait_for_own_journal(file, {0, endless});
+    Error const error = wait_for_own_journal(file, {0, endless}, poke);
     bool const untold = own->journal->take_untold(file);
     return untold ? own->journal->failure() : error;
 }

@@ -41,14 +41,17 @@ void expect_checkpoint();
 void ask_for_checkpoint();
 /// Until no record of this process counts that touches bytes of `reach`. Blocks on devices. An
 /// error where the file cannot be made durable: then the records stay.
-[[nodiscard]] Error wait_for_own_journal(FileIdentity const& file, Span reach);
+/// `poke`: records before these may wait for other ranks, and these for a message of this one.
+[[nodiscard]] Error wait_for_own_journal(FileIdentity const& file, Span reach,
+                                         std::function<void()> const& poke);
 /// Whether that would have to wait, for records older than number `below`. Local.
 [[nodiscard]] bool own_journal_needs(FileIdentity const& file, std::uint64_t below);
 /// The same before newer bytes are written there. Records that would stay count no longer.
-void clear_own_journal(FileIdentity const& file, Span reach);
+void clear_own_journal(FileIdentity const& file, Span reach, std::function<void()> const& poke);
 /// Why the journal has to keep bytes of the file, or had to since the last time that it was asked.
 /// Blocks on devices.
-[[nodiscard]] Error error_of_own_journal(FileIdentity const& file);
+[[nodiscard]] Error error_of_own_journal(FileIdentity const& file,
+                                         std::function<void()> const& poke);
 /// The number of this process's next record; 0 where there is no durable journal.
 [[nodiscard]] std::uint64_t next_record();
 /// Other ranks have written to bytes of `reach` since this process made record `below`: where the

@@ -124,7 +124,8 @@ std::optional<WriteBehind::Memory> WriteBehind::wait_for_memory(Request const& r
         return taken || (taken = take_memory(request, collective)).has_value() ||
                (journal && journal->failure());
     };
-    Progress::instance().drive({.done = over, .reason = TraceWait::memory});
+    Progress::instance().drive(
+        {.done = over, .poke = [&] { file_.team->poke(); }, .reason = TraceWait::memory});
     std::lock_guard const lock(mutex_);
     statistics_.blocked_for_memory += clock.now() - began;
     return taken;

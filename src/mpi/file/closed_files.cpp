@@ -65,9 +65,9 @@ ClosedFiles& closed_files() {
     return *only;
 }
 
-/// The file is complete on this rank, which needs neither its descriptor nor memory any more. Where
-/// journals outlive their ranks, other ranks' records may still be waited for by the descriptor; and
-/// to ask the own journal would be to wait for what later handles have in it.
+/// The file is complete on this rank, which needs neither its descriptor nor memory any more. With
+/// journals that outlive their ranks the descriptor tells of other ranks' records; and to ask the
+/// own journal would be to wait for what later handles have in it.
 void end_here(File& file) {
     closed_files().note(file.delayed->late_errors().any());
     if (wants_durable_journal() || !file.give_back()) return;

@@ -12,6 +12,7 @@
 #include "mpi/file/closed_files.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/file/statistics.hpp"
+#include "mpi/ranks.hpp"
 #include "system/environment.hpp"
 #include "system/errno_status.hpp"
 #include "system/launcher.hpp"
@@ -348,13 +349,14 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
 
 /// The MPI serves the file, and will not ask for what other ranks write to it behind their closes.
 /// Local, blocks.
-void wait_for_writers_of(char const* name) {
+void wait_for_writers_of(char const* name, MPI_Comm communicator) {
     auto const path = settings().hints.write_behind > 0 ? path_of(name) : std::nullopt;
     if (!path) return;
     OpenedFile const file = open_file(*path, AccessMode::read);
     if (file.descriptor.get() < 0) return;
     if (auto const identity = identity_of(file.descriptor.get()))
-        Delayed::wait_for_others_of(file.descriptor.get(), *identity);
+        Delayed::wait_for_others_of(file.descriptor.get(), *identity,
+                                    [communicator] { poke(communicator); });
 }
 
 }  // namespace
@@ -366,7 +368,7 @@ void register_file(MPI_Comm communicator, char const* name, int amode, FileHints
     note_opened();
     if (!why) return note(std::string("serves ") + name);
     note_left_to_mpi(name, why);
-    wait_for_writers_of(name);
+    wait_for_writers_of(name, communicator);
     if (hints.memory.stream.type != ProgramStream::Type::none)
         warn(std::string("calls on ") + name + " do not wait for its stream: the MPI serves it");
     if ((amode & MPI_MODE_SEQUENTIAL) || !Team::of(communicator)) return;
