@@ -30,6 +30,16 @@ def seconds(row, variant, part):
     return row["variants"][variant][part]["median"]
 
 
+def both(rows, variant):
+    """For the whole run and for the calls: the seconds of the MPI alone, and of a variant."""
+    return [[[seconds(row, which, part) for row in rows] for which in (ALONE, variant)]
+            for part in ("total", "calls")]
+
+
+def on_device(row, mpi):
+    return f"device of {row['bandwidth'][:-1]} MiB/s, {row['ranks']} ranks, {mpi}"
+
+
 def range_of(values, text="{:.1f}"):
     """One figure where all look alike."""
     low, _, high = between(values, text).partition(" to ")
@@ -38,14 +48,12 @@ def range_of(values, text="{:.1f}"):
 
 def behind():
     rows = [row for key, row in steps_of().items() if key in PROGRAMS]
-    whole, calls = ([[seconds(row, variant, part) for row in rows] for variant in (ALONE, BEHIND)]
-                    for part in ("total", "calls"))
+    whole, calls = both(rows, BEHIND)
     one = rows[0]
     size = one["bytes_per_rank"] * one["ranks"] >> 20
     what = (f"{one['steps']} steps, each of computation and a blocking write of {size} MiB, in C, Fortran, "
             "PnetCDF, HDF5, NetCDF-4, h5py; with `--behind`")
-    where = (f"device of {one['bandwidth'][:-1]} MiB/s, {one['ranks']} ranks, "
-             f"{blocking_programs.mpi_of(one)}")
+    where = on_device(one, blocking_programs.mpi_of(one))
     yield [what + ": whole run", where, f"{range_of(whole[0])} s", f"{range_of(whole[1])} s"]
     yield ["the same: waiting in writes, without the close", where, f"{range_of(calls[0])} s",
            f"{range_of(calls[1], '{:.2f}')} s"]
@@ -55,9 +63,8 @@ def new_files():
     """Kernels that write a new file in each step."""
     rows = [row for row in applied.newest_kernels(lines("behind"))
             if row["way"] in NEW_FILE_KERNELS and row["ranks"] == 2]
-    whole, calls = ([[seconds(row, variant, part) for row in rows] for variant in (ALONE, CLOSED)]
-                    for part in ("total", "calls"))
-    where = f"device of {rows[-1]['bandwidth'][:-1]} MiB/s, 2 ranks, Open MPI 4.1.4"
+    whole, calls = both(rows, CLOSED)
+    where = on_device(rows[-1], blocking_programs.mpi_of(rows[-1]))
     yield [f"a new file in each of {rows[-1]['steps']} steps (kernels of S3D-IO, HACC-IO, a 4-D lattice); with "
            "`--behind --close=behind`: whole run", where, f"{range_of(whole[0])} s", f"{range_of(whole[1])} s"]
     yield ["the same: waiting in open, writes and close", where, f"{range_of(calls[0])} s",
@@ -95,7 +102,7 @@ def scattered():
 def applications():
     rows = [row for row in applied.newest(lines("applications")) if row["ranks"] == 2]
     names = sorted({row["application"] for row in rows})
-    where = f"device of {rows[-1]['bandwidth'][:-1]} MiB/s, 2 ranks, Open MPI 4.1.4"
+    where = on_device(rows[-1], "Open MPI 4.1.4")
     yield [f"little gain, or a loss: {len(names)} programs that people run ({', '.join(names)}), small inputs; with "
            "`--behind --close=behind`: speed of the whole run", where, "1",
            f"{range_of(applied.gains(rows), '{:.2f}')} times"]

@@ -1,6 +1,8 @@
 // `sluice run`, `sluice bench` and `sluice calibrate`: set the preload and become the program.
 #include "base/byte_count.hpp"
 #include "behind/journal_folder.hpp"
+#include "settings/file_hints.hpp"
+#include "settings/reader.hpp"
 #include "settings/settings.hpp"
 #include "system/environment.hpp"
 #include "system/launcher.hpp"
@@ -23,6 +25,7 @@
 #include <sstream>
 #include <string_view>
 #include <unistd.h>
+#include <vector>
 
 namespace sluice {
 namespace {
@@ -114,7 +117,9 @@ constexpr std::string_view trace = "--trace";
 bool is_size(std::string const& value) { return parse_bytes(value).has_value(); }
 bool is_behind(std::string const& value) { return parse_behind(value).has_value(); }
 bool is_close(std::string const& value) {
-    return value == "complete" || value == "durable" || value == "behind";
+    std::vector<Complaint> complaints;
+    (void)read_hints(lookup_in({{"sluice_close", value}}), {}, complaints);
+    return complaints.empty();
 }
 bool is_trace(std::string const& value) { return parse_trace(value).has_value(); }
 

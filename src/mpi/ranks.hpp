@@ -54,16 +54,21 @@ namespace sluice {
     return all == 1;
 }
 
-/// Calls MPI so that it can make progress. Asks for a message that nobody sends, or that is left
-/// alone: where MPICH finds one it moves nothing else. Nor does it for a communicator of one rank,
-/// in whose place the world is asked, unless the program has sessions only. Every MPI grants the
-/// tag, and streams use lower ones.
-inline void poke(MPI_Comm communicator) {
-    constexpr int tag_never_used = 32767;
-    int flag = 0, begun = 0, ended = 0;
+/// Whether MPI_COMM_WORLD may be used: not so in a program that has sessions only.
+[[nodiscard]] inline bool has_world() {
+    int begun = 0, ended = 0;
     PMPI_Initialized(&begun);
     PMPI_Finalized(&ended);
-    if (begun && !ended && size_in(communicator) == 1) communicator = MPI_COMM_WORLD;
+    return begun != 0 && ended == 0;
+}
+
+/// Calls MPI so that it can make progress. Asks for a message that nobody sends, or that is left
+/// alone: where MPICH finds one it moves nothing else. Nor does it for a communicator of one rank,
+/// in whose place the world is asked. Every MPI grants the tag, and streams use lower ones.
+inline void poke(MPI_Comm communicator) {
+    constexpr int tag_never_used = 32767;
+    int flag = 0;
+    if (size_in(communicator) == 1 && has_world()) communicator = MPI_COMM_WORLD;
     PMPI_Iprobe(MPI_ANY_SOURCE, tag_never_used, communicator, &flag, MPI_STATUS_IGNORE);
 }
 

@@ -46,6 +46,15 @@ void write_parts(MPI_File file, int kind) {
         write_all(file, place_of(check::rank(), i), model::data_of(kind, check::rank(), i, bytes));
 }
 
+/// The same by independent writes.
+void write_parts_alone(MPI_File file, int kind) {
+    for (int i = 0; i < writes; ++i) {
+        auto const data = model::data_of(kind, check::rank(), i, bytes);
+        check::ok(MPI_File_write_at(file, place_of(check::rank(), i), data.data(), bytes, MPI_BYTE,
+                                    MPI_STATUS_IGNORE));
+    }
+}
+
 /// Each rank reads what another one wrote.
 void read_parts(MPI_File file, int kind, int rank) {
     for (int i = writes - 1; i >= 0; --i)
@@ -175,11 +184,7 @@ void others_come_to_it() {
     int const ranks = check::size(), other = (check::rank() + 1) % ranks;
     for (int step = 0; step < 4; ++step) {
         MPI_File file = open_behind(name, MPI_COMM_SELF);
-        for (int i = 0; i < writes; ++i) {
-            auto const data = model::data_of(step, check::rank(), i, bytes);
-            check::ok(MPI_File_write_at(file, place_of(check::rank(), i), data.data(), bytes,
-                                        MPI_BYTE, MPI_STATUS_IGNORE));
-        }
+        write_parts_alone(file, step);
         close(file);
         barrier();
         MPI_File theirs = open_behind(name, MPI_COMM_SELF);
@@ -188,11 +193,7 @@ void others_come_to_it() {
         barrier();
     }
     MPI_File file = open_behind(name, MPI_COMM_SELF);
-    for (int i = 0; i < writes; ++i) {
-        auto const data = model::data_of(5, check::rank(), i, bytes);
-        check::ok(MPI_File_write_at(file, place_of(check::rank(), i), data.data(), bytes, MPI_BYTE,
-                                    MPI_STATUS_IGNORE));
-    }
+    write_parts_alone(file, 5);
     close(file);
     barrier();
     MPI_File by_mpi = open_with("sluice", "disable", name, MPI_COMM_SELF);

@@ -135,8 +135,8 @@ std::function<void()> Delayed::poke() const {
 /// An operation of which this rank does not know yet what all ranks touch is asked again.
 void Delayed::wait_for_own(Span reach) {
     for (auto const& operation : left()) {
-        Progress::instance().drive({.done = [&] { return !operation->may_touch(reach); },
-                                    .poke = [&] { file_.team->poke(); }});
+        Progress::instance().drive(
+            {.done = [&] { return !operation->may_touch(reach); }, .poke = poke()});
     }
     writes_->wait_for_independent(reach);
 }
@@ -153,7 +153,7 @@ void Delayed::wait_for(Span reach, Before what, bool in_queue) {
             handle->wait_for_own(reach);
     }
     writes_->wait_for_others(reach);
-    await_records_of_peers([&] { file_.team->poke(); });
+    await_records_of_peers(poke());
     if (what == Before::read || !wants_durable_journal()) return;
     wait_until_void(reach);
     if (what == Before::write) clear_own_journal(file_.journaled.identity, reach, poke());
@@ -172,7 +172,7 @@ Offset Delayed::end_of_left() const {
     for (auto const& operation : left()) {
         Progress::instance().drive(
             {.done = [&] { return operation->complete() || operation->all_have_called(); },
-             .poke = [&] { file_.team->poke(); }});
+             .poke = poke()});
         if (!operation->complete() && operation->direction() == Direction::write)
             end = std::max(end, operation->summary_exchange().reach.end);
     }
@@ -187,14 +187,20 @@ Offset Delayed::end_of_own() const {
     return end;
 }
 
+void Delayed::wait_for_marks(UnfinishedMarks& marks, Span range,
+                             std::function<void()> const& poke) {
+    if (!marks.is_held_by_others(range)) return;
+    Progress::instance().drive({.mpi_done = [&] { return !marks.is_held_by_others(range); },
+                                .mpi_often = true,
+                                .poke = poke,
+                                .reason = TraceWait::other_writer});
+}
+
 void Delayed::wait_for_others_of(int fd, FileIdentity const& file,
                                  std::function<void()> const& poke) {
     if (launched().ranks == 1) return;
     UnfinishedMarks marks(marks_of_node(), fd, file);
-    Progress::instance().drive({.mpi_done = [&] { return !marks.is_held_by_others({0, endless}); },
-                                .mpi_often = true,
-                                .poke = poke,
-                                .reason = TraceWait::other_writer});
+    wait_for_marks(marks, {0, endless}, poke);
 }
 
 void Delayed::wait_for_all() {
@@ -219,8 +225,7 @@ bool Delayed::has(Operation const& operation) const {
 
 void Delayed::settle() {
     for (auto const& operation : left()) {
-        Progress::instance().drive(
-            {.done = [&] { return operation->complete(); }, .poke = [&] { file_.team->poke(); }});
+        Progress::instance().drive({.done = [&] { return operation->complete(); }, .poke = poke()});
     }
     account();
 }

@@ -24,6 +24,7 @@
 namespace sluice {
 
 class OrderedCalls;
+class UnfinishedMarks;
 class WriteBehind;
 struct IndependentWrite;
 struct KeptWrite;
@@ -102,6 +103,9 @@ public:
     /// Before a call touches bytes of `reach`. `in_queue`: the call's operation has its place in
     /// the operation queue of this handle. Local, blocks, also on devices.
     void wait_for(Span reach, Before what, bool in_queue = false);
+    /// Until no other process has a mark in the range. Local, blocks.
+    static void wait_for_marks(UnfinishedMarks& marks, Span range,
+                               std::function<void()> const& poke);
     /// Until no other process has bytes of a file to write, of which this one may have no handle.
     /// Local, blocks.
     static void wait_for_others_of(int fd, FileIdentity const& file,

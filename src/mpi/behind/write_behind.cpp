@@ -322,11 +322,8 @@ std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
 }
 
 void WriteBehind::wait_for_others(Span reach) {
-    if (reach.empty() || is_alone_ || !marks()->is_held_by_others(reach)) return;
-    Progress::instance().drive({.mpi_done = [&] { return !marks()->is_held_by_others(reach); },
-                                .mpi_often = true,
-                                .poke = [&] { file_.team->poke(); },
-                                .reason = TraceWait::other_writer});
+    if (reach.empty() || is_alone_) return;
+    Delayed::wait_for_marks(*marks(), reach, [&] { file_.team->poke(); });
 }
 
 void WriteBehind::note_collective(std::shared_ptr<Operation> const& operation,

@@ -74,9 +74,6 @@ void end_here(File& file) {
     file.storage->release();
 }
 
-/// No communicator will ever find the team again: only closed files use it.
-bool is_unreachable(Team const& team, long uses) { return uses == team.uses_by_closed; }
-
 /// The file is complete on all ranks; or nobody will meet on its team again.
 void release(std::shared_ptr<File> const& file) {
     end_here(*file);
@@ -91,8 +88,9 @@ void sweep() {
     for (auto const& file : closed_files().all())
         if (file->is_drained()) end_here(*file);
     if (wants_statistics()) return;  // These need all ranks.
+    // No communicator will ever find a team again that only closed files use.
     FileList const left = closed_files().take([](File const& file) {
-        return is_unreachable(*file.team, file.team.use_count()) && file.is_drained();
+        return file.team.use_count() == file.team->uses_by_closed && file.is_drained();
     });
     for (auto const& file : left) release(file);
 }

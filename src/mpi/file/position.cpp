@@ -220,7 +220,7 @@ void begin_at_end(File& file) {
     MPI_Offset bytes = 0;
     if (PMPI_File_get_size(file.handle, &bytes) == MPI_SUCCESS)
         PMPI_File_seek(file.handle, bytes, MPI_SEEK_SET);
-    // The MPI's is where it saw the end.
+    // The MPI has its shared pointer at the end that it saw.
     bool const delays = file.delayed->ordered() || settings().hints.write_behind > 0;
     if (!file.shared_pointer() && delays) PMPI_File_seek_shared(file.handle, bytes, MPI_SEEK_SET);
     if (file.shared_pointer() && seek_shared(file, 0, MPI_SEEK_END) != Status::ok)
