@@ -193,7 +193,7 @@ endfunction()
 
 # What belongs to no MPI and to no build: other projects' systems, packages.
 function(sluice_system_tests)
-    foreach(check IN ITEMS hostile files check)
+    foreach(check IN ITEMS hostile files stripes check)
         sluice_test("devices, ${check}," PART device SECONDS 1700
                     COMMAND python3 ${tests}/device/${check}.py)
     endforeach()

@@ -1,7 +1,7 @@
 // The device behind all files of a store: its clock makes every caller wait until the access would
 // be done, its faults hit some. Thread-safe; knows nothing of FUSE.
 #pragma once
-#include "device/fuse/store.hpp"
+#include "device/fuse/layouts.hpp"
 #include "device/model/device.hpp"
 #include "device/model/fault_rules.hpp"
 
@@ -31,8 +31,9 @@ inline void sleep_until(double when) {
 class Emulation {
 public:
     Emulation(std::unique_ptr<Store> its_store, DeviceProfile const& profile,
-              std::vector<FaultRule> faults)
+              std::vector<FaultRule> faults, std::int32_t servers)
         : store(std::move(its_store)),
+          layouts(servers),
           clock_(profile, grace),
           faults_(std::move(faults)) {}
 
@@ -61,6 +62,7 @@ public:
     [[nodiscard]] DeviceProfile const& profile() const { return clock_.profile(); }
 
     std::unique_ptr<Store> const store;
+    Layouts layouts;
 
 private:
     /// What a reply and the next request cost on their way through the kernel, and copies.

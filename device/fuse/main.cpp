@@ -16,7 +16,7 @@ struct Options {
                 page_cache = "off";
     double bandwidth = 0;  // 0: as in the profile
     double latency_us = -1;
-    std::int32_t queue_depth = 0;
+    std::int32_t queue_depth = 0, servers = 0;
     device::Count capacity = 0;
 };
 
@@ -55,6 +55,10 @@ void define(CLI::App& app, Options& o) {
     app.add_option("--capacity", o.capacity, "most bytes of all files (default: half the memory)")
         ->transform(size())
         ->check(CLI::PositiveNumber);
+    app.add_option("--servers", o.servers,
+                   "the files have layouts as Lustre's, of up to so many servers; the device stays "
+                   "one")
+        ->check(CLI::Range(1, 2000));
 }
 
 /// The device that is asked for; nothing with a reason.
@@ -111,7 +115,7 @@ int run(Options const& o) {
                      ? device::store_in_memory(o.capacity > 0 ? o.capacity : half_the_memory())
                      : device::store_over(o.over);
     if (!store) return device::fail(o.over + ": " + std::strerror(errno));
-    device::Emulation emulation(std::move(store), *profile, std::move(rules));
+    device::Emulation emulation(std::move(store), *profile, std::move(rules), o.servers);
     std::string const what = summary_of(*profile, o);
     return o.serve.empty() ? device::run_mount(emulation, o.mount, o.page_cache == "on", what)
                            : device::run_server(emulation, o.serve, o.secret_file, what);

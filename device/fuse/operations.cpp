@@ -169,6 +169,7 @@ fuse_attr wire_attributes(struct stat const& from) {
 int open_file(Client& client, fuse_ino_t inode, int flags, fuse_open_out& reply) {
     std::uint64_t handle = 0;
     if (int const error = client.open(inode, flags, handle); error != 0) return error;
+    client.emulation.layouts.open(inode);
     reply.fh = handle;
     reply.open_flags = client.rights.page_cache ? FOPEN_KEEP_CACHE | FOPEN_NOFLUSH
                                                 : FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES;
@@ -276,6 +277,29 @@ void fsync(fuse_req_t request, fuse_ino_t inode, int, fuse_file_info* info) {
     fuse_reply_err(request, error);
 }
 
+/// ENOSYS: the kernel asks no more.
+void getxattr(fuse_req_t request, fuse_ino_t inode, char const* name, size_t bytes) {
+    Layouts const& layouts = client_of(request).emulation.layouts;
+    if (!layouts.are_known()) return void(fuse_reply_err(request, ENOSYS));
+    if (!known(request, inode)) return;
+    if (std::strcmp(name, layout_name) != 0) return void(fuse_reply_err(request, EOPNOTSUPP));
+    auto const layout = layouts.of(inode);
+    if (layout.empty()) return void(fuse_reply_err(request, ENODATA));
+    if (bytes == 0) return void(fuse_reply_xattr(request, layout.size()));
+    if (bytes < layout.size()) return void(fuse_reply_err(request, ERANGE));
+    fuse_reply_buf(request, reinterpret_cast<char const*>(layout.data()), layout.size());
+}
+
+void setxattr(fuse_req_t request, fuse_ino_t inode, char const* name, char const* value,
+              size_t bytes, int) {
+    Layouts& layouts = client_of(request).emulation.layouts;
+    if (!layouts.are_known()) return void(fuse_reply_err(request, ENOSYS));
+    if (!known(request, inode)) return;
+    if (std::strcmp(name, layout_name) != 0) return void(fuse_reply_err(request, EOPNOTSUPP));
+    bool const taken = layouts.ask(inode, std::as_bytes(std::span(value, bytes)));
+    fuse_reply_err(request, taken ? 0 : EINVAL);
+}
+
 void readdir(fuse_req_t request, fuse_ino_t inode, size_t bytes, off_t offset, fuse_file_info*) {
     if (!known(request, inode)) return;
     std::vector<Listed> entries;
@@ -321,6 +345,7 @@ fuse_lowlevel_ops operations() {
     all.unlink = unlink, all.rmdir = rmdir, all.rename = rename;
     all.open = open, all.create = create, all.release = release, all.read = read, all.write = write;
     all.fsync = fsync, all.readdir = readdir, all.statfs = statfs;
+    all.getxattr = getxattr, all.setxattr = setxattr;
     return all;
 }
 

@@ -1,6 +1,10 @@
 // How Lustre's layouts are read. See striping.hpp.
 #include "base/striping.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <limits>
+
 namespace sluice {
 namespace {
 
@@ -11,7 +15,10 @@ constexpr std::size_t pattern_at = 4, stripe_size_at = 24, stripe_count_at = 28;
 constexpr std::size_t entry_count_at = 14, entry_bytes = 48;
 constexpr std::size_t extent_begin_at = 8, extent_end_at = 16, blob_at = 24, blob_bytes_at = 28;
 constexpr std::uint32_t pattern_in_turn = 1, pattern_overlaid = 0x200;
+constexpr std::size_t first_server_at = 30;
 constexpr std::uint64_t all_servers = 0xFFFF;  ///< Of a layout that was not made yet.
+constexpr std::uint64_t any_server = 0xFFFF;
+constexpr Bytes stripe_multiple = 65536;
 
 /// Numbers of a few bytes in one order.
 class Fields {
@@ -70,7 +77,29 @@ std::optional<Striping> parse_composite(Fields const& layout) {
     return found;
 }
 
+void put(std::vector<std::byte>& to, std::size_t at, std::size_t width, std::uint64_t value) {
+    bool const big = std::endian::native == std::endian::big;
+    for (std::size_t i = 0; i < width; ++i)
+        to[at + i] = static_cast<std::byte>(value >> (8 * (big ? width - 1 - i : i)));
+}
+
 }  // namespace
+
+std::vector<std::byte> lustre_layout(Striping const& wanted) {
+    constexpr Bytes most = std::numeric_limits<std::uint32_t>::max() / stripe_multiple;
+    Bytes const multiples =
+        wanted.stripe_bytes / stripe_multiple + (wanted.stripe_bytes % stripe_multiple > 0 ? 1 : 0);
+    constexpr std::int32_t most_servers = all_servers - 1;
+    std::vector<std::byte> layout(head_bytes);
+    put(layout, 0, 4, magic_1);
+    put(layout, pattern_at, 4, pattern_in_turn);
+    put(layout, stripe_size_at, 4,
+        static_cast<std::uint64_t>(std::min(multiples, most) * stripe_multiple));
+    put(layout, stripe_count_at, 2,
+        static_cast<std::uint64_t>(std::min(wanted.stripe_count, most_servers)));
+    put(layout, first_server_at, 2, any_server);
+    return layout;
+}
 
 std::optional<Striping> parse_lustre_layout(std::span<std::byte const> bytes) {
     for (bool const big : {false, true}) {

@@ -1,11 +1,12 @@
-// How a file system spreads a file over its servers, and what Lustre says of it. Pure: the bytes of
-// the attribute are handed in. Reading it: storage/file_striping.hpp.
+// How a file system spreads a file over its servers, and how Lustre says it. Pure: these functions
+// read and make the bytes of the attribute. Files have it: storage/file_striping.hpp.
 #pragma once
 #include "base/extent.hpp"
 
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace sluice {
 
@@ -20,5 +21,10 @@ struct Striping {
 /// byte order). Of a composite layout the component that holds most of the file. Nothing where the
 /// bytes are no such layout, or where it is not spread over servers in turn.
 [[nodiscard]] std::optional<Striping> parse_lustre_layout(std::span<std::byte const> bytes);
+
+/// The layout that asks for such stripes of a new file (version 1, in this machine's byte order).
+/// What is 0 is left to the folder or the file system. Lustre has stripes of multiples of 64 KiB
+/// below 4 GiB only: the length is rounded up to one.
+[[nodiscard]] std::vector<std::byte> lustre_layout(Striping const& wanted);
 
 }  // namespace sluice

@@ -23,8 +23,11 @@ constexpr Knob hints[] = {
     {"cb_nodes", "0", "aggregators (0: the library decides)"},
     {"cb_config_list", "*:*", "hosts of aggregators: host:n,...,*:n (only when it is opened)"},
     {"cb_buffer_size", "0", "bytes of a window, at most 4M (0: the library decides)"},
-    {"striping_unit", "0", "bytes of a stripe; borders of file domains are multiples of it"},
-    {"striping_factor", "0", "servers that hold the stripes of the file in turn (0: not known)"},
+    {"striping_unit", "0",
+     "bytes of a stripe, also of a file that is made; borders of file domains are multiples of it"},
+    {"striping_factor", "0",
+     "servers that hold the stripes of the file in turn (0: not known); of a file that is made, "
+     "auto: up to 4 for each node"},
     {"romio_cb_write", "automatic", "enable: always two-phase; disable: independent writes"},
     {"romio_cb_read", "automatic", "enable: always two-phase; disable: independent reads"},
     // For experiments.
@@ -60,6 +63,14 @@ constexpr std::initializer_list<char const*> closes = {"complete", "durable", "b
 constexpr std::initializer_list<char const*> page_caches = {"keep", "direct"};
 constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic", "balanced",
                                                           "groups"};
+
+/// 0: auto.
+std::optional<std::int32_t> parse_servers(std::string const& text) {
+    if (text == "auto") return 0;
+    auto const number = parse_bytes(text);
+    if (!number) return std::nullopt;
+    return static_cast<std::int32_t>(std::min<Bytes>(*number, 1 << 20));
+}
 
 Strategy strategy_of(int place) noexcept {
     return place == 0   ? Strategy::two_phase
@@ -140,8 +151,9 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     }
     if (auto const n = reader.number("cb_buffer_size")) h.plan.window_bytes = *n;
     if (auto const n = reader.number("striping_unit")) h.plan.stripe_bytes = *n;
-    if (auto const n = reader.number("striping_factor")) {
-        h.plan.stripe_count = static_cast<std::int32_t>(std::min<Bytes>(*n, 1 << 20));
+    if (auto const servers = reader.parsed("striping_factor", parse_servers)) {
+        h.plan.stripe_count = *servers;
+        h.automatic_stripes = info("striping_factor") == "auto";
     }
     if (auto const place = reader.word("sluice_domains", divisions)) {
         h.plan.domains = static_cast<Domains>(*place);

@@ -31,6 +31,8 @@ struct FileHints {
     Bytes write_behind = 0;  ///< Memory of a node for writes that are delayed; 0: none are.
     Bytes read_ahead = 0;    ///< The same for reads that are made before they are asked for.
     Placement placement;     ///< Of aggregators.
+    /// A file that is made lies on as many servers as servers_usual() says.
+    bool automatic_stripes = false;
     MemoryHints memory;
     /// Which hints somebody gave that were understood, bits in the order of their
     /// table: those of the system's file do not count then.

@@ -1,12 +1,18 @@
-// How the extended attributes of Lustre are read. See file_striping.hpp.
+// How the extended attributes of Lustre are read and written. See file_striping.hpp.
 #include "storage/file_striping.hpp"
+
+#include "system/errno_status.hpp"
 
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 
 namespace sluice {
 namespace {
+
+constexpr char const* layout_name = "lustre.lov";
 
 /// The last one that was found to know none.
 std::atomic<std::uint64_t> device_without{0};
@@ -30,8 +36,33 @@ std::vector<std::byte> SystemAttributes::read(int fd, char const* name) {
     return bytes;
 }
 
+/// A folder without a layout of its own says that it has no such attribute, and not that there are
+/// none.
+bool SystemAttributes::may_be_in(std::string const& folder, char const* name) {
+    return getxattr(folder.c_str(), name, nullptr, 0) >= 0 || errno == ENODATA;
+}
+
+Error SystemAttributes::write(std::string const& path, char const* name,
+                              std::vector<std::byte> const& bytes) {
+    return setxattr(path.c_str(), name, bytes.data(), bytes.size(), 0) == 0
+               ? Error{}
+               : system_error("setxattr", errno);
+}
+
 std::optional<Striping> striping_of(int fd, Attributes& attributes) {
-    return parse_lustre_layout(attributes.read(fd, "lustre.lov"));
+    return parse_lustre_layout(attributes.read(fd, layout_name));
+}
+
+bool can_be_striped(std::string const& path, Attributes& attributes) {
+    return attributes.may_be_in(std::filesystem::path(path).parent_path().string(), layout_name);
+}
+
+/// A file that mknod makes has no stripes until it is opened: Lustre's own way without its library,
+/// by which tar restores layouts.
+Error make_striped(std::string const& path, Striping const& wanted, Attributes& attributes) {
+    constexpr mode_t as_others = 0666;
+    if (mknod(path.c_str(), S_IFREG | as_others, 0) != 0) return {};
+    return attributes.write(path, layout_name, lustre_layout(wanted));
 }
 
 }  // namespace sluice

@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,6 +76,17 @@ def mounted(sluice, profile, *options):
             device.wait(30)
             device.stdout.close()
             device.stderr.close()
+
+
+def run_tests():
+    """Those of the calling module; the exit code says if nothing can be mounted here."""
+    try:
+        with mounted(command(), "nvm"):
+            pass
+    except Skip as why:
+        print(f"skipped: {why}")
+        return SKIPPED
+    return 0 if unittest.main(exit=False, verbosity=1).result.wasSuccessful() else 1
 
 
 def median_bandwidth(log, depth):

@@ -6,6 +6,7 @@ import errno
 import mmap
 import os
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import unittest
 from pathlib import Path
 
 import check
+import stripes
 
 FAST = "[device]\nread_bandwidth = 4e9\nwrite_bandwidth = 4e9\nqueue_depth = 8\n"
 
@@ -39,6 +41,49 @@ class Files(unittest.TestCase):
         fd = os.open(self.at / name, flags)
         self.addCleanup(os.close, fd)
         return fd
+
+
+class Layouts(Files):
+    """As Lustre's: a file that mknod has made has none until it is opened or asked for one."""
+    options = ("--servers", 4)
+    NAME = "lustre.lov"
+
+    def made(self, name, *layout):
+        path = self.at / name
+        os.mknod(path, stat.S_IFREG | 0o644)
+        if layout:
+            os.setxattr(path, self.NAME, stripes.packed(*layout))
+        return path
+
+    def test_a_file_has_the_layout_that_was_asked_for(self):
+        path = self.made("asked", 1 << 16, 3)
+        self.assertEqual(stripes.layout_of(path), (1 << 16, 3))
+        path.write_bytes(b"data")
+        os.setxattr(path, self.NAME, stripes.packed(1 << 20, 2))  # Too late, and not refused.
+        self.assertEqual(stripes.layout_of(path), (1 << 16, 3))
+
+    def test_what_is_not_asked_for_is_the_default(self):
+        self.assertEqual(stripes.layout_of(self.made("default", 0, 0)), (1 << 20, 1))
+        self.assertEqual(stripes.layout_of(self.made("many", 0, 2000)), (1 << 20, 4))
+        path = self.at / "opened"
+        path.write_bytes(b"data")
+        self.assertEqual(stripes.layout_of(path), (1 << 20, 1))
+
+    def test_who_has_none(self):
+        for path in (self.at, self.made("none")):
+            with self.assertRaises(OSError) as raised:
+                os.getxattr(path, self.NAME)
+            self.assertEqual(raised.exception.errno, errno.ENODATA)
+
+    def test_what_is_refused(self):
+        path = self.made("refused")
+        for name, value, error in ((self.NAME, b"short", errno.EINVAL),
+                                   (self.NAME, stripes.packed(1000, 2), errno.EINVAL),
+                                   (self.NAME, bytes(32), errno.EINVAL),
+                                   ("user.other", b"value", errno.EOPNOTSUPP)):
+            with self.assertRaises(OSError) as raised:
+                os.setxattr(path, name, value)
+            self.assertEqual(raised.exception.errno, error, name)
 
 
 class InMemory(Files):
@@ -334,15 +379,5 @@ class Words(unittest.TestCase):
         self.assertIn("nowhere", self.refused("--profile", "hdd", "--over", "/nowhere"))
 
 
-def main():
-    try:
-        with check.mounted(check.command(), "nvm"):
-            pass
-    except check.Skip as why:
-        print(f"skipped: {why}")
-        return check.SKIPPED
-    return 0 if unittest.main(exit=False, verbosity=1).result.wasSuccessful() else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check.run_tests())

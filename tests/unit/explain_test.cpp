@@ -21,7 +21,7 @@ Question question_of(std::string const& pattern, Direction way, Rank nodes, Rank
     question.scenario.pattern.piece_bytes = 1000;
     question.scenario.direction = way;
     Description description;
-    set_hints(question.scenario.hints, hints, description);
+    set_hints(question.scenario, hints, description);
     EXPECT_EQ(description.error(), "");
     return question;
 }
@@ -50,6 +50,21 @@ TEST(explain, its_table_of_candidates_is_the_golden_one) {
     testing::expect_golden("explain_candidates_nvm.txt", text.substr(begin, end + 1 - begin));
     question.machine = nullptr;
     EXPECT_EQ(explain(question).find("Candidates"), std::string::npos);
+}
+
+TEST(explain, servers_of_a_new_file) {
+    auto const says = [](Direction way, std::map<std::string, std::string> const& hints,
+                         std::string const& words) {
+        return explain(question_of("strided", way, 4, 8, hints)).find(words) != std::string::npos;
+    };
+    auto const write = Direction::write, read = Direction::read;
+    EXPECT_TRUE(says(write, {}, "striping_factor=auto would spread a new file over 16 servers"));
+    EXPECT_FALSE(says(read, {}, "server"));
+    EXPECT_TRUE(says(write, {{"striping_factor", "auto"}}, "the stripes of 1 MiB in turn"));
+    EXPECT_TRUE(says(write, {{"striping_factor", "auto"}}, "lie on 16 servers"));
+    EXPECT_TRUE(says(write, {{"striping_factor", "auto"}, {"striping_unit", "64K"}},
+                     "the stripes of 64 KiB in turn"));
+    EXPECT_TRUE(says(read, {{"striping_factor", "1"}}, "lie on 1 server."));
 }
 
 std::vector<Question> some_questions() {

@@ -1,4 +1,5 @@
 // Hints: what is understood, what is refused, and that nonsense changes nothing.
+#include "file/plan/staging.hpp"
 #include "settings_cases.hpp"
 
 #include <gtest/gtest.h>
@@ -32,6 +33,19 @@ TEST(Hints, EachIsRead) {
     EXPECT_EQ(read.hints.placement.ranks, (std::vector<Rank>{4, 2}));
     EXPECT_EQ(read.hints.plan.write, Strategy::two_phase);
     EXPECT_EQ(read.hints.plan.read, Strategy::independent);
+}
+
+TEST(Hints, StripesMayBeLeftToTheLibrary) {
+    ReadHints const read(Table{{"striping_factor", "auto"}, {"striping_unit", "4M"}});
+    EXPECT_TRUE(read.complaints.empty());
+    EXPECT_TRUE(read.hints.automatic_stripes);
+    EXPECT_EQ(read.hints.plan.stripe_count, 0);
+    EXPECT_EQ(read.hints.plan.stripe_bytes, 4 << 20);
+    ReadHints const later(Table{{"striping_factor", "2"}}, read.hints);
+    EXPECT_FALSE(later.hints.automatic_stripes);
+    EXPECT_EQ(later.hints.plan.stripe_count, 2);
+    EXPECT_EQ(servers_usual(3, 1), 3);
+    EXPECT_EQ(servers_usual(512, 8), 8 * aggregators_a_node);
 }
 
 TEST(Hints, WhatIsNotSaidStays) {

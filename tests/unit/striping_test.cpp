@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <fcntl.h>
+#include <filesystem>
 #include <map>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -130,7 +133,17 @@ public:
     std::vector<std::byte> read(int fd, char const* name) override {
         return all[std::to_string(fd) + " " + name];
     }
+    bool may_be_in(std::string const& folder, char const* name) override {
+        return all.contains(folder + " " + name);
+    }
+    Error write(std::string const& path, char const* name,
+                std::vector<std::byte> const& bytes) override {
+        if (full) return {.status = Status::no_space, .what = "setxattr"};
+        all[path + " " + name] = bytes;
+        return {};
+    }
     std::map<std::string, Blob> all;
+    bool full = false;
 };
 
 TEST(Striping, ItIsReadFromTheFilesAttribute) {
@@ -138,6 +151,64 @@ TEST(Striping, ItIsReadFromTheFilesAttribute) {
     table.all["7 lustre.lov"] = plain({});
     EXPECT_EQ(striping_of(7, table), (Striping{Bytes{1} << 20, 4}));
     EXPECT_EQ(striping_of(8, table), std::nullopt);
+}
+
+TEST(Striping, ALayoutIsAskedForInTheWordsInWhichItIsTold) {
+    Blob expected = plain({.stripe_count = 5});
+    expected.resize(32);
+    std::fill(expected.begin() + 8, expected.begin() + 24, std::byte{0});
+    std::fill(expected.begin() + 30, expected.end(), std::byte{0xFF});
+    if (std::endian::native == std::endian::little) {
+        EXPECT_EQ(lustre_layout({Bytes{1} << 20, 5}), expected);
+    }
+    EXPECT_EQ(parse_lustre_layout(lustre_layout({Bytes{1} << 20, 5})),
+              (Striping{Bytes{1} << 20, 5}));
+}
+
+TEST(Striping, WhatIsAskedForIsWhatLustreTakes) {
+    constexpr Bytes multiple = 65536, below = Bytes{1} << 32;
+    for (Bytes const bytes : {Bytes{1}, multiple, multiple + 1, below - 1, below, 5 * below}) {
+        auto const asked = parse_lustre_layout(lustre_layout({bytes, 1 << 20}));
+        ASSERT_TRUE(asked) << bytes;
+        EXPECT_EQ(asked->stripe_bytes % multiple, 0) << bytes;
+        EXPECT_EQ(asked->stripe_bytes,
+                  std::min((bytes + multiple - 1) / multiple * multiple, below - multiple));
+        EXPECT_EQ(asked->stripe_count, 0xFFFE);
+    }
+    // What nobody says is the file system's choice.
+    EXPECT_EQ(parse_lustre_layout(lustre_layout({0, 4})), std::nullopt);
+    EXPECT_EQ(lustre_layout({0, 4})[28], std::byte{4});
+    EXPECT_EQ(lustre_layout({multiple, 0})[26], std::byte{1});
+}
+
+TEST(Striping, AFileIsMadeWithItsLayout) {
+    char folder[] = "/tmp/striping-XXXXXX";
+    ASSERT_NE(mkdtemp(folder), nullptr);
+    std::string const path = std::string(folder) + "/file";
+    Table table;
+    EXPECT_FALSE(can_be_striped(path, table));
+    table.all[std::string(folder) + " lustre.lov"];
+    EXPECT_TRUE(can_be_striped(path, table));
+    Striping const wanted{Bytes{1} << 20, 3};
+    EXPECT_FALSE(make_striped(path, wanted, table));
+    EXPECT_EQ(table.all[path + " lustre.lov"], lustre_layout(wanted));
+    EXPECT_EQ(std::filesystem::file_size(path), 0);
+    table.all.erase(path + " lustre.lov");
+    EXPECT_FALSE(make_striped(path, wanted, table));  // It is there.
+    EXPECT_FALSE(table.all.contains(path + " lustre.lov"));
+    unlink(path.c_str());
+    table.full = true;
+    EXPECT_EQ(make_striped(path, wanted, table).status, Status::no_space);
+    EXPECT_TRUE(std::filesystem::exists(path));
+    EXPECT_FALSE(make_striped(std::string(folder) + "/none/file", wanted, table));
+    std::filesystem::remove_all(folder);
+}
+
+TEST(Striping, ThisSystemsFoldersHaveNoLayouts) {
+    SystemAttributes system(0);
+    EXPECT_FALSE(can_be_striped("/tmp/file", system));
+    EXPECT_FALSE(can_be_striped("/nowhere/file", system));
+    EXPECT_EQ(system.write("/nowhere/file", "user.sluice", {}).status, Status::no_such_file);
 }
 
 TEST(Striping, TheSystemsAttributesAreReadWhole) {

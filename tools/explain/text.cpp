@@ -171,6 +171,19 @@ std::string layers_text(Plan const& plan) {
     return text;
 }
 
+/// Of a file that is made: its stripes decide how many servers write at once.
+std::string servers_text(Subject const& subject) {
+    std::int32_t const known = subject.question().scenario.hints.stripe_count;
+    if (known > 0)
+        return say("  The stripes of the file are taken to lie on %s.",
+                   counted(known, "server").c_str());
+    if (subject.plan().direction == Direction::read) return {};
+    Topology const& topology = subject.topology();
+    return say(
+        "  On Lustre the hint striping_factor=auto would spread a new file over %s.",
+        counted(servers_usual(topology.rank_count(), topology.node_count()), "server").c_str());
+}
+
 std::string division_text(Plan const& plan) {
     switch (plan.division) {
     case Domains::cyclic:
@@ -363,7 +376,7 @@ std::string totals_text(Subject const& subject) {
     text += say("  Staging memory of each node: at most %s, in %s.",
                 size(staging_bytes(cb_buffers, plan.window_bytes)).c_str(),
                 counted(cb_buffers, "collective buffer").c_str());
-    return text;
+    return text + servers_text(subject);
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 #include "tools/simulate/scenario.hpp"
 
 #include "bench/measure/decomposition_file.hpp"
+#include "file/plan/staging.hpp"
 
 #include <cstdio>
 #include <memory>
 
 namespace sluice::tools {
 namespace {
+
+constexpr Bytes lustre_stripe_bytes = Bytes{1} << 20;  ///< Of a file of which nobody says it.
 
 constexpr ScenarioKey keys[] = {
     {"machine.preset", "numbers to begin with: knl, power9 or ethernet"},
@@ -87,16 +90,22 @@ std::optional<std::string> read_text(std::string const& path) {
     return read_all(std::fopen(path.c_str(), "re"), std::fclose);
 }
 
-void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
+void set_hints(Scenario& scenario, std::map<std::string, std::string> const& texts,
                Description& description) {
     std::vector<Complaint> complaints;
     FileHints before;
-    before.plan = hints;
+    before.plan = scenario.hints;
     auto const lookup = [&](char const* name) {
         auto const found = texts.find(name);
         return found == texts.end() ? std::nullopt : std::optional(found->second);
     };
-    hints = read_hints(lookup, before, complaints).plan;
+    FileHints const given = read_hints(lookup, before, complaints);
+    scenario.hints = given.plan;
+    if (given.automatic_stripes) {  // As of a file that is made on Lustre.
+        auto const& machine = scenario.machine;
+        scenario.hints.stripe_count = servers_usual(machine.ranks(), machine.nodes);
+        if (given.plan.stripe_bytes == 0) scenario.hints.stripe_bytes = lustre_stripe_bytes;
+    }
     for (Complaint const& complaint : complaints) description.fail(complaint.text);
     for (auto const& [name, value] : texts) {
         if (!is_hint(name)) description.fail("there is no hint '" + name + "'");
@@ -113,7 +122,7 @@ Scenario take_scenario(Description& description) {
     scenario.seed = static_cast<std::uint64_t>(seed);
     description.take("run.local_aggregators", scenario.local_aggregators);
     description.take("run.check", scenario.checked);
-    set_hints(scenario.hints, description.take_section("hints"), description);
+    set_hints(scenario, description.take_section("hints"), description);
     return scenario;
 }
 

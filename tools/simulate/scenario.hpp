@@ -29,8 +29,9 @@ struct ScenarioKey {
 /// Takes all keys of a scenario out. What is wrong is in the description's error().
 [[nodiscard]] Scenario take_scenario(Description& description);
 
-/// Hints from their text, as a program would set them. Complains to the description.
-void set_hints(Hints& hints, std::map<std::string, std::string> const& texts,
+/// Hints from their text, as a program would set them; the machine must be known. Complains to the
+/// description.
+void set_hints(Scenario& scenario, std::map<std::string, std::string> const& texts,
                Description& description);
 
 /// Empty: the pattern is possible on the machine.

@@ -73,4 +73,10 @@ cb_buffer_bytes_within(std::int64_t memory, std::int64_t cb_buffers, std::int64_
                     topology.aggregator_count_max());
 }
 
+/// Servers for a new file when nobody says how many: as many as aggregators may write it, so that
+/// each of them has one of its own.
+[[nodiscard]] constexpr std::int32_t servers_usual(Rank ranks, std::int32_t nodes) noexcept {
+    return std::min(ranks, aggregators_a_node * nodes);
+}
+
 }  // namespace sluice

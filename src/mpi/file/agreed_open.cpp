@@ -53,10 +53,6 @@ constexpr int flag_bits = 5;
 using Words = NodeReduction::Words;
 static_assert(word_count <= std::tuple_size_v<Words>);
 
-bool knows_stripes(Hints const& hints) noexcept {
-    return hints.stripe_bytes > 0 || hints.stripe_count > 0;
-}
-
 /// Ranks that know of no delayed writes would not look for those of a closed file: all have to
 /// delay by their environment.
 Flag flag_of(Close close) noexcept {
@@ -76,8 +72,9 @@ void tell_hints(Words& words, FileHints const& hints, OwnFile const& file, Team&
     words[profile_number] = static_cast<std::uint64_t>(offer.number);
     words[profile_bytes] = static_cast<std::uint64_t>(offer.bytes);
     SystemAttributes system(file.identity.device);
-    Striping stripes{hints.plan.stripe_bytes, hints.plan.stripe_count};
-    if (!knows_stripes(hints.plan)) stripes = striping_of(file.fd, system).value_or(stripes);
+    // A hint cannot change a file that is there.
+    Striping const hinted{hints.plan.stripe_bytes, hints.plan.stripe_count};
+    Striping const stripes = striping_of(file.fd, system).value_or(hinted);
     words[stripe_bytes] = static_cast<std::uint64_t>(stripes.stripe_bytes);
     words[stripe_count] = static_cast<std::uint64_t>(stripes.stripe_count);
 }
@@ -89,7 +86,7 @@ void take_hints(FileHints& hints, Words const& words) {
                                             : Close::complete;
     hints.write_behind = static_cast<Bytes>(words[write_behind]);
     hints.read_ahead = static_cast<Bytes>(words[read_ahead]);
-    if (knows_stripes(hints.plan)) return;
+    if (words[stripe_bytes] == 0 && words[stripe_count] == 0) return;
     hints.plan.stripe_bytes = static_cast<Bytes>(words[stripe_bytes]);
     hints.plan.stripe_count = static_cast<std::int32_t>(words[stripe_count]);
 }

@@ -35,9 +35,12 @@ OwnHints::OwnHints(MPI_Info given, FileHints before) : hints(std::move(before)),
     for (auto const& one : unknown_hints(names_in(given))) warn("hint " + one.text);
     std::vector<Complaint> complaints;
     hints = read_hints(lookup_in(given), hints, complaints);
-    if (complaints.empty()) return;
+    if (complaints.empty() && !hints.automatic_stripes) return;
     PMPI_Info_dup(given, &copy_);
     for_mpi = copy_;
+    // Not a number.
+    if (hints.automatic_stripes && lookup_in(copy_)("striping_factor"))
+        PMPI_Info_delete(copy_, "striping_factor");
     for (auto const& complaint : complaints) {
         warn("hint " + complaint.text);
         PMPI_Info_delete(copy_, complaint.name.c_str());

@@ -7,6 +7,7 @@
 #include "mpi/file/access.hpp"
 #include "mpi/file/closed_files.hpp"
 #include "mpi/file/info_hints.hpp"
+#include "mpi/file/new_file.hpp"
 #include "mpi/file/pass_on.hpp"
 #include "mpi/file/position.hpp"
 #include "mpi/file/statistics.hpp"
@@ -201,6 +202,7 @@ int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info,
         return SLUICE_PMPI(MPI_File_open)(comm, filename, amode, info, fh);
     }
     sluice::OwnHints const own(info, sluice::settings().hints);
+    sluice::stripe_new_file(comm, filename, amode, own.hints);
     int const code = SLUICE_PMPI(MPI_File_open)(comm, filename, amode, own.for_mpi, fh);
     if (code == MPI_SUCCESS) sluice::register_file(comm, filename, amode, own.hints, *fh);
     return code;

@@ -1,0 +1,57 @@
+// Layouts of a mount's files, as Lustre keeps and tells them: over how many servers a file is
+// spread. For tests of who asks for them: the device behind the files stays one. Thread-safe.
+#pragma once
+#include "base/striping.hpp"
+#include "device/fuse/store.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <span>
+
+namespace sluice::device {
+
+/// Lustre's name of the attribute.
+constexpr char const* layout_name = "lustre.lov";
+
+class Layouts {
+public:
+    /// `servers`: no file has more. 0: the mount knows no layouts.
+    explicit Layouts(std::int32_t servers) : servers_(servers) {}
+
+    [[nodiscard]] bool are_known() const noexcept { return servers_ > 0; }
+    /// Of a file that is opened: one of one server, if it has none yet.
+    void open(Inode inode) {
+        std::scoped_lock const lock(mutex_);
+        if (are_known()) all_.try_emplace(inode, Striping{default_bytes, 1});
+    }
+    /// False: that is none. A file that has one keeps it, and the asker is not told.
+    bool ask(Inode inode, std::span<std::byte const> layout) {
+        std::uint32_t magic = 0, bytes = 0;
+        std::uint16_t count = 0;
+        if (layout.size() < 32) return false;
+        std::memcpy(&magic, layout.data(), sizeof magic);
+        std::memcpy(&bytes, layout.data() + 24, sizeof bytes);
+        std::memcpy(&count, layout.data() + 28, sizeof count);
+        if (magic != 0x0BD10BD0 || bytes % 65536 != 0) return false;
+        std::scoped_lock const lock(mutex_);
+        all_.try_emplace(inode, Striping{bytes > 0 ? Bytes{bytes} : default_bytes,
+                                         std::clamp<std::int32_t>(count, 1, servers_)});
+        return true;
+    }
+    /// Empty: none.
+    [[nodiscard]] std::vector<std::byte> of(Inode inode) const {
+        std::scoped_lock const lock(mutex_);
+        auto const found = all_.find(inode);
+        return found == all_.end() ? std::vector<std::byte>() : lustre_layout(found->second);
+    }
+
+private:
+    static constexpr Bytes default_bytes = Bytes{1} << 20;
+    std::int32_t const servers_;
+    mutable std::mutex mutex_;
+    std::map<Inode, Striping> all_;
+};
+
+}  // namespace sluice::device
