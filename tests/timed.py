@@ -6,6 +6,7 @@
 CTest knows wall seconds only. Processor seconds are those of the command and of all processes that
 it waited for, the ranks of an mpiexec among them. The exit code is the command's.
 """
+import ctypes
 import json
 import resource
 import signal
@@ -14,11 +15,17 @@ import sys
 import time
 
 
+def end_with_parent():
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
 def main():
     log, name, _, *words = sys.argv[1:]
     begin = time.monotonic()
-    child = subprocess.Popen(words)
+    child = subprocess.Popen(words, preexec_fn=end_with_parent)
     # At its time limit CTest asks this process to end; the command says where its ranks are.
+    # Soon after CTest kills this process, and with it a command that did not hear.
     signal.signal(signal.SIGTERM, lambda *_: child.terminate())
     code = child.wait()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
