@@ -180,11 +180,18 @@ private:
     RecoveryNotes& notes_;
 };
 
+/// Containers of one system have names of their own, and a system that was started again its old
+/// one.
+bool is_of_here(MappedJournal const& journal, JournalOrigin const& here) {
+    JournalOrigin const& origin = journal.header().origin;
+    return std::strcmp(origin.host, here.host) == 0 || is_of_start(origin.boot, here);
+}
+
 /// Those that nobody holds and that are of this host. Says what becomes of the others.
 std::vector<ChosenJournal> candidates(Options const& options, int& problems) {
     Error error;
     std::vector<ChosenJournal> chosen;
-    std::string const host = origin_here(-1).host;
+    JournalOrigin const here = origin_here(-1);
     for (FoundJournal& one : journals_in(options.folder, error)) {
         char const* const path = one.file.path.c_str();
         auto journal = one.is_free ? MappedJournal::of(one.file.descriptor.get()) : std::nullopt;
@@ -199,9 +206,10 @@ std::vector<ChosenJournal> candidates(Options const& options, int& problems) {
         } else if (!journal->header().durable) {
             std::printf("%s: left alone: it was in memory, for a keeper\n", path);
             ++problems;
-        } else if (!options.forced && host != journal->header().origin.host) {
-            std::printf("%s: left alone: it is of the host %s: run sluice recover there\n", path,
-                        journal->header().origin.host);
+        } else if (!options.forced && !is_of_here(*journal, here)) {
+            std::printf("%s: left alone: it is of the host %s: run sluice recover there, or with "
+                        "--force if that was a container of this one\n",
+                        path, journal->header().origin.host);
             ++problems;
         } else {
             chosen.push_back({one.file.path, std::move(one.file.descriptor), std::move(*journal)});

@@ -222,9 +222,14 @@ class Recover(unittest.TestCase):
             fcntl.flock(held, fcntl.LOCK_EX)
             self.assertIn("still runs", self.recover())
         path.unlink()
-        self.put("b", journal([record(1, self.file, 0, b"AAAA")], host="elsewhere"))
+        self.put("b", journal([record(1, self.file, 0, b"AAAA")], host="elsewhere", boot="other"))
         self.assertIn("elsewhere", self.recover(code=1))
         self.assertEqual(self.file.read_bytes(), b"." * 20)
+
+    def test_containers_of_this_host_are_no_others(self):
+        self.put("a", journal([record(1, self.file, 0, b"AAAA")], host="container"))
+        self.recover()
+        self.assertEqual(self.file.read_bytes(), b"AAAA" + b"." * 16)
 
     def test_what_is_no_journal_is_left_alone(self):
         for number, content in enumerate((b"", b"text" * 20000, bytes(1 << 17))):
