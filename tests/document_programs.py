@@ -39,6 +39,7 @@ PAGES = {  # The MPIs with which a page's blocks are run.
     "docs/start/hdf5.md": DEBIAN[1:],
     "docs/start/gpu.md": (),
     "docs/start/slurm.md": (),
+    "docs/start/containers.md": (),
     "docs/behind.md": (),
     "docs/calibrate.md": (),
     "docs/collectives.md": (),

@@ -56,6 +56,8 @@ def all_parts():
                                 [*EACH, "filesystems"], installs=True)
     parts["slurm"] = Part({"no-mpi": ("configured",), **dict.fromkeys(EACH, ALL)},
                           [*EACH, "slurm"], installs=True)
+    parts["containers"] = Part({"no-mpi": ("configured",), **dict.fromkeys(EACH, ALL)},
+                               [*EACH, "containers"], installs=True)
     for way in ("wheel", "cmake", "deb", "others"):
         parts[f"packages-{way}"] = Part({"no-mpi": ALL}, [*EACH, "packages"], installs=True)
     return parts

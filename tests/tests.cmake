@@ -200,6 +200,8 @@ function(sluice_system_tests)
     sluice_test(gluster PART gluster SECONDS 1700 COMMAND python3 ${tests}/gluster/run.py)
     sluice_test("file systems" PART filesystems SECONDS 1700
                 COMMAND python3 ${tests}/filesystems/run.py)
+    sluice_test(containers PART containers SECONDS 1700
+                COMMAND python3 ${tests}/containers/run.py -v)
     sluice_test(slurm PART slurm SECONDS 1700 COMMAND python3 ${tests}/slurm/run.py -v)
     set(ways_wheel wheel)
     set(ways_cmake cmake)

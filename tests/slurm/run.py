@@ -33,7 +33,6 @@ from small_programs import compiled
 PMI = {"mpich": "pmi2", "openmpi": "pmix"}
 PAGE = hosts.ROOT / "docs" / "start" / "slurm.md"
 RANKS = 4
-SECONDS = 60
 OVER_TIME = 150  # Slurm looks at the limits, of whole minutes, now and then.
 SHM = "/dev/shm"
 TRIES = 8  # Until a moment comes at which something is left to recover.
@@ -41,78 +40,21 @@ FEW = ("--only", "/all,/iat_all", "--large-mib", "5")
 ONE_NODE = Scenario("one node", RANKS, tuple(STEPS), delayed=True, journals="kept")
 TWO_NODES = Scenario("two nodes", RANKS, tuple(STEPS), (("SLUICE_TEST", "ranks_per_node=2"),),
                      delayed=True, journals="kept")
-# Microseconds of a write: delayed ones are under way when the job is ended.
-SLOW, SLOWER, FOREVER = 20000, 600000, 10000000
-# Between nodes Open MPI has a file beside the one that is written, for its shared pointer.
-LEFT_BY_MPI = r"left beside the file: \['file-[\d-]+\.lock'\]"
+SLOWER, FOREVER = 600000, 10000000  # Microseconds of a write.
 
 
-class Job:
-    """A folder with the file and the notes of a durability_program, and commands for it: `sluice`,
-    which makes the device slow for ranks and keepers, and `program`."""
+class Job(JobFolder):
+    """One that Slurm runs."""
 
     def __init__(self, cluster, mpi, scenario, slow=SLOW):
-        self.cluster, self.mpi, self.scenario = cluster, mpi, scenario
-        self.folder = Path(tempfile.mkdtemp(prefix="job_", dir=cluster.folder))
-        jobs.prepare(self.folder)
-        disturber = compiled(mpi, jobs.HERE / "kill_at.c", shared=True)
-        self.write("sluice", f'[ "$1" != run ] || export LD_PRELOAD={disturber}\n'
-                             f'exec {runner.BUILD / mpi / "bin" / "sluice"} "$@"\n')
-        program = compiled(mpi, jobs.HERE / "durability_program.cpp")
-        self.write("program", " ".join(map(str, (
-            "exec", program, self.file, self.folder / "notes", *scenario.steps))))
-        self.mark = uuid.uuid4().hex
-        self.settings = {**jobs.environment(mpi, scenario, self.folder, self.mark),
-                         **launch.environment(mpi), **cluster.settings,
-                         "SLUICE_TEST_SLOW": str(slow),
-                         "SLUICE_TEST_KEEPER_ACTION": str(10**9)}  # None is ended.
-        self.settings["PATH"] = ":".join(map(str, (
-            self.folder, runner.BUILD / "env" / mpi / "bin", self.settings["PATH"])))
-
-    @property
-    def file(self):
-        return self.folder / "data" / "file"
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.write_text(f"#!/bin/sh\n{text}")
-        path.chmod(0o755)
-
-    def run(self, *words, seconds=SECONDS, **settings):
-        """(exit code or None, output) of a command in the folder."""
-        here = os.getcwd()
-        os.chdir(self.folder)
-        try:
-            return runner.execute([str(word) for word in words], {**self.settings, **settings},
-                                  seconds, self.mark)
-        finally:
-            os.chdir(here)
+        super().__init__(cluster.folder, mpi, scenario, slow)
+        self.cluster = cluster
+        self.settings |= {**launch.environment(mpi), **cluster.settings}
 
     def step(self, *words, nodes=1, pmi=None):
         """The command for a step of all ranks, as many of them on each node."""
         return ("srun", f"-N{nodes}", f"--ntasks-per-node={RANKS // nodes}",
                 f"--mpi={pmi or PMI[self.mpi]}", *words)
-
-    def begin(self, *words):
-        """The same as a process, whose output is in `output`."""
-        with (self.folder / "output").open("w") as output:
-            return subprocess.Popen([str(word) for word in words], env=self.settings,
-                                    cwd=self.folder, stdin=subprocess.DEVNULL, stdout=output,
-                                    stderr=subprocess.STDOUT)
-
-    @property
-    def output(self):
-        return (self.folder / "output").read_text(errors="replace")
-
-    def wait_for_steps(self, count):
-        """Until ranks have begun or ended so many, all ranks counted."""
-        until = time.monotonic() + SECONDS
-        while time.monotonic() < until:
-            notes = (self.folder / "notes").read_text()
-            if len(re.findall(r"(?m)^\d+ (?:begin|done) ", notes)) >= count:
-                return
-            time.sleep(0.01)
-        raise RuntimeError(f"the job has not come to {count} steps: {self.output}")
 
     def batch(self, title, *options):
         """Queues a script of the page; returns its number."""
@@ -125,11 +67,6 @@ class Job:
         if code != 0:
             raise RuntimeError(f"sbatch: {said}")
         return said.strip().splitlines()[-1]
-
-    def wrong(self):
-        """What the file holds that it may not, in words, and what was left beside it."""
-        return [fault for fault in faults(self.scenario, self.folder)
-                if not re.fullmatch(LEFT_BY_MPI, fault)]
 
     def wait_for_queue(self, seconds=SECONDS):
         """Until no job is in it."""
