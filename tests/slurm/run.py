@@ -11,24 +11,21 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 import unittest
-import uuid
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name)
-                for name in ("durability", "mpi", "nodes", ".")]
+                for name in ("mpi", "durability", "nodes", ".")]
 import hosts
-import jobs
 import launch
 import run as runner
 from cluster import Cluster, missing
+from job_folder import JobFolder, SECONDS, SLOW
 from lot import fresh_seed
-from model import STEPS, Notes, Scenario, faults
-from small_programs import compiled
+from model import STEPS, Notes, Scenario
 
 PMI = {"mpich": "pmi2", "openmpi": "pmix"}
 PAGE = hosts.ROOT / "docs" / "start" / "slurm.md"
