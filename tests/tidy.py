@@ -80,6 +80,7 @@ MPI_HEADER = re.compile(r"mpi\.h$|transport/mpi")
 # 0057). Name -> the files of src that may use it. Locks of the kernel would be a fourth.
 ORDERS = {
     r"Conflicts": ("src/file/run/",),
+    r"IndependentWrites": ("src/mpi/behind/",),
     r"UnfinishedMarks": ("src/behind/", "src/mpi/behind/"),
     r"(?:CompletedCalls|OrderedCalls)": ("src/behind/", "src/mpi/behind/",
                                          "src/mpi/file/agreed_open.hpp"),

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <limits>
+#include <new>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -118,8 +119,24 @@ int MarkTable::descriptor() const noexcept {
     return own_.get();
 }
 
-bool MarkTable::hold(Span range) noexcept { return open() && set(descriptor(), range, F_RDLCK); }
-void MarkTable::release(Span range) noexcept { set(descriptor(), range, F_UNLCK); }
+/// The system has one lock of a place, whatever the number of this process's marks there.
+bool MarkTable::hold(Span range) noexcept try {
+    if (!open()) return false;
+    bool locked = true;
+    {
+        std::lock_guard const guard(mutex_);
+        held_.add(range, [&](Span free) { locked = locked && set(own_.get(), free, F_RDLCK); });
+    }
+    if (!locked) release(range);
+    return locked;
+} catch (std::bad_alloc const&) {
+    return false;
+}
+
+void MarkTable::release(Span range) noexcept {
+    std::lock_guard const guard(mutex_);
+    held_.remove(range, [&](Span free) { set(own_.get(), free, F_UNLCK); });
+}
 
 /// What is asked for is a write lock, which no mark would let pass; nothing is taken.
 bool MarkTable::is_held_by_others(Span range) noexcept {
@@ -132,11 +149,6 @@ Offset MarkTable::place_of(FileIdentity const& file) noexcept {
     std::uint64_t mixed = (file.inode ^ (file.device << 32U)) * 0x9e3779b97f4a7c15U;
     mixed ^= mixed >> 29U;
     return static_cast<Offset>(mixed % static_cast<std::uint64_t>(places)) << place_bits;
-}
-
-bool MarkTable::take_place(Offset place, FileIdentity const& file) {
-    std::lock_guard const guard(mutex_);
-    return places_.try_emplace(place, file).first->second == file;
 }
 
 void MarkTable::end(int descriptor, bool of_node, std::string const& folder) noexcept {
@@ -153,7 +165,6 @@ UnfinishedMarks::UnfinishedMarks(std::shared_ptr<MarkTable> node, int fd, FileId
     }
     begin_ = MarkTable::place_of(file);
     most_ = Offset{1} << place_bits;
-    has_place_ = table_->take_place(begin_, file);
 }
 
 /// Empty where it has none.
@@ -163,7 +174,7 @@ Span UnfinishedMarks::place_of(Span range) const noexcept {
 }
 
 bool UnfinishedMarks::hold(Span range) noexcept {
-    bool const has_place = range.begin >= of_calls || (has_place_ && range.end <= most_);
+    bool const has_place = range.begin >= of_calls || range.end <= most_;
     return has_place && table_->hold(place_of(range));
 }
 

@@ -9,10 +9,10 @@
 // there.
 #pragma once
 #include "base/extent.hpp"
+#include "base/span_counts.hpp"
 #include "system/descriptor.hpp"
 
 #include <limits>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,9 +32,10 @@ public:
     MarkTable(MarkTable const&) = delete;
     MarkTable& operator=(MarkTable const&) = delete;
 
-    /// False where the system or the file system has no such locks.
+    /// False where the system or the file system has no such locks. Ranges may overlap, and be the
+    /// same.
     [[nodiscard]] bool hold(Span range) noexcept;
-    /// The same range again.
+    /// A range that was held, once.
     void release(Span range) noexcept;
     /// Whether another description has a lock in the range. Where there are no locks none has.
     [[nodiscard]] bool is_held_by_others(Span range) noexcept;
@@ -46,10 +47,8 @@ public:
     static void end(int descriptor, bool of_node, std::string const& folder = "/dev/shm") noexcept;
 
     /// Of the node's: where the marks of a file begin. Two files may share a place: then one waits
-    /// for marks of the other, without need. False where another file of this process has it:
-    /// releasing a mark of the one would take the other's with it.
+    /// for marks of the other, without need.
     [[nodiscard]] static Offset place_of(FileIdentity const& file) noexcept;
-    [[nodiscard]] bool take_place(Offset place, FileIdentity const& file);
 
 private:
     MarkTable(int file, Descriptor own, std::string path) noexcept;
@@ -59,7 +58,7 @@ private:
     std::string path_;          ///< Of the node's.
     mutable std::mutex mutex_;  ///< Guards the fields below.
     Descriptor own_;
-    std::map<Offset, FileIdentity> places_;
+    SpanCounts held_;
 };
 
 /// The marks of one file.
@@ -89,7 +88,6 @@ private:
     std::shared_ptr<MarkTable> table_;
     Offset begin_ = 0;        ///< The place of its first byte.
     Offset most_ = of_calls;  ///< Bytes of a file that have places.
-    bool has_place_ = true;
 };
 
 }  // namespace sluice

@@ -23,7 +23,11 @@ STEPS = [f"write:{MANY}", "sync", f"iwrite:{MORE}", f"iwrite:{LONG}", "wait", f"
 # Each byte by one rank after the other, as fill values and data are.
 OVER = [f"write:{LARGE},0", f"write:{LARGE},1", f"split:{LARGE},2", f"write:{LARGE},1",
         f"write:{BEHIND},1", f"write:{BEHIND},2", "close"]
-WRITES = ("write", "split", "iwrite")
+# Each byte by the same rank again and again, before the first of these writes is in the file.
+AGAIN = [f"alone:{SHORT}", f"alone:{MANY}", f"alone:{SHORT}", f"alone:{MANY}", f"alone:{LONG}",
+         f"alone:{SHORT}", f"alone:{LONG}", f"alone:{MANY}", f"read:{SHORT}", f"alone:{SHORT}",
+         f"write:{SHORT}", f"alone:{SHORT}", "close"]
+WRITES = ("write", "split", "iwrite", "alone")
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,8 @@ def goes_straight(scenario, step):
     """Whether a blocking write takes its bytes to the file without an exchange: it returns when
     those of its own rank are there (decision 0035)."""
     pieces = int(step.split(":")[1].split(",")[2])
-    return step.startswith("write") and (scenario.independent or pieces == 1)
+    straight = scenario.independent or pieces == 1
+    return step.startswith("alone") or (step.startswith("write") and straight)
 
 
 def completed(scenario, steps, notes):

@@ -22,7 +22,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mp
 import jobs
 import run as runner
 from jobs import PREFIX
-from model import OVER, STEPS, Notes, Scenario, faults
+from model import AGAIN, OVER, STEPS, Notes, Scenario, faults
 from recovery import MOMENTS, Kill, recovery_faults
 
 SECONDS = 30
@@ -38,6 +38,7 @@ SCENARIOS = [
     Scenario("behind, close behind", 3, ("hint:sluice_close=behind", *STEPS), BEHIND_SETTINGS,
              delayed=True),
     Scenario("behind, one over the other", 3, tuple(OVER), BEHIND_SETTINGS, delayed=True),
+    Scenario("behind, again and again", 3, tuple(AGAIN), BEHIND_SETTINGS, delayed=True),
     Scenario("behind, nodes", 4, tuple(STEPS),
              (("SLUICE_WRITE_BEHIND", "2M"), ("SLUICE_TEST", "behind=always;ranks_per_node=2")),
              delayed=True),

@@ -17,6 +17,12 @@ inline bool is_delayed() {
     return memory && std::string_view(memory) != "0";
 }
 
+/// Delayed, for a device that takes its time.
+inline bool is_slow() {
+    char const* const test = std::getenv("SLUICE_TEST");
+    return is_delayed() && test && std::string_view(test).find("device=") != std::string_view::npos;
+}
+
 inline void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
 
 /// Piece `place` of each row of `width` pieces.

@@ -51,6 +51,19 @@ TEST_P(OfTwo, MayOverlap) {
     EXPECT_TRUE(other.is_held_by_others({0, 300}));
 }
 
+TEST_P(OfTwo, OfOneProcessMayOverlapToo) {
+    ASSERT_TRUE(one.hold({0, 200}));
+    ASSERT_TRUE(one.hold({100, 300}));
+    ASSERT_TRUE(one.hold({100, 300}));
+    one.release({0, 200});
+    EXPECT_FALSE(other.is_held_by_others({0, 100}));
+    EXPECT_TRUE(other.is_held_by_others({100, 101}));
+    one.release({100, 300});
+    EXPECT_TRUE(other.is_held_by_others({299, 300}));
+    one.release({100, 300});
+    EXPECT_FALSE(other.is_held_by_others({0, 300}));
+}
+
 TEST_P(OfTwo, EndWithTheirProcess) {
     int told[2];
     ASSERT_EQ(pipe(told), 0);
@@ -113,12 +126,17 @@ TEST_F(Tables, TellFilesApart) {
     EXPECT_FALSE(other.is_held_by_others({0, endless}));
 }
 
-TEST_F(Tables, HaveOneFileInAPlace) {
+TEST_F(Tables, HaveSeveralHandlesInAPlace) {
     auto const table = MarkTable::of_node(folder);
-    Offset const place = MarkTable::place_of(file);
-    EXPECT_TRUE(table->take_place(place, file));
-    EXPECT_TRUE(table->take_place(place, file));
-    EXPECT_FALSE(table->take_place(place, {8, 1}));
+    UnfinishedMarks one(table, -1, file), another(table, -1, file);
+    UnfinishedMarks other(MarkTable::of_node(folder), -1, file);
+    ASSERT_TRUE(one.hold({0, 100}));
+    ASSERT_TRUE(another.hold({50, 150}));
+    one.release({0, 100});
+    EXPECT_FALSE(other.is_held_by_others({0, 50}));
+    EXPECT_TRUE(other.is_held_by_others({50, 60}));
+    another.release({50, 150});
+    EXPECT_FALSE(other.is_held_by_others({0, endless}));
 }
 
 TEST_F(Tables, SeeNoMarkBeyondWhatHasAPlace) {

@@ -118,8 +118,12 @@ void Delayed::leave(std::shared_ptr<Operation> const& operation) {
 }
 
 bool Delayed::take_independent(Call& call) {
-    if (call.request.direction != Direction::write || !writes_->take(call, false)) return false;
-    writes_->start(std::make_shared<IndependentWrite>(std::move(call)));
+    if (call.request.direction != Direction::write) return false;
+    if (!writes_->take(call, false)) {
+        writes_->independent().wait_for(reach_of(call.request));
+        return false;
+    }
+    writes_->independent().start(std::make_shared<IndependentWrite>(std::move(call)));
     return true;
 }
 
@@ -133,24 +137,32 @@ std::function<void()> Delayed::poke() const {
 }
 
 /// An operation of which this rank does not know yet what all ranks touch is asked again.
-void Delayed::wait_for_own(Span reach) {
+void Delayed::wait_for_left(Span reach) {
     for (auto const& operation : left()) {
         Progress::instance().drive(
             {.done = [&] { return !operation->may_touch(reach); }, .poke = poke()});
     }
-    writes_->wait_for_independent(reach);
 }
 
-/// The queue knows of all bytes of its operations; where journals have bytes of two writes, their
-/// order is not known when the ranks have ended, so these are never under way together.
-void Delayed::wait_for(Span reach, Before what, bool in_queue) {
+/// The queue knows of all bytes of its operations; where journals have bytes of two ranks' writes,
+/// their order is not known when the ranks have ended, so these are never under way together. A
+/// journal knows the order of its own rank's, but a durable one has to be clear of the bytes.
+bool Delayed::comes_behind(Follows follows, Before what) const {
+    if (follows == Follows::operations)
+        return !(what == Before::write && writes_->takes_disjoint());
+    return follows == Follows::independent && what == Before::write && !wants_durable_journal();
+}
+
+void Delayed::wait_for(Span reach, Before what, Follows follows) {
     if (!minds_others() || reach.empty()) return;
-    bool const queued = in_queue && !(what == Before::write && writes_->takes_disjoint());
+    bool const behind = comes_behind(follows, what);
     for (auto const& handle : handles().of(file_.journaled.identity)) {
-        if (handle.get() == this && queued)
-            writes_->wait_for_independent(reach);
+        bool const own = behind && handle.get() == this;
+        if (!own || follows != Follows::operations) handle->wait_for_left(reach);
+        if (own && follows == Follows::independent)
+            writes_->independent().wait_for_few(reach);
         else
-            handle->wait_for_own(reach);
+            handle->writes_->independent().wait_for(reach);
     }
     writes_->wait_for_others(reach);
     await_records_of_peers(poke());
@@ -168,7 +180,7 @@ void Delayed::wait_until_void(Span reach) {
 }
 
 Offset Delayed::end_of_left() const {
-    Offset end = writes_->end_of_independent();
+    Offset end = writes_->independent().end();
     for (auto const& operation : left()) {
         Progress::instance().drive(
             {.done = [&] { return operation->complete() || operation->all_have_called(); },
@@ -210,12 +222,13 @@ void Delayed::wait_for_all() {
 }
 
 void Delayed::drain() {
-    writes_->wait_for_independent({0, endless});
+    writes_->independent().wait_for({0, endless});
     (void)wait_for_own_journal(file_.journaled.identity, {0, endless}, poke());
 }
 
 bool Delayed::is_drained(std::uint64_t below) const {
-    return !writes_->any_is_under_way() && !own_journal_needs(file_.journaled.identity, below) &&
+    return !writes_->independent().any_is_under_way() &&
+           !own_journal_needs(file_.journaled.identity, below) &&
            std::ranges::all_of(left(), [](auto const& one) { return one->complete(); });
 }
 
@@ -231,7 +244,7 @@ void Delayed::settle() {
 }
 
 void Delayed::account_for_independent() {
-    for (auto const& write : writes_->take_ended()) {
+    for (auto const& write : writes_->independent().take_ended()) {
         std::lock_guard const lock(mutex_);
         late_.own = agreed(late_.own, write->transfer.status());
     }

@@ -4,7 +4,8 @@
 // afterwards has to wait_for() them, whichever handle of the file, and whichever process, has them.
 //
 // Three mechanisms keep order, and no other does:
-// - the operation queue of a handle, for collective calls of that handle;
+// - the queues of a handle: of its operations, for collective calls of that handle, and of its
+//   delayed independent writes (independent_writes.hpp), for one more of them;
 // - marks (behind/unfinished_marks.hpp), which other processes see: of bytes of an independent
 //   write, or of a collective call whose bytes lie in durable journals;
 // - the order of records in journals (behind/journal_format.hpp), for what writes out a journal
@@ -62,6 +63,13 @@ enum class Before : std::uint8_t {
     write,  ///< And none does at all: it would bring back, after a crash, what was there before.
 };
 
+/// What a call comes behind by itself, of what earlier calls of its handle have left.
+enum class Follows : std::uint8_t {
+    nothing,
+    operations,   ///< Its own operation has its place in the operation queue.
+    independent,  ///< It is offered to take_independent().
+};
+
 /// What calls met after they had returned.
 struct LateErrors {
     Status collective = Status::ok;  ///< Of collective writes: each rank hears of them by itself.
@@ -97,12 +105,12 @@ public:
     bool leave(std::shared_ptr<Operation> const& operation, TakenWrite const& taken);
     /// The same of an operation that has moved all bytes of this rank, which go on behind it.
     void leave(std::shared_ptr<Operation> const& operation);
-    /// The same of an independent write, which begins if its bytes are taken; false: they are not.
+    /// The same of an independent write, which begins if its bytes are taken, behind those of this
+    /// handle that touch them. False: they are not, and none of those is under way any more.
     [[nodiscard]] bool take_independent(Call& call);
 
-    /// Before a call touches bytes of `reach`. `in_queue`: the call's operation has its place in
-    /// the operation queue of this handle. Local, blocks, also on devices.
-    void wait_for(Span reach, Before what, bool in_queue = false);
+    /// Before a call touches bytes of `reach`. Local, blocks, also on devices.
+    void wait_for(Span reach, Before what, Follows follows = Follows::nothing);
     /// Until no other process has a mark in the range. Local, blocks.
     static void wait_for_marks(UnfinishedMarks& marks, Span range,
                                std::function<void()> const& poke);
@@ -147,7 +155,8 @@ public:
 
 private:
     Delayed(DelayedFile file, std::function<void(Operation const&)> ended);
-    void wait_for_own(Span reach);
+    void wait_for_left(Span reach);
+    [[nodiscard]] bool comes_behind(Follows follows, Before what) const;
     [[nodiscard]] Offset end_of_left() const;
     void wait_until_void(Span reach);
     [[nodiscard]] std::function<void()> poke() const;

@@ -48,7 +48,8 @@ WriteBehind::WriteBehind(DelayedFile const& file)
       all_take_part_(ranks_ == launched().ranks),
       is_alone_(launched().ranks == 1),
       speed_(file.rules.rank_bytes > 0 ? file.fd : -1, file.rules.speed),
-      long_(std::make_shared<std::atomic<int>>(0)) {}
+      long_(std::make_shared<std::atomic<int>>(0)),
+      independent_([this](IndependentWrite& write) { run(write); }) {}
 
 /// The file system is asked again when half of what it had is used.
 bool WriteBehind::has_room_in_file(Bytes bytes) {
@@ -256,69 +257,16 @@ bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept) {
     return complete || hold(kept.reach, kept.mark);
 }
 
-/// A storage thread gives back memory and mark as soon as the bytes are in the file, and logs an
-/// error as soon as it is met: other processes may wait for the one, somebody who reads the log for
-/// the other, and this rank's next call may be far off. How long it took is noted, or one slow
-/// write would have all later ones delayed, however fast the storage is again.
-void WriteBehind::start(std::shared_ptr<IndependentWrite> const& write) {
-    {
-        std::lock_guard const lock(mutex_);
-        independent_.add(reach_of(write->call.request), write);
-        // So that the end of a write wants no memory.
-        std::size_t const most = ended_.size() + independent_.size();
-        if (ended_.capacity() < most) ended_.reserve(2 * most);
-    }
-    storage_threads().submit([this, write] {
-        SteadyClock clock;
-        double const began = clock.now();
-        file_.storage->run(write->transfer);
-        if (!write->transfer.error) note_speed(write->transfer.bytes, clock.now() - began);
-        if (write->transfer.error)
-            log_error(file_.journaled.path + ": independent write", write->transfer.error);
-        note_end(write);
-    });
-}
-
-/// Once the write is out of the index somebody may close the file: nothing touches `this` after the
-/// mutex is free.
-void WriteBehind::note_end(std::shared_ptr<IndependentWrite> const& write) {
-    write->call.keeps.reset();
-    {
-        std::lock_guard const lock(mutex_);
-        independent_.remove(reach_of(write->call.request), write);
-        ended_.push_back(write);
-    }
-    write->done.store(true, std::memory_order_release);
-    Progress::instance().ring();
-}
-
-void WriteBehind::wait_for_independent(Span reach) {
-    std::vector<std::shared_ptr<IndependentWrite>> touching;
-    {
-        std::lock_guard const lock(mutex_);
-        touching = independent_.touching(reach);
-    }
-    for (auto const& write : touching) {
-        Progress::instance().drive(
-            {.done = [&] { return write->done.load(); }, .reason = TraceWait::file});
-    }
-}
-
-Offset WriteBehind::end_of_independent() const {
-    std::lock_guard const lock(mutex_);
-    return independent_.end();
-}
-
-bool WriteBehind::any_is_under_way() const {
-    std::lock_guard const lock(mutex_);
-    return independent_.size() > 0;
-}
-
-std::vector<std::shared_ptr<IndependentWrite>> WriteBehind::take_ended() {
-    std::lock_guard const lock(mutex_);
-    std::vector<std::shared_ptr<IndependentWrite>> ended(ended_);
-    ended_.clear();  // It keeps its room.
-    return ended;
+/// A storage thread logs an error as soon as it is met: this rank's next call may be far off. How
+/// long it took is noted, or one slow write would have all later ones delayed, however fast the
+/// storage is again.
+void WriteBehind::run(IndependentWrite& write) {
+    SteadyClock clock;
+    double const began = clock.now();
+    file_.storage->run(write.transfer);
+    if (!write.transfer.error) note_speed(write.transfer.bytes, clock.now() - began);
+    if (write.transfer.error)
+        log_error(file_.journaled.path + ": independent write", write.transfer.error);
 }
 
 void WriteBehind::wait_for_others(Span reach) {

@@ -4,26 +4,15 @@
 // bytes are still to come. A collective write that is delayed is an operation of the file's queue,
 // like a nonblocking one.
 #pragma once
-#include "base/span_index.hpp"
 #include "behind/unfinished_marks.hpp"
-#include "file/run/transfers.hpp"
 #include "mpi/behind/delayed.hpp"
+#include "mpi/behind/independent_writes.hpp"
 #include "mpi/events/traced_behind.hpp"
 #include "system/bounded_memory.hpp"
 
 #include <deque>
 
 namespace sluice {
-
-/// An independent write whose call has returned.
-struct IndependentWrite {
-    explicit IndependentWrite(Call its_call)
-        : call(std::move(its_call)),
-          transfer(call.request, call.user) {}
-    Call call;
-    UserTransfer transfer;
-    std::atomic<bool> done{false};
-};
 
 /// What is given back when a delayed write is complete.
 struct KeptWrite {
@@ -56,16 +45,8 @@ public:
     [[nodiscard]] bool takes_disjoint() const;
     /// The next collective write notes by itself when it is complete.
     void number(Call& call) const;
-    /// Begins an independent write that was taken.
-    void start(std::shared_ptr<IndependentWrite> const& write);
-
-    /// Until no independent write that touches `reach` is under way.
-    void wait_for_independent(Span reach);
-    [[nodiscard]] bool any_is_under_way() const;
-    /// How far those under way reach.
-    [[nodiscard]] Offset end_of_independent() const;
-    /// Those that ended, each once.
-    [[nodiscard]] std::vector<std::shared_ptr<IndependentWrite>> take_ended();
+    /// Those whose bytes were taken.
+    [[nodiscard]] IndependentWrites& independent() noexcept { return independent_; }
     /// Until no other process, and no other handle of this one, has bytes of `reach` to write.
     void wait_for_others(Span reach);
     /// The operation of a blocking or split collective call, of which all ranks make the same ones
@@ -104,7 +85,7 @@ private:
     [[nodiscard]] Span mark_of(Request const& request, bool collective) const;
     [[nodiscard]] std::shared_ptr<UnfinishedMarks> const& marks();
     [[nodiscard]] bool hold(Span range, std::shared_ptr<void>& mark);
-    void note_end(std::shared_ptr<IndependentWrite> const& write);
+    void run(IndependentWrite& write);
     [[nodiscard]] Span mark_of_call(std::uint64_t number) const noexcept;
 
     /// A collective write, by its number among those of this handle.
@@ -129,9 +110,8 @@ private:
     BehindStatistics statistics_;
     std::shared_ptr<void> handed_;   ///< The file, to the keeper; null: not yet, or there is none.
     bool marks_are_handed_ = false;  ///< Those that lie in the file.
-    SpanIndex<std::shared_ptr<IndependentWrite>> independent_;  ///< Under way.
-    std::vector<std::shared_ptr<IndependentWrite>> ended_;
     std::deque<NotedCall> noted_;
+    IndependentWrites independent_;
 };
 
 }  // namespace sluice

@@ -17,11 +17,11 @@ Bytes gap_bytes(File const& file) {
 }
 
 /// What earlier calls have delayed comes first, and what was read ahead is not for ever.
-void prepare_for(File& file, Request const& request, bool collective) {
+void prepare_for(File& file, Request const& request, Follows follows) {
     if (!file.delayed->minds_others()) return;
     bool const writes = request.direction == Direction::write;
     Span const reach = reach_of(request, file.is_beyond_end(request));
-    file.delayed->wait_for(reach, writes ? Before::write : Before::read, collective);
+    file.delayed->wait_for(reach, writes ? Before::write : Before::read, follows);
     if (writes) file.drop_read_ahead(reach);
 }
 
@@ -36,7 +36,7 @@ Access Access::collective(std::shared_ptr<File> const& file, AccessArguments con
     bool const may_delay = file->delayed->ordered() && form != Form::nonblocking;
     CallForm const call_form{waits || may_delay, waits || may_delay};
     Call call = capture_call(*file, file->view, arguments, call_form, access.conversion_buffer_);
-    prepare_for(*file, call.request, true);
+    prepare_for(*file, call.request, Follows::operations);
     bool const converts = access.conversion_buffer_ != nullptr;
     if (!call_form.waits && !converts && call.status == Status::ok)
         call.after = point_before(*file, call);
@@ -87,7 +87,7 @@ Access Access::begin(std::shared_ptr<File> const& file, Prepared const& prepared
                                   : prepared.call;
     call.request.atomic = file->atomic;
     if (!prepared.converts && call.status == Status::ok) call.after = point_before(*file, call);
-    prepare_for(*file, call.request, true);
+    prepare_for(*file, call.request, Follows::operations);
     access.operation_ = file->start(std::move(call), true);
     return access;
 }
@@ -99,10 +99,10 @@ Access Access::independent(std::shared_ptr<File> const& file, AccessArguments co
     access.direction = arguments.direction;
     Call call =
         capture_call(*file, file->view, arguments, {true, waits}, access.conversion_buffer_);
-    prepare_for(*file, call.request, false);
-    bool const follows = !waits && !access.conversion_buffer_ && call.status == Status::ok;
-    auto const after = follows ? point_before(*file, call) : nullptr;
     bool const may_delay = waits && file->delayed->ordered() && !access.conversion_buffer_;
+    prepare_for(*file, call.request, may_delay ? Follows::independent : Follows::nothing);
+    bool const waits_for_stream = !waits && !access.conversion_buffer_ && call.status == Status::ok;
+    auto const after = waits_for_stream ? point_before(*file, call) : nullptr;
     Bytes const bytes = call.request.bytes;
     access.left_behind_ = may_delay && file->delayed->take_independent(call);
     if (access.left_behind_) {

@@ -165,7 +165,7 @@ void ReadAhead::prepare_one(File& file, std::optional<Request> const& next) {
         call.request = prepared.request = *next;
         call.user = part->data;
         prepared.memory = std::move(*part);
-        file.delayed->wait_for(reach_of(*next), Before::read, true);
+        file.delayed->wait_for(reach_of(*next), Before::read, Follows::operations);
     }
     prepared.operation = file.start(std::move(call), true);
     prepared_.push_back(std::move(prepared));
