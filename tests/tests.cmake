@@ -202,6 +202,7 @@ function(sluice_system_tests)
                 COMMAND python3 ${tests}/filesystems/run.py)
     sluice_test(containers PART containers SECONDS 1700
                 COMMAND python3 ${tests}/containers/run.py -v)
+    sluice_test(users PART users SECONDS 600 COMMAND python3 ${tests}/users/run.py -v)
     sluice_test(slurm PART slurm SECONDS 1700 COMMAND python3 ${tests}/slurm/run.py -v)
     set(ways_wheel wheel)
     set(ways_cmake cmake)
