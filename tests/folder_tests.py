@@ -10,6 +10,9 @@ import run as runner
 TESTS = Path(__file__).resolve().parent
 # Each in the folder that SLUICE_TEST_DIR names.
 UNIT_TESTS = ("conformance*_test.cpp", "storage_test.cpp")
+FEW = ["--only", "/all,/iat_all,/iall,/begin", "--large-mib", "5"]
+SECONDS = 25  # Of ranks that are killed, and of calls that fail.
+RANDOM = 60  # Programs.
 
 
 class FolderTests:
@@ -68,6 +71,16 @@ class FolderTests:
         self.command(f"random programs, {mpi}, {title}",
                      [sys.executable, TESTS / "mpi" / "random_programs.py", "--mpi", mpi,
                       "--programs", count, "--no-shrink", "--dir", folder], 300)
+
+    def with_mpi(self, title, folder, mpi, patterns=FEW):
+        """Programs, random ones, and ranks and calls that fail, as a sample."""
+        self.program(title, folder, runner.Run(mpi, "patterns_test", 4, 0, patterns))
+        self.program(title, folder, runner.Run(mpi, "behind_test", 3))
+        self.random_programs(title, folder, mpi, RANDOM)
+        for name in ("run", "failures"):
+            self.command(f"durability, {name}, {mpi}, {title}",
+                         [sys.executable, TESTS / "durability" / f"{name}.py", "--mpi", mpi,
+                          "--dir", folder, "--seconds", SECONDS], 300)
 
     def summary(self, title):
         """Prints it; returns the exit code."""

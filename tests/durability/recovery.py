@@ -33,8 +33,14 @@ def recover(mpi, folder, *options, kill=None):
                    SLUICE_TEST_NOTES=str(folder / "recovery"), SLUICE_TEST_KILL_RANK="0",
                    SLUICE_TEST_KILL_ACTION=str(kill.action), SLUICE_TEST_KILL_MOMENT=kill.moment)
     words = [str(BUILD / mpi / "bin" / "sluice"), "recover", *options,
-             str(folder / "journals")]
+             *named(folder / "data" / "file"), str(folder / "journals")]
     return subprocess.run(words, env=env, capture_output=True, text=True, timeout=60, check=False)
+
+
+def named(file):
+    """What a user has to add where the file system knows no time of birth."""
+    born = subprocess.run(["stat", "-c", "%W", file], capture_output=True, text=True, check=False)
+    return ["--into", str(file)] if born.stdout.strip() == "0" else []
 
 
 def recovery_faults(mpi, scenario, folder, kill, turn):

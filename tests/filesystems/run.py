@@ -16,13 +16,10 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", "nodes", ".")]
 import hosts
 import run as runner
-from folder_tests import TESTS, FolderTests
+from folder_tests import FolderTests
 from mounts import Mounts, missing
 
-FEW = ["--only", "/all,/iat_all,/iall,/begin", "--large-mib", "5"]
 FULL = ["--only", "full_disk"]
-SECONDS = 25  # Of ranks that are killed, and of calls that fail.
-RANDOM = 60  # Programs.
 
 
 class Tests(FolderTests):
@@ -32,13 +29,7 @@ class Tests(FolderTests):
         print(f"-- {system.name}", flush=True)
         if system.folder:
             self.units(system.name, system.folder)
-            self.program(system.name, system.folder, runner.Run(mpi, "patterns_test", 4, 0, FEW))
-            self.program(system.name, system.folder, runner.Run(mpi, "behind_test", 3))
-            self.random_programs(system.name, system.folder, mpi, RANDOM)
-            for name in ("run", "failures"):
-                self.command(f"durability, {name}, {mpi}, {system.name}",
-                             [sys.executable, TESTS / "durability" / f"{name}.py", "--mpi", mpi,
-                              "--dir", system.folder, "--seconds", SECONDS], 300)
+            self.with_mpi(system.name, system.folder, mpi)
         if system.full:
             self.program(f"{system.name}, full", system.full,
                          runner.Run(mpi, "errors_test", 3, 0, FULL), system.full)

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Runs the tests of storage, programs with MPI, random ones, and ranks and storage calls that fail
+on CephFS (cluster.py).
+
+    run.py [--mpi mpich] [--only WORDS] [--patience FACTOR]
+
+Ends with 77 where there can be no cluster.
+"""
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", "nodes", ".")]
+import hosts
+import run as runner
+from cluster import Cluster, missing
+from folder_tests import FolderTests
+
+# Each write is a message to the storage daemon, of however few bytes.
+FEWER = ["--only", "/all,/iat_all", "--large-mib", "1"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--only", default="", help="tests with this in their name")
+    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
+    args = parser.parse_args()
+    hosts.enter(missing)
+    base = runner.BUILD / "tmp"
+    base.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="ceph_", dir=base))
+    begin = time.monotonic()
+    try:
+        cluster = Cluster(folder)
+        print(f"{cluster.version()}: objects in memory, mounted by FUSE at {cluster.mount} after "
+              f"{time.monotonic() - begin:.1f} s", flush=True)
+        tests = FolderTests(args)
+        tests.units("cephfs", cluster.mount)
+        for mpi in args.mpi.split(","):
+            tests.with_mpi("cephfs", cluster.mount, mpi, FEWER)
+        cluster.close()
+        return tests.summary("tests on CephFS")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
