@@ -1,4 +1,5 @@
 """Tests that run in a folder of another file system: what passed and what failed, a line each."""
+import argparse
 import os
 import sys
 import time
@@ -13,6 +14,14 @@ UNIT_TESTS = ("conformance*_test.cpp", "storage_test.cpp")
 FEW = ["--only", "/all,/iat_all,/iall,/begin", "--large-mib", "5"]
 SECONDS = 25  # Of ranks that are killed, and of calls that fail.
 RANDOM = 60  # Programs.
+
+
+def parse_arguments(description):
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--mpi", default="mpich,openmpi")
+    parser.add_argument("--only", default="", help="tests with this in their name")
+    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
+    return parser.parse_args()
 
 
 class FolderTests:

@@ -6,7 +6,6 @@ on CephFS (cluster.py).
 
 Ends with 77 where there can be no cluster.
 """
-import argparse
 import shutil
 import sys
 import tempfile
@@ -17,18 +16,14 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mp
 import hosts
 import run as runner
 from cluster import Cluster, missing
-from folder_tests import FolderTests
+from folder_tests import FolderTests, parse_arguments
 
 # Each write is a message to the storage daemon, of however few bytes.
 FEWER = ["--only", "/all,/iat_all", "--large-mib", "1"]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", default="mpich,openmpi")
-    parser.add_argument("--only", default="", help="tests with this in their name")
-    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
-    args = parser.parse_args()
+    args = parse_arguments(__doc__.splitlines()[0])
     hosts.enter(missing)
     base = runner.BUILD / "tmp"
     base.mkdir(parents=True, exist_ok=True)

@@ -19,13 +19,12 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name)
                 for name in ("mpi", "durability", ".")]
 import engine
 import run as runner
-from job_folder import JobFolder, SECONDS, SLOW
+from job_folder import JobFolder, SECONDS, SLOW, with_each_mpi
 from lot import fresh_seed
 from model import STEPS, Scenario
 from small_programs import ROOT
 
 PAGE = ROOT / "docs" / "start" / "containers.md"
-MPIS = ("mpich", "openmpi")
 RANKS = 4
 SLOWER = 600000  # Microseconds of a write.
 TRIES = 8  # Until a moment comes at which something is left to recover.
@@ -62,14 +61,6 @@ class Job(JobFolder):
 
     def journals(self):
         return sorted((self.folder / "journals").glob("*.sluice-journal"))
-
-
-def with_each_mpi(test):
-    def each(self):
-        for mpi in MPIS:
-            with self.subTest(mpi):
-                test(self, mpi)
-    return each
 
 
 class Containers(unittest.TestCase):

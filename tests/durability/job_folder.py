@@ -15,10 +15,20 @@ import run as runner
 from model import faults
 from small_programs import compiled
 
+MPIS = ("mpich", "openmpi")
 SECONDS = 60
 SLOW = 20000  # Microseconds of a write: delayed ones are under way when the job is ended.
 # Between nodes Open MPI has a file beside the one that is written, for its shared pointer.
 LEFT_BY_MPI = r"left beside the file: \['file-[\d-]+\.lock'\]"
+
+
+def with_each_mpi(test):
+    """A method of a test case that has the MPI as its argument."""
+    def each(self):
+        for mpi in MPIS:
+            with self.subTest(mpi):
+                test(self, mpi)
+    return each
 
 
 class JobFolder:

@@ -6,7 +6,6 @@ on file systems of the kernel (mounts.py), with room, without, and over quota.
 
 Ends with 77 where they cannot be mounted.
 """
-import argparse
 import itertools
 import shutil
 import sys
@@ -16,7 +15,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", "nodes", ".")]
 import hosts
 import run as runner
-from folder_tests import FolderTests
+from folder_tests import FolderTests, parse_arguments
 from mounts import Mounts, missing
 
 FULL = ["--only", "full_disk"]
@@ -40,11 +39,7 @@ class Tests(FolderTests):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", default="mpich,openmpi")
-    parser.add_argument("--only", default="", help="tests with this in their name")
-    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
-    args = parser.parse_args()
+    args = parse_arguments(__doc__.splitlines()[0])
     hosts.enter(missing)
     hosts.run("ip", "link", "set", "lo", "up")
     base = runner.BUILD / "tmp"

@@ -23,7 +23,7 @@ import hosts
 import launch
 import run as runner
 from cluster import Cluster, missing
-from job_folder import JobFolder, SECONDS, SLOW
+from job_folder import JobFolder, SECONDS, SLOW, with_each_mpi
 from lot import fresh_seed
 from model import STEPS, Notes, Scenario
 
@@ -73,14 +73,6 @@ class Job(JobFolder):
                 runner.show_places(self.mark)
                 raise RuntimeError(f"still queued or running: {queued}; {self.output}")
             time.sleep(0.1)
-
-
-def with_each_mpi(test):
-    def both(self):
-        for mpi in PMI:
-            with self.subTest(mpi):
-                test(self, mpi)
-    return both
 
 
 class Slurm(unittest.TestCase):

@@ -16,11 +16,10 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name)
                 for name in ("mpi", "durability", ".")]
 import run as runner
-from job_folder import JobFolder, SECONDS
+from job_folder import JobFolder, SECONDS, with_each_mpi
 from model import OVER, STEPS, Scenario
 
 USERS = (61234, 61235)  # No names are needed.
-MPIS = ("mpich", "openmpi")
 RANKS = 2
 SHM = Path("/dev/shm")
 SLOWER = 200000  # Microseconds of a write.
@@ -56,14 +55,6 @@ class Job(JobFolder):
     def start(self, *behind):
         return self.begin(*as_user(self.user, "mpiexec", "-n", RANKS, "sluice", "run", *behind,
                                    "./program"))
-
-
-def with_each_mpi(test):
-    def each(self):
-        for mpi in MPIS:
-            with self.subTest(mpi):
-                test(self, mpi)
-    return each
 
 
 class Users(unittest.TestCase):
