@@ -44,7 +44,10 @@ public:
     [[nodiscard]] std::vector<std::byte> of(Inode inode) const {
         std::scoped_lock const lock(mutex_);
         auto const found = all_.find(inode);
-        return found == all_.end() ? std::vector<std::byte>() : lustre_layout(found->second);
+        if (found == all_.end()) return {};
+        auto layout = lustre_layout(found->second);
+        layout[30] = layout[31] = std::byte{0};  // The first server is known.
+        return layout;
     }
 
 private:

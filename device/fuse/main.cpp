@@ -102,6 +102,8 @@ int run(Options const& o) {
         return refuse("give either --mount DIR or --serve HOST:PORT");
     if (!o.mount.empty()) why = device::first_obstacle(o.mount);
     if (!why.empty()) return device::fail(why);
+    if (o.servers > 0 && !o.over.empty())
+        return refuse("--servers is for files in memory, and not for --over");
     if (!o.connect.empty()) return device::run_remote_mount(o.connect, o.secret_file, o.mount);
     auto const profile = profile_of(o, why);
     if (!profile) return refuse(why);

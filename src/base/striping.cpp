@@ -19,6 +19,7 @@ constexpr std::size_t first_server_at = 30;
 constexpr std::uint64_t all_servers = 0xFFFF;  ///< Of a layout that was not made yet.
 constexpr std::uint64_t any_server = 0xFFFF;
 constexpr Bytes stripe_multiple = 65536;
+constexpr std::size_t pool_bytes = 16;  ///< Behind the head, in version 3.
 
 /// Numbers of a few bytes in one order.
 class Fields {
@@ -85,19 +86,29 @@ void put(std::vector<std::byte>& to, std::size_t at, std::size_t width, std::uin
 
 }  // namespace
 
-std::vector<std::byte> lustre_layout(Striping const& wanted) {
+std::vector<std::byte> lustre_layout(Striping const& wanted, std::span<std::byte const> of_folder) {
+    Fields const folder(of_folder, std::endian::native == std::endian::big);
+    auto const magic = magic_of(folder);
+    bool const is_plain = magic == magic_1 || magic == magic_3;
+    auto const of_folder_or = [&](Bytes value, std::size_t at, std::size_t width) {
+        return value > 0 || !is_plain ? static_cast<std::uint64_t>(value)
+                                      : folder.number(at, width);
+    };
     constexpr Bytes most = std::numeric_limits<std::uint32_t>::max() / stripe_multiple;
+    constexpr std::int32_t most_servers = all_servers - 1;
     Bytes const multiples =
         wanted.stripe_bytes / stripe_multiple + (wanted.stripe_bytes % stripe_multiple > 0 ? 1 : 0);
-    constexpr std::int32_t most_servers = all_servers - 1;
-    std::vector<std::byte> layout(head_bytes);
-    put(layout, 0, 4, magic_1);
+    Bytes const bytes = std::min(multiples, most) * stripe_multiple;
+    Fields const pool = magic == magic_3 ? folder.part(head_bytes, pool_bytes) : Fields({}, false);
+    std::vector<std::byte> layout(head_bytes + pool.size());
+    put(layout, 0, 4, pool.size() > 0 ? magic_3 : magic_1);
     put(layout, pattern_at, 4, pattern_in_turn);
-    put(layout, stripe_size_at, 4,
-        static_cast<std::uint64_t>(std::min(multiples, most) * stripe_multiple));
+    put(layout, stripe_size_at, 4, of_folder_or(bytes, stripe_size_at, 4));
     put(layout, stripe_count_at, 2,
-        static_cast<std::uint64_t>(std::min(wanted.stripe_count, most_servers)));
+        of_folder_or(std::min(wanted.stripe_count, most_servers), stripe_count_at, 2));
     put(layout, first_server_at, 2, any_server);
+    if (pool.size() > 0)
+        std::ranges::copy(of_folder.subspan(head_bytes, pool_bytes), layout.begin() + head_bytes);
     return layout;
 }
 

@@ -22,9 +22,11 @@ struct Striping {
 /// bytes are no such layout, or where it is not spread over servers in turn.
 [[nodiscard]] std::optional<Striping> parse_lustre_layout(std::span<std::byte const> bytes);
 
-/// The layout that asks for such stripes of a new file (version 1, in this machine's byte order).
-/// What is 0 is left to the folder or the file system. Lustre has stripes of multiples of 64 KiB
-/// below 4 GiB only: the length is rounded up to one.
-[[nodiscard]] std::vector<std::byte> lustre_layout(Striping const& wanted);
+/// The layout that asks for such stripes of a new file, in this machine's byte order. What is 0,
+/// and the pool of servers, is as `of_folder` says, the layout of the file's folder, if that is a
+/// plain one; else it is left to the file system. Lustre has stripes of multiples of 64 KiB below
+/// 4 GiB only: the length is rounded up to one.
+[[nodiscard]] std::vector<std::byte> lustre_layout(Striping const& wanted,
+                                                   std::span<std::byte const> of_folder = {});
 
 }  // namespace sluice

@@ -33,6 +33,7 @@ struct FileHints {
     Placement placement;     ///< Of aggregators.
     /// A file that is made lies on as many servers as servers_usual() says.
     bool automatic_stripes = false;
+    bool has_stripes = false;  ///< Those of the plan are what the file system tells of the file.
     MemoryHints memory;
     /// Which hints somebody gave that were understood, bits in the order of their
     /// table: those of the system's file do not count then.

@@ -17,29 +17,52 @@ constexpr char const* layout_name = "lustre.lov";
 /// The last one that was found to know none.
 std::atomic<std::uint64_t> device_without{0};
 
-}  // namespace
-
-/// Most layouts are short; of a long one the length is asked for.
-std::vector<std::byte> SystemAttributes::read(int fd, char const* name) {
-    if (device_ != 0 && device_ == device_without) return {};
+/// Most layouts are short; of a long one the length is asked for. `error`: an errno; ENODATA where
+/// there may be such an attribute, and none is, as of a folder without a layout of its own.
+template <typename Get> std::vector<std::byte> whole(Get&& get, int& error) {
     std::vector<std::byte> bytes(4096);
-    auto got = fgetxattr(fd, name, bytes.data(), bytes.size());
+    auto got = get(bytes.data(), bytes.size());
     if (got < 0 && errno == ERANGE) {
-        got = fgetxattr(fd, name, nullptr, 0);
-        if (got > 0) {
-            bytes.resize(static_cast<std::size_t>(got));
-            got = fgetxattr(fd, name, bytes.data(), bytes.size());
-        }
+        got = get(nullptr, 0);
+        bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+        if (got > 0) got = get(bytes.data(), bytes.size());
     }
-    if (got < 0 && errno == EOPNOTSUPP) device_without = device_;
+    error = got < 0 ? errno : 0;
     bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return bytes;
 }
 
-/// A folder without a layout of its own says that it has no such attribute, and not that there are
-/// none.
-bool SystemAttributes::may_be_in(std::string const& folder, char const* name) {
-    return getxattr(folder.c_str(), name, nullptr, 0) >= 0 || errno == ENODATA;
+std::string folder_of(std::string const& path) {
+    return std::filesystem::path(path).parent_path().string();
+}
+
+/// Lustre tells of no layout that it could not make, nor of one that the file had before.
+Error difference(std::span<std::byte const> asked, std::span<std::byte const> found) {
+    auto const wanted = parse_lustre_layout(asked), has = parse_lustre_layout(found);
+    bool const same = has && (!wanted || (has->stripe_bytes == wanted->stripe_bytes &&
+                                          has->stripe_count <= wanted->stripe_count));
+    return same ? Error{}
+                : Error{.status = Status::io, .what = "the file system has given it other ones"};
+}
+
+}  // namespace
+
+std::vector<std::byte> SystemAttributes::read(int fd, char const* name) {
+    if (device_ != 0 && device_ == device_without) return {};
+    int error = 0;
+    auto bytes =
+        whole([&](void* to, std::size_t room) { return fgetxattr(fd, name, to, room); }, error);
+    if (error == EOPNOTSUPP) device_without = device_;
+    return bytes;
+}
+
+std::optional<std::vector<std::byte>> SystemAttributes::at(std::string const& path,
+                                                           char const* name) {
+    int error = 0;
+    auto bytes = whole(
+        [&](void* to, std::size_t room) { return getxattr(path.c_str(), name, to, room); }, error);
+    if (error != 0 && error != ENODATA) return std::nullopt;
+    return bytes;
 }
 
 Error SystemAttributes::write(std::string const& path, char const* name,
@@ -49,20 +72,31 @@ Error SystemAttributes::write(std::string const& path, char const* name,
                : system_error("setxattr", errno);
 }
 
+void SystemAttributes::remove(std::string const& path, char const* name) {
+    removexattr(path.c_str(), name);
+}
+
 std::optional<Striping> striping_of(int fd, Attributes& attributes) {
     return parse_lustre_layout(attributes.read(fd, layout_name));
 }
 
 bool can_be_striped(std::string const& path, Attributes& attributes) {
-    return attributes.may_be_in(std::filesystem::path(path).parent_path().string(), layout_name);
+    return attributes.at(folder_of(path), layout_name).has_value();
 }
 
 /// A file that mknod makes has no stripes until it is opened: Lustre's own way without its library,
-/// by which tar restores layouts.
+/// by which tar restores layouts. Lustre tells of the layout that it has made of what was asked
+/// for; who gives back the same bytes keeps any attribute, and spreads nothing.
 Error make_striped(std::string const& path, Striping const& wanted, Attributes& attributes) {
     constexpr mode_t as_others = 0666;
+    auto const of_folder = attributes.at(folder_of(path), layout_name);
+    auto const asked = lustre_layout(wanted, of_folder.value_or(std::vector<std::byte>()));
     if (mknod(path.c_str(), S_IFREG | as_others, 0) != 0) return {};
-    return attributes.write(path, layout_name, lustre_layout(wanted));
+    if (Error const error = attributes.write(path, layout_name, asked)) return error;
+    auto const found = attributes.at(path, layout_name).value_or(std::vector<std::byte>());
+    if (found != asked) return difference(asked, found);
+    attributes.remove(path, layout_name);
+    return {};
 }
 
 }  // namespace sluice

@@ -23,14 +23,14 @@ static void make_lines(char const* path, char const* lines) {
     fclose(file);
 }
 
-static void show(MPI_File file, int rank, char const* const* names) {
+static void show(MPI_File file, int rank, char const* when, char const* const* names) {
     MPI_Info info;
     MPI_File_get_info(file, &info);
     for (; *names; ++names) {
         char value[MPI_MAX_INFO_VAL + 1] = "not there";
         int found;
         MPI_Info_get(info, *names, MPI_MAX_INFO_VAL, value, &found);
-        printf("rank %d: %s=%s\n", rank, *names, value);
+        printf("%srank %d: %s=%s\n", when, rank, *names, value);
     }
     MPI_Info_free(&info);
 }
@@ -48,11 +48,13 @@ int main(int argc, char** argv) {
     MPI_Info_create(&hints);
     for (int i = 3; i + 1 < argc; i += 2) MPI_Info_set(hints, argv[i], argv[i + 1]);
     MPI_File file = open_pieces(MPI_COMM_WORLD, argv[1], hints);
-    show(file, rank, names);
+    show(file, rank, "", names);
     int const by_sluice = served(file);
     unsigned char data[PIECES * PIECE_BYTES];
     fill_pieces(data, rank);
     view_pieces(file, rank, ranks);
+    MPI_File_set_info(file, hints);
+    show(file, rank, "later, ", names);
     MPI_Request request = start_pieces(file, data);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     typedef int Plan(MPI_File, char*, size_t);

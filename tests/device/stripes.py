@@ -46,8 +46,9 @@ class Stripes(unittest.TestCase):
         cls.mount.__exit__(None, None, None)
         cls.folder.cleanup()
 
-    def written(self, *hints, romio_hints="missing", **settings):
-        """What the program prints. It makes the file, writes pieces and reads them back."""
+    def written(self, *hints, romio_hints="missing", by="sluice", **settings):
+        """What the program prints. It makes the file, writes pieces and reads them back, and sets
+        a view with the same hints."""
         self.path = self.at / self.id().rpartition(".")[2]
         mark = uuid.uuid4().hex
         run = runner.Run(MPI, "romio_hints", RANKS, settings=settings)
@@ -57,14 +58,15 @@ class Stripes(unittest.TestCase):
         code, output = runner.execute([str(word) for word in words],
                                       runner.environment(run, mark, False), SECONDS, mark)
         self.assertEqual(code, 0, output)
-        self.assertIn("served by sluice", output)
+        self.assertIn(f"served by {by}", output)
         return output
 
     def check(self, stripe_bytes, servers, output):
         self.assertEqual(layout_of(self.path), (stripe_bytes, servers), output)
         for rank in range(RANKS):
             self.assertIn(f"rank {rank}: striping_unit={stripe_bytes}\n", output)
-            self.assertIn(f"rank {rank}: striping_factor={servers}\n", output)
+            for when in ("", "later, "):
+                self.assertIn(f"{when}rank {rank}: striping_factor={servers}\n", output)
 
     def test_hints_of_the_program(self):
         self.check(1 << 21, 4, self.written("striping_factor", "4", "striping_unit", "2097152"))
@@ -94,12 +96,18 @@ class Stripes(unittest.TestCase):
         output = self.written("striping_factor", "2", "striping_unit", "131072")
         self.check(1 << 16, 4, output)
 
+    def test_a_length_alone(self):
+        """It is for the borders of domains."""
+        self.check(1 << 20, 1, self.written("striping_unit", "65536"))
+
+    def test_hints_of_the_mpis_own_driver(self):
+        self.check(1 << 20, 1, self.written("striping_factor", "4", "start_iodevice", "0"))
+
     def test_no_hint(self):
         self.check(1 << 20, 1, self.written())
 
     def test_a_file_that_is_left_to_the_mpi(self):
-        with self.assertRaises(AssertionError):
-            self.written("striping_factor", "4", "sluice", "disable")
+        self.written("striping_factor", "4", "sluice", "disable", by="the MPI")
         self.assertEqual(layout_of(self.path), (1 << 20, 1))
 
 

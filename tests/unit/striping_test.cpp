@@ -133,17 +133,25 @@ public:
     std::vector<std::byte> read(int fd, char const* name) override {
         return all[std::to_string(fd) + " " + name];
     }
-    bool may_be_in(std::string const& folder, char const* name) override {
-        return all.contains(folder + " " + name);
+    std::optional<Blob> at(std::string const& path, char const* name) override {
+        auto const found = all.find(path + " " + name);
+        if (found != all.end()) return found->second;
+        return knows ? std::optional<Blob>(Blob()) : std::nullopt;
     }
     Error write(std::string const& path, char const* name,
                 std::vector<std::byte> const& bytes) override {
         if (full) return {.status = Status::no_space, .what = "setxattr"};
-        all[path + " " + name] = bytes;
+        asked = bytes;
+        all[path + " " + name] = given ? plain(*given) : bytes;
         return {};
     }
+    void remove(std::string const& path, char const* name) override {
+        all.erase(path + " " + name);
+    }
     std::map<std::string, Blob> all;
-    bool full = false;
+    Blob asked;
+    std::optional<Plain> given = Plain{};  ///< What is made of a layout; nothing: it is kept.
+    bool knows = true, full = false;
 };
 
 TEST(Striping, ItIsReadFromTheFilesAttribute) {
@@ -181,27 +189,65 @@ TEST(Striping, WhatIsAskedForIsWhatLustreTakes) {
     EXPECT_EQ(lustre_layout({multiple, 0})[26], std::byte{1});
 }
 
-TEST(Striping, AFileIsMadeWithItsLayout) {
-    char folder[] = "/tmp/striping-XXXXXX";
-    ASSERT_NE(mkdtemp(folder), nullptr);
-    std::string const path = std::string(folder) + "/file";
+TEST(Striping, WhatIsNotAskedForIsAsTheFolderHasIt) {
+    Blob const plain_folder = plain({.stripe_bytes = 1 << 22, .stripe_count = 7});
+    EXPECT_EQ(parse_lustre_layout(lustre_layout({0, 3}, plain_folder)),
+              (Striping{Bytes{1} << 22, 3}));
+    EXPECT_EQ(parse_lustre_layout(lustre_layout({65536, 0}, plain_folder)), (Striping{65536, 7}));
+    EXPECT_EQ(lustre_layout({65536, 2}, plain_folder), lustre_layout({65536, 2}));
+    Blob const in_pool = plain({.magic = 0x0BD30BD0, .stripe_bytes = 1 << 22});
+    Blob const asked = lustre_layout({65536, 2}, in_pool);
+    ASSERT_EQ(asked.size(), 48u);
+    EXPECT_EQ(parse_lustre_layout(asked), (Striping{65536, 2}));
+    EXPECT_EQ(Blob(asked.begin() + 32, asked.end()), Blob(16, std::byte{'p'}));
+    Blob const of_components = composite({{0, to_the_end, {.stripe_count = 8}}});
+    EXPECT_EQ(lustre_layout({0, 3}, of_components), lustre_layout({0, 3}));
+    EXPECT_EQ(lustre_layout({0, 3}, Blob(10)), lustre_layout({0, 3}));
+}
+
+/// A folder of the real file system, in which a Table keeps the attributes.
+class NewFiles : public ::testing::Test {
+protected:
+    NewFiles() { EXPECT_NE(mkdtemp(folder.data()), nullptr); }
+    ~NewFiles() override { std::filesystem::remove_all(folder); }
+
+    std::string folder = "/tmp/striping-XXXXXX";
     Table table;
-    EXPECT_FALSE(can_be_striped(path, table));
-    table.all[std::string(folder) + " lustre.lov"];
+    Striping const wanted{Bytes{1} << 20, 4};
+};
+
+TEST_F(NewFiles, HaveTheirLayout) {
+    std::string const path = folder + "/file";
     EXPECT_TRUE(can_be_striped(path, table));
-    Striping const wanted{Bytes{1} << 20, 3};
     EXPECT_FALSE(make_striped(path, wanted, table));
-    EXPECT_EQ(table.all[path + " lustre.lov"], lustre_layout(wanted));
+    EXPECT_EQ(table.asked, lustre_layout(wanted));
     EXPECT_EQ(std::filesystem::file_size(path), 0);
-    table.all.erase(path + " lustre.lov");
+    table.asked.clear();
     EXPECT_FALSE(make_striped(path, wanted, table));  // It is there.
-    EXPECT_FALSE(table.all.contains(path + " lustre.lov"));
-    unlink(path.c_str());
+    EXPECT_TRUE(table.asked.empty());
+    EXPECT_FALSE(make_striped(folder + "/none/file", wanted, table));
+    EXPECT_TRUE(table.asked.empty());
+}
+
+TEST_F(NewFiles, TellWhereTheyHaveAnother) {
+    table.given->stripe_count = 2;  // There are no more servers.
+    EXPECT_FALSE(make_striped(folder + "/fewer", wanted, table));
+    table.given->stripe_count = 5;
+    EXPECT_TRUE(make_striped(folder + "/more", wanted, table));
+    table.given = Plain{.stripe_bytes = 1 << 16};
+    EXPECT_TRUE(make_striped(folder + "/shorter", wanted, table));
     table.full = true;
-    EXPECT_EQ(make_striped(path, wanted, table).status, Status::no_space);
-    EXPECT_TRUE(std::filesystem::exists(path));
-    EXPECT_FALSE(make_striped(std::string(folder) + "/none/file", wanted, table));
-    std::filesystem::remove_all(folder);
+    EXPECT_EQ(make_striped(folder + "/full", wanted, table).status, Status::no_space);
+    EXPECT_TRUE(std::filesystem::exists(folder + "/full"));
+}
+
+TEST_F(NewFiles, HaveNoneWhereAnyAttributeIsKept) {
+    table.given.reset();
+    EXPECT_FALSE(make_striped(folder + "/file", wanted, table));
+    EXPECT_FALSE(table.asked.empty());
+    EXPECT_TRUE(table.all.empty());
+    table.knows = false;
+    EXPECT_FALSE(can_be_striped(folder + "/file", table));
 }
 
 TEST(Striping, ThisSystemsFoldersHaveNoLayouts) {

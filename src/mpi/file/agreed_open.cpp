@@ -46,8 +46,9 @@ enum Flag : std::uint64_t {
     durable = 4,
     behind = 8,
     crowded = 16,  ///< With closed files that are not complete.
+    striped = 32,  ///< As the file system tells.
 };
-constexpr int flag_bits = 5;
+constexpr int flag_bits = 6;
 
 /// Of each word all ranks learn the largest.
 using Words = NodeReduction::Words;
@@ -74,7 +75,9 @@ void tell_hints(Words& words, FileHints const& hints, OwnFile const& file, Team&
     SystemAttributes system(file.identity.device);
     // A hint cannot change a file that is there.
     Striping const hinted{hints.plan.stripe_bytes, hints.plan.stripe_count};
-    Striping const stripes = striping_of(file.fd, system).value_or(hinted);
+    auto const of_file = striping_of(file.fd, system);
+    if (of_file) words[flags] |= striped;
+    Striping const stripes = of_file.value_or(hinted);
     words[stripe_bytes] = static_cast<std::uint64_t>(stripes.stripe_bytes);
     words[stripe_count] = static_cast<std::uint64_t>(stripes.stripe_count);
 }
@@ -86,6 +89,7 @@ void take_hints(FileHints& hints, Words const& words) {
                                             : Close::complete;
     hints.write_behind = static_cast<Bytes>(words[write_behind]);
     hints.read_ahead = static_cast<Bytes>(words[read_ahead]);
+    hints.has_stripes = (words[flags] & striped) != 0;
     if (words[stripe_bytes] == 0 && words[stripe_count] == 0) return;
     hints.plan.stripe_bytes = static_cast<Bytes>(words[stripe_bytes]);
     hints.plan.stripe_count = static_cast<std::int32_t>(words[stripe_count]);

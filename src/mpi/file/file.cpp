@@ -254,6 +254,11 @@ void File::set_hints(FileHints next) {
     next.write_behind = hints.write_behind;
     next.read_ahead = hints.read_ahead;
     next.placement = hints.placement;
+    next.has_stripes = hints.has_stripes;
+    if (hints.has_stripes) {  // A hint cannot change them.
+        next.plan.stripe_bytes = hints.plan.stripe_bytes;
+        next.plan.stripe_count = hints.plan.stripe_count;
+    }
     hints = next;
 }
 

@@ -202,7 +202,7 @@ int MPI_File_open(MPI_Comm comm, char const* filename, int amode, MPI_Info info,
         return SLUICE_PMPI(MPI_File_open)(comm, filename, amode, info, fh);
     }
     sluice::OwnHints const own(info, sluice::settings().hints);
-    sluice::stripe_new_file(comm, filename, amode, own.hints);
+    sluice::stripe_new_file(comm, filename, amode, info, own.hints);
     int const code = SLUICE_PMPI(MPI_File_open)(comm, filename, amode, own.for_mpi, fh);
     if (code == MPI_SUCCESS) sluice::register_file(comm, filename, amode, own.hints, *fh);
     return code;
