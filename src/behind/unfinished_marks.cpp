@@ -119,23 +119,24 @@ int MarkTable::descriptor() const noexcept {
     return own_.get();
 }
 
-/// The system has one lock of a place, whatever the number of this process's marks there.
+/// The system has one lock of a place, whatever the number of this process's marks there. Nobody
+/// may count on a lock before it is there.
 bool MarkTable::hold(Span range) noexcept try {
     if (!open()) return false;
+    int const own = descriptor();
+    std::lock_guard const guard(held_mutex_);
     bool locked = true;
-    {
-        std::lock_guard const guard(mutex_);
-        held_.add(range, [&](Span free) { locked = locked && set(own_.get(), free, F_RDLCK); });
-    }
-    if (!locked) release(range);
+    held_.add(range, [&](Span free) { locked = locked && set(own, free, F_RDLCK); });
+    if (!locked) held_.remove(range, [&](Span free) { set(own, free, F_UNLCK); });
     return locked;
 } catch (std::bad_alloc const&) {
     return false;
 }
 
 void MarkTable::release(Span range) noexcept {
-    std::lock_guard const guard(mutex_);
-    held_.remove(range, [&](Span free) { set(own_.get(), free, F_UNLCK); });
+    int const own = descriptor();
+    std::lock_guard const guard(held_mutex_);
+    held_.remove(range, [&](Span free) { set(own, free, F_UNLCK); });
 }
 
 /// What is asked for is a write lock, which no mark would let pass; nothing is taken.

@@ -56,8 +56,9 @@ private:
 
     int file_;
     std::string path_;          ///< Of the node's.
-    mutable std::mutex mutex_;  ///< Guards the fields below.
+    mutable std::mutex mutex_;  ///< Guards the field below.
     Descriptor own_;
+    std::mutex held_mutex_;  ///< Guards the field below, also while the system locks.
     SpanCounts held_;
 };
 

@@ -5,36 +5,63 @@
 #include "mpi/file/storages.hpp"
 #include "mpi/progress/progress.hpp"
 
+#include <new>
 #include <utility>
 
 namespace sluice {
 
-/// False where it has to await others.
+/// False where it has to await others. Where memory is short nothing has changed.
 bool IndependentWrites::add(IndependentWritePtr const& write) {
     std::lock_guard const lock(mutex_);
     Span const reach = reach_of(write->call.request);
-    for (auto const& earlier : under_way_.touching(reach)) {
-        earlier->followers.push_back(write);
-        ++write->awaited;
-    }
-    under_way_.add(reach, write);
+    auto const earlier = under_way_.touching(reach);
+    for (auto const& one : earlier) one->followers.reserve(one->followers.size() + 1);
     // So that the end of a write wants no memory.
-    std::size_t const most = ended_.size() + under_way_.size();
+    std::size_t const most = ended_.size() + under_way_.size() + 1;
     if (ended_.capacity() < most) ended_.reserve(2 * most);
+    under_way_.add(reach, write);
+    for (auto const& one : earlier) one->followers.push_back(write);
+    write->awaited = earlier.size();
     return write->awaited == 0;
 }
 
-/// The thread goes on with those that were waiting for the one that it has ended.
 void IndependentWrites::start(IndependentWritePtr const& write) {
     if (!add(write)) return;
-    storage_threads().submit([this, write] {
-        for (auto first = write, last = write; first;) {
-            run_(*first);
-            last->next = note_end(first);
-            while (last->next) last = last->next;
-            first = std::exchange(first->next, nullptr);
+    try {
+        storage_threads().submit([this, write] { run_all(write); });
+    } catch (std::bad_alloc const&) {
+        run_all(write);
+    }
+}
+
+/// The thread goes on with those that were waiting for what it has ended, and idle ones help.
+void IndependentWrites::run_all(IndependentWritePtr first) {
+    for (auto last = first; first;) {
+        run_(*first);
+        last->next = note_end(first);
+        while (last->next) last = last->next;
+        first = std::exchange(first->next, nullptr);
+        if (first) last = share(first);
+    }
+}
+
+/// Offers all of a list but the first to idle threads. Returns the last one that nobody took.
+IndependentWritePtr IndependentWrites::share(IndependentWritePtr const& first) {
+    while (auto const other = first->next) {
+        first->next = std::exchange(other->next, nullptr);
+        bool taken = false;
+        try {
+            taken = storage_threads().offer([this, other] { run_all(other); });
+        } catch (std::bad_alloc const&) {
+            taken = false;
         }
-    });
+        if (taken) continue;
+        other->next = std::exchange(first->next, other);
+        break;
+    }
+    auto last = first;
+    while (last->next) last = last->next;
+    return last;
 }
 
 /// Gives back memory and mark at once: other processes may wait for them. Returns the list of those

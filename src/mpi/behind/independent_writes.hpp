@@ -49,6 +49,8 @@ public:
 private:
     [[nodiscard]] std::vector<IndependentWritePtr> touching(Span reach) const;
     [[nodiscard]] bool add(IndependentWritePtr const& write);
+    void run_all(IndependentWritePtr first);
+    [[nodiscard]] IndependentWritePtr share(IndependentWritePtr const& first);
     [[nodiscard]] IndependentWritePtr note_end(IndependentWritePtr const& write);
 
     std::function<void(IndependentWrite&)> const run_;

@@ -263,7 +263,7 @@ bool WriteBehind::tell_others(Operation const& operation, KeptWrite& kept) {
 void WriteBehind::run(IndependentWrite& write) {
     SteadyClock clock;
     double const began = clock.now();
-    file_.storage->run(write.transfer);
+    run_transfer(write.transfer, [&] { file_.storage->run(write.transfer); });
     if (!write.transfer.error) note_speed(write.transfer.bytes, clock.now() - began);
     if (write.transfer.error)
         log_error(file_.journaled.path + ": independent write", write.transfer.error);
