@@ -107,6 +107,7 @@ void check_outcome(Trial const* trial, MPI_File file, Part* part, char const* na
     MPI_Barrier(MPI_COMM_WORLD);
     unsigned char* const expected = expected_file(BLOCKS, bytes, &size);
     if (rank == 0) check_file(name, expected, size);
+    MPI_Barrier(MPI_COMM_WORLD); /* The next bytes come behind that. */
     free(expected);
     free(bytes);
 }
