@@ -75,7 +75,7 @@ std::string time_in_words(std::int64_t ns) {
 }
 
 bool is_of_start(char const* boot, JournalOrigin const& here) noexcept {
-    return std::strcmp(boot, here.boot) == 0;
+    return *boot != '\0' && std::strcmp(boot, here.boot) == 0;
 }
 
 /// When ranks and replays may have changed files, as the journals tell. What one rank wrote may be
@@ -180,8 +180,8 @@ private:
     RecoveryNotes& notes_;
 };
 
-/// Containers of one system have names of their own, and a system that was started again its old
-/// one.
+/// A container has a host name of its own, on the same start of the system; a system that was
+/// started again has its old name.
 bool is_of_here(MappedJournal const& journal, JournalOrigin const& here) {
     JournalOrigin const& origin = journal.header().origin;
     return std::strcmp(origin.host, here.host) == 0 || is_of_start(origin.boot, here);

@@ -79,11 +79,12 @@ class Cluster:
         self.call("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", disk)
         self.daemon("ceph-osd", "0")
         self.daemon("ceph-mds", "m")
-        for pool in ("metadata", "data"):
+        for pool in ("names", "contents"):
             self.ask("osd", "pool", "create", pool, "8")
-        self.ask("fs", "new", "files", "metadata", "data")
+        self.ask("fs", "new", "files", "names", "contents")
         self.wait_for("mds", "stat", word="active")
-        self.wait_for("df", word="data ")  # The manager knows of pools late, and of room by them.
+        # The manager knows of pools late, and by them of room.
+        self.wait_for("df", word="contents")
 
     def call(self, name, *words):
         return run(name, "-c", self.conf, *words)
@@ -106,5 +107,3 @@ class Cluster:
     def version(self):
         return self.ask("--version").strip()
 
-    def close(self):
-        run("umount", "-l", self.mount)

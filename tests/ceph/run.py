@@ -37,9 +37,9 @@ def main():
         tests.units("cephfs", cluster.mount)
         for mpi in args.mpi.split(","):
             tests.with_mpi("cephfs", cluster.mount, mpi, FEWER)
-        cluster.close()
         return tests.summary("tests on CephFS")
     finally:
+        hosts.subprocess.run(["umount", "-l", folder / "mount"], capture_output=True, check=False)
         shutil.rmtree(folder, ignore_errors=True)
 
 
