@@ -21,6 +21,7 @@ def parse_arguments(description):
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--only", default="", help="tests with this in their name")
     parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
+    parser.add_argument("program", nargs="*", help="after --: run this and no tests")
     return parser.parse_args()
 
 

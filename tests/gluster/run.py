@@ -8,7 +8,6 @@
 The volume is made for the run (volume.py) and gone after it. It needs root, FUSE, namespaces and
 Debian's packages of GlusterFS; where they are missing it says which and ends with exit code 77.
 """
-import argparse
 import subprocess
 import sys
 import time
@@ -18,7 +17,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mp
 import hosts
 import run as runner
 import volume
-from folder_tests import FolderTests
+from folder_tests import FolderTests, parse_arguments
 from mpis import BUILD, MPIS
 
 # GlusterFS's own fault with sharded files: see docs/gluster.md.
@@ -75,17 +74,8 @@ def run_program(files, words):
                           check=False).returncode
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mpi", default="mpich,openmpi")
-    parser.add_argument("--only", default="", help="tests with this in their name")
-    parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
-    parser.add_argument("program", nargs="*", help="after --: run this and no tests")
-    return parser.parse_args()
-
-
 def main():
-    args = parse_arguments()
+    args = parse_arguments(__doc__.splitlines()[0])
     hosts.enter(volume.missing)
     begin = time.monotonic()
     gluster = volume.Volumes()
