@@ -54,6 +54,7 @@ inline void JointFile::ordered(Random& random, Handle& handle, std::size_t team_
         // Open MPI counts what lies behind the end of the file.
         if (left_out || (behind && direction == Direction::read)) return;
     }
+    if (settings_.is_too_long(parts)) return;  // Before the pointer moves.
     for (auto const& part : parts) team.shared += part.request.bytes() / team.model.unit();
     access(handle, team_number, form, parts);
 }
@@ -77,6 +78,7 @@ inline void JointFile::each_alone(Random& random, Handle& handle, std::size_t te
         auto const& part = parts[static_cast<std::size_t>(rank)];
         auto const end = model::end_of(part.in_file);
         if (end > (direction == Direction::read ? size() : most_)) return;
+        if (settings_.is_too_long(parts)) return;
         team.shared += part.request.bytes() / team.model.unit();
         access(handle, team_number, form, parts);
     }
@@ -97,7 +99,7 @@ inline void JointFile::all_the_same(Random& random, Handle& handle, std::size_t 
         auto const& blocks = parts.back().in_file;
         all.insert(all.end(), blocks.begin(), blocks.end());
     }
-    if (model::end_of(all) > most_) return;
+    if (model::end_of(all) > most_ || settings_.is_too_long(parts)) return;
     team.shared += etypes * team.model.ranks;
     access(handle, team_number, form, parts, true);
 }
