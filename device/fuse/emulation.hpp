@@ -2,6 +2,7 @@
 // be done, its faults hit some. Thread-safe; knows nothing of FUSE.
 #pragma once
 #include "device/fuse/layouts.hpp"
+#include "device/fuse/store.hpp"
 #include "device/model/device.hpp"
 #include "device/model/fault_rules.hpp"
 

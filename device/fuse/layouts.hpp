@@ -5,15 +5,11 @@
 #include "device/fuse/store.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <span>
 
 namespace sluice::device {
-
-/// Lustre's name of the attribute.
-constexpr char const* layout_name = "lustre.lov";
 
 class Layouts {
 public:
@@ -28,16 +24,12 @@ public:
     }
     /// False: that is none. A file that has one keeps it, and the asker is not told.
     bool ask(Inode inode, std::span<std::byte const> layout) {
-        std::uint32_t magic = 0, bytes = 0;
-        std::uint16_t count = 0;
-        if (layout.size() < 32) return false;
-        std::memcpy(&magic, layout.data(), sizeof magic);
-        std::memcpy(&bytes, layout.data() + 24, sizeof bytes);
-        std::memcpy(&count, layout.data() + 28, sizeof count);
-        if (magic != 0x0BD10BD0 || bytes % 65536 != 0) return false;
+        auto const wanted = parse_lustre_request(layout);
+        if (!wanted || wanted->stripe_bytes % lustre_stripe_multiple != 0) return false;
         std::scoped_lock const lock(mutex_);
-        all_.try_emplace(inode, Striping{bytes > 0 ? Bytes{bytes} : default_bytes,
-                                         std::clamp<std::int32_t>(count, 1, servers_)});
+        all_.try_emplace(inode,
+                         Striping{wanted->stripe_bytes > 0 ? wanted->stripe_bytes : default_bytes,
+                                  std::clamp(wanted->stripe_count, 1, servers_)});
         return true;
     }
     /// Empty: none.

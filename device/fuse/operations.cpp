@@ -282,7 +282,8 @@ void getxattr(fuse_req_t request, fuse_ino_t inode, char const* name, size_t byt
     Layouts const& layouts = client_of(request).emulation.layouts;
     if (!layouts.are_known()) return void(fuse_reply_err(request, ENOSYS));
     if (!known(request, inode)) return;
-    if (std::strcmp(name, layout_name) != 0) return void(fuse_reply_err(request, EOPNOTSUPP));
+    if (std::strcmp(name, lustre_layout_name) != 0)
+        return void(fuse_reply_err(request, EOPNOTSUPP));
     auto const layout = layouts.of(inode);
     if (layout.empty()) return void(fuse_reply_err(request, ENODATA));
     if (bytes == 0) return void(fuse_reply_xattr(request, layout.size()));
@@ -295,7 +296,8 @@ void setxattr(fuse_req_t request, fuse_ino_t inode, char const* name, char const
     Layouts& layouts = client_of(request).emulation.layouts;
     if (!layouts.are_known()) return void(fuse_reply_err(request, ENOSYS));
     if (!known(request, inode)) return;
-    if (std::strcmp(name, layout_name) != 0) return void(fuse_reply_err(request, EOPNOTSUPP));
+    if (std::strcmp(name, lustre_layout_name) != 0)
+        return void(fuse_reply_err(request, EOPNOTSUPP));
     bool const taken = layouts.ask(inode, std::as_bytes(std::span(value, bytes)));
     fuse_reply_err(request, taken ? 0 : EINVAL);
 }

@@ -16,9 +16,8 @@ constexpr std::size_t entry_count_at = 14, entry_bytes = 48;
 constexpr std::size_t extent_begin_at = 8, extent_end_at = 16, blob_at = 24, blob_bytes_at = 28;
 constexpr std::uint32_t pattern_in_turn = 1, pattern_overlaid = 0x200;
 constexpr std::size_t first_server_at = 30;
-constexpr std::uint64_t all_servers = 0xFFFF;  ///< Of a layout that was not made yet.
+constexpr std::int32_t all_servers = 0xFFFF;  ///< Of a layout that was not made yet.
 constexpr std::uint64_t any_server = 0xFFFF;
-constexpr Bytes stripe_multiple = 65536;
 constexpr std::size_t pool_bytes = 16;  ///< Behind the head, in version 3.
 
 /// Numbers of a few bytes in one order.
@@ -49,16 +48,21 @@ std::uint32_t magic_of(Fields const& fields) {
     return fields.size() < head_bytes ? 0 : static_cast<std::uint32_t>(fields.number(0, 4));
 }
 
-std::optional<Striping> parse_plain(Fields const& layout) {
+/// As they stand there.
+std::optional<Striping> numbers_of_plain(Fields const& layout) {
     auto const magic = magic_of(layout);
     if (magic != magic_1 && magic != magic_3) return std::nullopt;
+    return Striping{static_cast<Bytes>(layout.number(stripe_size_at, 4)),
+                    static_cast<std::int32_t>(layout.number(stripe_count_at, 2))};
+}
+
+std::optional<Striping> parse_plain(Fields const& layout) {
+    auto const found = numbers_of_plain(layout);
+    if (!found) return std::nullopt;
     auto const pattern = layout.number(pattern_at, 4) & ~std::uint64_t{pattern_overlaid};
-    auto const bytes = layout.number(stripe_size_at, 4);
-    auto const count = layout.number(stripe_count_at, 2);
-    if (pattern != pattern_in_turn || bytes == 0 || count == 0 || count == all_servers) {
-        return std::nullopt;
-    }
-    return Striping{static_cast<Bytes>(bytes), static_cast<std::int32_t>(count)};
+    bool const is_made =
+        found->stripe_bytes > 0 && found->stripe_count > 0 && found->stripe_count != all_servers;
+    return pattern == pattern_in_turn && is_made ? found : std::nullopt;
 }
 
 std::optional<Striping> parse_composite(Fields const& layout) {
@@ -78,36 +82,37 @@ std::optional<Striping> parse_composite(Fields const& layout) {
     return found;
 }
 
+constexpr bool is_big = std::endian::native == std::endian::big;
+
 void put(std::vector<std::byte>& to, std::size_t at, std::size_t width, std::uint64_t value) {
-    bool const big = std::endian::native == std::endian::big;
     for (std::size_t i = 0; i < width; ++i)
-        to[at + i] = static_cast<std::byte>(value >> (8 * (big ? width - 1 - i : i)));
+        to[at + i] = static_cast<std::byte>(value >> (8 * (is_big ? width - 1 - i : i)));
 }
 
 }  // namespace
 
+std::optional<Striping> parse_lustre_request(std::span<std::byte const> bytes) {
+    return numbers_of_plain(Fields(bytes, is_big));
+}
+
 std::vector<std::byte> lustre_layout(Striping const& wanted, std::span<std::byte const> of_folder) {
-    Fields const folder(of_folder, std::endian::native == std::endian::big);
-    auto const magic = magic_of(folder);
-    bool const is_plain = magic == magic_1 || magic == magic_3;
-    auto const of_folder_or = [&](Bytes value, std::size_t at, std::size_t width) {
-        return value > 0 || !is_plain ? static_cast<std::uint64_t>(value)
-                                      : folder.number(at, width);
-    };
-    constexpr Bytes most = std::numeric_limits<std::uint32_t>::max() / stripe_multiple;
-    constexpr std::int32_t most_servers = all_servers - 1;
-    Bytes const multiples =
-        wanted.stripe_bytes / stripe_multiple + (wanted.stripe_bytes % stripe_multiple > 0 ? 1 : 0);
-    Bytes const bytes = std::min(multiples, most) * stripe_multiple;
-    Fields const pool = magic == magic_3 ? folder.part(head_bytes, pool_bytes) : Fields({}, false);
-    std::vector<std::byte> layout(head_bytes + pool.size());
-    put(layout, 0, 4, pool.size() > 0 ? magic_3 : magic_1);
+    Striping asked = parse_lustre_request(of_folder).value_or(Striping{});
+    constexpr Bytes most = std::numeric_limits<std::uint32_t>::max() / lustre_stripe_multiple;
+    Bytes const multiples = wanted.stripe_bytes / lustre_stripe_multiple +
+                            (wanted.stripe_bytes % lustre_stripe_multiple > 0 ? 1 : 0);
+    if (multiples > 0) asked.stripe_bytes = std::min(multiples, most) * lustre_stripe_multiple;
+    if (wanted.stripe_count > 0)
+        asked.stripe_count = std::min(wanted.stripe_count, all_servers - 1);
+    Fields const folder(of_folder, is_big);
+    bool const has_pool =
+        magic_of(folder) == magic_3 && folder.part(head_bytes, pool_bytes).size() > 0;
+    std::vector<std::byte> layout(head_bytes + (has_pool ? pool_bytes : 0));
+    put(layout, 0, 4, has_pool ? magic_3 : magic_1);
     put(layout, pattern_at, 4, pattern_in_turn);
-    put(layout, stripe_size_at, 4, of_folder_or(bytes, stripe_size_at, 4));
-    put(layout, stripe_count_at, 2,
-        of_folder_or(std::min(wanted.stripe_count, most_servers), stripe_count_at, 2));
+    put(layout, stripe_size_at, 4, static_cast<std::uint64_t>(asked.stripe_bytes));
+    put(layout, stripe_count_at, 2, static_cast<std::uint64_t>(asked.stripe_count));
     put(layout, first_server_at, 2, any_server);
-    if (pool.size() > 0)
+    if (has_pool)
         std::ranges::copy(of_folder.subspan(head_bytes, pool_bytes), layout.begin() + head_bytes);
     return layout;
 }

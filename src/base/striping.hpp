@@ -22,6 +22,15 @@ struct Striping {
 /// bytes are no such layout, or where it is not spread over servers in turn.
 [[nodiscard]] std::optional<Striping> parse_lustre_layout(std::span<std::byte const> bytes);
 
+/// The attribute of a file, or of a folder, that is its layout.
+constexpr char const* lustre_layout_name = "lustre.lov";
+/// Of the bytes of a stripe.
+constexpr Bytes lustre_stripe_multiple = 65536;
+
+/// The numbers of a plain layout in this machine's byte order, as a folder has it or as somebody
+/// asks for it: 0 is left to the file system. Nothing of a composite one.
+[[nodiscard]] std::optional<Striping> parse_lustre_request(std::span<std::byte const> bytes);
+
 /// The layout that asks for such stripes of a new file, in this machine's byte order. What is 0,
 /// and the pool of servers, is as `of_folder` says, the layout of the file's folder, if that is a
 /// plain one; else it is left to the file system. Lustre has stripes of multiples of 64 KiB below

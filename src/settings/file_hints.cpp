@@ -64,9 +64,10 @@ constexpr std::initializer_list<char const*> page_caches = {"keep", "direct"};
 constexpr std::initializer_list<char const*> divisions = {"auto", "even", "cyclic", "balanced",
                                                           "groups"};
 
-/// 0: auto.
+constexpr std::int32_t automatic = -1;
+
 std::optional<std::int32_t> parse_servers(std::string const& text) {
-    if (text == "auto") return 0;
+    if (text == "auto") return automatic;
     auto const number = parse_bytes(text);
     if (!number) return std::nullopt;
     return static_cast<std::int32_t>(std::min<Bytes>(*number, 1 << 20));
@@ -152,8 +153,8 @@ FileHints read_hints(Lookup const& info, FileHints h, std::vector<Complaint>& co
     if (auto const n = reader.number("cb_buffer_size")) h.plan.window_bytes = *n;
     if (auto const n = reader.number("striping_unit")) h.plan.stripe_bytes = *n;
     if (auto const servers = reader.parsed("striping_factor", parse_servers)) {
-        h.plan.stripe_count = *servers;
-        h.automatic_stripes = info("striping_factor") == "auto";
+        h.automatic_stripes = *servers == automatic;
+        h.plan.stripe_count = std::max(*servers, 0);
     }
     if (auto const place = reader.word("sluice_domains", divisions)) {
         h.plan.domains = static_cast<Domains>(*place);

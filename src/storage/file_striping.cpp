@@ -12,8 +12,6 @@
 namespace sluice {
 namespace {
 
-constexpr char const* layout_name = "lustre.lov";
-
 /// The last one that was found to know none.
 std::atomic<std::uint64_t> device_without{0};
 
@@ -38,9 +36,10 @@ std::string folder_of(std::string const& path) {
 
 /// Lustre tells of no layout that it could not make, nor of one that the file had before.
 Error difference(std::span<std::byte const> asked, std::span<std::byte const> found) {
-    auto const wanted = parse_lustre_layout(asked), has = parse_lustre_layout(found);
-    bool const same = has && (!wanted || (has->stripe_bytes == wanted->stripe_bytes &&
-                                          has->stripe_count <= wanted->stripe_count));
+    auto const [bytes, count] = parse_lustre_request(asked).value_or(Striping{});
+    auto const has = parse_lustre_layout(found);
+    bool const same = has && (bytes == 0 || has->stripe_bytes == bytes) &&
+                      (count == 0 || has->stripe_count <= count);
     return same ? Error{}
                 : Error{.status = Status::io, .what = "the file system has given it other ones"};
 }
@@ -77,11 +76,11 @@ void SystemAttributes::remove(std::string const& path, char const* name) {
 }
 
 std::optional<Striping> striping_of(int fd, Attributes& attributes) {
-    return parse_lustre_layout(attributes.read(fd, layout_name));
+    return parse_lustre_layout(attributes.read(fd, lustre_layout_name));
 }
 
 bool can_be_striped(std::string const& path, Attributes& attributes) {
-    return attributes.at(folder_of(path), layout_name).has_value();
+    return attributes.at(folder_of(path), lustre_layout_name).has_value();
 }
 
 /// A file that mknod makes has no stripes until it is opened: Lustre's own way without its library,
@@ -89,13 +88,13 @@ bool can_be_striped(std::string const& path, Attributes& attributes) {
 /// for; who gives back the same bytes keeps any attribute, and spreads nothing.
 Error make_striped(std::string const& path, Striping const& wanted, Attributes& attributes) {
     constexpr mode_t as_others = 0666;
-    auto const of_folder = attributes.at(folder_of(path), layout_name);
+    auto const of_folder = attributes.at(folder_of(path), lustre_layout_name);
     auto const asked = lustre_layout(wanted, of_folder.value_or(std::vector<std::byte>()));
     if (mknod(path.c_str(), S_IFREG | as_others, 0) != 0) return {};
-    if (Error const error = attributes.write(path, layout_name, asked)) return error;
-    auto const found = attributes.at(path, layout_name).value_or(std::vector<std::byte>());
+    if (Error const error = attributes.write(path, lustre_layout_name, asked)) return error;
+    auto const found = attributes.at(path, lustre_layout_name).value_or(std::vector<std::byte>());
     if (found != asked) return difference(asked, found);
-    attributes.remove(path, layout_name);
+    attributes.remove(path, lustre_layout_name);
     return {};
 }
 

@@ -66,15 +66,16 @@ Rank ranks_if_first(MPI_Comm communicator) {
 }  // namespace
 
 void stripe_new_file(MPI_Comm communicator, char const* name, int amode, MPI_Info given,
-                     FileHints hints) {
+                     FileHints const& own) {
     Rank const ranks = makes_file(amode) && name != nullptr ? ranks_if_first(communicator) : 0;
     if (ranks == 0) return;
+    FileHints hints = own;
     hear_system_hints(hints, system_hints());
     Striping const wanted = wanted_stripes(hints, ranks);
+    if (wanted == Striping{} || hints.disabled || has_driver(given)) return;
     auto const path = path_of(name);
     SystemAttributes attributes(0);
-    bool const asks = wanted != Striping{} && !hints.disabled && path && !has_driver(given);
-    if (!asks || !can_be_striped(*path, attributes)) return;
+    if (!path || !can_be_striped(*path, attributes)) return;
     if ((amode & MPI_MODE_EXCL) != 0)
         return warn(*path + ": Sluice asks for no stripes where MPI_MODE_EXCL is given: the MPI "
                             "has to make the file");
