@@ -1,6 +1,7 @@
 """Tests that run in a folder of another file system: what passed and what failed, a line each."""
 import argparse
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,13 +17,20 @@ SECONDS = 25  # Of ranks that are killed, and of calls that fail.
 RANDOM = 60  # Programs.
 
 
-def parse_arguments(description):
+def parse_arguments(description, takes_program=False):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--only", default="", help="tests with this in their name")
     parser.add_argument("--patience", type=float, default=1.0, help="factor on all time limits")
-    parser.add_argument("program", nargs="*", help="after --: run this and no tests")
+    if takes_program:
+        parser.add_argument("program", nargs="*", help="after --: run this and no tests")
     return parser.parse_args()
+
+
+def run_program(folder, words):
+    """Its exit code; {files} in a word is the folder."""
+    return subprocess.run([word.replace("{files}", str(folder)) for word in words],
+                          check=False).returncode
 
 
 class FolderTests:

@@ -6,24 +6,22 @@
 CTest knows wall seconds only. Processor seconds are those of the command and of all processes that
 it waited for, the ranks of an mpiexec among them. The exit code is the command's.
 """
-import ctypes
 import json
+import os
 import resource
 import signal
 import subprocess
 import sys
 import time
 
-
-def end_with_parent():
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+from with_parent import end_with_parent
 
 
 def main():
     log, name, _, *words = sys.argv[1:]
     begin = time.monotonic()
-    child = subprocess.Popen(words, preexec_fn=end_with_parent)
+    own = os.getpid()
+    child = subprocess.Popen(words, preexec_fn=lambda: end_with_parent(own))
     # At its time limit CTest asks this process to end; the command says where its ranks are.
     # Soon after CTest kills this process, and with it a command that did not hear.
     signal.signal(signal.SIGTERM, lambda *_: child.terminate())

@@ -17,7 +17,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mp
 import hosts
 import run as runner
 from cluster import Cluster, missing
-from folder_tests import FolderTests, parse_arguments
+from folder_tests import FolderTests, parse_arguments, run_program
 
 NOT_DIRECT = "-*direct*"  # Ceph's own fault: see direct.py.
 # Each write is a message to the storage daemon, of however few bytes.
@@ -25,7 +25,7 @@ FEWER = ["--only", "/all,/iat_all", "--large-mib", "1"]
 
 
 def main():
-    args = parse_arguments(__doc__.splitlines()[0])
+    args = parse_arguments(__doc__.splitlines()[0], takes_program=True)
     hosts.enter(missing)
     base = runner.BUILD / "tmp"
     base.mkdir(parents=True, exist_ok=True)
@@ -37,8 +37,7 @@ def main():
               f"{time.monotonic() - begin:.1f} s", flush=True)
         tests = FolderTests(args)
         if args.program:
-            words = [word.replace("{files}", str(cluster.mount)) for word in args.program]
-            return hosts.subprocess.run(words, check=False).returncode
+            return run_program(cluster.mount, args.program)
         tests.units("cephfs", cluster.mount, NOT_DIRECT)
         for mpi in args.mpi.split(","):
             tests.with_mpi("cephfs", cluster.mount, mpi, FEWER)

@@ -6,13 +6,9 @@ container can be started.
     run.py [-v] [Containers.test_NAME ...]
 """
 import json
-import os
-import random
 import re
-import shutil
 import signal
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
@@ -20,8 +16,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name)
                 for name in ("mpi", "durability", ".")]
 import engine
 import run as runner
-from job_folder import JobFolder, SECONDS, SLOW, with_each_mpi
-from lot import fresh_seed
+from job_folder import JobFolder, JobTests, SECONDS, SLOW, with_each_mpi
 from model import STEPS, Notes, Scenario
 from small_programs import ROOT
 
@@ -64,20 +59,7 @@ class Job(JobFolder):
         return sorted((self.folder / "journals").glob("*.sluice-journal"))
 
 
-class Containers(unittest.TestCase):
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        base = runner.BUILD / "tmp"
-        base.mkdir(parents=True, exist_ok=True)
-        cls.folder = Path(tempfile.mkdtemp(prefix="containers_", dir=base))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.folder.chmod(0o755)
-        seed = int(os.environ.get("SLUICE_TEST_SEED") or fresh_seed())
-        print(f"seed {seed} (SLUICE_TEST_SEED={seed} draws the same again)", flush=True)
-        cls.random = random.Random(seed)
-
+class Containers(JobTests):
     def check(self, mpi, *options):
         """What `sluice check` says in a container with these options."""
         job = Job(self, mpi)

@@ -27,6 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results" / "device.jsonl"
+FAST = "[device]\nread_bandwidth = 4e9\nwrite_bandwidth = 4e9\nqueue_depth = 8\n"
 TOLERANCE = 0.10
 SKIPPED = 77
 LOG_MS = 100
@@ -76,6 +77,26 @@ def mounted(sluice, profile, *options):
             device.wait(30)
             device.stdout.close()
             device.stderr.close()
+
+
+class Mounted(unittest.TestCase):
+    """In a mount of a fast device, at `at`; OVER in the options is a folder beside it."""
+    options = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="emulated-files-")
+        root = Path(cls.folder.name)
+        (root / "fast.toml").write_text(FAST)
+        (root / "over").mkdir()
+        words = [str(word).replace("OVER", str(root / "over")) for word in cls.options]
+        cls.mount = mounted(command(), str(root / "fast.toml"), *words)
+        cls.at = cls.mount.__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.mount.__exit__(None, None, None)
+        cls.folder.cleanup()
 
 
 def run_tests():

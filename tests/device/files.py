@@ -16,27 +16,9 @@ from pathlib import Path
 import check
 import stripes
 
-FAST = "[device]\nread_bandwidth = 4e9\nwrite_bandwidth = 4e9\nqueue_depth = 8\n"
 
 
-class Files(unittest.TestCase):
-    options = ()
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="emulated-files-")
-        root = Path(cls.folder.name)
-        (root / "fast.toml").write_text(FAST)
-        (root / "over").mkdir()
-        words = [str(word).replace("OVER", str(root / "over")) for word in cls.options]
-        cls.mount = check.mounted(check.command(), str(root / "fast.toml"), *words)
-        cls.at = cls.mount.__enter__()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.mount.__exit__(None, None, None)
-        cls.folder.cleanup()
-
+class Files(check.Mounted):
     def descriptor(self, name, flags=os.O_RDWR | os.O_CREAT):
         fd = os.open(self.at / name, flags)
         self.addCleanup(os.close, fd)

@@ -5,8 +5,6 @@ test-device`; without FUSE it ends with exit code 77."""
 import os
 import struct
 import sys
-import tempfile
-import unittest
 import uuid
 from pathlib import Path
 
@@ -17,7 +15,6 @@ from small_programs import ROOT, compiled
 
 MPI = "mpich"
 RANKS, SERVERS, SECONDS = 2, 8, 60
-FAST = "[device]\nread_bandwidth = 4e9\nwrite_bandwidth = 4e9\nqueue_depth = 8\n"
 
 
 def packed(stripe_bytes, servers):
@@ -30,21 +27,14 @@ def layout_of(path):
     return struct.unpack("=IHH", os.getxattr(path, "lustre.lov")[24:32])[:2]
 
 
-class Stripes(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="stripes-")
-        profile = Path(cls.folder.name) / "fast.toml"
-        profile.write_text(FAST)
-        cls.mount = check.mounted(check.command(), str(profile), "--servers", str(SERVERS))
-        cls.at = cls.mount.__enter__()
-        cls.program = compiled(MPI, ROOT / "tests" / "coexistence" / "romio_hints.c",
-                               options=("-rdynamic",))
+class Stripes(check.Mounted):
+    options = ("--servers", SERVERS)
 
     @classmethod
-    def tearDownClass(cls):
-        cls.mount.__exit__(None, None, None)
-        cls.folder.cleanup()
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.program = compiled(MPI, ROOT / "tests" / "coexistence" / "romio_hints.c",
+                               options=("-rdynamic",))
 
     def written(self, *hints, romio_hints="missing", by="sluice", **settings):
         """What the program prints. It makes the file, writes pieces and reads them back, and sets

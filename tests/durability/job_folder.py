@@ -1,17 +1,21 @@
 """The folder of a job whose end is looked at: the file that it writes, what its ranks noted, and
 commands for it. Slurm's tests and those of containers have it."""
 import os
+import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import unittest
 import uuid
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
 import jobs
 import run as runner
+from lot import fresh_seed
 from model import faults
 from small_programs import compiled
 
@@ -29,6 +33,22 @@ def with_each_mpi(test):
             with self.subTest(mpi):
                 test(self, mpi)
     return each
+
+
+class JobTests(unittest.TestCase):
+    """Tests of jobs in one folder, which all users may enter. What they draw has a seed."""
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        base = runner.BUILD / "tmp"
+        base.mkdir(parents=True, exist_ok=True)
+        cls.folder = Path(tempfile.mkdtemp(prefix=f"{cls.__name__.lower()}_", dir=base))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.folder.chmod(0o755)
+        seed = int(os.environ.get("SLUICE_TEST_SEED") or fresh_seed())
+        print(f"seed {seed} (SLUICE_TEST_SEED={seed} draws the same again)", flush=True)
+        cls.random = random.Random(seed)
 
 
 class JobFolder:

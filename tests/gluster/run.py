@@ -8,7 +8,6 @@
 The volume is made for the run (volume.py) and gone after it. It needs root, FUSE, namespaces and
 Debian's packages of GlusterFS; where they are missing it says which and ends with exit code 77.
 """
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,7 +16,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mp
 import hosts
 import run as runner
 import volume
-from folder_tests import FolderTests, parse_arguments
+from folder_tests import FolderTests, parse_arguments, run_program
 from mpis import BUILD, MPIS
 
 # GlusterFS's own fault with sharded files: see docs/gluster.md.
@@ -69,13 +68,8 @@ def run_tests(volumes, args):
     return tests
 
 
-def run_program(files, words):
-    return subprocess.run([word.replace("{files}", str(files)) for word in words],
-                          check=False).returncode
-
-
 def main():
-    args = parse_arguments(__doc__.splitlines()[0])
+    args = parse_arguments(__doc__.splitlines()[0], takes_program=True)
     hosts.enter(volume.missing)
     begin = time.monotonic()
     gluster = volume.Volumes()

@@ -6,7 +6,6 @@ when that ends, however it ends, the kernel ends every process in it and removes
 with it. So nothing has a name that another run could meet, and nothing is left to clean up.
 """
 import contextlib
-import ctypes
 import os
 import re
 import shutil
@@ -16,6 +15,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from with_parent import end_with_parent  # noqa: E402
 INSIDE = "SLUICE_NODES_INSIDE"
 NETWORK = "10.77.0"
 TOOLS = ("ip", "tc", "unshare", "nsenter", "mount")
@@ -67,14 +68,6 @@ def stop(number, _):
     for name in STOPPING:
         signal.signal(name, signal.SIG_IGN)
     sys.exit(128 + number)
-
-
-def end_with_parent(parent):
-    """The outer one's end, even by SIGKILL, ends unshare, and that the inner one."""
-    set_parent_death_signal = 1  # <sys/prctl.h>
-    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 def stop_inner(child):

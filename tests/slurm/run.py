@@ -7,12 +7,8 @@ are those of docs/start/slurm.md. Ends with 77 where there can be no cluster.
 """
 import dataclasses
 import json
-import os
-import random
 import re
-import shutil
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -23,8 +19,7 @@ import hosts
 import launch
 import run as runner
 from cluster import Cluster, missing
-from job_folder import JobFolder, SECONDS, SLOW, with_each_mpi
-from lot import fresh_seed
+from job_folder import JobFolder, JobTests, SECONDS, SLOW, with_each_mpi
 from model import STEPS, Notes, Scenario
 
 PMI = {"mpich": "pmi2", "openmpi": "pmix"}
@@ -75,19 +70,11 @@ class Job(JobFolder):
             time.sleep(0.1)
 
 
-class Slurm(unittest.TestCase):
-    maxDiff = None
-
+class Slurm(JobTests):
     @classmethod
     def setUpClass(cls):
-        base = runner.BUILD / "tmp"
-        base.mkdir(parents=True, exist_ok=True)
-        cls.folder = Path(tempfile.mkdtemp(prefix="slurm_", dir=base))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        super().setUpClass()
         cls.cluster = cls.enterClassContext(Cluster(cls.folder))
-        seed = int(os.environ.get("SLUICE_TEST_SEED") or fresh_seed())
-        print(f"seed {seed} (SLUICE_TEST_SEED={seed} draws the same again)", flush=True)
-        cls.random = random.Random(seed)
 
     def journals(self):
         """Those in the memory of the nodes."""

@@ -9,14 +9,13 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name)
                 for name in ("mpi", "durability", ".")]
 import run as runner
-from job_folder import JobFolder, SECONDS, with_each_mpi
+from job_folder import JobFolder, JobTests, SECONDS, with_each_mpi
 from model import OVER, STEPS, Scenario
 
 USERS = (61234, 61235)  # No names are needed.
@@ -57,16 +56,11 @@ class Job(JobFolder):
                                    "./program"))
 
 
-class Users(unittest.TestCase):
-    maxDiff = None
-
+class Users(JobTests):
     @classmethod
     def setUpClass(cls):
-        base = runner.BUILD / "tmp"
-        base.mkdir(parents=True, exist_ok=True)
-        cls.folder = Path(tempfile.mkdtemp(prefix="users_", dir=base))
+        super().setUpClass()
         cls.folder.chmod(0o1777)
-        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
 
     def jobs(self, mpi, scenario, *behind):
         """Of both users, under way."""
