@@ -27,6 +27,7 @@ import time
 
 import lot
 import selection
+import shares
 from reach import included_by, name_of
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -118,12 +119,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--deep", action="store_true")
     parser.add_argument("--changed", action="store_true")
-    parser.add_argument("--share", default="1/1")
+    shares.add_argument(parser)
     args = parser.parse_args()
     folder = BUILD / "tidy"
-    entries, why = write_list(folder), "all"
-    share, shares = map(int, args.share.split("/"))
-    entries = entries[share - 1::shares]
+    entries, why = shares.share_of(write_list(folder), args), "all"
     if args.changed:
         entries, why = changed_entries(entries)
     words = [*TOGETHER, *([] if args.deep else SHALLOW)]

@@ -203,7 +203,8 @@ function(sluice_runners)
     sluice_runner("buffers on devices," gpu/run.py EACH NAPS
         SHORT --seconds 20
         QUICK --level short
-        LONG --level long)
+        LONG --level long --share 1/2)
+    sluice_runner("buffers on devices, second half," gpu/run.py LONG --level long --share 2/2)
     sluice_runner("script for a machine with a card," gpu/card.py NAPS
                   TARGETS sluice-bench random_test patterns_test outstanding_test legal_test
                           datatypes_test shared_test large_count_test

@@ -20,6 +20,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
 import run as runner
+import shares
 from devices import (DRIVERS, FAR_PROGRAMS, bringer, driver_settings, driver_test, far_preload,
                      program)
 from levels import LEVELS, Run, behind_settings
@@ -227,13 +228,14 @@ def tests_of(mpi, args, random):
         if not job.far:
             job.run.options = [*job.run.options, "--seed", str(random.randrange(1, 2**31))]
         tests.append((job.title(), run_job, job))
-    return [test for test in tests if args.only in test[0]]
+    return shares.share_of([test for test in tests if args.only in test[0]], args)
 
 
 def add_arguments(parser):
     parser.add_argument("--level", choices=("short", "long", "card"), default="short",
                         help="card: what can be tried with any driver")
     parser.add_argument("--driver", choices=DRIVERS, default=DRIVERS[0])
+    shares.add_argument(parser)
     parser.add_argument("--plain", action="store_true",
                         help="without Sluice, buffers brought to the host: tries the programs")
 

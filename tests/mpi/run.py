@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 import lot
+import shares
 from levels import LEVELS, Run
 from mpis import BUILD, MPIS, PASSED_THROUGH_SKIP, PLAIN_SKIP
 
@@ -247,7 +248,6 @@ def chosen_runs(args):
     programs = [p if p.endswith("_test") else p + "_test" for p in args.program.split(",") if p]
     ranks = [int(n) for n in args.ranks.split(",") if n]
     nodes = [int(n) for n in args.nodes.split(",") if n]
-    share, shares = map(int, args.share.split("/"))
     runs = [r for r in runs
             if (not programs or Path(r.program).stem in programs)
             and (not ranks or r.ranks in ranks)
@@ -255,7 +255,7 @@ def chosen_runs(args):
             and not (args.plain and (r.ranks_per_node or r.settings or linked(r.program)))
             and (r.program != "large_count_test" or MPIS[r.mpi].large_counts)
             and r.ranks <= MPIS[r.mpi].most_ranks]
-    return runs[share - 1::shares]
+    return shares.share_of(runs, args)
 
 
 def parse_for_cases(description, add=lambda parser: None):
@@ -284,7 +284,7 @@ def parse_arguments(words=None):
     parser.add_argument("--program", default="", help="only these, for example patterns,legal")
     parser.add_argument("--ranks", default="", help="only runs with these numbers of ranks")
     parser.add_argument("--nodes", default="", help="only these ranks per node; 0: unset")
-    parser.add_argument("--share", default="1/1", help="only a part of the runs: 2/3")
+    shares.add_argument(parser)
     parser.add_argument("--plain", action="store_true", help="without Sluice and the known faults")
     parser.add_argument("--dir", default=str(BUILD / "tmp"), help="where test files go")
     parser.add_argument("--programs", default="", help="folder of the programs")
