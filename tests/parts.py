@@ -51,11 +51,9 @@ def all_parts():
     parts["device"] = Part({"no-mpi": ALL, "mpich": ALL}, ["mpich"])
     parts["gluster"] = Part({"no-mpi": ALL, "asan": ALL, "mpich": ALL, "openmpi": ALL},
                             [*EACH, "gluster"], installs=True)
-    parts["ceph"] = Part({"no-mpi": ("configured",), "asan": ("unit_system",),
-                          **dict.fromkeys(EACH, ALL)}, [*EACH, "ceph"], installs=True)
-    parts["filesystems"] = Part({"no-mpi": ("configured",), "asan": ("unit_system",),
-                                 **dict.fromkeys(EACH, ALL)},
-                                [*EACH, "filesystems"], installs=True)
+    for system in ("ceph", "nfs", "filesystems"):
+        parts[system] = Part({"no-mpi": ("configured",), "asan": ("unit_system",),
+                              **dict.fromkeys(EACH, ALL)}, [*EACH, system], installs=True)
     parts["slurm"] = Part({"no-mpi": ("configured",), **dict.fromkeys(EACH, ALL)},
                           [*EACH, "slurm"], installs=True)
     parts["containers"] = Part({"no-mpi": ("configured",), **dict.fromkeys(EACH, ALL)},

@@ -180,13 +180,15 @@ def fault_in(line):
 
 
 def try_new(args, commit):
+    """What a seed draws is another fault where files have come since."""
     begin, number = time.monotonic(), 0
-    known, same = recorded(args, "make test"), recorded(args, "read")
+    known = recorded(args, "make test")
+    same = [fault_in(line) for line in recorded(args, "read").values()]
     for at, fault in enumerate(faults_of(args.seed)):
         late = args.minutes and time.monotonic() - begin > 60 * args.minutes
         if number == args.faults or late:
             return
-        if at not in same and (at in known or try_fault(fault, at, args, commit, "make test")):
+        if fault not in same and (at in known or try_fault(fault, at, args, commit, "make test")):
             number += 1
 
 

@@ -199,6 +199,7 @@ function(sluice_system_tests)
     endforeach()
     sluice_test(gluster PART gluster SECONDS 1700 COMMAND python3 ${tests}/gluster/run.py)
     sluice_test(ceph PART ceph SECONDS 1700 COMMAND python3 ${tests}/ceph/run.py)
+    sluice_test(nfs PART nfs SECONDS 1700 COMMAND python3 ${tests}/nfs/run.py)
     sluice_test("file systems" PART filesystems SECONDS 1700
                 COMMAND python3 ${tests}/filesystems/run.py)
     sluice_test(containers PART containers SECONDS 1700

@@ -70,6 +70,7 @@ IMPURE_NAMES = r"\b(\w*getenv|steady_clock|system_clock|high_resolution_clock)\b
 # Programs that the runner in the folder compiles by itself, see tests/small_programs.py.
 SMALL_PROGRAMS = ("tests/durability/", "tests/coexistence/", "tests/overhead/", "tests/fortran/",
                   "tests/record/", "tests/suites/", "tests/old/", "tests/packages/", "tests/gpu/",
+                  "tests/nfs/",
                   "bench/programs/", "study/nvm/")
 SEES_MPI = ("src/mpi/", "src/transport/mpi", "bench/", "study/", "tools/calibrate/", "tools/check/",
             "tools/try/",

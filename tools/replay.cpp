@@ -136,14 +136,16 @@ private:
         target.written.push_back(place);
     }
 
-    [[nodiscard]] bool needs_device(Target const& target) const {
+    /// A journal may forget bytes of which the system can tell no error any more.
+    [[nodiscard]] bool needs_flush(Target const& target) const {
+        if (consistency_of(target.descriptor.get()) != Consistency::posix) return true;
         return std::ranges::any_of(target.written, [&](std::size_t place) {
             return journals_[records_[place].journal].header().durable != 0;
         });
     }
 
     void finish(Target& target) {
-        int const failed = needs_device(target) ? sync_data(target.descriptor.get()) : 0;
+        int const failed = needs_flush(target) ? sync_data(target.descriptor.get()) : 0;
         if (rules_.flushed && !target.written.empty()) rules_.flushed(target.descriptor.get());
         for (std::size_t const place : target.written) {
             SourcedRecord const& one = records_[place];

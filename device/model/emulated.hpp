@@ -71,7 +71,7 @@ public:
     void run(Transfer& transfer) override;
     Error opened() const override { return file_->opened(); }
     Error sync() override;
-    void release() override { file_->release(); }
+    Error release() override { return file_->release(); }
     Error preallocate(Bytes bytes) override { return file_->preallocate(bytes); }
     Bytes room() const override { return file_->room(); }
 

@@ -1,6 +1,7 @@
 // The trials of system calls. See features.hpp.
 #include "storage/features.hpp"
 
+#include "system/descriptor.hpp"
 #include "system/fd_passing.hpp"
 #include "system/shared_memory.hpp"
 
@@ -83,6 +84,8 @@ std::vector<Feature> folder_features(std::string const& folder) {
         {"direct I/O", takes_direct_requests(fd), "the page cache"},
         {"preallocation", is_backed_by_fallocate(fd), "MPI_File_preallocate writes"},
         {"locks of a file handle", takes_descriptor_locks(fd), "locks of the process"},
+        {"bytes that all nodes see at once", consistency_of(fd) != Consistency::close_to_open,
+         "the MPI, for files that ranks of several nodes write"},
     };
     close(fd);
     return all;

@@ -95,7 +95,7 @@ PosixFile::PosixFile(std::string const& path, AccessMode mode, PosixWay way,
                      std::function<void()> finished)
     : PosixFile(open_file(path, mode), mode, way, std::move(finished)) {}
 
-PosixFile::~PosixFile() { PosixFile::release(); }
+PosixFile::~PosixFile() { (void)PosixFile::release(); }
 
 Bytes PosixFile::room() const {
     struct statfs found{};
@@ -104,11 +104,11 @@ Bytes PosixFile::room() const {
     return blocks > endless / found.f_bsize ? endless : blocks * found.f_bsize;
 }
 
-void PosixFile::release() {
+Error PosixFile::release() {
     if (!opened_) opened_ = {.status = Status::bad_file, .what = "the file is closed"};
     route_.direct_io = nullptr;
     direct_io_.reset();
-    descriptor_.reset();
+    return system_error("close", descriptor_.close());
 }
 
 /// False where the transfer can only fail.

@@ -51,7 +51,7 @@ public:
     /// 4 KiB, up to `bytes`; holes before the end stay.
     Error preallocate(Bytes bytes) override;
     Bytes room() const override;
-    void release() override;
+    Error release() override;
     /// Of a file that is opened for direct I/O: how its requests went so far.
     [[nodiscard]] DirectIoTally direct_io_tally() const;
 

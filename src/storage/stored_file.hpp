@@ -15,8 +15,9 @@ public:
     virtual Error preallocate(Bytes bytes) = 0;
     /// Bytes that the file system has left; `endless` where it does not say.
     [[nodiscard]] virtual Bytes room() const = 0;
-    /// Closes the file; the MPI may end then. No transfer follows.
-    virtual void release() = 0;
+    /// Closes the file; the MPI may end then. No transfer follows. What the system tells of earlier
+    /// writes only now. Blocks.
+    virtual Error release() = 0;
 };
 
 }  // namespace sluice

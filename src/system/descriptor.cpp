@@ -24,6 +24,9 @@ namespace sluice {
 namespace {
 
 constexpr char const* own_descriptors = "/proc/self/fd";
+// Types of file systems of which older headers of Linux have no name.
+constexpr std::uint32_t fuse = 0x65735546, smb = 0xff534d42, smb2 = 0xfe534d42;
+constexpr std::uint32_t afs = 0x6b414653, openafs = 0x5346414f;
 
 int flags_of(AccessMode mode) noexcept {
     int const way = mode == AccessMode::read    ? O_RDONLY
@@ -94,9 +97,10 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
     return *this;
 }
 
-void Descriptor::reset() noexcept {
-    if (fd_ >= 0) close(fd_);
-    fd_ = -1;
+/// A close that a signal has interrupted has closed the descriptor.
+int Descriptor::close() noexcept {
+    int const fd = std::exchange(fd_, -1);
+    return fd < 0 || ::close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
 
 /// Without a descriptor there is no need to ask twice; where the system knows no statx, or forbids
@@ -167,6 +171,16 @@ int sync_data(int fd) noexcept {
 bool is_in_memory(int fd) noexcept {
     struct statfs found{};
     return fstatfs(fd, &found) == 0 && found.f_type == TMPFS_MAGIC;
+}
+
+Consistency consistency_of(int fd) noexcept {
+    constexpr std::uint32_t close_to_open[] = {NFS_SUPER_MAGIC, smb, smb2, afs, openafs};
+    struct statfs found{};
+    if (fstatfs(fd, &found) != 0) return Consistency::posix;
+    auto const type = static_cast<std::uint32_t>(found.f_type);
+    if (std::ranges::find(close_to_open, type) != std::end(close_to_open))
+        return Consistency::close_to_open;
+    return type == fuse ? Consistency::late_errors : Consistency::posix;
 }
 
 int set_length(int fd, Bytes bytes) noexcept {

@@ -20,7 +20,9 @@ public:
     Descriptor& operator=(Descriptor&& other) noexcept;
 
     [[nodiscard]] int get() const noexcept { return fd_; }
-    void reset() noexcept;
+    void reset() noexcept { (void)close(); }
+    /// The errno, or 0: some file systems tell only then that they have lost what was written.
+    [[nodiscard]] int close() noexcept;
 
 private:
     int fd_ = -1;
@@ -61,6 +63,14 @@ struct OpenedFile {
 /// Makes the bytes of a file durable, whichever process of the node wrote them. Blocks. The errno,
 /// or 0.
 [[nodiscard]] int sync_data(int fd) noexcept;
+
+/// When what one node writes is what others read, and when the writer hears of an error.
+enum class Consistency : std::uint8_t {
+    posix,          ///< When the call returns.
+    late_errors,    ///< The same, but the last close may be the first to tell of an error: FUSE.
+    close_to_open,  ///< When the other node opens the file after the close: NFS, SMB, AFS.
+};
+[[nodiscard]] Consistency consistency_of(int fd) noexcept;
 
 /// Makes a file so long. The errno, or 0; EFBIG beyond the process's limit of a file's size
 /// (`ulimit -f`), for which the system would end the process by a signal.

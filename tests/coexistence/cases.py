@@ -161,6 +161,32 @@ def cases_of_files(mpi):
     ]
 
 
+def cases_of_file_systems():
+    """What is the same on all nodes only after a close, and what only a close tells of."""
+    nfs, fuse = "0x6969", "0x65735546"
+    preload, nodes = ("run", "file_system.c"), {"SLUICE_TEST": "ranks_per_node=2"}
+    yield Case("a file on NFS, one node", "files.c", [BY_SLUICE], preload=preload,
+               settings={"FILE_SYSTEM": nfs})
+    yield Case("a file on NFS, two nodes", "files.c",
+               [BY_MPI, once("ranks of several nodes write to files on NFS, SMB or AFS")],
+               preload=preload, settings={"FILE_SYSTEM": nfs, **nodes})
+    line = (r"rank 2 on \S+: \S+/file: MPI_File_close: close: No space left on device "
+            r"\(ENOSPC\)")
+    for name, told, given in (("FUSE", 3, {"FILE_SYSTEM": fuse}),
+                              ("FUSE, two nodes", 3, {"FILE_SYSTEM": fuse, **nodes}),
+                              ("NFS", 3, {"FILE_SYSTEM": nfs}), ("a local one", 1, {}),
+                              ("FUSE, behind", 3, {"FILE_SYSTEM": fuse,
+                                                   "SLUICE_WRITE_BEHIND": "16M"})):
+        yield Case(f"only the close tells of an error, {name}", "late_errors.c",
+                   [BY_SLUICE, exactly(1, line, "ENOSPC"),
+                    f"MPI_File_close told {told} of 3 ranks"], "{program} {path}",
+                   preload=preload, settings={"CLOSE_FAILS": "2", **given})
+    behind = {"SLUICE_WRITE_BEHIND": "16M", "SLUICE_HINTS": "sluice_close=behind"}
+    yield Case("only the close tells of an error, behind the program's", "late_errors.c",
+               [BY_SLUICE, exactly(1, line, "ENOSPC")], "{program} {path}", preload=preload,
+               settings={"CLOSE_FAILS": "2", **behind}, fails=None)
+
+
 def cases_of_coverage():
     for ranks in (1, 2, 3, 8):
         yield Case(f"what covers its span is proved, on {ranks} ranks", "covered.c",
@@ -346,8 +372,9 @@ def all_cases(mpi):
             *keeper_cases.all_cases(mpi), *cases_of_tools(), *cases_of_wrappers(),
             *cases_of_links(mpi), *cases_of_errors(), *cases_of_other_writes(mpi),
             *cases_of_pointers(), *cases_of_romio_hints(), *cases_of_files(mpi),
-            *cases_of_held_files(), *cases_of_coverage(), *cases_of_limits(),
-            *cases_of_shared_memory(), *cases_of_atomic_mode(), *cases_of_the_end(),
+            *cases_of_file_systems(), *cases_of_held_files(), *cases_of_coverage(),
+            *cases_of_limits(), *cases_of_shared_memory(),
+            *cases_of_atomic_mode(), *cases_of_the_end(),
             *cases_of_closed_files(), *cases_of_statistics(), *cases_of_stalls(),
             *cases_of_refused_collectives(), *cases_of_threads(), *cases_of_flushes(),
             *cases_of_versions(mpi)]

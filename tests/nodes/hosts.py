@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.append(str(ROOT / "tests"))
 from with_parent import end_with_parent  # noqa: E402
 INSIDE = "SLUICE_NODES_INSIDE"
 NETWORK = "10.77.0"

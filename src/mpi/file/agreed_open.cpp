@@ -34,7 +34,7 @@ enum Word : std::size_t {
     held_by_mpi,   ///< On some rank.
     // Of all ranks.
     not_opened_by,  ///< The complement of the first such rank; zero: none.
-    has_no_path,    ///< On some rank.
+    reached,        ///< The Consistency of its file system; or no_path.
     closed_least,   ///< The complement of the first closed file that is not complete on a rank.
     word_count
 };
@@ -49,6 +49,10 @@ enum Flag : std::uint64_t {
     striped = 32,  ///< As the file system tells.
 };
 constexpr int flag_bits = 6;
+
+/// A Word `reached`: a driver of the MPI is the only way to the file.
+constexpr std::uint64_t no_path = 3;
+static_assert(no_path > static_cast<std::uint64_t>(Consistency::close_to_open));
 
 /// Of each word all ranks learn the largest.
 using Words = NodeReduction::Words;
@@ -96,7 +100,7 @@ void take_hints(FileHints& hints, Words const& words) {
 }
 
 void tell_file(Words& words, OwnFile const& file, Rank self) {
-    words[has_no_path] = !file.has_path;
+    words[reached] = file.has_path ? static_cast<std::uint64_t>(file.consistency) : no_path;
     if (file.error) words[not_opened_by] = ~static_cast<std::uint64_t>(self);
     if (file.fd < 0) return;
     words[inode_most] = file.identity.inode;
@@ -130,9 +134,8 @@ bool same_on_each_node(std::uint64_t device, Words const& words, Team const& tea
 
 void refuse(std::string const& why) { warn(why + "; the MPI serves the file", true); }
 
-/// The same on all ranks; one of them says why not.
-bool may_serve(Words const& words, OwnFile const& file, Team const& team) {
-    if (words[has_no_path]) return false;  // As the driver's name asks for.
+/// Whether all ranks hold the file that the MPI has opened. One of them says why not.
+bool all_hold(Words const& words, OwnFile const& file, Team const& team) {
     auto const first_without = static_cast<Rank>(~words[not_opened_by]);
     if (words[not_opened_by] != 0) {
         if (team.self == first_without) {
@@ -147,6 +150,27 @@ bool may_serve(Words const& words, OwnFile const& file, Team const& team) {
     if (same && !words[held_by_mpi] && team.self == 0)
         refuse(file.name + " is not, or no longer, the name of the file that the MPI has opened");
     return same && words[held_by_mpi];
+}
+
+/// What ranks of one node have written together, another node would not see before a close.
+bool shows_late(Words const& words, Team const& team) {
+    bool const late = words[reached] == static_cast<std::uint64_t>(Consistency::close_to_open) &&
+                      team.topology->node_count() > 1;
+    if (late) {
+        warn("ranks of several nodes write to files on NFS, SMB or AFS, which show a node what "
+             "others write only after a close: the MPI serves these files");
+    }
+    return late;
+}
+
+/// The same on all ranks; null: nothing.
+char const* what_forbids(Words const& words, OwnFile const& file, Team const& team) {
+    if (words[reached] == no_path)
+        return "its name has the prefix of a driver that POSIX calls do not reach";
+    if (!all_hold(words, file, team))
+        return "not every rank holds the same file, as a warning has said";
+    if (shows_late(words, team)) return "nodes see what others write only after a close";
+    return nullptr;
 }
 
 }  // namespace
@@ -166,6 +190,7 @@ OwnFile::OwnFile(std::string const& mpi_name, int amode, FileHints const& hints,
     if (fd < 0) return;
     identity = identity_of(fd).value_or(FileIdentity{});
     held_by_mpi = held_beside(fd, identity);
+    if (access_mode(amode) != AccessMode::read) consistency = consistency_of(fd);
     storage = stored_file(name, std::move(opened), amode, hints);
     error = storage->opened();
 }
@@ -184,12 +209,16 @@ AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
     share_system_hints(hints, of_system, words, team);
     take_hints(hints, words);
     release_closed(team, ~words[closed_least]);
-    if (hints.disabled) return {};
+    if (hints.disabled) return {.refusal = "the hint sluice says so", .machine = nullptr};
     ProfileOffer const offer{static_cast<std::int32_t>(words[profile_number]),
                              static_cast<std::int32_t>(words[profile_bytes])};
     auto machine = take_profile(offer, team);
-    return {may_serve(words, file, team), (words[flags] & placed) != 0, words[flags] >> flag_bits,
-            std::move(machine), (words[flags] & crowded) != 0};
+    return {what_forbids(words, file, team),
+            (words[flags] & placed) != 0,
+            words[flags] >> flag_bits,
+            std::move(machine),
+            (words[flags] & crowded) != 0,
+            words[reached] != static_cast<std::uint64_t>(Consistency::posix)};
 }
 
 }  // namespace sluice

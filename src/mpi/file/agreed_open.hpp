@@ -19,22 +19,26 @@ struct OwnFile {
     Error error;               ///< Why the storage is not open.
     FileIdentity identity;     ///< Where there is a descriptor.
     bool held_by_mpi = false;  ///< The process has the same file by another descriptor, too.
-    std::uint64_t number = 0;  ///< As all ranks agreed.
-    std::shared_ptr<OrderedCalls> order;  ///< See introduce_keepers().
+    Consistency consistency = Consistency::posix;  ///< Of what is written to it, if anything is.
+    std::uint64_t number = 0;                      ///< As all ranks agreed.
+    bool tells_late = false;                       ///< The same: see AgreedOpen.
+    std::shared_ptr<OrderedCalls> order;           ///< See introduce_keepers().
 };
 
 struct AgreedOpen {
-    bool served = false;  ///< Else the MPI serves the file, on all ranks.
-    bool placed = false;  ///< Rank 0 has a placement of aggregators.
+    char const* refusal = nullptr;  ///< Why the MPI serves the file; null: it need not.
+    bool placed = false;            ///< Rank 0 has a placement of aggregators.
     /// Tells this opening from others that may be open at the same time; the same on all ranks.
     std::uint64_t number = 0;
     std::shared_ptr<MachineProfile const> machine;
     bool closed_are_many = false;  ///< See complete_closed().
+    bool tells_late = false;       ///< Errors of writes may come with the close.
 };
 
 /// Takes from rank 0 what ranks could not otherwise do the same, and sees to it that all have the
 /// same file: one reduction, and a broadcast for a profile of the machine that the team has not
-/// heard of. Why a file is not served is told by one rank. Collective over the team's communicator.
+/// heard of. Why a file is not served is the same on all ranks, and is told by one of them where
+/// nobody asked for it. Collective over the team's communicator.
 [[nodiscard]] AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file);
 
 }  // namespace sluice

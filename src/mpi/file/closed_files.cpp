@@ -71,14 +71,14 @@ ClosedFiles& closed_files() {
 void end_here(File& file) {
     closed_files().note(file.delayed->late_errors().any());
     if (wants_durable_journal() || !file.give_back()) return;
-    file.storage->release();
+    closed_files().note(file.release_storage());
 }
 
 /// The file is complete on all ranks; or nobody will meet on its team again.
 void release(std::shared_ptr<File> const& file) {
     end_here(*file);
     file->delayed->forget();
-    file->storage->release();
+    closed_files().note(file->release_storage());
     file->release_queue();
     file->team->uses_by_closed -= uses_of_team;
 }

@@ -98,6 +98,7 @@ File::File(MPI_File mpi_handle, std::shared_ptr<Team> its_team, QueuePlace& plac
       hints(std::move(its_hints)),
       opening(own.number),
       sequence(team->files_opened++),
+      tells_late(own.tells_late),
       identity(own.identity),
       storage(std::move(own.storage)),
       delayed(Delayed::create({team, storage, own.fd, own.number, journaled(own, hints),
@@ -201,6 +202,12 @@ Status File::agree(char const* operation, Error const& mine) {
 
 void File::log(std::string const& operation, Error const& error) const {
     if (error) log_error(name + ": " + operation, error);
+}
+
+Status File::release_storage() {
+    Error const told = storage->release();
+    log("MPI_File_close", told);
+    return told.status;
 }
 
 void File::drain() {
@@ -324,11 +331,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
     if (!team) return "its communicator cannot be served, as a warning has said";
     OwnFile own(name, amode, hints, *team);
     auto const agreed = agree_at_open(hints, *team, own);
-    if (!agreed.served) {
-        return hints.disabled ? "the hint sluice says so"
-               : own.has_path ? "not every rank holds the same file, as a warning has said"
-                              : "its name has the prefix of a driver that POSIX calls do not reach";
-    }
+    if (agreed.refusal) return agreed.refusal;
     auto const take_place = [&, aggregators = agreed.placed
                                                   ? agreed_aggregators(hints.placement, *team)
                                                   : std::vector<Rank>{}] {
@@ -344,6 +347,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
     }
     place->set_machine(agreed.machine);
     own.number = agreed.number;
+    own.tells_late = agreed.tells_late;
     own.order = introduce_keepers(*team, part_of_rank(hints.write_behind, *team), own.number);
     auto const file = std::make_shared<File>(handle, team, *place, std::move(own), amode, hints);
     file->begin_trace(agreed.number);

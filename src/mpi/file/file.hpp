@@ -81,6 +81,8 @@ public:
     void drain();
     /// The same of those that use the program's memory.
     void drain_requests();
+    /// Closes the file of the system, and logs what that tells of earlier writes. Local, blocks.
+    Status release_storage();
     /// Of a closed file: whether all are complete, and this rank's journal needs none of it. Local.
     [[nodiscard]] bool is_drained() const;
 
@@ -144,6 +146,7 @@ public:
     bool atomic = false;
     std::uint64_t const opening;   ///< AgreedOpen::number.
     std::uint64_t const sequence;  ///< Among the team's files.
+    bool const tells_late;         ///< AgreedOpen::tells_late.
     FileIdentity const identity;
     std::shared_ptr<StoredFile> const storage;
     std::shared_ptr<Delayed> const delayed;

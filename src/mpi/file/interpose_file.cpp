@@ -93,6 +93,13 @@ Status make_durable(File& file) {
     return agreed(own, of_mpi.status);
 }
 
+/// What a close tells of earlier writes comes to all ranks where the file system is one that may
+/// tell late. Collective there, blocks.
+Status release_storage_of_all(File& file) {
+    Status const mine = file.release_storage();
+    return file.tells_late ? file.agree_beside(mine) : mine;
+}
+
 int close(File& file, MPI_File* handle) {
     Status flushed = file.hints.close == Close::durable ? make_durable(file) : Status::ok;
     drain_for_mpi(file);
@@ -100,9 +107,9 @@ int close(File& file, MPI_File* handle) {
     file.split.reset();
     reap(false);
     collect_statistics(file);
-    int const error = raise(file.handle, flushed);  // The MPI's file has its handler until now.
     file.delayed->forget();
-    file.storage->release();
+    flushed = agreed(flushed, release_storage_of_all(file));
+    int const error = raise(file.handle, flushed);  // The MPI's file has its handler until now.
     remove_file(*handle);
     file.release_queue();
     int const code = SLUICE_PMPI(MPI_File_close)(handle);

@@ -110,7 +110,7 @@ void finalizing() {
     late_error = raise(MPI_FILE_NULL, late);
     if (!last) return;
     end_rank_journal();
-    for (auto const& file : open_files()) file->storage->release();
+    for (auto const& file : open_files()) (void)file->release_storage();
     end_marks_of_node();
     print_statistics();
     free_what_was_needed();
