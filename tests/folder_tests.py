@@ -50,8 +50,8 @@ class FolderTests:
     def wanted(self, name):
         return self.args.only in name
 
-    def command(self, name, words, seconds, settings=None, show=False):
-        """One command that tells by its exit code whether it passed."""
+    def command(self, name, words, seconds, settings=None, show=False, said=""):
+        """One command that tells by its exit code whether it passed, and prints what is `said`."""
         if not self.wanted(name):
             return
         mark = f"folder-{os.getpid()}-{len(self.failed)}-{self.passed}"
@@ -60,6 +60,8 @@ class FolderTests:
                                       {**os.environ, runner.MARK: mark, **(settings or {})},
                                       seconds * self.args.patience, mark)
         why = "out of time" if code is None else f"exit code {code}" if code else ""
+        if not why and said not in output:
+            why = f'no "{said}"'
         taken = time.monotonic() - begin
         print(f"{'FAILED' if why else 'ok    '} {taken:6.1f} s  {name}"
               + (f"  ({why})" if why else ""))

@@ -64,7 +64,7 @@ static int open_file(char const* path, struct fuse_file_info* file) {
     struct nfsfh* handle = NULL;
     int const code = nfs_open(server, path, mode_of(file->flags), &handle);
     file->fh = (uintptr_t)handle;
-    return code;
+    return code == 0 && (file->flags & O_TRUNC) ? nfs_ftruncate(server, handle, 0) : code;
 }
 
 static int create_file(char const* path, mode_t mode, struct fuse_file_info* file) {

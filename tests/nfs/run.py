@@ -17,7 +17,31 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mp
 import hosts
 import run as runner
 from folder_tests import FEW, FolderTests, parse_arguments, run_program
+from mpis import MPIS
 from server import Server, missing
+from small_programs import ROOT, compiled
+
+LITTLE = "64k"  # Less than the program writes.
+
+
+def mounted_folders(folder):
+    """A folder with room, and one with little: the client keeps what is written."""
+    exports = [folder / name for name in ("export", "little")]
+    for export in exports:
+        export.mkdir()
+    hosts.run("mount", "-t", "tmpfs", "-o", f"size={LITTLE}", "none", exports[1])
+    server = Server(folder, exports)
+    return [server.mount(export, folder / f"{export.name}.mounted", "late") for export in exports]
+
+
+def full_server(tests, mpi, folder):
+    """The close tells all ranks what the server has refused since."""
+    program = compiled(mpi, ROOT / "tests" / "coexistence" / "late_errors.c",
+                       options=("-rdynamic",))
+    tests.command(f"a full server, {mpi}, NFS",
+                  [MPIS[mpi].mpiexec, "-n", 3, *runner.preload(mpi), program, folder / "file"], 60,
+                  MPIS[mpi].settings, said="MPI_File_close told 3 of 3 ranks")
+    (folder / "file").unlink(missing_ok=True)
 
 
 def main():
@@ -26,19 +50,19 @@ def main():
     base = runner.BUILD / "tmp"
     base.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="nfs_", dir=base))
-    mounted = folder / "mount"
     try:
-        (folder / "export").mkdir()
-        Server(folder, folder / "export").mount(mounted, "late")
+        mounted, little = mounted_folders(folder)
         tests = FolderTests(args)
         if args.program:
             return run_program(mounted, args.program)
         tests.units("NFS", mounted)
         for mpi in args.mpi.split(","):
             tests.with_mpi("NFS", mounted, mpi, FEW)
+            full_server(tests, mpi, little)
         return tests.summary("tests on NFS")
     finally:
-        hosts.subprocess.run(["umount", "-l", mounted], capture_output=True, check=False)
+        for place in folder.iterdir():
+            hosts.subprocess.run(["umount", "-l", place], capture_output=True, check=False)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -28,10 +28,12 @@ NFS_CORE_PARAM {{
     Enable_UDP = false;
     Plugins_Dir = "/usr/lib/x86_64-linux-gnu/ganesha";
 }}
+"""
+EXPORT = """
 EXPORT {{
-    Export_Id = 1;
-    Path = {export};
-    Pseudo = /export;
+    Export_Id = {number};
+    Path = {folder};
+    Pseudo = /export{number};
     Protocols = 3;
     Transports = TCP;
     Access_Type = RW;
@@ -67,10 +69,10 @@ def client():
 
 
 class Server:
-    """Up when it is made, with this folder."""
+    """Up when it is made. It exports these folders, and writes below `folder`."""
 
-    def __init__(self, folder, export):
-        self.folder, self.export = Path(folder), Path(export)
+    def __init__(self, folder, exports):
+        self.folder = Path(folder)
         run("ip", "link", "set", "lo", "up")
         # Where the daemons write, and where they would meet those of the system.
         for place in ("/run", "/var/lib/nfs"):
@@ -80,7 +82,8 @@ class Server:
             (Path("/run") / name).mkdir()
         (Path("/var/lib/nfs") / "ganesha").mkdir()
         conf = self.folder / "ganesha.conf"
-        conf.write_text(CONFIGURATION.format(export=self.export, port=PORT, mount_port=MOUNT_PORT))
+        conf.write_text(CONFIGURATION.format(port=PORT, mount_port=MOUNT_PORT) + "".join(
+            EXPORT.format(number=number, folder=one) for number, one in enumerate(exports, 1)))
         self.daemon("rpcbind", "-f")
         self.wait_for_port(111)
         self.daemon("ganesha.nfsd", "-F", "-f", conf, "-L", self.folder / "ganesha.log", "-p",
@@ -100,10 +103,10 @@ class Server:
                 raise RuntimeError(f"nobody listens on port {port}: see {self.folder}")
             time.sleep(0.1)
 
-    def mount(self, place, *words):
-        """Over this folder, by a process of its own."""
+    def mount(self, export, place, *words):
+        """An exported folder over this one, by a process of its own."""
         place.mkdir(exist_ok=True)
-        url = (f"nfs://127.0.0.1{self.export}?version=3&nfsport={PORT}&mountport={MOUNT_PORT}")
+        url = f"nfs://127.0.0.1{export}?version=3&nfsport={PORT}&mountport={MOUNT_PORT}"
         self.daemon(client(), url, place, *words)
         until = time.monotonic() + SECONDS
         while not place.is_mount():
