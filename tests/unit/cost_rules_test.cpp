@@ -30,6 +30,18 @@ TEST(independent_rule, sends_nothing_where_clients_disturb_each_other) {
     EXPECT_LT(independent_rule(machine, Direction::write, 1).contiguous_bytes, endless);
 }
 
+/// A short request is slower than its part of a window, but the exchange costs more than that.
+TEST(independent_rule, sends_what_costs_no_more_than_the_exchange_that_it_saves) {
+    MachineProfile machine = cases::machine_with("hdd");
+    machine.exchange = machine.round = machine.wake = machine.copy_byte = 0;
+    auto const nothing_saved = independent_rule(machine, Direction::write, 1);
+    EXPECT_GT(nothing_saved.contiguous_bytes, 64 << 10);
+    machine.exchange = 2 * machine.sequential[0].seconds(4096, 1);
+    auto const saved = independent_rule(machine, Direction::write, 1);
+    EXPECT_EQ(saved.contiguous_bytes, 4096);
+    EXPECT_EQ(saved.piece_bytes, nothing_saved.piece_bytes);
+}
+
 /// Reading a gap of this length along costs as much as asking once more.
 TEST(sieve, is_where_a_request_costs_as_much_as_the_gap) {
     for (char const* const device : {"hdd", "ssd", "nvm"}) {
