@@ -169,9 +169,14 @@ def note_same(args):
     return 0
 
 
+def key_of(fault):
+    """Lines move where others are written above them."""
+    return tuple(fault[name] for name in ("file", "kind", "before", "after"))
+
+
 def recorded(args, run_name):
-    """number -> its line."""
-    return {line["number"]: line for line in lines_of(RECORD)
+    """Fault -> its line."""
+    return {key_of(line): line for line in lines_of(RECORD)
             if line["seed"] == args.seed and line["run"] == run_name}
 
 
@@ -180,29 +185,30 @@ def fault_in(line):
 
 
 def try_new(args, commit):
-    """What a seed draws is another fault where files have come since."""
-    begin, number = time.monotonic(), 0
-    known = recorded(args, "make test")
-    same = [fault_in(line) for line in recorded(args, "read").values()]
+    """Those that come behind the last one which is noted: where files have come since, a seed draws
+    other faults, also in the places of those."""
+    begin = time.monotonic()
+    known, same = recorded(args, "make test"), recorded(args, "read")
+    planted, last = len(known), max((line["number"] for line in known.values()), default=-1)
     for at, fault in enumerate(faults_of(args.seed)):
         late = args.minutes and time.monotonic() - begin > 60 * args.minutes
-        if number == args.faults or late:
+        if planted == args.faults or late:
             return
-        if fault not in same and (at in known or try_fault(fault, at, args, commit, "make test")):
-            number += 1
+        if at > last and key_of(fault) not in same:
+            planted += try_fault(fault, at, args, commit, "make test")
 
 
 def try_missed(args, commit):
     """With the parts, or again with `make test`."""
-    for at, line in recorded(args, "make test").items():
+    for line in recorded(args, "make test").values():
         if line["found"]:
             continue
         if args.again:
-            try_fault(fault_in(line), at, args, commit, "again")
+            try_fault(fault_in(line), line["number"], args, commit, "again")
             continue
         prepare()
         plant(fault_in(line))
-        found = tried(["--parts", *WHOLE], LOG / f"{args.seed}-{at}-whole.log")
+        found = tried(["--parts", *WHOLE], LOG / f"{args.seed}-{line['number']}-whole.log")
         append(RECORD, {**line, "commit": commit, "run": "whole", "found": found})
 
 

@@ -136,9 +136,12 @@ private:
         target.written.push_back(place);
     }
 
-    /// A journal may forget bytes of which the system can tell no error any more.
+    /// A journal forgets bytes only when the system has no error of them left to tell.
     [[nodiscard]] bool needs_flush(Target const& target) const {
-        if (consistency_of(target.descriptor.get()) != Consistency::posix) return true;
+        if (target.written.empty()) return false;
+        int const fd = target.descriptor.get();
+        auto const file = identity_of(fd);
+        if (!file || consistency_of(fd, *file) != Consistency::posix) return true;
         return std::ranges::any_of(target.written, [&](std::size_t place) {
             return journals_[records_[place].journal].header().durable != 0;
         });

@@ -40,6 +40,8 @@ public:
     DirectIo& operator=(DirectIo const&) = delete;
 
     [[nodiscard]] int fd() const noexcept { return descriptor_.get(); }
+    /// See Descriptor::close(). No request follows.
+    [[nodiscard]] int close() noexcept { return descriptor_.close(); }
     /// Of offsets and lengths; whole pages, and whole blocks of the device. A power of two.
     [[nodiscard]] Bytes unit() const noexcept { return unit_; }
     /// False once the system refused a request: then everything goes through the page cache.
@@ -58,7 +60,7 @@ public:
 private:
     DirectIo(Descriptor descriptor, int cached_fd, Bytes unit, Bytes memory_unit) noexcept;
 
-    Descriptor const descriptor_;
+    Descriptor descriptor_;
     int const cached_fd_;
     Bytes const unit_, memory_unit_;
     std::atomic<bool> granted_{true};

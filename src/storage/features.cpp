@@ -49,6 +49,12 @@ bool takes_direct_requests(int fd) noexcept {
     return flags >= 0 && fcntl(fd, F_SETFL, flags | O_DIRECT) == 0;
 }
 
+/// Another node sees what is written only after a close.
+bool shows_late(int fd) {
+    auto const file = identity_of(fd);
+    return file && consistency_of(fd, *file) == Consistency::close_to_open;
+}
+
 /// A file's size and a process's address space: either bounds the memory that a node shares.
 Feature limits() {
     auto const bounded = [](auto resource) {
@@ -84,7 +90,7 @@ std::vector<Feature> folder_features(std::string const& folder) {
         {"direct I/O", takes_direct_requests(fd), "the page cache"},
         {"preallocation", is_backed_by_fallocate(fd), "MPI_File_preallocate writes"},
         {"locks of a file handle", takes_descriptor_locks(fd), "locks of the process"},
-        {"bytes that all nodes see at once", consistency_of(fd) != Consistency::close_to_open,
+        {"not NFS, SMB or AFS", !shows_late(fd),
          "the MPI, for files that ranks of several nodes write"},
     };
     close(fd);

@@ -107,8 +107,10 @@ Bytes PosixFile::room() const {
 Error PosixFile::release() {
     if (!opened_) opened_ = {.status = Status::bad_file, .what = "the file is closed"};
     route_.direct_io = nullptr;
+    int const failed = descriptor_.close();  // The first close of a file tells, and no other.
+    int const direct = direct_io_ ? direct_io_->close() : 0;
     direct_io_.reset();
-    return system_error("close", descriptor_.close());
+    return system_error("close", failed ? failed : direct);
 }
 
 /// False where the transfer can only fail.

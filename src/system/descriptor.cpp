@@ -13,6 +13,8 @@
 #include <limits>
 #include <linux/fs.h>
 #include <linux/magic.h>
+#include <map>
+#include <mutex>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -24,9 +26,11 @@ namespace sluice {
 namespace {
 
 constexpr char const* own_descriptors = "/proc/self/fd";
-// Types of file systems of which older headers of Linux have no name.
-constexpr std::uint32_t fuse = 0x65735546, smb = 0xff534d42, smb2 = 0xfe534d42;
-constexpr std::uint32_t afs = 0x6b414653, openafs = 0x5346414f;
+// Types of file systems, of which older headers of Linux do not name all.
+constexpr std::uint32_t nfs = 0x6969, smb = 0xff534d42, smb2 = 0xfe534d42, afs = 0x6b414653,
+                        openafs = 0x5346414f;
+constexpr std::uint32_t ext = 0xef53, xfs = 0x58465342, btrfs = 0x9123683e, overlay = 0x794c7630,
+                        f2fs = 0xf2f52010, zfs = 0x2fc12fc1, ramfs = 0x858458f6;
 
 int flags_of(AccessMode mode) noexcept {
     int const way = mode == AccessMode::read    ? O_RDONLY
@@ -88,6 +92,30 @@ template <typename Visit> bool any_descriptor(Visit const& visit) noexcept {
     }
     closedir(all);
     return found;
+}
+
+Consistency consistency_by_type(int fd) noexcept {
+    struct statfs found{};
+    if (fstatfs(fd, &found) != 0) return Consistency::late_errors;
+    switch (static_cast<std::uint32_t>(found.f_type)) {
+    case nfs:
+    case smb:
+    case smb2:
+    case afs:
+    case openafs:
+        return Consistency::close_to_open;
+    case ext:
+    case xfs:
+    case btrfs:
+    case overlay:
+    case f2fs:
+    case zfs:
+    case ramfs:
+    case TMPFS_MAGIC:
+        return Consistency::posix;
+    default:
+        return Consistency::late_errors;
+    }
 }
 
 }  // namespace
@@ -173,14 +201,13 @@ bool is_in_memory(int fd) noexcept {
     return fstatfs(fd, &found) == 0 && found.f_type == TMPFS_MAGIC;
 }
 
-Consistency consistency_of(int fd) noexcept {
-    constexpr std::uint32_t close_to_open[] = {NFS_SUPER_MAGIC, smb, smb2, afs, openafs};
-    struct statfs found{};
-    if (fstatfs(fd, &found) != 0) return Consistency::posix;
-    auto const type = static_cast<std::uint32_t>(found.f_type);
-    if (std::ranges::find(close_to_open, type) != std::end(close_to_open))
-        return Consistency::close_to_open;
-    return type == fuse ? Consistency::late_errors : Consistency::posix;
+Consistency consistency_of(int fd, FileIdentity const& file) {
+    static std::mutex mutex;
+    static auto* const known = new std::map<std::uint64_t, Consistency>;
+    std::lock_guard const lock(mutex);
+    auto const [found, is_new] = known->try_emplace(file.device, Consistency::posix);
+    if (is_new) found->second = consistency_by_type(fd);
+    return found->second;
 }
 
 int set_length(int fd, Bytes bytes) noexcept {

@@ -64,13 +64,14 @@ struct OpenedFile {
 /// or 0.
 [[nodiscard]] int sync_data(int fd) noexcept;
 
-/// When what one node writes is what others read, and when the writer hears of an error.
+/// What a write may leave for later, each what the one before it does as well.
 enum class Consistency : std::uint8_t {
-    posix,          ///< When the call returns.
-    late_errors,    ///< The same, but the last close may be the first to tell of an error: FUSE.
-    close_to_open,  ///< When the other node opens the file after the close: NFS, SMB, AFS.
+    posix,          ///< Nothing: the call tells what the file system knows of it.
+    late_errors,    ///< The first flush or close behind it may tell that bytes are lost: FUSE.
+    close_to_open,  ///< Another node sees the bytes when it opens the file after a close: NFS.
 };
-[[nodiscard]] Consistency consistency_of(int fd) noexcept;
+/// Of the file system; unknown ones may tell late. May ask a server, but one time for a device.
+[[nodiscard]] Consistency consistency_of(int fd, FileIdentity const& file);
 
 /// Makes a file so long. The errno, or 0; EFBIG beyond the process's limit of a file's size
 /// (`ulimit -f`), for which the system would end the process by a signal.

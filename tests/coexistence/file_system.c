@@ -1,6 +1,6 @@
 /* Lets files called "file" be on another file system. FILE_SYSTEM: its type as statfs tells it.
- * CLOSE_FAILS: in this rank of the world each close of one that holds bytes has ENOSPC to tell,
- * as where a server refuses what a node has kept of writes. */
+ * CLOSE_FAILS: in this rank of the world a close of one that holds bytes has ENOSPC to tell, as
+ * where a server refuses what a node has kept of writes: the first, or that of CLOSE_NUMBER. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -43,10 +43,12 @@ static int holds_bytes(int fd) {
 }
 
 int close(int fd) {
+    static int number = 0;
+    char const* const wanted = getenv("CLOSE_NUMBER");
     int (*const next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "close");
-    int const fails = is_chosen_rank() && holds_bytes(fd);
+    int const counts = is_chosen_rank() && holds_bytes(fd);
     int const code = next(fd);
-    if (!fails) return code;
+    if (!counts || ++number != (wanted ? atoi(wanted) : 1)) return code;
     errno = ENOSPC;
     return -1;
 }

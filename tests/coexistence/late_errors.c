@@ -1,5 +1,5 @@
-/* Writes a file of which only the close tells that bytes are lost: which ranks hear of it, and
- * where. `late_errors PATH` */
+/* Writes a file of which only the system's close tells that bytes are lost, and says which ranks
+ * hear of it, and from which function. `late_errors PATH` */
 #include "pieces.h"
 
 int main(int argc, char** argv) {
@@ -23,6 +23,6 @@ int main(int argc, char** argv) {
     MPI_Reduce(&heard, &told, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) printf("served by %s\n", by_sluice ? "sluice" : "the MPI");
     if (rank == 0) printf("MPI_File_close told %d of %d ranks\n", told, ranks);
-    MPI_Finalize();
+    if (MPI_Finalize() != MPI_SUCCESS) printf("MPI_Finalize told rank %d\n", rank);
     return 0;
 }

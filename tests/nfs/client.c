@@ -1,8 +1,7 @@
-/* Mounts a folder of an NFS server (version 4) by FUSE, for machines on which the kernel has no
- * client: `client URL FOLDER [late]`, with a URL as libnfs knows them. Names and attributes are
- * kept for three seconds, and a file's pages from one open to the next where its time of change is
- * the same, as kernels do. With `late` the kernel keeps what is written as well, and sends it at a
- * flush, at the last close or when it likes: errors come then. One thread asks the server. */
+/* Mounts a folder of an NFS server by FUSE, for machines on which the kernel has no client of NFS:
+ * `client URL FOLDER`, with a URL as libnfs knows them. As with that client, names and attributes
+ * are kept for three seconds, and what is written as well, until a flush, a close, or when the
+ * kernel likes: errors come then. One thread asks the server. */
 #define FUSE_USE_VERSION 35
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +9,6 @@
 #include <nfsc/libnfs.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/time.h>
@@ -19,7 +17,6 @@
 #define KEPT_SECONDS 3.0
 
 static struct nfs_context* server;
-static int writes_late;
 
 static struct nfsfh* handle_of(struct fuse_file_info const* file) {
     return (struct nfsfh*)(uintptr_t)file->fh;
@@ -42,10 +39,7 @@ static void take(struct stat* to, struct nfs_stat_64 const* from) {
 static void* begin(struct fuse_conn_info* connection, struct fuse_config* config) {
     config->use_ino = 1;
     config->entry_timeout = config->attr_timeout = KEPT_SECONDS;
-    config->auto_cache = !writes_late;
-    config->ac_attr_timeout_set = 1;
-    config->ac_attr_timeout = 0; /* At an open the server is asked. */
-    if (writes_late) connection->want |= FUSE_CAP_WRITEBACK_CACHE;
+    connection->want |= FUSE_CAP_WRITEBACK_CACHE;
     return NULL;
 }
 
@@ -184,11 +178,10 @@ static int failed(char const* what) {
 }
 
 int main(int argc, char** argv) {
-    if (argc < 3) {
-        fprintf(stderr, "usage: client URL FOLDER [late]\n");
+    if (argc != 3) {
+        fprintf(stderr, "usage: client URL FOLDER\n");
         return 2;
     }
-    writes_late = argc > 3 && strcmp(argv[3], "late") == 0;
     server = nfs_init_context();
     if (!server) return 1;
     struct nfs_url* const url = nfs_parse_url_dir(server, argv[1]);

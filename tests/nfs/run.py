@@ -31,7 +31,7 @@ def mounted_folders(folder):
         export.mkdir()
     hosts.run("mount", "-t", "tmpfs", "-o", f"size={LITTLE}", "none", exports[1])
     server = Server(folder, exports)
-    return [server.mount(export, folder / f"{export.name}.mounted", "late") for export in exports]
+    return [server.mount(export, folder / f"{export.name}.mounted") for export in exports]
 
 
 def full_server(tests, mpi, folder):

@@ -4,6 +4,7 @@ machines for tests often have no NFS in their kernel.
 All of it runs inside the namespaces of the runner (`enter` of tests/nodes/hosts.py), and writes
 below one folder; the kernel ends every daemon with the runner.
 """
+import platform
 import shutil
 import subprocess
 import time
@@ -18,6 +19,7 @@ TOOLS = {"ganesha.nfsd": "nfs-ganesha", "rpcbind": "rpcbind", "ss": "iproute2",
 LIBRARIES = {"libnfs": "libnfs-dev", "fuse3": "libfuse3-dev"}
 SECONDS = 30
 PORT, MOUNT_PORT = 2049, 20048
+PLUGINS = Path("/usr/lib") / f"{platform.machine()}-linux-gnu" / "ganesha"  # Of Debian.
 CONFIGURATION = """
 NFS_CORE_PARAM {{
     Protocols = 3;
@@ -26,7 +28,7 @@ NFS_CORE_PARAM {{
     Enable_NLM = false;
     Enable_RQUOTA = false;
     Enable_UDP = false;
-    Plugins_Dir = "/usr/lib/x86_64-linux-gnu/ganesha";
+    Plugins_Dir = "{plugins}";
 }}
 """
 EXPORT = """
@@ -54,6 +56,8 @@ def missing():
     if not absent:
         absent = {name: package for name, package in LIBRARIES.items()
                   if not library_is_there(name)}
+    if not (PLUGINS / "libfsalvfs.so").exists():
+        absent["libfsalvfs.so"] = "nfs-ganesha-vfs"
     if absent:
         return (f"no {', '.join(absent)} (Debian: {' '.join(sorted(set(absent.values())))}; "
                 "`setup/environment --install nfs` installs an NFS server)")
@@ -82,8 +86,10 @@ class Server:
             (Path("/run") / name).mkdir()
         (Path("/var/lib/nfs") / "ganesha").mkdir()
         conf = self.folder / "ganesha.conf"
-        conf.write_text(CONFIGURATION.format(port=PORT, mount_port=MOUNT_PORT) + "".join(
-            EXPORT.format(number=number, folder=one) for number, one in enumerate(exports, 1)))
+        conf.write_text(
+            CONFIGURATION.format(port=PORT, mount_port=MOUNT_PORT, plugins=PLUGINS)
+            + "".join(EXPORT.format(number=number, folder=one)
+                      for number, one in enumerate(exports, 1)))
         self.daemon("rpcbind", "-f")
         self.wait_for_port(111)
         self.daemon("ganesha.nfsd", "-F", "-f", conf, "-L", self.folder / "ganesha.log", "-p",
@@ -92,25 +98,27 @@ class Server:
         self.wait_for_port(MOUNT_PORT)
 
     def daemon(self, *words):
-        with open(self.folder / f"{words[0]}.out", "wb") as log:
-            subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=log,
-                             stderr=log)
+        words = [str(word) for word in words]
+        with open(self.folder / "daemons.log", "ab") as log:
+            subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def wait_for(self, what, holds):
+        until = time.monotonic() + SECONDS
+        while not holds():
+            if time.monotonic() > until:
+                said = "".join(log.read_text(errors="replace")[-2000:]
+                               for log in self.folder.glob("*.log"))
+                raise RuntimeError(f"{what}:\n{said}")
+            time.sleep(0.05)
 
     def wait_for_port(self, port):
-        until = time.monotonic() + SECONDS
-        while f":{port} " not in run("ss", "-ltnH"):
-            if time.monotonic() > until:
-                raise RuntimeError(f"nobody listens on port {port}: see {self.folder}")
-            time.sleep(0.1)
+        self.wait_for(f"nobody listens on port {port}",
+                      lambda: f":{port} " in run("ss", "-ltnH"))
 
-    def mount(self, export, place, *words):
+    def mount(self, export, place):
         """An exported folder over this one, by a process of its own."""
         place.mkdir(exist_ok=True)
         url = f"nfs://127.0.0.1{export}?version=3&nfsport={PORT}&mountport={MOUNT_PORT}"
-        self.daemon(client(), url, place, *words)
-        until = time.monotonic() + SECONDS
-        while not place.is_mount():
-            if time.monotonic() > until:
-                raise RuntimeError(f"{url} cannot be mounted: see {self.folder}")
-            time.sleep(0.05)
+        self.daemon(client(), url, place)
+        self.wait_for(f"{url} cannot be mounted", place.is_mount)
         return place

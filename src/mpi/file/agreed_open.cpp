@@ -11,6 +11,7 @@
 #include "system/environment.hpp"
 #include "system/log.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace sluice {
@@ -152,13 +153,14 @@ bool all_hold(Words const& words, OwnFile const& file, Team const& team) {
     return same && words[held_by_mpi];
 }
 
-/// What ranks of one node have written together, another node would not see before a close.
+/// Whether ranks may write that another node's ranks would not see before a close.
 bool shows_late(Words const& words, Team const& team) {
     bool const late = words[reached] == static_cast<std::uint64_t>(Consistency::close_to_open) &&
                       team.topology->node_count() > 1;
-    if (late) {
-        warn("ranks of several nodes write to files on NFS, SMB or AFS, which show a node what "
-             "others write only after a close: the MPI serves these files");
+    if (late && team.self == 0) {
+        warn("ranks of several nodes open a file on NFS, SMB or AFS to write, which show a node "
+             "what others write only after a close: the MPI serves such files",
+             true);
     }
     return late;
 }
@@ -190,7 +192,10 @@ OwnFile::OwnFile(std::string const& mpi_name, int amode, FileHints const& hints,
     if (fd < 0) return;
     identity = identity_of(fd).value_or(FileIdentity{});
     held_by_mpi = held_beside(fd, identity);
-    if (access_mode(amode) != AccessMode::read) consistency = consistency_of(fd);
+    consistency = consistency_of(fd, identity);
+    // Who only reads may be the first to hear of an error of another one's writes.
+    if (access_mode(amode) == AccessMode::read)
+        consistency = std::min(consistency, Consistency::late_errors);
     storage = stored_file(name, std::move(opened), amode, hints);
     error = storage->opened();
 }

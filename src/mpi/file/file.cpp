@@ -206,7 +206,7 @@ void File::log(std::string const& operation, Error const& error) const {
 
 Status File::release_storage() {
     Error const told = storage->release();
-    log("MPI_File_close", told);
+    log("closing the file", told);
     return told.status;
 }
 

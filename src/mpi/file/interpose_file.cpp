@@ -109,8 +109,8 @@ int close(File& file, MPI_File* handle) {
     collect_statistics(file);
     file.delayed->forget();
     flushed = agreed(flushed, release_storage_of_all(file));
-    int const error = raise(file.handle, flushed);  // The MPI's file has its handler until now.
     remove_file(*handle);
+    int const error = raise(file.handle, flushed);  // The MPI's file has its handler until now.
     file.release_queue();
     int const code = SLUICE_PMPI(MPI_File_close)(handle);
     return code == MPI_SUCCESS ? error : code;

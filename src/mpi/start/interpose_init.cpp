@@ -104,13 +104,15 @@ void finalizing() {
     if (last) record::CallLog::stop();
     if (!settings().enabled) return;
     for (auto const& file : open_files()) file->drain();
-    Status const late = end_closed_files(last);
+    Status late = end_closed_files(last);
     reap(true);
     free_spares();
+    if (last) {
+        end_rank_journal();
+        for (auto const& file : open_files()) late = agreed(late, file->release_storage());
+    }
     late_error = raise(MPI_FILE_NULL, late);
     if (!last) return;
-    end_rank_journal();
-    for (auto const& file : open_files()) (void)file->release_storage();
     end_marks_of_node();
     print_statistics();
     free_what_was_needed();
