@@ -30,6 +30,10 @@ public:
 /// Nonblocking collective calls of MPI; `pattern` must outlive them.
 std::unique_ptr<Background> mpi_background(Run const& run, Pattern const& pattern, Side side);
 
+/// The MPI's own blocking calls in a thread of each rank, as a program may have them without any
+/// library. Needs MPI_THREAD_MULTIPLE.
+std::unique_ptr<Background> thread_background(Run const& run, Pattern const& pattern);
+
 /// The ideal: a thread of each rank transfers an equal part of the file's bytes, in the order in
 /// which they lie there, without any MPI. Bytes that an exchange would move to another node cross
 /// the network by one connection of TCP. With the hint sluice_page_cache=direct they go past the

@@ -64,6 +64,9 @@ void declare_overlap(CLI::App& app, Options& o) {
     app.add_flag("--ideal", o.ideal,
                  "overlap: measure beside it a plain thread that does only what no engine can "
                  "avoid");
+    app.add_flag("--in-thread", o.in_thread,
+                 "overlap: measure beside it the MPI's own blocking calls in a thread of each "
+                 "rank (asks for MPI_THREAD_MULTIPLE)");
     app.add_option("--server", o.server,
                    "overlap: the process that emulates the device; its processor time is told");
 }
@@ -175,7 +178,8 @@ sluice::ParsedLine parse(int argc, char** argv, Options& options) {
 void start_mpi(int& argc, char**& argv, Run& run) {
     auto const& o = run.options;
     bool const compares = o.modes == std::vector<std::string>{"compare"} && !run.on_device();
-    bool const wants = o.thread_level.empty() ? compares : o.thread_level == "multiple";
+    bool const needs = compares || o.in_thread;
+    bool const wants = o.thread_level.empty() ? needs : o.thread_level == "multiple";
     int level = MPI_THREAD_SINGLE;
     if (wants)
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);

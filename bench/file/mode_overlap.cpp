@@ -87,6 +87,8 @@ public:
           work_(work_of(run_)) {
         for (Side const side : run_.sides())
             contenders_.push_back(mpi_background(run_, pattern_, side));
+        if (run_.options.in_thread && run_.threads)
+            contenders_.push_back(thread_background(run_, pattern_));
         if (run_.options.ideal) contenders_.push_back(ideal_background(run_, pattern_));
         for (auto const& contender : contenders_)
             run_alone(*contender, true);  // the file exists, and reads find data
@@ -233,6 +235,8 @@ void Overlap::record(bool writes, Background const& contender, Result const& res
 void mode_overlap(Run& run) {
     auto const names = patterns_of(run);
     auto& report = *run.report;
+    if (run.options.in_thread && !run.threads)
+        report.note("Without MPI_THREAD_MULTIPLE no thread can make the calls.");
     report.table("overlap: start, compute as long as the I/O alone takes, wait",
                  {"what            ", "  side", "I/O alone", "  started", " computed", "...alone",
                   "slower", "   waited", "    total", "     lost", "  threads", "   server",

@@ -38,6 +38,7 @@ struct Options {
     double late_ms = 0;        ///< Mode overlap: how late the last rank starts.
     int server = 0;            ///< Mode overlap: the process that emulates the device.
     bool ideal = false;        ///< Mode overlap: measured beside the others.
+    bool in_thread = false;    ///< The same: the MPI's blocking calls in a thread.
     int operations = 16;       ///< Mode outstanding: in total.
     std::vector<int> outstanding{1, 2, 4, 8, 16};
     /// host or device: where buffers are, and where mode overlap computes.

@@ -71,20 +71,23 @@ StudyOptions& study_options() {
 }
 
 std::map<std::string, Mode> modes() {
-    return {{"blocking", {mode_blocking}},
-            {"exchange", {mode_exchange, true}},
-            {"domains", {mode_domains, true}},
-            {"choice", {mode_choice, true}},
-            {"app", {mode_app, true}}};
+    return {{"blocking", {mode_blocking}},     {"exchange", {mode_exchange, true}},
+            {"domains", {mode_domains, true}}, {"choice", {mode_choice, true}},
+            {"app", {mode_app, true}},         {"skew", {mode_skew, true}}};
 }
 
-char const* mode_help() { return "exchange, domains, choice, app, or blocking (the default)"; }
+char const* mode_help() {
+    return "exchange, domains, choice, app, skew, or blocking (the default)";
+}
 
 char const* program_name() { return "sluice bench study"; }
 
 void declare_more(CLI::App& app) {
     declare_exchange(app, study_options());
     declare_app(app, study_options());
+    app.add_option("--skew", study_options().skew,
+                   "skew: by which part of --compute a step is longer or shorter, at most")
+        ->check(CLI::Range(0.0, 1.0));
 }
 
 }  // namespace sluice::bench

@@ -32,6 +32,7 @@ struct StudyOptions {
     bool reserve = false;  ///< Files have their space before the processes join the cgroup.
     std::string cgroup;    ///< Folder; each process joins when its memory is set up.
     std::string cache;     ///< What is known of the page cache; for the record.
+    double skew = 0.5;     ///< Mode skew: by how much computation is longer or shorter, at most.
 };
 
 /// Those of this program, the same on every rank.
@@ -41,5 +42,6 @@ void mode_exchange(Run& run);
 void mode_domains(Run& run);
 void mode_choice(Run& run);
 void mode_app(Run& run);
+void mode_skew(Run& run);
 
 }  // namespace sluice::bench

@@ -8,6 +8,7 @@ import peers
 import romio
 import row_figures
 import simulated
+import skew
 import wire
 from data import MPIS, between, lines, mpi_of, newest, of_mpi, percent
 
@@ -147,4 +148,4 @@ def kernels_between_hosts():
 
 
 GROUPS = (model, verdicts, in_simulation, drawn_choices, hosts, shared_device, kernels,
-          kernels_between_hosts, romio.figures, wire.figures, *row_figures.GROUPS, *peers.GROUPS)
+          kernels_between_hosts, romio.figures, skew.figures, wire.figures, *row_figures.GROUPS, *peers.GROUPS)
