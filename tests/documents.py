@@ -27,6 +27,7 @@ NUMBERS = {
     "queues": ("src/mpi/communicator/node_share.hpp", r"queues_at_most = (\d+)"),
     "channels": ("src/file/run/message_effects.cpp", r" channels = (\d+)"),
     "rounds": ("src/file/run/message_effects.cpp", r"rounds_apart = (\d+)"),
+    "groups": ("src/file/plan/decision.cpp", r"groups_bytes_min = (\d+) \* 1024"),
 }
 SENTENCES = {
     "architecture.md": (
@@ -34,6 +35,7 @@ SENTENCES = {
         "{under_way} operations of an operation queue", "there are {boards} boards",
         "`operation mod {boards}`", "`n + {under_way}`", "There are {queues} for a communicator",
         "round mod {rounds})", "{queues} x {channels} x {rounds} = {tags} tags"),
+    "hints.md": ("want stretches of {groups} KiB or more",),
     "how-it-works-mpi.md": (
         "record of fixed size ({summary} bytes)", "Up to {under_way} operations of a file"),
 }

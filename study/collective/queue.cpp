@@ -8,7 +8,6 @@
 #include <numeric>
 #include <random>
 
-#include "bench/measure/regression.hpp"
 #include "bench/measure/timing.hpp"
 #include "study/collective/measuring.hpp"
 
@@ -20,7 +19,7 @@ using bench::now;
 
 constexpr int word_bytes = 8;  // Short enough to be sent before it is asked for.
 constexpr std::array lengths{1, 16, 64, 256, 1024, 4096, 16384};
-constexpr int from_length = 1024;  // The line is fitted from here on.
+constexpr int from_length = 1024;  // Shorter queues are in the nearest cache.
 
 /// Messages of the other ranks in turn; the tag is the number of the message.
 class Queue {
@@ -115,7 +114,8 @@ private:
 void measure_queue(Job& job, char const* name, double (Queue::*measure)()) {
     job.report().table(bench::text_of("queue of %s receives, %d senders", name, job.run.ranks - 1),
                        {"requests", "a message: median (min .. max)"});
-    std::vector<sluice::Sample> points;
+    std::vector<double> each;  // What a request adds to a message, between two lengths.
+    double shorter = 0;
     for (int const length : lengths) {
         std::vector<double> samples;
         for (int turn = -1; turn < job.options.repeat; ++turn) {
@@ -124,20 +124,21 @@ void measure_queue(Job& job, char const* name, double (Queue::*measure)()) {
             if (turn >= 0) samples.push_back(seconds);
         }
         auto const summary = bench::summary_of(samples);
-        // On average half of the requests are left. Short queues are in the nearest cache.
-        if (length >= from_length) points.push_back({double(length) / 2, summary.median});
+        // Each is four times as long as the one before; on average half of the requests are left.
+        int const added = length - length / 4;
+        if (length > from_length)
+            each.push_back((summary.median - shorter) / (0.5 * double(added)));
+        shorter = summary.median;
         job.report().row({std::to_string(length), bench::text_of_summary(summary)});
         bench::Json line;
         line.add("queue", name).add_integer("requests", std::uint64_t(length)).add("unit", "s");
         line.add("message", summary);
         job.report().record("queue", line);
     }
-    double const slope = line_through(points).each;
-    job.report().note(bench::text_of(
-        "each request that is in a long queue adds %.3g ns to a message", slope * 1e9));
-    bench::Json line;
-    line.add("queue", name).add("each_request", slope).add("unit", "s");
-    job.report().record("queue", line);
+    auto const [least, most] = std::ranges::minmax(each);
+    job.report().note(
+        bench::text_of("each request that is in a long queue adds %.3g to %.3g ns to a message",
+                       least * 1e9, most * 1e9));
 }
 
 }  // namespace

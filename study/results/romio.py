@@ -1,6 +1,8 @@
 """ROMIO's own collective write beside Sluice's in simulation, and what a queued message costs a real MPI:
 tables and figures, from lines of `sluice bench exchange --romio` and `sluice bench overhead --what queue`."""
 
+import itertools
+
 from data import between, lines, mpi_of, newest
 
 BESIDE_NOTE = """`sluice bench exchange --romio` on the machine knl: virtual time of one write, 64 aggregators, stripes of 1 MiB. *ROMIO* is
@@ -51,7 +53,8 @@ def figures():
     counts = sorted({ranks for ranks, pattern, _ in comparisons() if pattern == "e3sm-f"})
     yield "romio_fewer", f"{counts[0]:,} ranks"
     yield "romio_more", f"{counts[-1]:,} ranks"
-    rest = [of for (_, pattern, _), of in comparisons().items() if pattern != "e3sm-f"]
+    rest = [of for (ranks, pattern, _), of in comparisons().items()
+            if pattern != "e3sm-f" and ranks == counts[0]]
     yield "romio_others", between((of["ROMIO"]["seconds"] / of["the library's choice"]["seconds"]
                                    for of in rest), "{:.1f}")
     for (ranks, pattern, price), of in comparisons().items():
@@ -61,8 +64,19 @@ def figures():
         yield f"romio_{ranks}_senders", f"{of['ROMIO']['senders']:.0f}"
         for name, other in (("choice", "the library's choice"), ("balanced", "balanced")):
             yield f"romio_{ranks}_{price}_{name}", f"{romio / of[other]['seconds']:.1f}"
-    for line in newest([line for line in lines("queue") if "each_request" in line],
-                       "mpi", "ranks", "queue").values():
-        library = "mpich" if mpi_of(line).startswith("MPICH") else "openmpi"
-        yield (f"queue_{library}_{line['ranks'] - 1}_{line['queue']}",
-               f"{1e9 * line['each_request']:.1f} ns")
+    yield from queued_requests()
+
+
+def queued_requests():
+    """A2: what a request adds to a message, between lengths of queues from 1,024 on. On average half
+    of the requests are left; shorter queues are in the nearest cache."""
+    of = {}
+    for line in queues():
+        if line["requests"] >= 1024:
+            of.setdefault((mpi_of(line), line["ranks"], line["queue"]), {})[line["requests"]] = (
+                line["message"]["median"])
+    for (mpi, ranks, queue), messages in of.items():
+        library = "mpich" if mpi.startswith("MPICH") else "openmpi"
+        each = [2e9 * (messages[more] - messages[fewer]) / (more - fewer)
+                for fewer, more in itertools.pairwise(sorted(messages))]
+        yield f"queue_{library}_{ranks - 1}_{queue}", between(each, "{:.0f}") + " ns"
