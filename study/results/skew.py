@@ -3,7 +3,7 @@
 from data import between, lines, mpi_of, newest
 
 NOTE = """`results/measure skew`: ranks compute in steps of 20 ms, each by lot up to a half shorter or longer, and write
-64 KiB each, together, with pieces of 64 bytes, after every step; 20 steps, medians of nine. They sleep instead of computing,
+64 KiB each, together, with pieces of 64 bytes, after every step; 20 steps, medians of nine, a file in memory. They sleep instead of computing,
 so that whoever moves the data has a core. *No call* and *barrier*: the same steps with no call, and with `MPI_Barrier` in
 place of the write; a write that costs no more than the first absorbs all of what skew costs (100 %), one as slow as the second
 nothing, and one that is slower has less than nothing. *N at a time*: nonblocking calls, of which so many may be under way."""
