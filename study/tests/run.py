@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Mode choice of the bench, on a small access in memory: its contenders, their bytes, its verdict,
-and the tables that study/results/choice.py makes of its lines. Part of `make test-all`."""
+"""Modes choice and skew of the bench, on a small access in memory: who takes part, their bytes, a
+verdict, and the tables that study/results makes of their lines. Part of `make test-all`."""
 import argparse
 import json
 import os
@@ -9,12 +9,14 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "results"), str(ROOT / "study" / "results"),
                 str(ROOT / "tests" / "mpi")]
 
 import choice  # noqa: E402
+import skew  # noqa: E402
 from mpis import BUILD, MPIS  # noqa: E402
 
 FORCED = {f"even {count}x{window}" for count in (1, 2) for window in ("256K", "1M")}
@@ -26,17 +28,18 @@ def table(title, _note, header, rows):
     return "\n".join(" | ".join(row) for row in rows)
 
 
-class Choice(unittest.TestCase):
+class Mode:
+    """One run of a mode, whose lines the tests look at."""
     mpi = "mpich"
+    words = ""  # Of the command line.
 
     @classmethod
     def setUpClass(cls):
-        mpi = MPIS[cls.mpi]
-        with tempfile.TemporaryDirectory(prefix="choice-") as folder:
+        mpi = MPIS[Mode.mpi]
+        with tempfile.TemporaryDirectory(prefix="mode-") as folder:
             into = Path(folder) / "lines.jsonl"
             words = [mpi.mpiexec, "-n", "2", BUILD / mpi.build / "bin" / "sluice", "bench", "study",
-                     *f"--mode choice --no-peer --pattern strided,random --piece 4K --bytes 512K "
-                     f"--window 256K,1M --repeat 3 --dir {folder} --json {into}".split()]
+                     *f"{cls.words} --dir {folder} --json {into}".split()]
             cls.result = subprocess.run([str(word) for word in words], text=True, timeout=100,
                                         capture_output=True, check=False,
                                         env={**os.environ, **mpi.settings})
@@ -44,6 +47,29 @@ class Choice(unittest.TestCase):
 
     def test_it_ends_well(self):
         self.assertEqual(self.result.returncode, 0, self.result.stdout + self.result.stderr)
+
+
+class Skew(Mode, unittest.TestCase):
+    words = ("--mode skew --pattern strided --direction write --bytes 64K --steps 5 "
+             "--compute 0.01 --outstanding 1,4 --repeat 2 --device memory")
+
+    def test_ways(self):
+        """The bounds are bounds: steps in which all wait for all take longest."""
+        of = {line["way"]: line for line in self.lines}
+        self.assertEqual(set(of), {"no call", "MPI_Barrier", *skew.WAYS})
+        for line in self.lines:
+            self.assertEqual((line["wrong_bytes"], line["steps"]), (0, 5))
+        self.assertLess(of["no call"]["seconds"]["median"], of["MPI_Barrier"]["seconds"]["median"])
+        self.assertEqual(of["no call"]["absorbed"]["median"], 1)
+
+    def test_table(self):
+        with mock.patch.object(skew, "lines", lambda _: self.lines):
+            self.assertEqual(len(skew.tables(table, str).splitlines()), 1)
+
+
+class Choice(Mode, unittest.TestCase):
+    words = ("--mode choice --no-peer --pattern strided,random --piece 4K --bytes 512K "
+             "--window 256K,1M --repeat 3")
 
     def test_contenders(self):
         for pattern in ("strided", "random"):
@@ -82,5 +108,5 @@ class Choice(unittest.TestCase):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mpi", default="mpich", choices=MPIS)
-    Choice.mpi = parser.parse_args().mpi
+    Mode.mpi = parser.parse_args().mpi
     unittest.main(argv=[sys.argv[0], "-v"])

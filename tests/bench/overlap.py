@@ -29,7 +29,7 @@ def table(title, _note, header, rows):
 class Overlap(unittest.TestCase):
     mpi = "mpich"
 
-    def bench(self, words, **settings):
+    def bench(self, words, cases=CASES, **settings):
         """Lines of one run. It ends with 1 where bytes are wrong, of the ideal as well."""
         mpi = MPIS[self.mpi]
         with tempfile.TemporaryDirectory(prefix="overlap-", dir=BUILD) as folder:
@@ -44,7 +44,7 @@ class Overlap(unittest.TestCase):
             lines = [json.loads(text) for text in into.read_text().splitlines()]
             self.assertEqual([path.name for path in Path(folder).iterdir()], ["lines.jsonl"])
         self.assertEqual({(line["pattern"], line["direction"], line["side"]) for line in lines},
-                         CASES)
+                         cases)
         for line in lines:
             self.assertEqual(line["wrong_bytes"], 0, line)
             self.assertLess(line["shorter"]["max"], 1)
@@ -61,6 +61,11 @@ class Overlap(unittest.TestCase):
               mock.patch.dict(overlapped.PLACES, {("here", 1): "here"})):
             made = overlapped.fast_table(table, str).splitlines()
         self.assertEqual(len(made), len(CASES) // 3)
+
+    def test_a_thread_of_the_program(self):
+        cases = CASES | {(*case, "thread") for *case, _ in CASES}
+        self.assertEqual({line["thread_level"] for line in self.bench("--in-thread", cases)},
+                         {"multiple"})
 
     def test_past_the_page_cache(self):
         self.bench("--hint sluice_page_cache=direct")
