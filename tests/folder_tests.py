@@ -1,8 +1,11 @@
 """Tests that run in a folder of another file system: what passed and what failed, a line each."""
 import argparse
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -31,6 +34,20 @@ def run_program(folder, words):
     """Its exit code; {files} in a word is the folder."""
     return subprocess.run([word.replace("{files}", str(folder)) for word in words],
                           check=False).returncode
+
+
+@contextlib.contextmanager
+def mounting_folder(prefix):
+    """A folder below build in which file systems are mounted: nothing of it is left at the end."""
+    base = runner.BUILD / "tmp"
+    base.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
+    try:
+        yield folder
+    finally:
+        for place in folder.iterdir():
+            subprocess.run(["umount", "-l", place], capture_output=True, check=False)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class FolderTests:

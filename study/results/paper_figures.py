@@ -131,10 +131,10 @@ def kernels():
             yield f"{short}_{mpi}_in_calls", percent(way["reduction_in_calls"])
     spared = newest([row for row in lines("collectives-kernels") if row["nodes"] == 1
                      and row.get("link") == "a core to spare"], "mpi", "kernel").values()
-    for row in spared:
-        library = "mpich" if mpi_of(row).startswith("MPICH") else "openmpi"
-        yield f"{peers.short_kernel(row)}_{library}_spared", percent(
-            own_way(row)["reduction_in_calls"])
+    for mpi in MPIS:
+        for row in of_mpi(spared, mpi):
+            yield f"{peers.short_kernel(row)}_{mpi}_spared", percent(
+                own_way(row)["reduction_in_calls"])
     packed = [row for row in rows if row.get("codec") == "zstd"]
     yield "zstd_ratio", f"{packed[-1]['bytes'] / packed[-1]['compressed_bytes']:.1f} : 1"
 

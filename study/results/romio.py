@@ -3,7 +3,7 @@ tables and figures, from lines of `sluice bench exchange --romio` and `sluice be
 
 import itertools
 
-from data import between, lines, mpi_of, newest
+from data import MPIS, between, lines, mpi_of, newest, of_mpi
 
 BESIDE_NOTE = """`sluice bench exchange --romio` on the machine knl: virtual time of one write, 64 aggregators, stripes of 1 MiB. *ROMIO* is
 ROMIO's own program: an exchange of counts each round, receives in the order of ranks, one buffer, a write before the next round.
@@ -71,12 +71,12 @@ def queued_requests():
     """A2: what a request adds to a message, between lengths of queues from 1,024 on. On average half
     of the requests are left; shorter queues are in the nearest cache."""
     of = {}
-    for line in queues():
-        if line["requests"] >= 1024:
-            of.setdefault((mpi_of(line), line["ranks"], line["queue"]), {})[line["requests"]] = (
-                line["message"]["median"])
+    for mpi in MPIS:
+        for line in of_mpi(queues(), mpi):
+            if line["requests"] >= 1024:
+                of.setdefault((mpi, line["ranks"], line["queue"]), {})[line["requests"]] = (
+                    line["message"]["median"])
     for (mpi, ranks, queue), messages in of.items():
-        library = "mpich" if mpi.startswith("MPICH") else "openmpi"
         each = [2e9 * (messages[more] - messages[fewer]) / (more - fewer)
                 for fewer, more in itertools.pairwise(sorted(messages))]
-        yield f"queue_{library}_{ranks - 1}_{queue}", between(each, "{:.0f}") + " ns"
+        yield f"queue_{mpi}_{ranks - 1}_{queue}", between(each, "{:.0f}") + " ns"

@@ -7,17 +7,14 @@ on CephFS (cluster.py).
 
 Ends with 77 where there can be no cluster.
 """
-import shutil
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", "nodes", ".")]
 import hosts
-import run as runner
 from cluster import Cluster, missing
-from folder_tests import FolderTests, parse_arguments, run_program
+from folder_tests import FolderTests, mounting_folder, parse_arguments, run_program
 
 NOT_DIRECT = "-*direct*"  # Ceph's own fault: see direct.py.
 # Each write is a message to the storage daemon, of however few bytes.
@@ -27,11 +24,8 @@ FEWER = ["--only", "/all,/iat_all", "--large-mib", "1"]
 def main():
     args = parse_arguments(__doc__.splitlines()[0], takes_program=True)
     hosts.enter(missing)
-    base = runner.BUILD / "tmp"
-    base.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="ceph_", dir=base))
     begin = time.monotonic()
-    try:
+    with mounting_folder("ceph_") as folder:
         cluster = Cluster(folder)
         print(f"{cluster.version()}: objects in memory, mounted by FUSE at {cluster.mount} after "
               f"{time.monotonic() - begin:.1f} s", flush=True)
@@ -42,9 +36,6 @@ def main():
         for mpi in args.mpi.split(","):
             tests.with_mpi("cephfs", cluster.mount, mpi, FEWER)
         return tests.summary("tests on CephFS")
-    finally:
-        hosts.subprocess.run(["umount", "-l", folder / "mount"], capture_output=True, check=False)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,13 @@ what a full server refuses.
 
 Ends with 77 where there can be no server.
 """
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", "nodes", ".")]
 import hosts
 import run as runner
-from folder_tests import FEW, FolderTests, parse_arguments, run_program
+from folder_tests import FEW, FolderTests, mounting_folder, parse_arguments, run_program
 from mpis import MPIS
 from server import Server, missing
 from small_programs import ROOT, compiled
@@ -47,10 +45,7 @@ def full_server(tests, mpi, folder):
 def main():
     args = parse_arguments(__doc__.splitlines()[0], takes_program=True)
     hosts.enter(missing)
-    base = runner.BUILD / "tmp"
-    base.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="nfs_", dir=base))
-    try:
+    with mounting_folder("nfs_") as folder:
         mounted, little = mounted_folders(folder)
         tests = FolderTests(args)
         if args.program:
@@ -60,10 +55,6 @@ def main():
             tests.with_mpi("NFS", mounted, mpi, FEW)
             full_server(tests, mpi, little)
         return tests.summary("tests on NFS")
-    finally:
-        for place in folder.iterdir():
-            hosts.subprocess.run(["umount", "-l", place], capture_output=True, check=False)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
