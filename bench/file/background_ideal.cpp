@@ -63,7 +63,7 @@ public:
     }
 
     std::uint64_t wrong_bytes(bool writes) override {
-        if (writes) return wrong_bytes_in_file(path_, file_bytes_, seed_, run_.rank, run_.ranks);
+        if (writes) return wrong_bytes_in_file(run_, path_, file_bytes_, seed_);
         std::uint64_t wrong = 0;
         auto offset = begin_;
         for (double const word : memory_.words()) {

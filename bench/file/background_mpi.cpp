@@ -50,7 +50,7 @@ public:
             return sum_over_ranks(pattern_.wrong_in_access(buffer_.host(), seed_));
         }
         check(MPI_File_sync(file_), "MPI_File_sync");
-        return wrong_bytes_in_file(path_, pattern_.file_bytes(), seed_, run_.rank, run_.ranks);
+        return pattern_.wrong_in_file(run_, path_, seed_);
     }
 
 protected:

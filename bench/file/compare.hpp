@@ -10,7 +10,7 @@ namespace sluice::bench {
 // Names of contenders, also in JSON lines.
 inline constexpr char const *sluice_name = "sluice", *default_name = "default",
                             *best_name = "best hints", *thread_name = "thread",
-                            *limit_name = "limit";
+                            *by_hand_name = "by hand", *limit_name = "limit";
 // Of memory on a GPU: the same call of Sluice's from memory of the host, and copies by hand before
 // Sluice's call or the MPI's own.
 inline constexpr char const *host_name = "host", *pinned_name = "pinned",

@@ -111,8 +111,8 @@ void report_ratios(Run const& run, std::vector<Comparison> const& all) {
     for (auto const& row :
          {Row{"repeated calls", &Score::repeated}, Row{"first call", &Score::first_call},
           Row{"open, view, first call", &Score::first}})
-        for (auto const* contender : {default_name, best_name, thread_name, host_name, pinned_name,
-                                      pageable_name, default_pinned_name}) {
+        for (auto const* contender : {default_name, best_name, thread_name, by_hand_name, host_name,
+                                      pinned_name, pageable_name, default_pinned_name}) {
             auto const ratio = [&](Comparison const& c) {
                 return ratio_of(c, contender, row.quantity);
             };

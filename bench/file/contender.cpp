@@ -20,25 +20,6 @@ int ignore_query(void*, MPI_Status* status) {
 int ignore_free(void*) { return MPI_SUCCESS; }
 int ignore_cancel(void*, int) { return MPI_SUCCESS; }
 
-/// This rank's share of the file's words, written as they must be.
-void write_share(std::string const& path, std::uint64_t bytes, std::uint64_t seed, Run const& run) {
-    auto const words = bytes / word_bytes, ranks = std::uint64_t(run.ranks);
-    auto word = words * std::uint64_t(run.rank) / ranks;
-    auto const end = words * std::uint64_t(run.rank + 1) / ranks;
-    int const file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
-    std::vector<double> chunk((std::size_t{1} << 20) / word_bytes);
-    bool right = file >= 0;
-    while (right && word < end) {
-        auto const count = std::min<std::uint64_t>(chunk.size(), end - word);
-        for (std::uint64_t i = 0; i < count; ++i) chunk[i] = word_at((word + i) * word_bytes, seed);
-        auto const size = count * word_bytes;
-        right = ::pwrite(file, chunk.data(), size, off_t(word * word_bytes)) == ssize_t(size);
-        word += count;
-    }
-    if (file >= 0) ::close(file);
-    check(right ? MPI_SUCCESS : MPI_ERR_IO, "writing the file to read");
-}
-
 class MpiContender : public Contender {
 public:
     MpiContender(std::string called, std::string file_path, std::vector<std::string> file_hints) {
@@ -65,12 +46,11 @@ public:
     std::uint64_t wrong_in_file(Run const& run, Pattern const& pattern,
                                 std::uint64_t seed) override {
         if (file_ != MPI_FILE_NULL) check(MPI_File_sync(file_), "MPI_File_sync");
-        return wrong_bytes_in_file(path, pattern.file_bytes(), seed, run.rank, run.ranks);
+        return pattern.wrong_in_file(run, path, seed);
     }
     void provide_file(Run const& run, Pattern const& pattern, std::span<double>,
                       std::uint64_t seed) override {
-        write_share(path, pattern.file_bytes(), seed, run);
-        wait_for_all();
+        write_file(run, pattern, path, seed);
     }
 
 private:
@@ -187,6 +167,26 @@ private:
 };
 
 }  // namespace
+
+void write_file(Run const& run, Pattern const& pattern, std::string const& path,
+                std::uint64_t seed) {
+    auto const words = pattern.file_bytes() / word_bytes, ranks = std::uint64_t(run.ranks);
+    auto word = words * std::uint64_t(run.rank) / ranks;
+    auto const end = words * std::uint64_t(run.rank + 1) / ranks;
+    int const file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+    std::vector<double> chunk((std::size_t{1} << 20) / word_bytes);
+    bool right = file >= 0;
+    while (right && word < end) {
+        auto const count = std::min<std::uint64_t>(chunk.size(), end - word);
+        for (std::uint64_t i = 0; i < count; ++i) chunk[i] = word_at((word + i) * word_bytes, seed);
+        auto const size = count * word_bytes;
+        right = ::pwrite(file, chunk.data(), size, off_t(word * word_bytes)) == ssize_t(size);
+        word += count;
+    }
+    if (file >= 0) ::close(file);
+    check(right ? MPI_SUCCESS : MPI_ERR_IO, "writing the file to read");
+    wait_for_all();
+}
 
 std::unique_ptr<Contender> mpi_contender(std::string name, std::string path,
                                          std::vector<std::string> hints) {

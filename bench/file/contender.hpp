@@ -1,6 +1,6 @@
 // Who takes part in a comparison: Sluice, the MPI's own calls with some hints, the same in a helper
-// thread, and the machine's limit; from a GPU, copies by hand as well. Each has a file of its own
-// and makes the same accesses.
+// thread, MPI_Alltoallv and POSIX calls by hand, and the machine's limit; from a GPU, copies by
+// hand as well. Each has a file of its own and makes the same accesses.
 #pragma once
 #include <memory>
 #include <string>
@@ -50,6 +50,9 @@ std::unique_ptr<Contender> mpi_contender(std::string name, std::string path,
 std::unique_ptr<Contender> thread_contender(std::string name, std::string path,
                                             std::vector<std::string> hints);
 
+/// MPI_Alltoallv, and one contiguous POSIX transfer of each rank. The file may have no holes.
+std::unique_ptr<Contender> by_hand_contender(std::string name, std::string path);
+
 /// No MPI: every rank copies each of its pieces once between user memory and a buffer that stays in
 /// cache, and transfers that buffer contiguously, to and from a place of its own in the file.
 std::unique_ptr<Contender> limit_contender(std::string name, std::string path);
@@ -62,6 +65,10 @@ std::unique_ptr<Contender> staged_contender(std::unique_ptr<Contender> inner, Gp
 /// No MPI and no file: every rank copies its access at once, contiguously, between the GPU and
 /// registered shared memory of the host. For patterns whose memory has no gaps.
 std::unique_ptr<Contender> device_limit_contender(std::string name, Gpu const& gpu);
+
+/// Collective. Each rank writes an even part of the file that reads find, by POSIX calls.
+void write_file(Run const& run, Pattern const& pattern, std::string const& path,
+                std::uint64_t seed);
 
 /// Hints of the MPI's own that are tried, a list of key=value each; the first is empty (default).
 /// docs/results.md prints them.

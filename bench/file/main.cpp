@@ -25,8 +25,9 @@ std::vector<std::string> names_and_all(std::vector<std::string> names) {
 /// Which bytes of the file are whose.
 void declare_patterns(CLI::App& app, Options& o) {
     app.add_option("--pattern", o.patterns,
-                   "contiguous, strided, block3d, btio, irregular, random, e3sm, flash, or all of "
-                   "these (the default); E3SM's production runs: e3sm-f, e3sm-g, e3sm-i")
+                   "contiguous, strided, block3d, lattice4d, lattice5d, btio, irregular, random, "
+                   "e3sm, holes, flash, or all of these (the default); E3SM's production runs: "
+                   "e3sm-f, e3sm-g, e3sm-i")
         ->delimiter(',')
         ->check(CLI::IsMember(names_and_all(pattern_names())));
     app.add_option("--piece", o.piece,
@@ -105,8 +106,8 @@ void declare(CLI::App& app, Options& o) {
                    "compare: measurements for each point of the grid of hints (default: 2)")
         ->check(CLI::PositiveNumber);
     words("--contenders", o.contenders,
-          "compare: sluice, default, best, thread, limit; with --memory device: sluice, host, "
-          "pinned, pageable, default-pinned, default, limit (default: all)");
+          "compare: sluice, default, best, thread, alltoallv, limit; with --memory device: sluice, "
+          "host, pinned, pageable, default-pinned, default, limit (default: all)");
     app.add_option("--thread-level", o.thread_level,
                    "of MPI: single or multiple (default: multiple for compare, else single)")
         ->check(CLI::IsMember({"single", "multiple"}));

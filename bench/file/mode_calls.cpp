@@ -39,8 +39,7 @@ void measure_small(Run& run, std::uint64_t bytes) {
         for (Side const side : run.sides()) {
             check(MPI_File_sync(files[std::size_t(side)]->handle), "MPI_File_sync");
             pair.wrong[std::size_t(side)] =
-                wrong_bytes_in_file(run.path[std::size_t(side)],
-                                    row.row_bytes * std::uint64_t(calls), 1, run.rank, run.ranks);
+                row.wrong_in_file(run, run.path[std::size_t(side)], 1, std::uint64_t(calls));
         }
     }
     report_pair(run, pair);

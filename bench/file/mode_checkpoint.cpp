@@ -61,9 +61,8 @@ public:
             auto const i = std::size_t(side);
             if (variant_.new_file) continue;
             files_[i].reset();
-            results[i].wrong +=
-                wrong_bytes_in_file(run_.path[i], pattern_->file_bytes() * std::uint64_t(steps()),
-                                    seed, run_.rank, run_.ranks);
+            results[i].wrong += pattern_->wrong_in_file(
+                run_, run_.path[i], seed, std::uint64_t(rows()) * std::uint64_t(steps()));
         }
         remove_files(run_);
     }
@@ -102,7 +101,7 @@ private:
             set_view(file.handle, 0, *pattern_, hints.info);
             run_access(file.handle, *pattern_, buffer_, true);
         });
-        wrong += wrong_bytes_in_file(path, pattern_->file_bytes(), seed, run.rank, run.ranks);
+        wrong += pattern_->wrong_in_file(run, path, seed);
         if (run.rank == 0 && !run.options.keep) ::unlink(path.c_str());
         return seconds;
     }

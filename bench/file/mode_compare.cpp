@@ -1,7 +1,8 @@
 // Mode compare: Sluice, the MPI's own calls with default hints, with the best hints of a grid, and
-// in a helper thread, and the machine's limit, in turn: A B C D E, E D C B A, ... First calls (of a
-// new file and a new type) are measured apart from repeated ones. From a GPU the contenders are
-// Sluice, Sluice from the host, copies by hand, the MPI's own where it reaches GPUs, and the limit.
+// in a helper thread, an exchange by hand, and the machine's limit, in turn: A B C D E, then
+// backwards. First calls (of a new file and a new type) are measured apart from repeated ones. From
+// a GPU the contenders are Sluice, Sluice from the host, copies by hand, the MPI's own where it
+// reaches GPUs, and the limit.
 #include <algorithm>
 #include <limits>
 
@@ -17,7 +18,8 @@ using Contenders = std::vector<std::unique_ptr<Contender>>;
 bool wanted(Run const& run, char const* name) {
     auto const& names = run.options.contenders;
     return std::find_if(names.begin(), names.end(), [&](std::string const& asked) {
-               return asked == name || (asked == "best" && std::string(name) == best_name);
+               return asked == name || (asked == "best" && std::string(name) == best_name) ||
+                      (asked == "alltoallv" && std::string(name) == by_hand_name);
            }) != names.end();
 }
 
@@ -81,6 +83,8 @@ private:
             enter(mpi_contender(best_name, stem + "-c", own_hints(best)), best);
         if (wanted(run_, thread_name) && run_.threads)
             enter(thread_contender(thread_name, stem + "-d", own_hints({})), {});
+        if (wanted(run_, by_hand_name) && !pattern_->has_holes())
+            enter(by_hand_contender(by_hand_name, stem + "-f"), {});
         if (wanted(run_, limit_name)) enter(limit_contender(limit_name, stem + "-e"), {});
     }
 
@@ -232,7 +236,8 @@ int steps_of_match(Run const& run) {
 }  // namespace
 
 std::vector<std::string> contender_words(bool on_device) {
-    if (!on_device) return {sluice_name, default_name, "best", thread_name, limit_name};
+    if (!on_device)
+        return {sluice_name, default_name, "best", thread_name, "alltoallv", limit_name};
     return {sluice_name,         host_name,    pinned_name, pageable_name,
             default_pinned_name, default_name, limit_name};
 }

@@ -94,9 +94,8 @@ private:
         for (int i = 0; i < operations(); ++i) pattern_.fill(row(i), seed_, std::uint64_t(i));
         double const seconds = timed(side, limit, true);
         check(MPI_File_sync(files_[std::size_t(side)]->handle), "MPI_File_sync");
-        wrong += wrong_bytes_in_file(run_.path[std::size_t(side)],
-                                     pattern_.row_bytes * std::uint64_t(operations()), seed_,
-                                     run_.rank, run_.ranks);
+        wrong += pattern_.wrong_in_file(run_, run_.path[std::size_t(side)], seed_,
+                                        std::uint64_t(operations()));
         seed_of_[std::size_t(side)] = seed_;
         return seconds;
     }

@@ -62,8 +62,7 @@ struct Bed {
 
     std::uint64_t wrong_in_file(Side side, std::uint64_t seed) {
         check(MPI_File_sync(files[std::size_t(side)]->handle), "MPI_File_sync");
-        return wrong_bytes_in_file(run.path[std::size_t(side)], pattern.file_bytes(), seed,
-                                   run.rank, run.ranks);
+        return pattern.wrong_in_file(run, run.path[std::size_t(side)], seed);
     }
 
     std::uint64_t wrong_in_memory() {

@@ -53,8 +53,7 @@ void measure_steps(Run& run, std::string const& name) {
     });
     for (Side const side : run.sides()) {
         pair.wrong[std::size_t(side)] =
-            wrong_bytes_in_file(run.path[std::size_t(side)], row.row_bytes * std::uint64_t(steps),
-                                1, run.rank, run.ranks);
+            row.wrong_in_file(run, run.path[std::size_t(side)], 1, std::uint64_t(steps));
     }
     report_pair(run, pair);
     remove_files(run);

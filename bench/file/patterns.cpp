@@ -67,10 +67,12 @@ void for_each_word(Shape const& shape, std::uint64_t row_offset, Visit&& visit) 
 }
 
 std::uint64_t wrong_words(double const* words, std::uint64_t count, std::uint64_t offset,
-                          std::uint64_t seed) {
+                          std::uint64_t seed, std::uint64_t step) {
     std::uint64_t wrong = 0;
-    for (std::uint64_t i = 0; i < count; ++i)
-        if (!(words[i] == word_at(offset + i * word_bytes, seed))) ++wrong;
+    for (std::uint64_t i = 0; i < count; ++i, offset += word_bytes) {
+        bool const is_data = (offset / word_bytes + 1) % step == 0;
+        if (!(words[i] == (is_data ? word_at(offset, seed) : 0))) ++wrong;
+    }
     return wrong;
 }
 
@@ -145,9 +147,20 @@ std::uint64_t Pattern::wrong_in_access(std::span<double const> buffer, std::uint
     return wrong;
 }
 
-std::uint64_t wrong_bytes_in_file(std::string const& path, std::uint64_t bytes, std::uint64_t seed,
-                                  int rank, int ranks) {
+std::uint64_t Pattern::wrong_in_file(Run const& run, std::string const& path, std::uint64_t seed,
+                                     std::uint64_t rows) const {
+    return wrong_bytes_in_file(run, path, row_bytes * rows, seed, shape_.step);
+}
+
+std::uint64_t Pattern::wrong_in_file(Run const& run, std::string const& path,
+                                     std::uint64_t seed) const {
+    return wrong_in_file(run, path, seed, std::uint64_t(shape_.rows));
+}
+
+std::uint64_t wrong_bytes_in_file(Run const& run, std::string const& path, std::uint64_t bytes,
+                                  std::uint64_t seed, std::uint64_t step) {
     wait_for_all();  // nobody is writing any more
+    int const rank = run.rank, ranks = run.ranks;
     auto const words = bytes / word_bytes;
     auto offset = words * std::uint64_t(rank) / std::uint64_t(ranks) * word_bytes;
     auto const end = words * std::uint64_t(rank + 1) / std::uint64_t(ranks) * word_bytes;
@@ -159,7 +172,7 @@ std::uint64_t wrong_bytes_in_file(std::string const& path, std::uint64_t bytes, 
         auto const got = ::pread(file, buffer.data(), wanted, off_t(offset));
         auto const usable = got < 0 ? 0 : std::uint64_t(got) / word_bytes;
         if (usable == 0) break;
-        wrong += wrong_words(buffer.data(), usable, offset, seed) * word_bytes;
+        wrong += wrong_words(buffer.data(), usable, offset, seed, step) * word_bytes;
         offset += usable * word_bytes;
     }
     wrong += end - offset;

@@ -47,7 +47,9 @@ public:
     [[nodiscard]] std::size_t memory_words() const;
     [[nodiscard]] std::uint64_t row_pieces() const { return shape_.pieces.size() * shape_.tiles; }
     /// Of a rank on average, in one row and in one access: an irregular pattern is not quite even.
-    [[nodiscard]] std::uint64_t bytes() const { return row_bytes / std::uint64_t(ranks_); }
+    [[nodiscard]] std::uint64_t bytes() const {
+        return row_bytes / shape_.step / std::uint64_t(ranks_);
+    }
     [[nodiscard]] std::uint64_t access_bytes() const {
         return bytes() * std::uint64_t(shape_.rows);
     }
@@ -70,6 +72,17 @@ public:
                      std::uint64_t first_row = 0) const;
     [[nodiscard]] std::uint64_t wrong_in_access(std::span<double const> buffer,
                                                 std::uint64_t seed) const;
+
+    /// Whether there are bytes in a row that no rank has.
+    [[nodiscard]] bool has_holes() const { return shape_.step > 1; }
+    /// Collective. Reads the file by POSIX calls, a part on each rank, and compares so many rows
+    /// from its begin on, and what is behind them, with what must be there: zeros in holes. The sum
+    /// of all ranks, on all ranks.
+    [[nodiscard]] std::uint64_t wrong_in_file(Run const& run, std::string const& path,
+                                              std::uint64_t seed, std::uint64_t rows) const;
+    /// After one access.
+    [[nodiscard]] std::uint64_t wrong_in_file(Run const& run, std::string const& path,
+                                              std::uint64_t seed) const;
 
     /// Calls `visit(place, words)` for each piece of a row as a program would copy it: its place in
     /// user memory, in the order of the view. Pieces that gaps in memory divide come in parts.
@@ -103,11 +116,10 @@ template <typename Visit> void Pattern::for_each_piece(Visit&& visit) const {
             visit(tile * shape_.tile_bytes + piece.offset, piece.words * word_bytes);
 }
 
-/// Collective. Reads the file by POSIX calls, a part on each rank, and compares its first `bytes`
-/// with what must be there; counts a missing or surplus tail too. The sum of all ranks, on all
-/// ranks.
-std::uint64_t wrong_bytes_in_file(std::string const& path, std::uint64_t bytes, std::uint64_t seed,
-                                  int rank, int ranks);
+/// Collective: Pattern::wrong_in_file() of a file of so many bytes, of each `step` words of which
+/// the last is data.
+std::uint64_t wrong_bytes_in_file(Run const& run, std::string const& path, std::uint64_t bytes,
+                                  std::uint64_t seed, std::uint64_t step = 1);
 
 /// The names asked for, `all` spelt out, without those that are not possible with this number of
 /// ranks: a note says why.

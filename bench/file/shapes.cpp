@@ -4,7 +4,6 @@
 #include "bench/file/shapes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
@@ -59,21 +58,40 @@ MPI_Datatype strided_tile(Run const& run, Shape const& shape) {
                    shape.tile_bytes);
 }
 
+std::vector<int> ints(std::vector<Bytes> const& values) { return {values.begin(), values.end()}; }
+
 /// The grid is 2x1x1 with 2 ranks, 2x2x1 with 4.
 MPI_Datatype block3d_tile(Run const& run, Shape const& shape) {
-    auto const grid = patterns::grid_of(run.ranks);
-    auto const local = patterns::block_of(Bytes(shape.wanted_bytes));
-    std::array<int, 3> sizes{}, distributions{}, arguments{};
-    for (std::size_t i = 0; i < 3; ++i) {
-        sizes[i] = int(local[i]) * grid[i];
-        distributions[i] = MPI_DISTRIBUTE_BLOCK;
-        arguments[i] = MPI_DISTRIBUTE_DFLT_DARG;
-    }
+    auto const blocks = patterns::blocks_of(spec_of(run, "block3d", shape.wanted_bytes), run.ranks);
+    std::vector<int> const sizes = ints(blocks.array());
+    std::vector<int> const distributions(sizes.size(), MPI_DISTRIBUTE_BLOCK);
+    std::vector<int> const arguments(sizes.size(), MPI_DISTRIBUTE_DFLT_DARG);
     MPI_Datatype tile = MPI_DATATYPE_NULL;
-    check(MPI_Type_create_darray(run.ranks, run.rank, 3, sizes.data(), distributions.data(),
-                                 arguments.data(), grid.data(), MPI_ORDER_C, MPI_DOUBLE, &tile),
+    check(MPI_Type_create_darray(run.ranks, run.rank, int(sizes.size()), sizes.data(),
+                                 distributions.data(), arguments.data(), blocks.grid.data(),
+                                 MPI_ORDER_C, MPI_DOUBLE, &tile),
           "MPI_Type_create_darray");
     return tile;
+}
+
+MPI_Datatype lattice_tile(Run const& run, std::string const& name, Shape const& shape) {
+    auto const blocks = patterns::blocks_of(spec_of(run, name, shape.wanted_bytes), run.ranks);
+    std::vector<int> const sizes = ints(blocks.array()), parts = ints(blocks.block),
+                           starts = ints(blocks.begin_of(run.rank));
+    MPI_Datatype site = MPI_DATATYPE_NULL, tile = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(int(std::uint64_t(blocks.element_bytes) / word_bytes), MPI_DOUBLE, &site);
+    check(MPI_Type_create_subarray(int(sizes.size()), sizes.data(), parts.data(), starts.data(),
+                                   MPI_ORDER_C, site, &tile),
+          "MPI_Type_create_subarray");
+    MPI_Type_free(&site);
+    return tile;
+}
+
+MPI_Datatype lattice4d_tile(Run const& run, Shape const& shape) {
+    return lattice_tile(run, "lattice4d", shape);
+}
+MPI_Datatype lattice5d_tile(Run const& run, Shape const& shape) {
+    return lattice_tile(run, "lattice5d", shape);
 }
 
 /// A subarray for each cell, all in one structure.
@@ -140,10 +158,11 @@ std::map<std::string, Maker> const& makers() {
     static std::map<std::string, Maker> const all{
         {"contiguous", contiguous_tile}, {"strided", strided_tile},
         {"block3d", block3d_tile},       {"btio", btio_tile},
+        {"lattice4d", lattice4d_tile},   {"lattice5d", lattice5d_tile},
         {"irregular", listed_tile},      {"random", listed_tile},
         {"e3sm", listed_tile},           {"e3sm-f", listed_tile},
         {"e3sm-g", listed_tile},         {"e3sm-i", listed_tile},
-        {"flash", contiguous_tile}};
+        {"holes", listed_tile},          {"flash", contiguous_tile}};
     return all;
 }
 
@@ -165,9 +184,9 @@ MPI_Datatype type_of_pieces(std::vector<Piece> const& pieces, std::uint64_t exte
 }
 
 std::vector<std::string> const& pattern_names() {
-    static std::vector<std::string> const names{"contiguous", "strided", "block3d", "btio",
-                                                "irregular",  "random",  "e3sm",    "flash",
-                                                "e3sm-f",     "e3sm-g",  "e3sm-i"};
+    static std::vector<std::string> const names{
+        "contiguous", "strided", "block3d", "lattice4d", "lattice5d", "btio",   "irregular",
+        "random",     "e3sm",    "holes",   "flash",     "e3sm-f",    "e3sm-g", "e3sm-i"};
     return names;
 }
 
@@ -185,6 +204,7 @@ Shape make_shape(Run const& run, std::string const& name, std::uint64_t bytes) {
     std::string ignored;
     if (name == "e3sm") spec.decomposition = decomposition_of(run, ignored);
     if (name == "flash") use_flash_memory(shape, spec);
+    if (name == "holes") shape.step = std::uint64_t(patterns::words_to_hole);
     use_request(shape, patterns::make_request(spec, run.rank, run.ranks, Direction::write));
     shape.tile = makers().at(name)(run, shape);
     return shape;

@@ -14,18 +14,11 @@ struct Maker {
 };
 
 constexpr std::array makers{
-    Maker{"contiguous", contiguous},
-    Maker{"strided", strided},
-    Maker{"block3d", block3d},
-    Maker{"btio", btio},
-    Maker{"irregular", irregular},
-    Maker{"random", random},
-    Maker{"e3sm", e3sm},
-    Maker{"e3sm-f", e3sm_grid},
-    Maker{"e3sm-g", e3sm_grid},
-    Maker{"e3sm-i", e3sm_grid},
-    Maker{"flash", flash},
-    Maker{"sparse", sparse},
+    Maker{"contiguous", contiguous}, Maker{"strided", strided},  Maker{"block3d", blocks},
+    Maker{"lattice4d", blocks},      Maker{"lattice5d", blocks}, Maker{"btio", btio},
+    Maker{"irregular", irregular},   Maker{"random", random},    Maker{"e3sm", e3sm},
+    Maker{"e3sm-f", e3sm_grid},      Maker{"e3sm-g", e3sm_grid}, Maker{"e3sm-i", e3sm_grid},
+    Maker{"holes", holes},           Maker{"flash", flash},      Maker{"sparse", sparse},
 };
 
 Maker const* maker_of(std::string const& name) noexcept {

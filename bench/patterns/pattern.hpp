@@ -5,7 +5,6 @@
 #include "base/topology.hpp"
 #include "bench/patterns/decomposition.hpp"
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -35,6 +34,12 @@ struct PatternSpec {
 /// e3sm-f      and e3sm-g, e3sm-i: E3SM's atmosphere, ocean and land at the size of production runs
 ///             (21,600, 9,600 and 1,344 ranks): short runs of points, drawn by lot, for any number
 ///             of ranks. `bytes` says how much of the file one call has, from its beginning.
+/// lattice4d   a gauge field of lattice QCD, one block of sites a rank, in the order of the whole
+///             lattice; a site has 576 bytes.
+/// lattice5d   a domain-wall fermion field: eight such lattices of 192 bytes a site, one after the
+///             other; each rank has its block of every one.
+/// holes       a list of single words: every second one of a part of the file that is the rank's
+///             own. The words between belong to nobody.
 /// flash       FLASH-IO: 24 variables, a block of each for every rank, in one call, as PnetCDF's
 ///             nonblocking interface combines them; 80 blocks of 8 x 8 x 8 doubles are 7.5 MiB.
 /// sparse      an eighth of the ranks hold 7/8 of the bytes, close together; the rest is in single
@@ -53,10 +58,24 @@ struct PatternSpec {
 [[nodiscard]] Request make_request(PatternSpec const& spec, Rank rank, Rank ranks,
                                    Direction direction);
 
-/// The grid of ranks of block3d, as even as it can be, the largest first; and one rank's block:
-/// planes, lines and words of a line.
-[[nodiscard]] std::array<Rank, 3> grid_of(Rank ranks) noexcept;
-[[nodiscard]] std::array<Bytes, 3> block_of(Bytes bytes) noexcept;
+/// An array of elements, row by row, in blocks that are alike: one a rank, in the order of ranks.
+struct BlockArray {
+    std::vector<Rank> grid;    ///< Of ranks, in each dimension; the last one is that of a row.
+    std::vector<Bytes> block;  ///< Elements of a block.
+    Bytes element_bytes = word_bytes;
+
+    [[nodiscard]] std::vector<Bytes> array() const;  ///< Elements of the whole array.
+    [[nodiscard]] std::vector<Bytes> begin_of(Rank rank) const;
+};
+
+/// That of block3d, lattice4d or lattice5d.
+[[nodiscard]] BlockArray blocks_of(PatternSpec const& spec, Rank ranks);
+
+/// As even as it can be, the largest first.
+[[nodiscard]] std::vector<Rank> grid_of(Rank ranks, int dimensions);
+
+/// Of so many words of the pattern holes the last is somebody's.
+inline constexpr Bytes words_to_hole = 2;
 
 /// Words of a point of btio, and variables of flash.
 inline constexpr Bytes btio_words = 5, flash_variables = 24;

@@ -4,6 +4,7 @@
 #include "bench/patterns/shuffle.hpp"
 
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -31,22 +32,31 @@ Rank square_root(Rank ranks) noexcept {
     return p * p == ranks ? p : 0;
 }
 
-std::array<Rank, 3> grid_of(Rank ranks) noexcept {
-    auto const largest_divisor = [](Rank number, double limit) {
-        auto divisor = static_cast<Rank>(limit + 1e-9);
-        while (number % divisor != 0) --divisor;
-        return divisor;
-    };
-    std::array<Rank, 3> best{ranks, 1, 1};
-    for (auto c = static_cast<Rank>(std::cbrt(double(ranks)) + 1e-9); c >= 1; --c) {
-        if (ranks % c != 0) continue;
-        Rank const rest = ranks / c;
-        Rank const b = largest_divisor(rest, std::sqrt(double(rest)));
-        std::array<Rank, 3> const grid{ranks / c / b, b, c};
-        auto const sum = [](std::array<Rank, 3> const& g) { return g[0] + g[1] + g[2]; };
-        if (b >= c && sum(grid) < sum(best)) best = grid;
+std::vector<Rank> grid_of(Rank ranks, int dimensions) {
+    if (dimensions == 1) return {ranks};
+    std::vector<Rank> best;
+    for (auto last = static_cast<Rank>(std::pow(ranks, 1.0 / dimensions) + 1e-9); last >= 1;
+         --last) {
+        if (ranks % last != 0) continue;
+        auto grid = grid_of(ranks / last, dimensions - 1);
+        bool const descends = grid.back() >= last;
+        grid.push_back(last);
+        auto const sum = [](auto const& g) { return std::accumulate(g.begin(), g.end(), Rank{0}); };
+        if (descends && (best.empty() || sum(grid) < sum(best))) best = std::move(grid);
     }
     return best;
+}
+
+std::vector<Bytes> BlockArray::array() const {
+    auto all = block;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] *= grid[i];
+    return all;
+}
+
+std::vector<Bytes> BlockArray::begin_of(Rank rank) const {
+    auto begin = block;
+    for (std::size_t i = begin.size(); i-- > 0; rank /= grid[i]) begin[i] *= rank % grid[i];
+    return begin;
 }
 
 Shape contiguous(Place const& place) {
@@ -60,35 +70,71 @@ Shape strided(Place const& place) {
     return one_run({place.rank * piece, piece, stride, count}, count * stride);
 }
 
+namespace {
+
 /// As many planes as a cube of 4-byte cells has (161 for 16 MiB, so that pieces are not whole
 /// pages).
-std::array<Bytes, 3> block_of(Bytes bytes) noexcept {
+BlockArray array_of_words(Bytes bytes, Rank ranks) {
     Bytes const words = words_in(bytes);
     Bytes const planes = std::min(cube_root(2 * static_cast<double>(words)), words);
     Bytes const in_plane = words / planes;
     auto const edge =
         at_least_one(static_cast<Bytes>(std::sqrt(static_cast<double>(in_plane)) + 1e-9));
-    return {planes, edge, edge};
+    return {grid_of(ranks, 3), {planes, edge, edge}, word_bytes};
 }
 
-Shape block3d(Place const& place) {
-    auto const local = block_of(place.spec.bytes);
-    auto const grid = grid_of(place.ranks);
-    std::array<Bytes, 3> global{}, begin{};
-    Rank rest = place.rank;
-    for (std::size_t i = 3; i-- > 0; rest /= grid[i]) {  // Row by row, as darray counts.
-        global[i] = local[i] * grid[i];
-        begin[i] = local[i] * (rest % grid[i]);
-    }
+/// Three edges are alike, time takes what is left.
+BlockArray lattice(Bytes bytes, Rank ranks, Bytes site_bytes) {
+    Bytes const sites = at_least_one(bytes / site_bytes);
+    auto const edge = static_cast<Bytes>(std::pow(static_cast<double>(sites), 0.25) + 1e-9);
+    return {grid_of(ranks, 4), {sites / (edge * edge * edge), edge, edge, edge}, site_bytes};
+}
+
+/// Four matrices of 3 x 3 complex numbers, and a spinor of 4 x 3.
+constexpr Bytes gauge_bytes = 4 * 9 * 2 * word_bytes, spinor_bytes = 12 * 2 * word_bytes;
+constexpr Bytes fifth_edge = 8;
+
+}  // namespace
+
+BlockArray blocks_of(PatternSpec const& spec, Rank ranks) {
+    if (spec.name == "block3d") return array_of_words(spec.bytes, ranks);
+    if (spec.name == "lattice4d") return lattice(spec.bytes, ranks, gauge_bytes);
+    auto all = lattice(spec.bytes / fifth_edge, ranks, spinor_bytes);
+    all.grid.insert(all.grid.begin(), 1), all.block.insert(all.block.begin(), fifth_edge);
+    return all;
+}
+
+/// Lines that follow each other in the last two dimensions are one run.
+Shape blocks(Place const& place) {
+    auto const all = blocks_of(place.spec, place.ranks);
+    auto const& block = all.block;
+    auto const array = all.array(), begin = all.begin_of(place.rank);
+    std::size_t const last = block.size() - 1;
+    Bytes const planes =
+        std::accumulate(block.begin(), block.end() - 2, Bytes{1}, std::multiplies<>());
     Extents extents;
-    for (Bytes i = 0; i < local[0]; ++i) {
-        Offset const first = ((begin[0] + i) * global[1] + begin[1]) * global[2] + begin[2];
-        extents.add({first * word_bytes, local[2] * word_bytes, global[2] * word_bytes, local[1]});
+    for (Bytes plane = 0; plane < planes; ++plane) {
+        Bytes line = begin[last - 1], lines = array[last - 1];  // In the array before it, and all.
+        Bytes rest = plane;
+        for (std::size_t i = last - 1; i-- > 0; rest /= block[i], lines *= array[i])
+            line += (begin[i] + rest % block[i]) * lines;
+        Offset const first = line * array[last] + begin[last];
+        extents.add({first * all.element_bytes, block[last] * all.element_bytes,
+                     array[last] * all.element_bytes, block[last - 1]});
     }
     Shape shape;
     shape.pieces = std::move(extents).take();
-    shape.extent = global[0] * global[1] * global[2] * word_bytes;
+    shape.element_bytes = all.element_bytes;
+    shape.extent =
+        std::accumulate(array.begin(), array.end(), all.element_bytes, std::multiplies<>());
     return shape;
+}
+
+Shape holes(Place const& place) {
+    constexpr Bytes step = words_to_hole * word_bytes;
+    Bytes const words = words_in(place.spec.bytes), part = words * step;
+    return one_run({place.rank * part + step - word_bytes, word_bytes, step, words},
+                   place.ranks * part);
 }
 
 BtioGrid btio_grid(PatternSpec const& spec, Rank ranks) noexcept {

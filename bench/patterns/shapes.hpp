@@ -20,7 +20,8 @@ struct Place {
 
 [[nodiscard]] Shape contiguous(Place const& place);
 [[nodiscard]] Shape strided(Place const& place);
-[[nodiscard]] Shape block3d(Place const& place);
+[[nodiscard]] Shape blocks(Place const& place);
+[[nodiscard]] Shape holes(Place const& place);
 [[nodiscard]] Shape btio(Place const& place);
 [[nodiscard]] Shape irregular(Place const& place);
 [[nodiscard]] Shape random(Place const& place);

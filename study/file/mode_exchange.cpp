@@ -137,9 +137,8 @@ private:
 
     Sample transfer_and_compare(Trial& trial, Pattern const& pattern) {
         auto [sample, buffer] = transfer(trial, pattern);
-        trial.wrong +=
-            writes_ ? wrong_bytes_in_file(path_, pattern.file_bytes(), seed_, run_.rank, run_.ranks)
-                    : sum_over_ranks(pattern.wrong_in_access(buffer, seed_));
+        trial.wrong += writes_ ? pattern.wrong_in_file(run_, path_, seed_)
+                               : sum_over_ranks(pattern.wrong_in_access(buffer, seed_));
         return sample;
     }
 

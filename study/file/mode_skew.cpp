@@ -16,7 +16,7 @@ namespace {
 
 enum class Call { none, barrier, blocking, nonblocking };
 
-struct Way {
+struct SeriesWay {
     std::string name;
     Call call = Call::none;
     int outstanding = 0;  ///< Of nonblocking calls: so many at a time.
@@ -28,9 +28,9 @@ struct Way {
 };
 
 /// The first two are the bounds: nobody waits for anybody, and all wait for all in each step.
-std::vector<Way> ways_of(Run const& run) {
-    std::vector<Way> ways{{"no call", Call::none, 0, {}, {}, 0},
-                          {"MPI_Barrier", Call::barrier, 0, {}, {}, 0}};
+std::vector<SeriesWay> ways_of(Run const& run) {
+    std::vector<SeriesWay> ways{{"no call", Call::none, 0, {}, {}, 0},
+                                {"MPI_Barrier", Call::barrier, 0, {}, {}, 0}};
     auto const add = [&](std::string const& who, std::vector<std::string> const& hints) {
         ways.push_back({who + ", blocking", Call::blocking, 0, hints, {}, 0});
         for (int const limit : run.options.outstanding)
@@ -61,7 +61,7 @@ double drawn(int repeat, int rank, int step) {
 /// Writes row after row, a step each, and ends with the close.
 class Series {
 public:
-    Series(Run const& run, Pattern const& pattern, Way const& way, std::span<double> rows)
+    Series(Run const& run, Pattern const& pattern, SeriesWay const& way, std::span<double> rows)
         : pattern_(pattern),
           way_(way),
           rows_(rows) {
@@ -100,7 +100,7 @@ private:
     }
 
     Pattern const& pattern_;
-    Way const& way_;
+    SeriesWay const& way_;
     std::span<double> rows_;
     MPI_File file_ = MPI_FILE_NULL;
     std::deque<MPI_Request> under_way_;
@@ -119,11 +119,11 @@ public:
             double const seconds = once(ways_[i], repeat);
             if (repeat >= 0) ways_[i].seconds.push_back(seconds);
         });
-        for (Way const& way : ways_) report(way);
+        for (SeriesWay const& way : ways_) report(way);
     }
 
 private:
-    double once(Way& way, int repeat) {
+    double once(SeriesWay& way, int repeat) {
         auto const seed = first_seed + std::uint64_t(repeat + run_.options.warmup);
         auto const words = pattern_.memory_words();
         for (int i = 0; i < run_.options.steps; ++i)
@@ -138,9 +138,8 @@ private:
             series.finish();
         });
         if (!way.writes()) return seconds;
-        way.wrong += wrong_bytes_in_file(run_.path[0],
-                                         pattern_.row_bytes * std::uint64_t(run_.options.steps),
-                                         seed, run_.rank, run_.ranks);
+        way.wrong +=
+            pattern_.wrong_in_file(run_, run_.path[0], seed, std::uint64_t(run_.options.steps));
         remove_file(run_, run_.path[0]);
         return seconds;
     }
@@ -151,7 +150,7 @@ private:
     }
 
     /// Of what a barrier in each step costs, over the time of no calls at all: of each repeat.
-    [[nodiscard]] std::vector<double> absorbed(Way const& way) const {
+    [[nodiscard]] std::vector<double> absorbed(SeriesWay const& way) const {
         std::vector<double> parts;
         for (std::size_t i = 0; i < way.seconds.size(); ++i) {
             double const least = ways_[0].seconds[i], most = ways_[1].seconds[i];
@@ -160,7 +159,7 @@ private:
         return parts;
     }
 
-    void report(Way const& way) {
+    void report(SeriesWay const& way) {
         auto const seconds = summary_of(way.seconds), part = summary_of(absorbed(way));
         run_.report->row(
             {pattern_.name + ": " + way.name, text_of_summary(seconds),
@@ -180,7 +179,7 @@ private:
     Run& run_;
     Pattern pattern_;
     std::vector<double> rows_;
-    std::vector<Way> ways_;
+    std::vector<SeriesWay> ways_;
 };
 
 }  // namespace

@@ -97,7 +97,7 @@ TEST(patterns, cover_their_span_exactly_once) {
         for (Rank const ranks : rank_counts) {
             auto const spec = spec_of(name, 1 << 12);
             if (testing::is_left_out()) continue;
-            if (name == "sparse" || !why_not(spec, ranks).empty()) continue;
+            if (name == "sparse" || name == "holes" || !why_not(spec, ranks).empty()) continue;
             SCOPED_TRACE(name + " with " + std::to_string(ranks));
             auto const all = owners(spec, ranks);
             std::set<Rank> const seen(all.begin(), all.end());
@@ -150,7 +150,7 @@ TEST(patterns, strided_takes_turns) {
 
 TEST(patterns, block3d_is_a_grid_of_blocks) {
     for (Rank const ranks : rank_counts) {
-        auto const grid = grid_of(ranks);
+        auto const grid = grid_of(ranks, 3);
         ASSERT_EQ(grid[0] * grid[1] * grid[2], ranks);
         constexpr std::int64_t planes = 10, edge = 7;  // Of 512 words: cbrt(1024), sqrt(51).
         std::int64_t const rows = edge * grid[1], line = edge * grid[2];
@@ -162,14 +162,58 @@ TEST(patterns, block3d_is_a_grid_of_blocks) {
 }
 
 TEST(patterns, grids_are_as_even_as_they_can_be) {
-    using Grid = std::array<Rank, 3>;
-    EXPECT_EQ(grid_of(1), (Grid{1, 1, 1}));
-    EXPECT_EQ(grid_of(2), (Grid{2, 1, 1}));
-    EXPECT_EQ(grid_of(4), (Grid{2, 2, 1}));
-    EXPECT_EQ(grid_of(7), (Grid{7, 1, 1}));
-    EXPECT_EQ(grid_of(12), (Grid{3, 2, 2}));
-    EXPECT_EQ(grid_of(1024), (Grid{16, 8, 8}));
-    EXPECT_EQ(grid_of(16384), (Grid{32, 32, 16}));
+    using Grid = std::vector<Rank>;
+    EXPECT_EQ(grid_of(1, 3), (Grid{1, 1, 1}));
+    EXPECT_EQ(grid_of(2, 3), (Grid{2, 1, 1}));
+    EXPECT_EQ(grid_of(4, 3), (Grid{2, 2, 1}));
+    EXPECT_EQ(grid_of(7, 3), (Grid{7, 1, 1}));
+    EXPECT_EQ(grid_of(12, 3), (Grid{3, 2, 2}));
+    EXPECT_EQ(grid_of(1024, 3), (Grid{16, 8, 8}));
+    EXPECT_EQ(grid_of(16384, 3), (Grid{32, 32, 16}));
+    EXPECT_EQ(grid_of(4, 4), (Grid{2, 2, 1, 1}));
+    EXPECT_EQ(grid_of(24, 4), (Grid{3, 2, 2, 2}));
+    EXPECT_EQ(grid_of(1024, 4), (Grid{8, 8, 4, 4}));
+}
+
+/// Blocks of 3 x 2 x 2 x 2 sites of 72 words, and of 8 x 1 x 2 x 2 x 2 sites of 24.
+TEST(patterns, lattices_are_in_the_order_of_their_sites) {
+    struct Case {
+        char const* name;
+        Bytes bytes;
+        std::int64_t words, time, fifth;
+    };
+    for (auto const& [name, bytes, words, time, fifth] :
+         {Case{"lattice4d", 24 * 576, 72, 3, 1}, Case{"lattice5d", 8 * 16 * 192, 24, 2, 8}}) {
+        for (Rank const ranks : rank_counts) {
+            if (ranks > 100) continue;
+            auto const grid = grid_of(ranks, 4);
+            auto const all = owners(spec_of(name, bytes), ranks);
+            ASSERT_EQ(std::ssize(all), fifth * 8 * time * words * ranks) << name;
+            expect_owners(spec_of(name, bytes), ranks, [&](std::int64_t word) {
+                auto site = word / words;
+                std::int64_t owner = 0, factor = 1;
+                for (std::size_t i = 4; i-- > 0; factor *= grid[i]) {
+                    auto const edge = i == 0 ? time : 2;
+                    owner += site % (edge * grid[i]) / edge * factor;
+                    site /= edge * grid[i];
+                }
+                return owner;
+            });
+        }
+    }
+}
+
+TEST(patterns, holes_lie_before_each_word_of_a_ranks_own_part) {
+    for (Rank const ranks : {1, 2, 17}) {
+        auto const pieces = pieces_of(spec_of("holes", 800), ranks);
+        ASSERT_EQ(std::ssize(pieces), 100 * ranks);
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            auto const begin = static_cast<Offset>(2 * i + 1) * word_bytes;
+            EXPECT_EQ(pieces[i].span.begin, begin);
+            EXPECT_EQ(pieces[i].span.bytes(), word_bytes);
+            EXPECT_EQ(pieces[i].rank, static_cast<Rank>(i / 100));
+        }
+    }
 }
 
 /// The owner of a point follows from its cell: the row of the rank's place is the cell's row plus
@@ -341,7 +385,7 @@ TEST(patterns, cover_their_span_with_4096_ranks) {
     Scope const scope{0, key.get()};
     for (auto const& name : pattern_names()) {
         auto const spec = spec_of(name, 1 << 12);
-        if (name == "sparse") continue;
+        if (name == "sparse" || name == "holes") continue;
         Summary all = summarise(make_request(spec, 0, ranks, Direction::write), scope);
         for (Rank rank = 1; rank < ranks; ++rank)
             all = merge(all, summarise(make_request(spec, rank, ranks, Direction::write), scope));

@@ -18,8 +18,8 @@ constexpr ScenarioKey keys[] = {
      "storage: hdd, ssd, nvm, own (the section [device]) or a description's file; none: the "
      "machine's own servers"},
     {"device.NAME", "a number of the device: see sluice device --list"},
-    {"pattern.name", "contiguous, strided, block3d, btio, irregular, random, e3sm, e3sm-f, e3sm-g, "
-                     "e3sm-i, flash or sparse"},
+    {"pattern.name", "contiguous, strided, block3d, lattice4d, lattice5d, btio, irregular, random, "
+                     "e3sm, e3sm-f, e3sm-g, e3sm-i, holes, flash or sparse"},
     {"pattern.bytes", "of each rank; rounded to what the pattern can tile with"},
     {"pattern.piece_bytes", "strided, sparse, random; irregular: on average"},
     {"pattern.seed", "irregular, random, e3sm-f, -g, -i: which one"},
