@@ -113,16 +113,21 @@ def tried(words, log):
 
 
 def plant(fault):
-    """In the line that is as it was when the fault was drawn: the nearest one, if it has moved."""
+    """In the line that is as it was when the fault was drawn: the nearest one, if it has moved.
+    False where there is none any more."""
     path = TREE / fault["file"]
-    lines = path.read_text().splitlines()
+    lines = path.read_text().splitlines() if path.exists() else []
     same = [at for at, line in enumerate(lines) if line.partition("//")[0].strip() ==
             fault["before"]]
+    if not same:
+        print(f"no such line any more in {fault['file']}: {fault['before']}", flush=True)
+        return False
     at = min(same, key=lambda at: abs(at + 1 - fault["line"]))
     lines[at] = lines[at].replace(fault["before"], fault["after"])
     path.write_text("\n".join(lines) + "\n")
     # What the format of a line betrays is no finding.
     run(ROOT / "build" / "env" / "tools" / "bin" / "clang-format", "-i", path, check=True)
+    return True
 
 
 def tried_by_build(args, number):
@@ -139,8 +144,7 @@ def tried_by_build(args, number):
 
 def try_fault(fault, number, args, commit, run_name):
     prepare()
-    plant(fault)
-    if not is_built():
+    if not plant(fault) or not is_built():
         return False
     begin = time.monotonic()
     found = tried_by_build(args, number)
@@ -207,7 +211,8 @@ def try_missed(args, commit):
             try_fault(fault_in(line), line["number"], args, commit, "again")
             continue
         prepare()
-        plant(fault_in(line))
+        if not plant(fault_in(line)):
+            continue
         found = tried(["--parts", *WHOLE], LOG / f"{args.seed}-{line['number']}-whole.log")
         append(RECORD, {**line, "commit": commit, "run": "whole", "found": found})
 

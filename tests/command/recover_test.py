@@ -217,6 +217,21 @@ class Recover(unittest.TestCase):
         self.assertTrue(path.exists())
         self.assertIn("0 writes", self.recover(code=1))
 
+    def test_a_journal_keeps_what_a_refused_flush_may_have_lost(self):
+        """The bytes may be in no memory any more: the next recovery has to write them again."""
+        library = self.folder / "full.so"
+        source = "#include <errno.h>\nint fdatasync(int fd) { return errno = ENOSPC, -(fd >= 0); }"
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=source,
+                       text=True, check=True)
+        path = self.put("a", journal([record(1, self.file, 0, b"AAAA")]))
+        said = self.recover(code=1, before=("env", f"LD_PRELOAD={library}"))
+        self.assertIn(f"4 bytes for {self.file}: fdatasync: ENOSPC", said)
+        self.assertTrue(path.exists())
+        self.file.write_bytes(b"." * 20)
+        self.assertIn("1 writes", self.recover())
+        self.assertEqual(self.file.read_bytes(), b"AAAA" + b"." * 16)
+        self.assertFalse(path.exists())
+
     def test_journals_of_others_are_left_alone(self):
         path = self.put("a", journal([record(1, self.file, 0, b"AAAA")]))
         with path.open("rb") as held:
