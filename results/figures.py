@@ -6,6 +6,7 @@ import re
 
 from data import MPIS, lines, newest, of_mpi  # First: it finds study/results.
 import paper_figures
+import reported
 import traced_figures
 
 PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -23,7 +24,7 @@ def outstanding():
                 f"{1e3 * found[k]:.1f}" for k in sorted(found))
 
 
-GROUPS = (outstanding, traced_figures.figures, *paper_figures.GROUPS)
+GROUPS = (outstanding, reported.figures, traced_figures.figures, *paper_figures.GROUPS)
 
 
 def all_figures():

@@ -149,6 +149,7 @@ Report::Report(Run const& run, std::string command_line)
         .add_integer("nodes", std::uint64_t(node_count()))
         .add_integer("host_cores", std::thread::hardware_concurrency())
         .add_integer("repeat", std::uint64_t(run.options.repeat))
+        .add_integer("piece_bytes", run.options.piece)
         .add("mpi_library", mpi)
         .add("thread_level", run.threads ? "multiple" : "single");
     if (sluice.empty())

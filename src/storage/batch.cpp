@@ -29,6 +29,39 @@ bool Patience::again(long result) noexcept {
     return true;
 }
 
+std::optional<Segment> Segments::next() {
+    if (next_seen_ < seen_.size()) return seen_[next_seen_++];
+    return transfer_.next();
+}
+
+std::span<Segment const> Segments::mappable() {
+    bool const is_new = next_seen_ == seen_.size();
+    if (!is_new || !ahead_ || ahead_->length > mapped_piece_bytes_most) return {};
+    Offset const end = (ahead_->file_offset / mapped_window_bytes + 1) * mapped_window_bytes;
+    auto const follows = [end](Segment const& piece, Segment const& one) {
+        Offset const behind = piece.file_offset + piece.length;
+        return one.file_offset >= behind && one.length <= mapped_piece_bytes_most &&
+               one.file_offset + one.length <= end;
+    };
+    seen_.assign(1, *ahead_);
+    next_seen_ = 1;
+    bool goes_on = true;
+    while (goes_on) {
+        auto const one = transfer_.next();
+        if (!one) break;
+        goes_on = follows(seen_.back(), *one);
+        seen_.push_back(*one);
+    }
+    mappable_ = seen_.size() - (goes_on ? 0 : 1);
+    auto const pieces = std::span<Segment const>(seen_).first(mappable_);
+    return mapping_pays(pieces) ? pieces : std::span<Segment const>();
+}
+
+void Segments::drop_mappable() {
+    next_seen_ = mappable_;
+    ahead_ = next();
+}
+
 bool Segments::fill(Batch& batch) {
     batch.clear(ahead_ ? ahead_->file_offset : 0);
     if (!ahead_) return false;
@@ -43,7 +76,7 @@ bool Segments::fill(Batch& batch) {
         }
         batch.add(part);
         if (part.length == ahead_->length)
-            ahead_ = transfer_.next();
+            ahead_ = next();
         else
             ahead_ = {part.file_offset + part.length, part.memory + part.length,
                       ahead_->length - part.length};

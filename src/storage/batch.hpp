@@ -6,8 +6,10 @@
 #include "events/tracer.hpp"
 #include "schedule/port.hpp"
 #include "storage/direct_io.hpp"
+#include "storage/mapped_pieces.hpp"
 
 #include <sys/uio.h>
+#include <vector>
 
 namespace sluice {
 
@@ -17,10 +19,11 @@ inline constexpr Bytes bytes_at_once = Bytes{1} << 30;
 /// How requests of a file reach the system.
 struct Route {
     int fd = -1;
-    DirectIo* direct_io = nullptr;  ///< Null: everything through the page cache.
-    Faults* faults = nullptr;       ///< Null but in tests.
-    Tracer* tracer = nullptr;       ///< Null: there is no trace.
-    std::uint16_t traced_file = 0;  ///< Its name there.
+    DirectIo* direct_io = nullptr;          ///< Null: everything through the page cache.
+    MappedPieces* mapped_pieces = nullptr;  ///< Null: everything by requests.
+    Faults* faults = nullptr;               ///< Null but in tests.
+    Tracer* tracer = nullptr;               ///< Null: there is no trace.
+    std::uint16_t traced_file = 0;          ///< Its name there.
 
     /// Requests that end at its multiples keep whole pages together.
     [[nodiscard]] Bytes unit() const noexcept { return direct_io ? direct_io->unit() : 1; }
@@ -51,13 +54,22 @@ public:
 
     /// The next ones that touch; false at the end.
     bool fill(Batch& batch);
+    /// The next ones, where they are short pieces close together in a window, and a mapping pays;
+    /// else none. fill() gives them as well, until they are dropped.
+    std::span<Segment const> mappable();
+    void drop_mappable();
     [[nodiscard]] bool has_more() const noexcept { return ahead_.has_value(); }
 
 private:
+    std::optional<Segment> next();
+
     Transfer& transfer_;
     Bytes batch_bytes_;
     Bytes unit_;  ///< Batches end at its multiples where there is more behind them.
     std::optional<Segment> ahead_;
+    // Pieces that mappable() has seen, and those of them that are left behind ahead_.
+    std::vector<Segment> seen_;
+    std::size_t mappable_ = 0, next_seen_ = 0;
 };
 
 /// Bytes that touch in the file. What is left of them is asked for from the front on, in one

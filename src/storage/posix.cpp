@@ -48,12 +48,24 @@ int fill_behind_end(int fd, Bytes bytes) noexcept {
     return 0;
 }
 
+/// Short pieces go into a mapping where that pays and the system lets them.
+void write_mappable(Segments& segments, Transfer& transfer, MappedPieces& mapped_pieces) {
+    for (auto pieces = segments.mappable(); !pieces.empty(); pieces = segments.mappable()) {
+        if (!mapped_pieces.write(pieces)) return;
+        for (Segment const& piece : pieces) transfer.bytes += piece.length;
+        segments.drop_mappable();
+    }
+}
+
 template <typename Call>
 void ask_for_all(Transfer& transfer, Route const& route, Call const& call) {
     Batch batch;
+    bool const maps = route.mapped_pieces && transfer.direction == Direction::write;
     do {
         Segments segments(transfer, bytes_at_once, route.unit());
-        while (!transfer.error && segments.fill(batch)) {
+        while (!transfer.error) {
+            if (maps) write_mappable(segments, transfer, *route.mapped_pieces);
+            if (!segments.fill(batch)) break;
             while (batch.ask(route, transfer)) batch.take(call(batch), transfer);
         }
     } while (transfer.next_part());
@@ -88,6 +100,8 @@ PosixFile::PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::functi
     if (way_.page_cache == PageCache::direct_io) {
         direct_io_ = DirectIo::open(fd, mode, way_.faults);
         route_.direct_io = direct_io_.get();
+    } else if (mode != AccessMode::read && !way_.faults) {
+        route_.mapped_pieces = &mapped_pieces_.emplace(fd, mode);
     }
 }
 
@@ -106,7 +120,8 @@ Bytes PosixFile::room() const {
 
 Error PosixFile::release() {
     if (!opened_) opened_ = {.status = Status::bad_file, .what = "the file is closed"};
-    route_.direct_io = nullptr;
+    route_.direct_io = nullptr, route_.mapped_pieces = nullptr;
+    mapped_pieces_.reset();
     int const failed = descriptor_.close();  // The first close of a file tells, and no other.
     int const direct = direct_io_ ? direct_io_->close() : 0;
     direct_io_.reset();

@@ -66,6 +66,7 @@ private:
     Descriptor descriptor_;
     Error opened_;
     std::unique_ptr<DirectIo> direct_io_;
+    std::optional<MappedPieces> mapped_pieces_;
     Route route_;
     std::mutex exclusive_mutex_;  ///< The system's locks are between descriptors, not threads.
     std::atomic<bool> written_{false};

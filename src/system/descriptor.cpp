@@ -39,6 +39,8 @@ int flags_of(AccessMode mode) noexcept {
     return way | O_CLOEXEC;
 }
 
+constexpr rlim_t most_descriptors = std::numeric_limits<int>::max();
+
 /// The limit that the program had, and whether numbers above it are this library's.
 struct ProgramLimit {
     rlim_t most = RLIM_INFINITY;
@@ -62,13 +64,11 @@ ProgramLimit limit_of_program() noexcept {
 /// A program may have as many descriptors as without this library, with the numbers that it would
 /// have. Where the limit cannot be raised half of them are its own.
 OpenedFile out_of_the_way(Descriptor opened) noexcept {
-    constexpr rlim_t most = std::numeric_limits<int>::max();
+    opened = beside_the_programs(std::move(opened));
     auto const [limit, is_raised] = limit_of_program();
-    if (limit > most) return {std::move(opened), {}};
-    int const moved =
-        is_raised ? fcntl(opened.get(), F_DUPFD_CLOEXEC, static_cast<int>(limit)) : -1;
-    if (moved >= 0) return {Descriptor(moved), {}};
-    if (static_cast<rlim_t>(opened.get()) < limit / 2) return {std::move(opened), {}};
+    auto const number = static_cast<rlim_t>(opened.get());
+    bool const is_free = is_raised && number >= limit;
+    if (limit > most_descriptors || is_free || number < limit / 2) return {std::move(opened), {}};
     return {Descriptor(), system_error("open beside the program's descriptors", EMFILE)};
 }
 
@@ -129,6 +129,13 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 int Descriptor::close() noexcept {
     int const fd = std::exchange(fd_, -1);
     return fd < 0 || ::close(fd) == 0 || errno == EINTR ? 0 : errno;
+}
+
+Descriptor beside_the_programs(Descriptor opened) noexcept {
+    auto const [limit, is_raised] = limit_of_program();
+    if (opened.get() < 0 || !is_raised || limit > most_descriptors) return opened;
+    Descriptor moved(fcntl(opened.get(), F_DUPFD_CLOEXEC, static_cast<int>(limit)));
+    return moved.get() < 0 ? std::move(opened) : std::move(moved);
 }
 
 /// Without a descriptor there is no need to ask twice; where the system knows no statx, or forbids

@@ -28,6 +28,9 @@ private:
     int fd_ = -1;
 };
 
+/// The same file by a number that the program would not have without this library, if there is one.
+[[nodiscard]] Descriptor beside_the_programs(Descriptor opened) noexcept;
+
 /// A file of the system while somebody holds it: afterwards the numbers may be another file's.
 /// Nodes may number the device of a network file system in different ways.
 struct FileIdentity {
