@@ -203,9 +203,12 @@ def try_new(args, commit):
 
 
 def try_missed(args, commit):
-    """With the parts, or again with `make test`."""
+    """With the parts, or again with `make test`: those that were not found either way yet."""
+    again, whole = recorded(args, "again"), recorded(args, "whole")
     for line in recorded(args, "make test").values():
-        if line["found"]:
+        key = key_of(line)
+        known = key in again if args.again else key in whole or again.get(key, line)["found"]
+        if line["found"] or known:
             continue
         if args.again:
             try_fault(fault_in(line), line["number"], args, commit, "again")
