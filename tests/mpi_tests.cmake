@@ -208,8 +208,15 @@ function(sluice_runners)
     sluice_runner("script for a machine with a card," gpu/card.py NAPS
                   TARGETS sluice-bench random_test patterns_test outstanding_test legal_test
                           datatypes_test shared_test large_count_test
-                  REACH bench tests/mpi docs/start/gpu.md
+                  REACH bench tests/carried tests/mpi docs/start/gpu.md
         LONG rehearse --short --seconds 900)
+    if(variant STREQUAL "mpich")
+        sluice_test("script for a large machine" PART runners-${variant} SECONDS 900
+                    REACH ${library_reach} bench tests/carried tests/device results/large
+                    TARGETS sluice sluice_command sluice-bench sluice-device sluice-collectives
+                    COMMAND python3 ${PROJECT_SOURCE_DIR}/results/large rehearse --mpi ${variant}
+                            --seconds 300)
+    endif()
     # In the short one those that once found a fault are among them.
     sluice_runner("killed ranks on several hosts," nodes/kills.py LONG_PART kills
                   TARGETS kills_program REACH tests/nodes

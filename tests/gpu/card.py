@@ -11,76 +11,57 @@ card.log what the steps have printed, bench.jsonl the benchmark's figures. Exit 
 failed or all were skipped.
 """
 import argparse
-import json
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "carried"))
 import steps
-from devices import DRIVERS, HERE, ROOT
+from devices import DRIVERS, FAR_PROGRAMS, HERE, ROOT, SOURCES, bringer, driver, program
 from facts import machine_facts
-from packing import pack
+from packing import Content, pack
+from session import Session, scratch
 
 MIB = 1 << 20
+PROGRAMS = ("random_test", *FAR_PROGRAMS)  # Of tests/mpi.
+OF_BUILD = ("bin/sluice", "lib/libsluice.so", "libexec/sluice-bench", "tests/gpu/*",
+            *(f"tests/mpi/{name}" for name in PROGRAMS))
 
 
-class Session:
-    """The steps of one run: what they share, what came of them, and the time that is left."""
+def compile_programs(mpi):
+    driver(mpi)
+    bringer(mpi, True)
+    for name in SOURCES:
+        program(mpi, name)
 
-    def __init__(self, args):
-        self.args, self.until = args, time.monotonic() + args.seconds
-        self.facts = machine_facts(args.driver)
-        self.counts = {"ok": 0, "failed": 0, "skipped": 0, "not run": 0}
-        args.out.mkdir(parents=True, exist_ok=True)
 
-    def left(self):
-        return self.until - time.monotonic()
-
-    def run(self, step):
-        began = time.monotonic()
-        if self.left() < step.least:
-            outcome, figures, output = "not run", {"reason": "no time is left"}, ""
-        else:
-            outcome, figures, output = steps.carried_out(step, min(step.most, self.left()))
-        self.note(step, outcome, figures, time.monotonic() - began, output)
-
-    def note(self, step, outcome, figures, seconds, output):
-        self.counts[outcome] += 1
-        line = {"step": step.name, "mpi": step.mpi, "outcome": outcome,
-                "seconds": round(seconds, 1), **figures, **self.facts}
-        with open(self.args.out / "card.jsonl", "a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-        with open(self.args.out / "card.log", "a", encoding="utf-8") as file:
-            file.write(f"==== {step.mpi} {step.name}: {outcome}\n{output}\n")
-        words = ", ".join(f"{name} {value}" for name, value in figures.items())
-        print(f"{outcome:8} {seconds:6.1f} s  {step.mpi} {step.name}: {words}", flush=True)
-        if outcome == "failed":
-            print("\n".join(f"  | {text}" for text in output.splitlines()[-12:]), flush=True)
+CONTENT = Content(("tests/gpu", "tests/carried", "tests/mpi", ":(glob)tests/*.py",
+                   "docs/start/gpu.md"),
+                  ("sluice", "sluice_command", "sluice-bench", *PROGRAMS), OF_BUILD,
+                  compile_programs)
 
 
 def run(args):
     try:
-        session = Session(args)
+        facts = machine_facts(args.driver)
     except OSError as error:
         print(f"card.py: {error}; `--driver pretended` tries the steps without a card")
         return 1
-    print(", ".join(f"{name} {value}" for name, value in session.facts.items()), flush=True)
-    with tempfile.TemporaryDirectory(prefix="card_", dir=steps.scratch()) as folder:
+    session = Session("card", args.out, args.seconds, facts)
+    with tempfile.TemporaryDirectory(prefix="card_", dir=scratch()) as folder:
         for step in steps.all_steps(args, Path(folder)):
             session.run(step)
-    print("card: " + ", ".join(f"{count} {name}" for name, count in session.counts.items()))
-    return 0 if session.counts["ok"] and not session.counts["failed"] else 1
+    return session.summary()
 
 
 def rehearse(args):
     """Only what was packed is used: the copy lies elsewhere, and has its own programs."""
-    with tempfile.TemporaryDirectory(prefix="card_", dir=steps.scratch()) as folder:
+    with tempfile.TemporaryDirectory(prefix="card_", dir=scratch()) as folder:
         archive, unpacked = Path(folder) / "card.tgz", Path(folder) / "checkout"
-        print(f"packed: {pack(archive, args.mpi, args.python) // MIB} MiB", flush=True)
+        print(f"packed: {pack(archive, CONTENT, args.mpi, args.python) // MIB} MiB", flush=True)
         shutil.unpack_archive(archive, unpacked)
         words = [sys.executable, "-B", unpacked / HERE.relative_to(ROOT) / "card.py", "run",
                  "--driver", "pretended", "--mpi", ",".join(args.mpi), "--seconds",
@@ -117,7 +98,7 @@ def parse_arguments():
 def main():
     args = parse_arguments()
     if args.command == "pack":
-        print(f"{args.file}: {pack(args.file, args.mpi, args.python) / MIB:.1f} MiB")
+        print(f"{args.file}: {pack(args.file, CONTENT, args.mpi, args.python) / MIB:.1f} MiB")
         return 0
     return run(args) if args.command == "run" else rehearse(args)
 

