@@ -2,6 +2,7 @@
 #include "storage/batch.hpp"
 
 #include "system/errno_status.hpp"
+#include "system/page_bytes.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -12,6 +13,8 @@
 namespace sluice {
 
 namespace {
+
+constexpr std::size_t glance = 64;  ///< Pieces after which it is clear that they touch.
 
 char const* name_of_call(Direction direction, int count) noexcept {
     bool const write = direction == Direction::write;
@@ -34,25 +37,40 @@ std::optional<Segment> Segments::next() {
     return transfer_.next();
 }
 
+/// Without memory for more, what was seen is all.
+bool Segments::has_room() {
+    if (seen_.size() < seen_.capacity()) return true;
+    try {
+        seen_.reserve(std::max<std::size_t>(64, 2 * seen_.size()));
+    } catch (std::bad_alloc const&) {
+        return false;
+    }
+    return true;
+}
+
+/// Whether a piece may be written at once with those that were seen.
+bool Segments::goes_on(Segment const& piece) const noexcept {
+    Segment const &first = seen_.front(), &last = seen_.back();
+    Offset const behind = last.file_offset + last.length;
+    Offset const end = (first.file_offset / mapped_window_bytes + 1) * mapped_window_bytes;
+    return piece.length <= mapped_piece_bytes_most && piece.file_offset >= behind &&
+           piece.file_offset - behind < page_bytes() && piece.file_offset + piece.length <= end;
+}
+
 std::span<Segment const> Segments::mappable() {
     bool const is_new = next_seen_ == seen_.size();
     if (!is_new || !ahead_ || ahead_->length > mapped_piece_bytes_most) return {};
-    Offset const end = (ahead_->file_offset / mapped_window_bytes + 1) * mapped_window_bytes;
-    auto const follows = [end](Segment const& piece, Segment const& one) {
-        Offset const behind = piece.file_offset + piece.length;
-        return one.file_offset >= behind && one.length <= mapped_piece_bytes_most &&
-               one.file_offset + one.length <= end;
-    };
-    seen_.assign(1, *ahead_);
-    next_seen_ = 1;
-    bool goes_on = true;
-    while (goes_on) {
-        auto const one = transfer_.next();
+    seen_.clear(), next_seen_ = mappable_ = 0;
+    if (!has_room()) return {};
+    seen_.push_back(*ahead_);
+    next_seen_ = mappable_ = 1;
+    while (mappable_ == seen_.size() && mappable_ < mapped_pieces_most && has_room()) {
+        bool const touch = mappable_ == glance && requests_of(seen_) < std::ssize(seen_) / 2;
+        auto const one = touch ? std::nullopt : transfer_.next();
         if (!one) break;
-        goes_on = follows(seen_.back(), *one);
+        mappable_ += goes_on(*one);
         seen_.push_back(*one);
     }
-    mappable_ = seen_.size() - (goes_on ? 0 : 1);
     auto const pieces = std::span<Segment const>(seen_).first(mappable_);
     return mapping_pays(pieces) ? pieces : std::span<Segment const>();
 }

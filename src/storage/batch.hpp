@@ -62,14 +62,18 @@ public:
 
 private:
     std::optional<Segment> next();
+    bool has_room();
+    [[nodiscard]] bool goes_on(Segment const& piece) const noexcept;
 
     Transfer& transfer_;
     Bytes batch_bytes_;
     Bytes unit_;  ///< Batches end at its multiples where there is more behind them.
     std::optional<Segment> ahead_;
-    // Pieces that mappable() has seen, and those of them that are left behind ahead_.
+    /// What mappable() has looked at. Until all of it is used, `ahead_` is the one before
+    /// `next_seen_`, or a rest of it.
     std::vector<Segment> seen_;
-    std::size_t mappable_ = 0, next_seen_ = 0;
+    std::size_t next_seen_ = 0;
+    std::size_t mappable_ = 0;  ///< So many of them, from the first on, may go into a mapping.
 };
 
 /// Bytes that touch in the file. What is left of them is asked for from the front on, in one

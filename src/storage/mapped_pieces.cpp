@@ -1,16 +1,19 @@
-// Pieces are gathered in memory that has a descriptor, from which preadv scatters them into the
-// mapping. A page that is gone, as somebody has made the file shorter, is an error of that call; a
-// store of this process to it would end the process by a signal. See mapped_pieces.hpp.
+// The bytes are never touched by this process itself, as a store to a page that is gone, or a load
+// from memory that cannot be read, would end it by a signal. The system gathers them in a file in
+// memory (pwritev), and scatters them from there into the mapping (preadv): what it does not reach
+// is an error of the call. See mapped_pieces.hpp.
 #include "storage/mapped_pieces.hpp"
 
+#include "system/descriptor.hpp"
 #include "system/page_bytes.hpp"
 #include "system/shared_memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -20,32 +23,47 @@ namespace {
 constexpr std::int64_t requests_least = 64;
 constexpr Bytes step_most = 512;  ///< From request to request, on average.
 constexpr std::size_t pieces_of_a_call = 1024;
+constexpr Bytes call_bytes_most = Bytes{pieces_of_a_call} * mapped_piece_bytes_most;
 
 Span span_of(std::span<Segment const> pieces) noexcept {
     return {pieces.front().file_offset, pieces.back().file_offset + pieces.back().length};
 }
 
-/// Memory that the system reads as a file. Of a thread, as threads write at the same time.
+/// A file in memory, of this call alone while it lasts; some are kept for later calls.
 class Staging {
 public:
-    /// Null where there can be none.
-    static Staging const* of_this_thread() {
-        static thread_local Staging const staging;
-        return staging.memory_ ? &staging : nullptr;
+    Staging() {
+        std::lock_guard const lock(kept().mutex);
+        if (kept().count > 0) file_ = std::move(kept().files[--kept().count]);
     }
-    [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
-    [[nodiscard]] std::byte* data() const noexcept { return memory_->data(); }
+    ~Staging() {
+        std::lock_guard const lock(kept().mutex);
+        bool const is_kept = file_.get() >= 0 && kept().count < kept().files.size();
+        if (is_kept) kept().files[kept().count++] = std::move(file_);
+    }
+    Staging(Staging const&) = delete;
+    Staging& operator=(Staging const&) = delete;
+
+    /// -1: the system has none.
+    [[nodiscard]] int descriptor() {
+        if (file_.get() >= 0) return file_.get();
+        Descriptor made(memory_file());
+        if (made.get() >= 0) file_ = out_of_the_way(std::move(made)).descriptor;
+        return file_.get();
+    }
 
 private:
-    Staging() : file_(beside_the_programs(Descriptor(open_unnamed("/dev/shm")))) {
-        constexpr Span all{0, mapped_window_bytes};
-        if (file_.get() < 0 || set_length(file_.get(), all.end) != 0) return;
-        memory_ = Mapping::of(file_.get(), all);
-        if (memory_ && !memory_->reserve(all)) memory_.reset();
+    struct Kept {
+        std::mutex mutex;
+        std::array<Descriptor, 8> files;
+        std::size_t count = 0;
+    };
+    static Kept& kept() {
+        static auto* const only = new Kept;  // Threads may outlive main().
+        return *only;
     }
 
     Descriptor file_;
-    std::optional<Mapping> memory_;
 };
 
 /// The pages of a part of a file, in memory while it lives.
@@ -73,81 +91,88 @@ private:
     void* at_;
 };
 
-/// Some hundred pieces: from the memory to their places.
-bool scatter(std::span<Segment const> pieces, Staging const& from, MappedPages const& to) {
-    iovec places[pieces_of_a_call];
-    std::size_t gathered = 0;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        auto const length = static_cast<std::size_t>(pieces[i].length);
-        std::memcpy(from.data() + gathered, pieces[i].memory, length);
-        places[i] = {to.place_of(pieces[i].file_offset), length};
-        gathered += length;
-    }
+template <class Call> bool moves(Bytes bytes, Call const& call) {
     ssize_t moved = 0;
-    do moved = preadv(from.descriptor(), places, static_cast<int>(pieces.size()), 0);
+    do moved = call();
     while (moved < 0 && errno == EINTR);
-    return moved == static_cast<ssize_t>(gathered);
+    return moved == bytes;
 }
 
-/// By a request: times of a file on a tmpfs tell of no stores to a mapping.
-bool write_by_request(int fd, Segment const& piece) noexcept {
-    auto const length = static_cast<std::size_t>(piece.length);
-    ssize_t moved = 0;
-    do moved = pwrite(fd, piece.memory, length, piece.file_offset);
-    while (moved < 0 && errno == EINTR);
-    return moved == piece.length;
+/// As many as one call takes.
+bool copy(std::span<Segment const> pieces, int staging, MappedPages const& pages) {
+    iovec memory[pieces_of_a_call], places[pieces_of_a_call];
+    auto const count = static_cast<int>(pieces.size());
+    Bytes bytes = 0;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        auto const length = static_cast<std::size_t>(pieces[i].length);
+        memory[i] = {pieces[i].memory, length};
+        places[i] = {pages.place_of(pieces[i].file_offset), length};
+        bytes += pieces[i].length;
+    }
+    return moves(bytes, [&] { return pwritev(staging, memory, count, 0); }) &&
+           moves(bytes, [&] { return preadv(staging, places, count, 0); });
+}
+
+/// Beyond its limit of a file's size the system would end the process by a signal.
+bool is_within_limit(Bytes bytes) noexcept {
+    rlimit limit{};
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && static_cast<rlim_t>(bytes) <= limit.rlim_cur;
 }
 
 }  // namespace
 
-/// Pieces that touch go in one request.
-bool mapping_pays(std::span<Segment const> pieces) noexcept {
+std::int64_t requests_of(std::span<Segment const> pieces) noexcept {
     std::int64_t requests = 0;
     Offset behind = -1;
     for (Segment const& piece : pieces) {
         requests += piece.file_offset != behind;
         behind = piece.file_offset + piece.length;
     }
+    return requests;
+}
+
+bool mapping_pays(std::span<Segment const> pieces) noexcept {
+    std::int64_t const requests = requests_of(pieces);
     return requests >= requests_least && span_of(pieces).bytes() <= requests * step_most;
 }
 
+bool MappedPieces::is_possible() {
+    std::call_once(once_, [this] {
+        if (!takes_stores(fd_)) is_refused_ = true;
+    });
+    return !is_refused_;
+}
+
 bool MappedPieces::write(std::span<Segment const> pieces) {
-    std::call_once(once_, [this] { prepare(); });
-    Staging const* const staging = is_refused_ ? nullptr : Staging::of_this_thread();
-    if (!staging || !reserve(span_of(pieces))) return false;
-    MappedPages const pages(reopened_.get() < 0 ? fd_ : reopened_.get(), span_of(pieces));
+    Staging staging;
+    Span const span = span_of(pieces);
+    if (!is_within_limit(std::max(span.end, call_bytes_most))) return false;
+    if (staging.descriptor() < 0 || !reserve(span)) return false;
+    MappedPages const pages(fd_, span);
     if (!pages.is_there()) {
-        is_refused_ = errno == EACCES || errno == ENODEV || errno == EPERM;
+        if (errno != ENOMEM && errno != EAGAIN) is_refused_ = true;
         return false;
     }
     Segment const last = pieces.back();
     for (pieces = pieces.first(pieces.size() - 1); !pieces.empty();) {
         auto const part = pieces.first(std::min(pieces.size(), pieces_of_a_call));
-        if (!scatter(part, *staging, pages)) return false;
+        if (!copy(part, staging.descriptor(), pages)) return false;
         pieces = pieces.subspan(part.size());
     }
-    return write_by_request(fd_, last);
+    // A request, as times of a file on a tmpfs tell of no stores to a mapping.
+    return moves(last.length, [&] {
+        return pwrite(fd_, last.memory, static_cast<std::size_t>(last.length), last.file_offset);
+    });
 }
 
 /// Pages of a hole may find no room when they are touched: a lack has to be an error before.
 bool MappedPieces::reserve(Span span) noexcept {
     while (fallocate(fd_, 0, span.begin, span.bytes()) != 0) {
         if (errno == EINTR) continue;
-        is_refused_ = errno == EOPNOTSUPP || errno == ENOSYS || errno == EPERM;
+        if (errno != ENOSPC && errno != EDQUOT && errno != ENOMEM) is_refused_ = true;
         return false;
     }
     return true;
-}
-
-/// Servers of file systems may see stores late, and a durable write ends on the device.
-void MappedPieces::prepare() {
-    auto const file = identity_of(fd_);
-    bool const is_local = file && consistency_of(fd_, *file) == Consistency::posix;
-    is_refused_ = !is_local || (fcntl(fd_, F_GETFL) & O_DSYNC) != 0;
-    if (is_refused_ || mode_ == AccessMode::both) return;
-    auto opened = open_file(name_of_descriptor(fd_), AccessMode::both);
-    is_refused_ = static_cast<bool>(opened.error);
-    reopened_ = std::move(opened.descriptor);
 }
 
 }  // namespace sluice

@@ -1,42 +1,45 @@
 // MappedPieces writes short pieces of a file that have gaps between them: the system copies
 // hundreds of them in one call into a mapping of the file, where requests would be a call each.
-// Bytes in the gaps are neither read nor written, so nobody's are lost who writes there meanwhile.
+// Bytes in the gaps are not written, so nobody's are lost who writes there meanwhile.
 #pragma once
 #include "schedule/port.hpp"
-#include "system/descriptor.hpp"
 
 #include <atomic>
 #include <mutex>
 
 namespace sluice {
 
-/// Pieces beyond this length, and gaps, are for requests.
+/// Pieces that are longer than this, or follow a gap of a page, go by requests.
 inline constexpr Bytes mapped_piece_bytes_most = 512;
-/// Pieces that are written at once lie in so many bytes of the file, which begin at a multiple.
+/// Pieces that are written at once lie in so many bytes of the file, which begin at a multiple of
+/// it, and are so many at most.
 inline constexpr Bytes mapped_window_bytes = Bytes{256} << 10;
+inline constexpr std::size_t mapped_pieces_most = 16384;
 
-/// Whether a mapping pays: a request costs as much as a half of a page that is mapped, or more.
+/// How many requests would write them: pieces that touch go in one.
+[[nodiscard]] std::int64_t requests_of(std::span<Segment const> pieces) noexcept;
+/// Whether a mapping is faster. Measured: one page costs as much as four to eight requests, and a
+/// mapping as much as a few more.
 [[nodiscard]] bool mapping_pays(std::span<Segment const> pieces) noexcept;
 
-/// Of one file. Threads may write at the same time.
+/// Of one file. Any thread.
 class MappedPieces {
 public:
     /// The descriptor must live as long. Nothing is asked of the system yet.
-    MappedPieces(int fd, AccessMode mode) noexcept : fd_(fd), mode_(mode) {}
+    explicit MappedPieces(int fd) noexcept : fd_(fd) {}
 
-    /// Pieces ascend and lie in one window. Reserves their storage, and blocks. False: not all of
-    /// them may have been written. Requests that write them again tell why, if it lasts.
+    /// False where the system maps no such file, or has refused it before.
+    [[nodiscard]] bool is_possible();
+    /// The pieces ascend and lie in one window. Their storage is reserved. Blocks. False: some may
+    /// be missing in the file. Requests that write all of them again tell why, if it lasts.
     [[nodiscard]] bool write(std::span<Segment const> pieces);
 
 private:
-    void prepare();
     [[nodiscard]] bool reserve(Span span) noexcept;
 
     int const fd_;
-    AccessMode const mode_;
     std::once_flag once_;
     std::atomic<bool> is_refused_{false};  ///< For good.
-    Descriptor reopened_;  ///< Of a file that is open only to write: the system maps none.
 };
 
 }  // namespace sluice

@@ -50,8 +50,9 @@ int fill_behind_end(int fd, Bytes bytes) noexcept {
 
 /// Short pieces go into a mapping where that pays and the system lets them.
 void write_mappable(Segments& segments, Transfer& transfer, MappedPieces& mapped_pieces) {
-    for (auto pieces = segments.mappable(); !pieces.empty(); pieces = segments.mappable()) {
-        if (!mapped_pieces.write(pieces)) return;
+    while (mapped_pieces.is_possible()) {
+        auto const pieces = segments.mappable();
+        if (pieces.empty() || !mapped_pieces.write(pieces)) return;
         for (Segment const& piece : pieces) transfer.bytes += piece.length;
         segments.drop_mappable();
     }
@@ -88,6 +89,7 @@ void transfer_all(Transfer& transfer, Route const& route) {
 
 PosixFile::PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::function<void()> finished)
     : way_(way),
+      mode_(mode),
       finished_(std::move(finished)),
       descriptor_(std::move(file.descriptor)),
       opened_(file.error) {
@@ -100,8 +102,6 @@ PosixFile::PosixFile(OpenedFile file, AccessMode mode, PosixWay way, std::functi
     if (way_.page_cache == PageCache::direct_io) {
         direct_io_ = DirectIo::open(fd, mode, way_.faults);
         route_.direct_io = direct_io_.get();
-    } else if (mode != AccessMode::read && !way_.faults) {
-        route_.mapped_pieces = &mapped_pieces_.emplace(fd, mode);
     }
 }
 
@@ -110,6 +110,11 @@ PosixFile::PosixFile(std::string const& path, AccessMode mode, PosixWay way,
     : PosixFile(open_file(path, mode), mode, way, std::move(finished)) {}
 
 PosixFile::~PosixFile() { (void)PosixFile::release(); }
+
+void PosixFile::allow_mapping() {
+    bool const may = descriptor_.get() >= 0 && !direct_io_ && !way_.faults;
+    if (may) route_.mapped_pieces = &mapped_pieces_.emplace(descriptor_.get());
+}
 
 Bytes PosixFile::room() const {
     struct statfs found{};
@@ -130,8 +135,11 @@ Error PosixFile::release() {
 
 /// False where the transfer can only fail.
 bool PosixFile::prepare(Transfer& transfer) {
+    bool const reads = transfer.direction == Direction::read;
     transfer.error = opened_;
-    if (opened_) return false;
+    // The descriptor may read: see open_file().
+    if (reads && mode_ == AccessMode::write) transfer.fail(system_error("pread", EBADF));
+    if (transfer.error) return false;
     if (transfer.direction == Direction::write) written_ = true;
     return true;
 }

@@ -46,6 +46,7 @@ public:
     void run(Transfer& transfer) override;
     Bytes independent_piece_bytes(Direction way) override;
     Error opened() const override { return opened_; }
+    void allow_mapping() override;
     Error sync() override;
     /// By fallocate. A file system without it gets zeros behind the end of the file, one in each
     /// 4 KiB, up to `bytes`; holes before the end stay.
@@ -62,6 +63,7 @@ private:
     void run_exclusive(Transfer& transfer);
 
     PosixWay way_;
+    AccessMode mode_;
     std::function<void()> finished_;
     Descriptor descriptor_;
     Error opened_;

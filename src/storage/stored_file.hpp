@@ -9,6 +9,10 @@ class StoredFile : public Storage {
 public:
     /// Why the file is not open: the error of all transfers.
     [[nodiscard]] virtual Error opened() const = 0;
+    /// Before the first transfer: nobody passes the page cache of this file. A store to a mapping
+    /// has the system write back more than its own page, which another's direct I/O may have
+    /// written meanwhile.
+    virtual void allow_mapping() {}
     /// Makes what this process wrote durable. Blocks.
     virtual Error sync() = 0;
     /// Backs the first `bytes` of the file with storage; what they hold stays. Blocks.

@@ -18,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -39,8 +40,6 @@ int flags_of(AccessMode mode) noexcept {
     return way | O_CLOEXEC;
 }
 
-constexpr rlim_t most_descriptors = std::numeric_limits<int>::max();
-
 /// The limit that the program had, and whether numbers above it are this library's.
 struct ProgramLimit {
     rlim_t most = RLIM_INFINITY;
@@ -59,17 +58,6 @@ ProgramLimit limit_of_program() noexcept {
         return {found.rlim_cur, is_raised};
     }();
     return limit;
-}
-
-/// A program may have as many descriptors as without this library, with the numbers that it would
-/// have. Where the limit cannot be raised half of them are its own.
-OpenedFile out_of_the_way(Descriptor opened) noexcept {
-    opened = beside_the_programs(std::move(opened));
-    auto const [limit, is_raised] = limit_of_program();
-    auto const number = static_cast<rlim_t>(opened.get());
-    bool const is_free = is_raised && number >= limit;
-    if (limit > most_descriptors || is_free || number < limit / 2) return {std::move(opened), {}};
-    return {Descriptor(), system_error("open beside the program's descriptors", EMFILE)};
 }
 
 OpenedFile open_by(char const* name, int flags) noexcept {
@@ -131,11 +119,15 @@ int Descriptor::close() noexcept {
     return fd < 0 || ::close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
 
-Descriptor beside_the_programs(Descriptor opened) noexcept {
+OpenedFile out_of_the_way(Descriptor opened) noexcept {
+    constexpr rlim_t most = std::numeric_limits<int>::max();
     auto const [limit, is_raised] = limit_of_program();
-    if (opened.get() < 0 || !is_raised || limit > most_descriptors) return opened;
-    Descriptor moved(fcntl(opened.get(), F_DUPFD_CLOEXEC, static_cast<int>(limit)));
-    return moved.get() < 0 ? std::move(opened) : std::move(moved);
+    if (limit > most) return {std::move(opened), {}};
+    int const moved =
+        is_raised ? fcntl(opened.get(), F_DUPFD_CLOEXEC, static_cast<int>(limit)) : -1;
+    if (moved >= 0) return {Descriptor(moved), {}};
+    if (static_cast<rlim_t>(opened.get()) < limit / 2) return {std::move(opened), {}};
+    return {Descriptor(), system_error("open beside the program's descriptors", EMFILE)};
 }
 
 /// Without a descriptor there is no need to ask twice; where the system knows no statx, or forbids
@@ -193,7 +185,12 @@ bool held_beside(int fd, FileIdentity const& file) noexcept {
 }
 
 OpenedFile open_file(std::string const& path, AccessMode mode, bool durable) {
-    return open_by(path.c_str(), flags_of(mode) | (durable ? O_DSYNC : 0));
+    int const sync = durable ? O_DSYNC : 0;
+    if (mode == AccessMode::write) {
+        auto opened = open_by(path.c_str(), flags_of(AccessMode::both) | sync);
+        if (!opened.error) return opened;
+    }
+    return open_by(path.c_str(), flags_of(mode) | sync);
 }
 
 int sync_data(int fd) noexcept {
@@ -206,6 +203,20 @@ int sync_data(int fd) noexcept {
 bool is_in_memory(int fd) noexcept {
     struct statfs found{};
     return fstatfs(fd, &found) == 0 && found.f_type == TMPFS_MAGIC;
+}
+
+bool takes_stores(int fd) noexcept {
+    struct statfs found{};
+    if (fstatfs(fd, &found) != 0) return false;
+    auto const type = static_cast<std::uint32_t>(found.f_type);
+    bool const was_tried = type == TMPFS_MAGIC || type == ext || type == xfs;
+    int const flags = fcntl(fd, F_GETFL);
+    int attributes = 0;  // Of the file; a tmpfs may have none.
+    bool const is_synchronous =
+        (flags & O_DSYNC) != 0 ||
+        (static_cast<unsigned long>(found.f_flags) & ST_SYNCHRONOUS) != 0 ||
+        (ioctl(fd, FS_IOC_GETFLAGS, &attributes) == 0 && (attributes & FS_SYNC_FL) != 0);
+    return was_tried && flags >= 0 && (flags & O_ACCMODE) == O_RDWR && !is_synchronous;
 }
 
 Consistency consistency_of(int fd, FileIdentity const& file) {

@@ -28,8 +28,15 @@ private:
     int fd_ = -1;
 };
 
-/// The same file by a number that the program would not have without this library, if there is one.
-[[nodiscard]] Descriptor beside_the_programs(Descriptor opened) noexcept;
+/// A file that is there, or why it is not open.
+struct OpenedFile {
+    Descriptor descriptor;
+    Error error;
+};
+/// The same file by a number that the program would not have without this library: a program may
+/// have as many descriptors as without it. Where the limit cannot be raised half of them are its
+/// own.
+[[nodiscard]] OpenedFile out_of_the_way(Descriptor opened) noexcept;
 
 /// A file of the system while somebody holds it: afterwards the numbers may be another file's.
 /// Nodes may number the device of a network file system in different ways.
@@ -56,12 +63,9 @@ struct FileBirth {
 
 enum class AccessMode : std::uint8_t { read, write, both };
 
-/// A file that is there, or why it is not open.
-struct OpenedFile {
-    Descriptor descriptor;
-    Error error;
-};
-/// `durable`: what a write through it has written is on the device when the call returns.
+/// `write`: where the system lets it, the descriptor reads as well, as no file can be mapped that
+/// is open only to write. `durable`: what a write through it has written is on the device when the
+/// call returns.
 [[nodiscard]] OpenedFile open_file(std::string const& path, AccessMode mode, bool durable = false);
 /// Makes the bytes of a file durable, whichever process of the node wrote them. Blocks. The errno,
 /// or 0.
@@ -75,6 +79,10 @@ enum class Consistency : std::uint8_t {
 };
 /// Of the file system; unknown ones may tell late. May ask a server, but one time for a device.
 [[nodiscard]] Consistency consistency_of(int fd, FileIdentity const& file);
+
+/// Whether stores to a mapping of the file, which is open to read and write, do what writes do: on
+/// the file systems where that was tried, unless a write is to be on the device when it returns.
+[[nodiscard]] bool takes_stores(int fd) noexcept;
 
 /// Makes a file so long. The errno, or 0; EFBIG beyond the process's limit of a file's size
 /// (`ulimit -f`), for which the system would end the process by a signal.

@@ -38,8 +38,10 @@ std::vector<std::string> folders() {
     return roomy;
 }
 
+}  // namespace
+
 /// By number: older C libraries have no function for it.
-int open_memfd_file() noexcept {
+int memory_file() noexcept {
 #ifdef SYS_memfd_create
     constexpr unsigned close_on_exec = 1;
     return static_cast<int>(syscall(SYS_memfd_create, "sluice", close_on_exec));
@@ -47,8 +49,6 @@ int open_memfd_file() noexcept {
     return -1;
 #endif
 }
-
-}  // namespace
 
 int open_unnamed(std::string const& folder) {
     int const fd = open(folder.c_str(), O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
@@ -88,7 +88,7 @@ std::optional<Mapping> SharedMemory::part(Span part) const { return Mapping::of(
 
 bool SharedMemory::open_memfd(std::size_t bytes) noexcept {
     release();
-    fd_ = open_memfd_file();
+    fd_ = memory_file();
     return fd_ >= 0 && set_length(fd_, static_cast<Bytes>(bytes)) == 0;
 }
 

@@ -22,6 +22,9 @@ struct SharedMemoryName {
 /// A file in the folder that has no name, or loses it at once; -1 where there can be none.
 int open_unnamed(std::string const& folder);
 
+/// A file in memory alone; -1 where the system has none, or forbids it.
+int memory_file() noexcept;
+
 /// A file in memory, and addresses over all of it where it was not made without them. Pages come
 /// into being when they are reserved or touched.
 class SharedMemory {

@@ -3,13 +3,16 @@
 // process.
 #include "drawn.hpp"
 #include "posix_files.hpp"
+#include "system/page_bytes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <random>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 
 namespace sluice::mapped_pieces_test {
@@ -60,6 +63,11 @@ class MappedPiecesTest : public ::testing::Test {
 protected:
     std::string made(std::size_t bytes) {
         return conformance::make_file(folder_.path() + "/file", pattern(bytes));
+    }
+    std::unique_ptr<PosixFile> opened(std::string const& path, AccessMode mode = AccessMode::both) {
+        auto file = std::make_unique<PosixFile>(path, mode, parts_.way(), doorbell_.ringer());
+        file->allow_mapping();
+        return file;
     }
     Transfer const& write(PosixFile& file, Pieces const& pieces) {
         last_ = std::make_unique<ListTransfer>(Direction::write, pieces);
@@ -133,10 +141,10 @@ TEST_F(MappedPiecesTest, TheFileIsAsByRequests) {
         for (int i = 0; i < 10; ++i) {
             auto const path = made(random() % 300'000);
             auto expected = conformance::content_of(path);
-            PosixFile file(path, mode, parts_.way(), doorbell_.ringer());
+            auto const file = opened(path, mode);
             Buffer memory;
             auto const pieces = drawn_pieces(random, memory);
-            auto const& done = write(file, pieces);
+            auto const& done = write(*file, pieces);
             EXPECT_EQ(done.status(), Status::ok) << done.error.code;
             EXPECT_EQ(done.bytes, total_of(pieces));
             put(expected, pieces);
@@ -145,34 +153,96 @@ TEST_F(MappedPiecesTest, TheFileIsAsByRequests) {
     }
 }
 
-/// The system is asked: what stays with requests on this file system is not tested here.
+/// What stays with requests on this file system is not tested here.
 TEST_F(MappedPiecesTest, WritesWithoutRequestsAndEndsWhereThePiecesDo) {
     auto const path = made(10);
-    auto const opened = open_file(path, AccessMode::both).descriptor;
-    if (consistency_of(opened.get(), *identity_of(opened.get())) != Consistency::posix)
+    if (!takes_stores(open_file(path, AccessMode::both).descriptor.get()))
         GTEST_SKIP() << "not on this file system";
     for (auto const mode : {AccessMode::both, AccessMode::write}) {
         auto const file = open_file(path, mode).descriptor;
         Buffer memory;
         auto const pieces = pieces_every(100, 30, 500, memory, 5000);
-        ASSERT_TRUE(MappedPieces(file.get(), mode).write(pieces));
+        MappedPieces mapped(file.get());
+        ASSERT_TRUE(mapped.is_possible());
+        ASSERT_TRUE(mapped.write(pieces));
         Buffer expected = pattern(10);
         put(expected, pieces);
         EXPECT_TRUE(conformance::content_of(path) == expected);
     }
     auto const durable = open_file(path, AccessMode::both, true).descriptor;
+    EXPECT_FALSE(MappedPieces(durable.get()).is_possible());
+    Descriptor const written(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    EXPECT_FALSE(MappedPieces(written.get()).is_possible());
+}
+
+/// Pages that no piece touches would be read, and get storage.
+TEST_F(MappedPiecesTest, EndAtAGapOfAPage) {
+    Buffer memory, more;
+    auto pieces = pieces_every(16, 8, 100, memory);
+    auto const far = pieces_every(16, 8, 100, more, 1600 + page_bytes() + 8);
+    pieces.insert(pieces.end(), far.begin(), far.end());
+    ListTransfer transfer(Direction::write, pieces);
+    Segments segments(transfer);
+    EXPECT_EQ(segments.mappable().size(), 100);
+    segments.drop_mappable();
+    EXPECT_EQ(segments.mappable().size(), 100);
+}
+
+/// Those that touch are found to do so soon, and go in requests.
+TEST_F(MappedPiecesTest, LooksNotFarAheadWherePiecesTouch) {
     Buffer memory;
-    EXPECT_FALSE(
-        MappedPieces(durable.get(), AccessMode::both).write(pieces_every(100, 30, 500, memory)));
+    auto const pieces = pieces_every(8, 8, 10'000, memory);
+    ListTransfer transfer(Direction::write, pieces);
+    Segments segments(transfer);
+    EXPECT_TRUE(segments.mappable().empty());
+    for (int i = 64; i < 10'000; ++i) ASSERT_TRUE(transfer.next());
+    EXPECT_FALSE(transfer.next());
+}
+
+/// As by requests: the program may have given any address.
+TEST_F(MappedPiecesTest, MemoryThatCannotBeReadIsAnErrorAndNoSignal) {
+    auto const path = made(10);
+    auto const file = opened(path);
+    auto const bytes = static_cast<std::size_t>(2 * page_bytes());
+    auto* const memory = static_cast<std::byte*>(
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(memory + page_bytes(), static_cast<std::size_t>(page_bytes()), PROT_NONE);
+    Pieces pieces;
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(bytes) / 8; ++i)
+        pieces.push_back({16 * i, memory + 8 * i, 8});
+    auto const& done = write(*file, pieces);
+    munmap(memory, bytes);
+    EXPECT_NE(done.status(), Status::ok);
+    EXPECT_EQ(done.error.code, EFAULT);
+    EXPECT_EQ(done.bytes, page_bytes());
+}
+
+/// Any close of a file would end them.
+TEST_F(MappedPiecesTest, LocksOfTheProgramStay) {
+    for (auto const mode : {AccessMode::both, AccessMode::write}) {
+        auto const path = made(10);
+        auto const file = opened(path, mode);
+        Descriptor const own(open(path.c_str(), O_RDWR | O_CLOEXEC));
+        struct flock lock{};
+        lock.l_type = F_WRLCK;
+        ASSERT_EQ(fcntl(own.get(), F_SETLK, &lock), 0);
+        Buffer memory;
+        EXPECT_EQ(write(*file, pieces_every(100, 30, 500, memory)).status(), Status::ok);
+        pid_t const child = fork();
+        if (child == 0) _exit(fcntl(own.get(), F_SETLK, &lock) == 0 ? 1 : 0);
+        int ended = -1;
+        waitpid(child, &ended, 0);
+        EXPECT_EQ(ended, 0) << "another process gets the lock";
+    }
 }
 
 TEST_F(MappedPiecesTest, TheFilesTimeTellsOfThem) {
     auto const path = made(100'000);
     timespec const past[2] = {{1000, 0}, {1000, 0}};
     utimensat(AT_FDCWD, path.c_str(), past, 0);
-    PosixFile file(path, AccessMode::both, parts_.way(), doorbell_.ringer());
+    auto const file = opened(path);
     Buffer memory;
-    write(file, pieces_every(100, 30, 500, memory));
+    write(*file, pieces_every(100, 30, 500, memory));
     struct stat about{};
     stat(path.c_str(), &about);
     EXPECT_GT(about.st_mtim.tv_sec, 1000);
@@ -187,10 +257,10 @@ TEST_F(MappedPiecesTest, BytesThatAnotherWritesBetweenThemStay) {
             for (Offset at = 50; at < 200'000; at += 100)
                 if (pwrite(file.get(), mine.data(), mine.size(), at) != 30) return;
     });
-    PosixFile file(path, AccessMode::both, parts_.way(), doorbell_.ringer());
+    auto const file = opened(path);
     Buffer memory;
     auto const pieces = pieces_every(100, 30, 2000, memory);
-    for (int round = 0; round < 100; ++round) EXPECT_EQ(write(file, pieces).status(), Status::ok);
+    for (int round = 0; round < 100; ++round) EXPECT_EQ(write(*file, pieces).status(), Status::ok);
     other.join();
     Buffer expected = pattern(200'000);
     put(expected, pieces);
@@ -207,11 +277,11 @@ TEST_F(MappedPiecesTest, AFileThatSomebodyCutsIsNoSignal) {
         while (!ended)
             if (truncate(path.c_str(), 0) != 0) break;
     });
-    PosixFile file(path, AccessMode::both, parts_.way(), doorbell_.ringer());
+    auto const file = opened(path);
     Buffer memory;
     auto const pieces = pieces_every(100, 30, 20'000, memory);
     for (int round = 0; round < 200; ++round) {
-        auto const& done = write(file, pieces);
+        auto const& done = write(*file, pieces);
         EXPECT_EQ(done.status(), Status::ok) << done.error.code;
         EXPECT_EQ(done.bytes, total_of(pieces));
     }
@@ -226,11 +296,11 @@ TEST_F(MappedPiecesTest, ALimitOfTheFilesSizeIsAnError) {
     rlimit const limit{.rlim_cur = 1'000'000, .rlim_max = before.rlim_max};
     auto* const earlier = signal(SIGXFSZ, SIG_IGN);
     auto const path = made(10);
-    PosixFile file(path, AccessMode::both, parts_.way(), doorbell_.ringer());
+    auto const file = opened(path);
     Buffer memory;
     auto const pieces = pieces_every(100, 30, 20'000, memory);
     setrlimit(RLIMIT_FSIZE, &limit);
-    auto const& done = write(file, pieces);
+    auto const& done = write(*file, pieces);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, earlier);
     EXPECT_EQ(done.status(), Status::no_space);

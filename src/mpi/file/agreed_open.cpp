@@ -24,8 +24,7 @@ enum Word : std::size_t {
     flags,  ///< Bits of Flag, and above them a number of its own for each opening.
     write_behind,
     read_ahead,
-    profile_number,
-    profile_bytes,
+    profile,  ///< Its number, above the length of its text.
     system_hint_bytes,
     // Of all ranks that have a descriptor.
     inode_most,
@@ -37,6 +36,7 @@ enum Word : std::size_t {
     not_opened_by,  ///< The complement of the first such rank; zero: none.
     reached,        ///< The Consistency of its file system; or no_path.
     closed_least,   ///< The complement of the first closed file that is not complete on a rank.
+    past_cache,     ///< A rank asks for direct I/O.
     word_count
 };
 
@@ -75,8 +75,8 @@ void tell_hints(Words& words, FileHints const& hints, OwnFile const& file, Team&
     words[read_ahead] = static_cast<std::uint64_t>(hints.read_ahead);
     auto const device = file.fd < 0 ? std::nullopt : std::optional(file.identity.device);
     ProfileOffer const offer = offer_profile(file.name, device);
-    words[profile_number] = static_cast<std::uint64_t>(offer.number);
-    words[profile_bytes] = static_cast<std::uint64_t>(offer.bytes);
+    words[profile] = std::uint64_t{static_cast<std::uint32_t>(offer.number)} << 32 |
+                     static_cast<std::uint32_t>(offer.bytes);
     SystemAttributes system(file.identity.device);
     // A hint cannot change a file that is there.
     Striping const hinted{hints.plan.stripe_bytes, hints.plan.stripe_count};
@@ -204,6 +204,7 @@ AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
     Words mine{};
     tell_file(mine, file, team.self);
     mine[closed_least] = ~first_incomplete(team);
+    mine[past_cache] = hints.page_cache == PageCache::direct_io;
     std::string const of_system = team.self == 0 ? system_hints() : std::string();
     if (team.self == 0) {
         hear_system_hints(hints, of_system);
@@ -215,15 +216,16 @@ AgreedOpen agree_at_open(FileHints& hints, Team& team, OwnFile const& file) {
     take_hints(hints, words);
     release_closed(team, ~words[closed_least]);
     if (hints.disabled) return {.refusal = "the hint sluice says so", .machine = nullptr};
-    ProfileOffer const offer{static_cast<std::int32_t>(words[profile_number]),
-                             static_cast<std::int32_t>(words[profile_bytes])};
+    ProfileOffer const offer{static_cast<std::int32_t>(words[profile] >> 32),
+                             static_cast<std::int32_t>(words[profile])};
     auto machine = take_profile(offer, team);
     return {what_forbids(words, file, team),
             (words[flags] & placed) != 0,
             words[flags] >> flag_bits,
             std::move(machine),
             (words[flags] & crowded) != 0,
-            words[reached] != static_cast<std::uint64_t>(Consistency::posix)};
+            words[reached] != static_cast<std::uint64_t>(Consistency::posix),
+            words[past_cache] != 0};
 }
 
 }  // namespace sluice

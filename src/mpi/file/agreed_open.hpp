@@ -33,6 +33,7 @@ struct AgreedOpen {
     std::shared_ptr<MachineProfile const> machine;
     bool closed_are_many = false;  ///< See complete_closed().
     bool tells_late = false;       ///< Errors of writes may come with the close.
+    bool past_cache = false;       ///< Some rank uses direct I/O.
 };
 
 /// Takes from rank 0 what ranks could not otherwise do the same, and sees to it that all have the

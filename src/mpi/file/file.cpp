@@ -348,6 +348,7 @@ char const* serve(MPI_Comm communicator, char const* name, int amode, FileHints 
     place->set_machine(agreed.machine);
     own.number = agreed.number;
     own.tells_late = agreed.tells_late;
+    if (!agreed.past_cache) own.storage->allow_mapping();
     own.order = introduce_keepers(*team, part_of_rank(hints.write_behind, *team), own.number);
     auto const file = std::make_shared<File>(handle, team, *place, std::move(own), amode, hints);
     file->begin_trace(agreed.number);
