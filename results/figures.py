@@ -4,7 +4,7 @@
 import contextlib
 import re
 
-from data import MPIS, lines, newest, of_mpi  # First: it finds study/results.
+import data  # noqa: F401  First: it finds study/results.
 import paper_figures
 import reported
 import traced_figures
@@ -12,19 +12,7 @@ import traced_figures
 PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
-def outstanding():
-    """Milliseconds of all short operations together, by how many are under way at once."""
-    short = [row for row in lines("outstanding-times") if "peer" not in row]
-    rows = newest(short, "mpi_library", "direction", "variant").values()
-    for mpi in MPIS:
-        for way in ("write", "read"):
-            found = {int(row["variant"].split("=")[1]): row["sluice"]["median"]
-                     for row in of_mpi(rows, mpi) if row["direction"] == way}
-            yield f"outstanding_{mpi}_{way}", ", ".join(
-                f"{1e3 * found[k]:.1f}" for k in sorted(found))
-
-
-GROUPS = (outstanding, reported.figures, traced_figures.figures, *paper_figures.GROUPS)
+GROUPS = (reported.figures, traced_figures.figures, *paper_figures.GROUPS)
 
 
 def all_figures():

@@ -26,11 +26,13 @@ class Lot:
     def is_over(self):
         return bool(self.seconds) and time.monotonic() - self.began >= self.seconds
 
-    def cases(self, cases):
-        """All of them in their order, or some in a drawn one; the first one always."""
+    def cases(self, cases, always=lambda case: False):
+        """All of them in their order, or some in a drawn one: first those that are tried `always`,
+        and one in any case."""
         cases, tried = list(cases), 0
         if self.seconds:
             self.random.shuffle(cases)
+            cases.sort(key=lambda case: not always(case))
         for case in cases:
             if tried and self.is_over():
                 break

@@ -207,8 +207,8 @@ def try_missed(args, commit):
     again, whole = recorded(args, "again"), recorded(args, "whole")
     for line in recorded(args, "make test").values():
         key = key_of(line)
-        known = key in again if args.again else key in whole or again.get(key, line)["found"]
-        if line["found"] or known:
+        known = again.get(key, line)["found"] or (args.whole and key in whole)
+        if line["found"] or known or line["number"] not in (args.numbers or [line["number"]]):
             continue
         if args.again:
             try_fault(fault_in(line), line["number"], args, commit, "again")
@@ -227,6 +227,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=0, help="begin none after so many")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--numbers", type=int, nargs="+", help="with --again: only these")
     parser.add_argument("--same", nargs="+", default=[], metavar="NUMBER=REASON")
     args = parser.parse_args()
     if args.same:

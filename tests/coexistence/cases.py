@@ -356,6 +356,10 @@ def changed_mpi(mpi, name, before, after):
     return f"{folder}:{theirs}:{theirs / mpi}"
 
 
+# Tried in every run: quick, and no other test finds what they find.
+ALWAYS = ("an MPI that lacks a function", "another MPI")
+
+
 def cases_of_versions(mpi):
     def case(name, folders, said):
         return Case(name, "files.c", [f"^sluice: {said}"],

@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
 import run as runner
 from case import Case
-from cases import all_cases
+from cases import ALWAYS, all_cases
 from lot import Lot
 from small_programs import compiled
 
@@ -159,7 +159,7 @@ def main():
         tests = [(case.name, run_case, case) for case in cases]
         tests += [(case.name, run_killed, case) for case in killed_rank_cases()]
         tests = [test for test in [*tests, ("no file", run_idle)] if args.only in test[0]]
-        for _, test, *what in drawn.cases(tests):
+        for _, test, *what in drawn.cases(tests, lambda test: test[0] in ALWAYS):
             folder = Path(tempfile.mkdtemp(prefix="coexistence_", dir=args.dir))
             try:
                 results.append(test(mpi, *what, folder))
