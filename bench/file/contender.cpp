@@ -170,9 +170,9 @@ private:
 
 void write_file(Run const& run, Pattern const& pattern, std::string const& path,
                 std::uint64_t seed) {
-    auto const words = pattern.file_bytes() / word_bytes, ranks = std::uint64_t(run.ranks);
-    auto word = words * std::uint64_t(run.rank) / ranks;
-    auto const end = words * std::uint64_t(run.rank + 1) / ranks;
+    auto const words = pattern.file_bytes() / word_bytes;
+    auto word = share_begin(words, run.rank, run.ranks);
+    auto const end = share_begin(words, run.rank + 1, run.ranks);
     int const file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
     std::vector<double> chunk((std::size_t{1} << 20) / word_bytes);
     bool right = file >= 0;

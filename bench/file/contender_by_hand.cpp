@@ -97,7 +97,7 @@ private:
 
     /// The first word of a rank's part.
     [[nodiscard]] std::uint64_t begin_of(int rank) const {
-        return file_words_ * std::uint64_t(rank) / std::uint64_t(ranks_);
+        return share_begin(file_words_, rank, ranks_);
     }
 
     Pieces pieces_by_part(Pattern const& pattern) {

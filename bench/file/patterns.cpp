@@ -160,10 +160,9 @@ std::uint64_t Pattern::wrong_in_file(Run const& run, std::string const& path,
 std::uint64_t wrong_bytes_in_file(Run const& run, std::string const& path, std::uint64_t bytes,
                                   std::uint64_t seed, std::uint64_t step) {
     wait_for_all();  // nobody is writing any more
-    int const rank = run.rank, ranks = run.ranks;
     auto const words = bytes / word_bytes;
-    auto offset = words * std::uint64_t(rank) / std::uint64_t(ranks) * word_bytes;
-    auto const end = words * std::uint64_t(rank + 1) / std::uint64_t(ranks) * word_bytes;
+    auto offset = share_begin(words, run.rank, run.ranks) * word_bytes;
+    auto const end = share_begin(words, run.rank + 1, run.ranks) * word_bytes;
     std::uint64_t wrong = 0;
     std::vector<double> buffer((std::size_t{1} << 20) / word_bytes);
     int const file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -178,7 +177,7 @@ std::uint64_t wrong_bytes_in_file(Run const& run, std::string const& path, std::
     wrong += end - offset;
     struct stat status{};
     bool const surplus = fstat(file, &status) == 0 && std::uint64_t(status.st_size) > bytes;
-    if (rank == 0 && surplus) wrong += std::uint64_t(status.st_size) - bytes;
+    if (run.rank == 0 && surplus) wrong += std::uint64_t(status.st_size) - bytes;
     if (file >= 0) ::close(file);
     return sum_over_ranks(wrong);
 }

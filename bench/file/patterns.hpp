@@ -21,6 +21,11 @@ double word_at(std::uint64_t file_offset, std::uint64_t seed);
 /// What user memory holds where no data is: before a read, and for ever between pieces of memory.
 constexpr double untouched = -1;
 
+/// Where a rank's even share of so many items begins; that of the rank behind the last is the end.
+inline std::uint64_t share_begin(std::uint64_t items, int rank, int ranks) {
+    return items * std::uint64_t(rank) / std::uint64_t(ranks);
+}
+
 /// Of the first repeat; below it is room for the warm-up's, whose numbers are negative.
 constexpr std::uint64_t first_seed = 1000;
 

@@ -12,6 +12,8 @@
 namespace sluice::bench {
 namespace {
 
+using patterns::PatternSpec;
+
 /// A type whose extent is the whole tile, so that consecutive calls go to consecutive rows.
 MPI_Datatype resized(MPI_Datatype inner, std::uint64_t extent) {
     MPI_Datatype tile = MPI_DATATYPE_NULL;
@@ -29,8 +31,8 @@ MPI_Datatype at_displacement(MPI_Datatype inner, std::uint64_t offset) {
     return moved;
 }
 
-patterns::PatternSpec spec_of(Run const& run, std::string const& name, std::uint64_t bytes) {
-    patterns::PatternSpec spec;
+PatternSpec spec_of(Run const& run, std::string const& name, std::uint64_t bytes) {
+    PatternSpec spec;
     spec.name = name;
     spec.bytes = std::max(Bytes(bytes), Bytes{1});
     spec.piece_bytes = std::max(Bytes(run.options.piece), Bytes{1});
@@ -41,14 +43,14 @@ patterns::PatternSpec spec_of(Run const& run, std::string const& name, std::uint
     return spec;
 }
 
-MPI_Datatype contiguous_tile(Run const& run, Shape const& shape) {
+MPI_Datatype contiguous_tile(Run const& run, PatternSpec const&, Shape const& shape) {
     auto const bytes = shape.tile_bytes / std::uint64_t(run.ranks);
     MPI_Datatype block = MPI_DATATYPE_NULL;
     MPI_Type_contiguous(int(bytes / word_bytes), MPI_DOUBLE, &block);
     return resized(at_displacement(block, std::uint64_t(run.rank) * bytes), shape.tile_bytes);
 }
 
-MPI_Datatype strided_tile(Run const& run, Shape const& shape) {
+MPI_Datatype strided_tile(Run const& run, PatternSpec const&, Shape const& shape) {
     auto const words = std::max(run.options.piece / word_bytes, std::uint64_t{1});
     auto const stride = words * word_bytes * std::uint64_t(run.ranks);
     MPI_Datatype comb = MPI_DATATYPE_NULL;
@@ -61,8 +63,8 @@ MPI_Datatype strided_tile(Run const& run, Shape const& shape) {
 std::vector<int> ints(std::vector<Bytes> const& values) { return {values.begin(), values.end()}; }
 
 /// The grid is 2x1x1 with 2 ranks, 2x2x1 with 4.
-MPI_Datatype block3d_tile(Run const& run, Shape const& shape) {
-    auto const blocks = patterns::blocks_of(spec_of(run, "block3d", shape.wanted_bytes), run.ranks);
+MPI_Datatype block3d_tile(Run const& run, PatternSpec const& spec, Shape const&) {
+    auto const blocks = patterns::blocks_of(spec, run.ranks);
     std::vector<int> const sizes = ints(blocks.array());
     std::vector<int> const distributions(sizes.size(), MPI_DISTRIBUTE_BLOCK);
     std::vector<int> const arguments(sizes.size(), MPI_DISTRIBUTE_DFLT_DARG);
@@ -74,8 +76,8 @@ MPI_Datatype block3d_tile(Run const& run, Shape const& shape) {
     return tile;
 }
 
-MPI_Datatype lattice_tile(Run const& run, std::string const& name, Shape const& shape) {
-    auto const blocks = patterns::blocks_of(spec_of(run, name, shape.wanted_bytes), run.ranks);
+MPI_Datatype lattice_tile(Run const& run, PatternSpec const& spec, Shape const&) {
+    auto const blocks = patterns::blocks_of(spec, run.ranks);
     std::vector<int> const sizes = ints(blocks.array()), parts = ints(blocks.block),
                            starts = ints(blocks.begin_of(run.rank));
     MPI_Datatype site = MPI_DATATYPE_NULL, tile = MPI_DATATYPE_NULL;
@@ -87,18 +89,11 @@ MPI_Datatype lattice_tile(Run const& run, std::string const& name, Shape const& 
     return tile;
 }
 
-MPI_Datatype lattice4d_tile(Run const& run, Shape const& shape) {
-    return lattice_tile(run, "lattice4d", shape);
-}
-MPI_Datatype lattice5d_tile(Run const& run, Shape const& shape) {
-    return lattice_tile(run, "lattice5d", shape);
-}
-
 /// A subarray for each cell, all in one structure.
-MPI_Datatype btio_tile(Run const& run, Shape const& shape) {
+MPI_Datatype btio_tile(Run const& run, PatternSpec const& spec, Shape const& shape) {
     constexpr int values = int(patterns::btio_words);
     int const p = int(std::lround(std::sqrt(double(run.ranks))));
-    auto const grid = patterns::btio_grid(spec_of(run, "btio", shape.wanted_bytes), run.ranks);
+    auto const grid = patterns::btio_grid(spec, run.ranks);
     int const edge = int(grid.edge), planes = int(grid.planes);
     auto const border = [&](int cell) { return int(std::int64_t{edge} * cell / p); };
     std::vector<MPI_Datatype> cells(std::size_t(p), MPI_DATATYPE_NULL);
@@ -126,13 +121,13 @@ MPI_Datatype btio_tile(Run const& run, Shape const& shape) {
     return resized(all, shape.tile_bytes);
 }
 
-MPI_Datatype listed_tile(Run const&, Shape const& shape) {
+MPI_Datatype listed_tile(Run const&, PatternSpec const&, Shape const& shape) {
     return type_of_pieces(shape.pieces, shape.tile_bytes);
 }
 
 /// The variables, one call each, every rank a block of the file; in memory the cells lie apart,
 /// because of the guard cells around each block of 8 x 8 x 8.
-void use_flash_memory(Shape& shape, patterns::PatternSpec& spec) {
+void use_flash_memory(Shape& shape, PatternSpec& spec) {
     auto const [blocks, variables] = patterns::flash_size(spec);
     shape.rows = int(variables);
     shape.memory.blocks = std::uint64_t(blocks);
@@ -153,12 +148,12 @@ void use_request(Shape& shape, Request const& request) {
     shape.tiles = std::uint64_t(request.bytes / tile.tile_bytes());
 }
 
-using Maker = MPI_Datatype (*)(Run const&, Shape const&);
+using Maker = MPI_Datatype (*)(Run const&, PatternSpec const&, Shape const&);
 std::map<std::string, Maker> const& makers() {
     static std::map<std::string, Maker> const all{
         {"contiguous", contiguous_tile}, {"strided", strided_tile},
         {"block3d", block3d_tile},       {"btio", btio_tile},
-        {"lattice4d", lattice4d_tile},   {"lattice5d", lattice5d_tile},
+        {"lattice4d", lattice_tile},     {"lattice5d", lattice_tile},
         {"irregular", listed_tile},      {"random", listed_tile},
         {"e3sm", listed_tile},           {"e3sm-f", listed_tile},
         {"e3sm-g", listed_tile},         {"e3sm-i", listed_tile},
@@ -200,13 +195,12 @@ std::string why_not(Run const& run, std::string const& name) {
 Shape make_shape(Run const& run, std::string const& name, std::uint64_t bytes) {
     Shape shape;
     auto spec = spec_of(run, name, bytes);
-    shape.wanted_bytes = bytes;
     std::string ignored;
     if (name == "e3sm") spec.decomposition = decomposition_of(run, ignored);
     if (name == "flash") use_flash_memory(shape, spec);
     if (name == "holes") shape.step = std::uint64_t(patterns::words_to_hole);
     use_request(shape, patterns::make_request(spec, run.rank, run.ranks, Direction::write));
-    shape.tile = makers().at(name)(run, shape);
+    shape.tile = makers().at(name)(run, spec, shape);
     return shape;
 }
 

@@ -40,7 +40,6 @@ struct Shape {
     std::vector<Piece> pieces;     ///< Of this rank, in one tile, ascending.
     std::uint64_t tile_bytes = 0;  ///< Of all ranks together.
     std::uint64_t tiles = 1;       ///< In one row; the tile repeats.
-    std::uint64_t wanted_bytes = 0;
     std::uint64_t step = 1;  ///< Of so many words in the file the last is data, the others holes.
     MPI_Datatype tile = MPI_DATATYPE_NULL;  ///< Not committed; its extent is tile_bytes.
     int rows = 1;                           ///< Calls of one access.
