@@ -46,13 +46,18 @@ inline std::vector<Segment> pieces_of(Buffer& memory, Bytes piece, int touching)
     return all;
 }
 
-inline Buffer expected_file(std::vector<Segment> const& segments) {
-    Buffer file;
+/// What a write of the segments makes of the file.
+inline void put(Buffer& file, std::vector<Segment> const& segments) {
     for (Segment const& s : segments) {
         auto const at = static_cast<std::size_t>(s.file_offset);
         file.resize(std::max(file.size(), at + static_cast<std::size_t>(s.length)));
         std::memcpy(file.data() + at, s.memory, static_cast<std::size_t>(s.length));
     }
+}
+
+inline Buffer expected_file(std::vector<Segment> const& segments) {
+    Buffer file;
+    put(file, segments);
     return file;
 }
 

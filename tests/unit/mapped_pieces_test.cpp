@@ -51,14 +51,6 @@ Pieces drawn_pieces(std::mt19937& random, Buffer& memory) {
     return all;
 }
 
-void put(Buffer& file, Pieces const& pieces) {
-    for (Segment const& one : pieces) {
-        auto const at = static_cast<std::size_t>(one.file_offset);
-        file.resize(std::max(file.size(), at + static_cast<std::size_t>(one.length)));
-        std::memcpy(file.data() + at, one.memory, static_cast<std::size_t>(one.length));
-    }
-}
-
 class MappedPiecesTest : public ::testing::Test {
 protected:
     std::string made(std::size_t bytes) {
