@@ -227,7 +227,8 @@ def main():
     parser.add_argument("--minutes", type=float, default=0, help="begin none after so many")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--again", action="store_true")
-    parser.add_argument("--numbers", type=int, nargs="+", help="with --again: only these")
+    parser.add_argument("--numbers", type=int, nargs="+",
+                        help="with --again and --whole: only these")
     parser.add_argument("--same", nargs="+", default=[], metavar="NUMBER=REASON")
     args = parser.parse_args()
     if args.same:

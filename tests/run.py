@@ -16,7 +16,6 @@ import datetime
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +25,7 @@ import xml.etree.ElementTree
 import report
 import selection
 from json_lines import append
+from machine import machine
 from parts import GROUPS, PARTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -199,11 +199,6 @@ def is_done(name):
     commit = selection.last_passes().get(name)
     changed = selection.changed_since(commit) if commit else None
     return changed is not None and all(file.startswith(TELLS_ONLY) for file in changed)
-
-
-def machine():
-    model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
-    return f"{os.cpu_count()} cores, {model.group(1) if model else os.uname().machine}"
 
 
 def set_up(part):

@@ -2,6 +2,7 @@
 important first, each with a limit, and in all no longer than the machine is lent."""
 import json
 import os
+import platform
 import re
 import sys
 import time
@@ -9,10 +10,11 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "mpi"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("mpi", ".")]
 import run as runner
+from machine import processor
 from mpis import BUILD, MPIS, ROOT
-from packing import LIBRARIES
+from packing import LIBRARIES, commit
 
 ENV = BUILD / "env"
 FIGURE = re.compile(r"(\d+) (passed|run|wrong|failed|skipped)\b")
@@ -27,6 +29,11 @@ class Step:
     least: float = 10  # With less time left it does not begin.
     settings: dict = field(default_factory=dict)
     libraries: list = field(default_factory=list)  # Folders.
+
+
+def machine_facts():
+    return {"machine": processor(), "cores": os.cpu_count(), "kernel": platform.release(),
+            "commit": commit()}
 
 
 def scratch():

@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from packing import commit
+from session import machine_facts
 
 DRIVER_FILE = Path("/proc/driver/nvidia/version")
 
@@ -35,9 +35,8 @@ def version_of_driver():
         return found[0] if found else "unknown"
 
 
-def machine_facts(driver):
+def facts_of(driver):
     card = ({**driver_of_card(), "driver": version_of_driver()} if driver == "card" else
             {"driver": "pretended"})
-    return {**card, "kernel": platform.release(), "cores": os.cpu_count(),
-            "python": platform.python_version(), "commit": commit(),
+    return {**card, **machine_facts(), "python": platform.python_version(),
             "date": time.strftime("%Y-%m-%d")}
