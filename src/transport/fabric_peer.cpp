@@ -200,7 +200,7 @@ void FabricPeer::end_if_all_came(FabricReceive& receive) {
 void FabricPeer::take_write(FabricReceive& receive, std::uint64_t bytes) {
     ++receive.came;
     if (bytes > 0) {
-        receive.bytes = bytes;
+        receive.bytes = std::min(receive.bytes, bytes);
         receive.expected = 1;
     }
     end_if_all_came(receive);

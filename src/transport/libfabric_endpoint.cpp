@@ -305,8 +305,11 @@ void LibfabricEndpoint::hide(void* registration) {
     fi_close(&static_cast<fid_mr*>(registration)->fid);
 }
 
+/// Data that come with a message are of a stranger: messages of the job have none, and a write
+/// needs the key of its memory.
 void LibfabricEndpoint::take(fi_cq_data_entry const& done, Fabric& fabric) {
-    if (done.flags & FI_REMOTE_CQ_DATA) fabric.take_write(done.data);
+    bool const is_message = (done.flags & FI_RECV) != 0;
+    if ((done.flags & FI_REMOTE_CQ_DATA) && !is_message) fabric.take_write(done.data);
     if (!done.op_context || (done.flags & FI_REMOTE_WRITE)) return;
     FabricSlot& slot = *static_cast<FabricSlot*>(done.op_context);
     if (slot.use == FabricSlot::Use::receive) fabric.take({slot.memory.data(), done.len});

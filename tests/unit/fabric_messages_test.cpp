@@ -349,6 +349,15 @@ TEST(FabricMessages, that_come_late_are_taken_for_no_others) {
     EXPECT_FALSE(messages.finished(other));
 }
 
+TEST(FabricMessages, are_no_longer_than_their_memory) {
+    FakeFabric fabric(2, 1, {});
+    Content room(20'000);
+    Message receive = fabric.at(1).start_recv(FakeFabric::index(0), their_context, 3, room);
+    fabric.at(1).take_write(FabricWriteData::pack({0, 50'000}, 64));
+    EXPECT_TRUE(fabric.at(1).finished(receive));
+    EXPECT_EQ(receive.received, 20'000);
+}
+
 TEST(FabricMessages, of_strangers_are_thrown_away) {
     FakeFabric fabric(2, 1, {});
     Content room(10);

@@ -29,6 +29,9 @@ function(sluice_unit_program program part)
     sluice_program(${program} IN tests/unit TEST HEADERS unit_headers
                    SOURCES tests/unit/main.cpp ${ARGN}
                    USES ${part} GTest::gtest $<TARGET_NAME_IF_EXISTS:rapidcheck> Threads::Threads)
+    if(LIBFABRIC_HEADER_DIR)
+        target_include_directories(${program} PRIVATE ${LIBFABRIC_HEADER_DIR})
+    endif()
     # Golden files are read from the sources, and rewritten there on request.
     target_compile_definitions(${program} PRIVATE SLUICE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     if(SLUICE_SANITIZE AND NOT SLUICE_SANITIZE_TESTS)
@@ -130,6 +133,10 @@ endif()
 add_custom_target(configured)  # Nothing: the list of compilations, or of tests, is wanted only.
 if(SLUICE_TESTS AND NOT taken_from)
     sluice_sources(unit_test_sources tests/unit/*_test.cpp study/tests/unit/*_test.cpp)
+    if(LIBFABRIC_HEADER_DIR)  # It calls libfabric as somebody else would.
+        set_source_files_properties(tests/unit/fabric_strangers_test.cpp PROPERTIES
+            COMPILE_DEFINITIONS SLUICE_HAVE_LIBFABRIC)
+    endif()
     if(GTest_FOUND)
         sluice_unit_tests(${unit_test_sources})
     else()
