@@ -3,13 +3,24 @@
 
 namespace sluice {
 
+bool TraceHeader::is_sane() const noexcept {
+    constexpr std::uint64_t room_most = std::uint64_t{1} << 32U;
+    bool const has_times = is_moment(began) && is_moment(over) &&
+                           std::ranges::all_of(std::array{first, last}, [](TraceClock const& one) {
+                               return is_moment(one.at) && is_moment(one.offset);
+                           });
+    bool const has_rank = rank >= 0 && rank < ranks;
+    return has_times && has_rank && room > 0 && room <= room_most;
+}
+
 std::int64_t TraceHeader::aligned(std::int64_t moment) const noexcept {
     bool const twice = last.error >= 0 && last.at > first.at;
     if (!twice) return moment + first.offset;
     double const share =
         static_cast<double>(moment - first.at) / static_cast<double>(last.at - first.at);
     double const drift = share * static_cast<double>(last.offset - first.offset);
-    return moment + first.offset + static_cast<std::int64_t>(drift);
+    constexpr auto most = static_cast<double>(trace_moment_end);
+    return moment + first.offset + static_cast<std::int64_t>(std::clamp(drift, -most, most));
 }
 
 /// The thread may be writing the event behind its last one, in the place of the oldest: that one

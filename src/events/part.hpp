@@ -20,6 +20,14 @@ inline constexpr std::uint32_t trace_version = 2;
 inline constexpr std::uint32_t trace_lanes = 64;
 inline constexpr std::uint32_t trace_names_bytes = 64 << 10;
 
+/// Moments of clocks and offsets between them, in nanoseconds, are not as far from 0 as this, 18
+/// years: sums of a few of them are numbers.
+inline constexpr std::int64_t trace_moment_end = std::int64_t{1} << 59;
+
+[[nodiscard]] constexpr bool is_moment(std::int64_t value) noexcept {
+    return value > -trace_moment_end && value < trace_moment_end;
+}
+
 /// How this rank's clock was seen to differ from rank 0's: what has to be added to it.
 struct TraceClock {
     std::int64_t at = 0;      ///< When that was, by this rank's clock.
@@ -53,6 +61,8 @@ struct TraceHeader {
     [[nodiscard]] std::string name(std::uint16_t at) const {
         return {names.data() + at, strnlen(names.data() + at, names.size() - at)};
     }
+    /// Whether all numbers may be those of a rank: a file may have been damaged.
+    [[nodiscard]] bool is_sane() const noexcept;
     /// Events that are not there: overwritten, or never written.
     [[nodiscard]] std::uint64_t missing() const noexcept {
         return lost + (written > room ? written - room : 0);

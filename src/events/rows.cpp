@@ -16,11 +16,17 @@ constexpr char const* class_names[] = {"thread", "operations", "rounds of aggreg
 
 bool is_whole(TraceEvent const& event) noexcept {
     return event.kind != TraceKind::none && event.kind <= TraceKind::last &&
-           event.end >= event.begin && event.lane < trace_lanes;
+           event.end >= event.begin && is_moment(event.begin) && is_moment(event.end) &&
+           event.lane < trace_lanes;
 }
 
-bool is_moment(TraceKind kind) noexcept {
+bool has_no_length(TraceKind kind) noexcept {
     return kind == TraceKind::behind_taken || kind == TraceKind::behind_over;
+}
+
+/// Of a damaged event no more than many of them can be added up of.
+std::int64_t bytes_of(TraceEvent const& event) noexcept {
+    return std::clamp<std::int64_t>(event.bytes, 0, std::int64_t{1} << 40);
 }
 
 TraceRow row_of(TraceEvent const& event) noexcept { return text_of(event.kind).row; }
@@ -69,9 +75,10 @@ public:
 private:
     void add(TraceEvent const& event) {
         TraceRow const row = row_of(event);
-        if (is_moment(event.kind))
-            behind_.push_back(
-                {event.end, event.kind == TraceKind::behind_taken ? event.bytes : -event.bytes});
+        if (has_no_length(event.kind))
+            behind_.push_back({event.end, event.kind == TraceKind::behind_taken
+                                              ? bytes_of(event)
+                                              : -bytes_of(event)});
         else
             (row == TraceRow::thread ? threads_[event.lane] : others_[row]).push_back(event);
     }

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <limits>
+#include <sys/stat.h>
 
 namespace sluice {
 namespace {
@@ -54,6 +55,14 @@ std::string put_in_place(std::string const& file) {
     return error ? "cannot write " + file + ": " + error.message() : "";
 }
 
+/// How many events the file has room for, whatever its header says.
+std::uint64_t events_in(Descriptor const& file) {
+    struct stat status{};
+    if (fstat(file.get(), &status) != 0) return 0;
+    auto const bytes = static_cast<std::uint64_t>(status.st_size);
+    return bytes < trace_ring_offset ? 0 : (bytes - trace_ring_offset) / sizeof(TraceEvent) + 1;
+}
+
 }  // namespace
 
 std::string TracePartFile::write(std::span<TraceEvent const> events) {
@@ -70,13 +79,12 @@ std::string TracePartFile::write(TraceHeader& header) {
 std::unique_ptr<TracePart> read_trace_part(Descriptor const& file, bool events) {
     auto part = std::make_unique<TracePart>();
     TraceHeader& header = part->header;
-    constexpr std::uint64_t room_most = std::uint64_t{1} << 32U;
     bool const there = read_at(file.get(), &header, sizeof header, 0) == sizeof header;
     bool const is_one = header.magic == trace_magic && header.version == trace_version;
-    if (!there || !is_one || header.room == 0 || header.room > room_most) return nullptr;
+    if (!there || !is_one || !header.is_sane()) return nullptr;
     header.host[sizeof header.host - 1] = header.program[sizeof header.program - 1] = '\0';
     if (!events) return part;
-    part->events.resize(std::min(header.written, header.room));
+    part->events.resize(std::min({header.written, header.room, events_in(file)}));
     read_at(file.get(), part->events.data(), part->events.size() * sizeof(TraceEvent),
             trace_ring_offset);
     return part;

@@ -1,5 +1,7 @@
 // Parts of a trace as files: written while a rank runs, read after it was killed, merged into one
 // file.
+#include "drawn.hpp"
+
 #include "events/rows.hpp"
 #include "system/trace_file.hpp"
 
@@ -137,6 +139,46 @@ TEST_F(Merging, a_part_that_is_cut_off_is_read_as_far_as_it_goes) {
     EXPECT_EQ(merge_trace(file_).error, "");
     EXPECT_NE(text().find("\"operation\":2"), std::string::npos);
     EXPECT_EQ(text().find("\"operation\":4"), std::string::npos);
+}
+
+/// Where a part says that it has more events than its file has bytes, no memory is taken for them.
+TEST_F(Merging, a_part_that_claims_too_much_is_read_as_far_as_it_goes) {
+    Rank rank(file_, 0, 1);
+    rank.add(1);
+    ASSERT_TRUE(rank.write(true));
+    std::uint64_t const much[] = {std::uint64_t{1} << 32, std::uint64_t{1} << 32};
+    std::fstream part(PartsFolder::path_of(file_) + "/0");
+    part.seekp(offsetof(TraceHeader, room));
+    part.write(reinterpret_cast<char const*>(much), sizeof much);
+    part.close();
+    auto const read = read_part(file_);
+    ASSERT_TRUE(read);
+    EXPECT_LE(read->events.size(), 2U);
+    EXPECT_EQ(merge_trace(file_).error, "");
+}
+
+/// Sanitizers see what goes wrong with the numbers.
+TEST_F(Merging, damaged_parts_do_no_harm) {
+    for (unsigned const seed : testing::FreshSeeds(300)) {
+        std::minstd_rand random(seed);
+        SCOPED_TRACE(seed);
+        Rank rank(file_, 0, 1);
+        for (int i = 0; i < 8; ++i) rank.add(i);
+        ASSERT_TRUE(rank.write(true));
+        std::fstream part(PartsFolder::path_of(file_) + "/0");
+        for (int i = 0; i < 12; ++i) {
+            // In the numbers of the header, or in the events.
+            auto const begin = random() % 3 == 0 ? 16 : trace_ring_offset;
+            std::uint64_t const number = std::array<std::uint64_t, 4>{
+                0, ~std::uint64_t{0}, std::uint64_t{1} << 63,
+                std::uint64_t{random()} << random() % 33}[random() % 4];
+            part.seekp(static_cast<std::streamoff>(begin + random() % 512));
+            part.write(reinterpret_cast<char const*>(&number), 1 + random() % 8);
+        }
+        part.close();
+        (void)merge_trace(file_);
+        fs::remove_all(PartsFolder::path_of(file_));
+    }
 }
 
 TEST_F(Merging, an_earlier_jobs_parts_are_not_taken) {
