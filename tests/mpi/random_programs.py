@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Runs random programs (random_test) with the MPIs and, when one fails, shrinks and prints it.
 
-Each batch is one start of mpiexec with a number of ranks and a range of seeds. The summary is the
-last line. A failing program is made as small as possible: fewer ranks, fewer steps (delta
-debugging), smaller sizes; then it is printed with the command that repeats it.
+Each batch is one start of mpiexec with a number of ranks and a range of seeds; with --drawn its
+settings are drawn as well. The summary is the last line. A failing program is made as small as
+possible: fewer ranks, fewer steps (delta debugging), smaller sizes; then it is printed with the
+command that repeats it.
 """
 import argparse
 import contextlib
+import copy
 import json
 import os
 import re
@@ -22,6 +24,7 @@ from pathlib import Path
 
 import run as runner  # It puts tests in the modules' path.
 import lot
+from random_settings import drawn
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "gpu"))
 import devices
@@ -76,17 +79,21 @@ class Case:
             words += ["--shrink", self.shrink]
         # A piece that goes straight to the file is a transfer of about a millisecond.
         words += ["--pieces", 10_000] if self.args.slow else []
+        if self.args.thread_level >= 0:
+            words += ["--thread-level", self.args.thread_level]
         words += ["--plain"] if self.args.plain else []
         words += ["--trace"] if trace else []
         return [str(word) for word in words]
 
     def settings(self):
         args = self.args
-        words = [f"ranks_per_node={args.ranks_per_node}"] if args.ranks_per_node else []
+        words = list(args.word)
+        words += [f"ranks_per_node={args.ranks_per_node}"] if args.ranks_per_node else []
         words += [f"device={SLOW}"] if args.slow else []
         words += ["behind=always"] if args.behind else []
+        hints = args.hint + ([f"sluice_read_ahead={args.ahead}"] if args.ahead else [])
         wanted = {"SLUICE_TEST": ";".join(words), "SLUICE_WRITE_BEHIND": args.behind,
-                  "SLUICE_HINTS": args.ahead and f"sluice_read_ahead={args.ahead}"}
+                  "SLUICE_HINTS": ";".join(hints), **dict(each.split("=", 1) for each in args.set)}
         if args.far:
             wanted |= devices.driver_settings(self.mpi, args.far, "devices=2")
         return {} if args.plain else {name: value for name, value in wanted.items() if value}
@@ -185,6 +192,17 @@ def report(case, output):
     return seed
 
 
+# ---- Settings by lot -----------------------------------------------------------------------------
+
+def with_words(args, mpi, words):
+    """With settings that were drawn."""
+    folder = BUILD / mpi
+    args = make_parser().parse_args([word.format(folder=folder) for word in words],
+                                    copy.deepcopy(args))
+    args.drawn_words = words
+    return args
+
+
 # ---- Running -------------------------------------------------------------------------------------
 
 
@@ -210,21 +228,26 @@ class Totals:
 
 
 def known_seeds():
-    """(ranks, seed) of programs that once failed: a seed and a number of ranks a line."""
+    """(seed, ranks, settings) of programs that once failed, a line of the file each."""
     lines = (line.partition("#")[0].split() for line in KNOWN.read_text().splitlines())
-    return [(int(ranks), int(seed)) for seed, ranks in filter(None, lines)]
+    return [(int(seed), int(ranks), words) for seed, ranks, *words in filter(None, lines)]
 
 
-def batches(args):
-    """(ranks, first seed, programs), in turns over the numbers of ranks: first those that once
-    failed, then so many, or as many as fit into so many seconds."""
-    yield from ((ranks, seed, 1) for ranks, seed in (known_seeds() if args.known else []))
+def batches(args, mpi):
+    """Cases, in turns over the numbers of ranks, or each with settings by lot: first the programs
+    that once failed, then so many, or as many as fit into so many seconds."""
+    for seed, ranks, words in known_seeds() if args.known else []:
+        yield Case(with_words(args, mpi, words), mpi, ranks, seed)
     mix = [int(ranks) for ranks in args.ranks.split(",")]
     until = time.monotonic() + args.seconds
     seed, left, turn = args.seed, args.programs, 0
     while time.monotonic() < until if args.seconds else left > 0:
         programs = args.batch if args.seconds else min(args.batch, left)
-        yield mix[turn % len(mix)], seed, programs
+        if args.drawn:
+            ranks, words = drawn(seed)
+            yield Case(with_words(args, mpi, words), mpi, ranks, seed, programs)
+        else:
+            yield Case(args, mpi, mix[turn % len(mix)], seed, programs)
         seed, left, turn = seed + programs, left - programs, turn + 1
 
 
@@ -236,13 +259,16 @@ def run_batch(case, totals, kinds):
         if code == 0:
             return True
         print(f"FAILED: {case.mpi}, {case.ranks} ranks, seeds from {case.seed}: "
-              + ("out of time" if code is None else f"exit code {code}"))
+              + ("out of time" if code is None else f"exit code {code}")
+              + "".join(f" {word}" for word in case.args.drawn_words))
         kinds.update(kinds_of(output))
         failed = report(case, output)
         totals.failed.append(failed)
-        if failed is not None and (case.ranks, failed) not in known_seeds():
-            print(f"add the line \"{failed} {case.ranks}\" to {KNOWN.relative_to(ROOT)}: it runs "
-                  "first from then on")
+        line = [failed, case.ranks, case.args.drawn_words]
+        if failed is not None and tuple(line) not in known_seeds():
+            text = " ".join(map(str, [*line[:2], *line[2]]))
+            print(f"add the line \"{text}\" to {KNOWN.relative_to(ROOT)}: it runs first from then "
+                  "on")
         if failed is None:
             return False
         passed = failed + 1 - case.seed
@@ -264,7 +290,7 @@ def kinds_of(output):
 
 def title(args):
     """How the programs are run, in a few words."""
-    words = ["plain" if args.plain else "thread"]
+    words = ["plain" if args.plain else "thread"] + (["drawn settings"] if args.drawn else [])
     words += [f"behind {args.behind}"] if args.behind else []
     words += [f"ahead {args.ahead}"] if args.ahead else []
     words += [] if args.keeper else ["no keeper"]
@@ -274,15 +300,16 @@ def title(args):
 
 def run_mpi(args, mpi):
     totals, kinds, start = Totals(), Counter(), time.monotonic()
-    for ranks, seed, programs in batches(args):
-        right = run_batch(Case(args, mpi, ranks, seed, programs), totals, kinds)
-        print(f"{mpi} {title(args)}: {totals.programs} programs, seeds to {seed + programs - 1}, "
-              f"{time.monotonic() - start:.0f} s", flush=True)
-        if not right:
+    for case in batches(args, mpi):
+        right = run_batch(case, totals, kinds)
+        print(f"{mpi} {title(args)}: {totals.programs} programs, seeds to "
+              f"{case.seed + case.programs - 1}, {time.monotonic() - start:.0f} s", flush=True)
+        if not right and not args.keep_going:
             break
     result = {"mpi": mpi, "progress": "plain" if args.plain else "thread",
               **{name: value for name, value in (("behind", args.behind), ("ahead", args.ahead),
-                                                 ("slow", args.slow), ("far", args.far)) if value},
+                                                 ("slow", args.slow), ("far", args.far),
+                                                 ("drawn", args.drawn)) if value},
               "programs": totals.programs, "failed": len(totals.failed), "kinds": dict(kinds),
               "failed_seeds": totals.failed, "percent": totals.percents(), "ranks": args.ranks,
               "seconds": round(time.monotonic() - start), "seed": args.seed,
@@ -298,7 +325,7 @@ def run_mpi(args, mpi):
     return not totals.failed and totals.programs > 0
 
 
-def parse_arguments():
+def make_parser():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mpi", default="mpich,openmpi")
     parser.add_argument("--programs", type=int, default=150, help="for each MPI")
@@ -314,6 +341,12 @@ def parse_arguments():
                         help="each transfer takes a few milliseconds, see slow.toml")
     parser.add_argument("--far", default="", choices=("", *devices.DRIVERS),
                         help="buffers brought to devices of this driver of CUDA")
+    parser.add_argument("--drawn", action="store_true",
+                        help="each batch draws its number of ranks and its settings")
+    parser.add_argument("--hint", action="append", default=[], help="name=value, in SLUICE_HINTS")
+    parser.add_argument("--word", action="append", default=[], help="name=value, in SLUICE_TEST")
+    parser.add_argument("--set", action="append", default=[], help="NAME=VALUE, a variable")
+    parser.add_argument("--thread-level", type=int, default=-1, help="0 to 3; -1: by MPI_Init")
     parser.add_argument("--ranks", default="2,2,3,4,2,1,2,8", help="taken in turn by the batches")
     parser.add_argument("--ranks-per-node", type=int, default=0, help="pretended; 0: as they are")
     parser.add_argument("--batch", type=int, default=50, help="programs for each mpiexec")
@@ -324,7 +357,12 @@ def parse_arguments():
     parser.add_argument("--patience", type=float, default=0.5, help="seconds for a program")
     parser.add_argument("--dir", default="/dev/shm" if os.path.isdir("/dev/shm") else None)
     parser.add_argument("--json", default="", help="append one line for each MPI to this file")
-    args = parser.parse_args()
+    parser.set_defaults(drawn_words=[])
+    return parser
+
+
+def parse_arguments():
+    args = make_parser().parse_args()
     args.seed = args.seed or lot.fresh_seed()
     return args
 

@@ -10,7 +10,8 @@ namespace {
 int usage() {
     std::printf(
         "random_test [--seed S] [--programs N] [--dir DIR] [--only-steps N,..]\n"
-        "    [--without KIND,..] [--shrink N] [--seconds N] [--pieces N] [--trace] [--plain]\n"
+        "    [--without KIND,..] [--shrink N] [--seconds N] [--pieces N] [--thread-level 0..3]\n"
+        "    [--trace] [--plain]\n"
         "Program i has the seed S + i. KIND: a kind of step, or nonblocking, split.\n"
         "--shrink N divides sizes by 2 to the power of N; --trace prints each step.\n"
         "--pieces N leaves accesses out that have more of them.\n");
@@ -36,6 +37,8 @@ bool parse(int argc, char** argv, Settings& settings) {
             settings.only_steps = words_of(value);
         else if (name == "--without")
             settings.without = words_of(value);
+        else if (name == "--thread-level")
+            check::state().options.thread_level = std::stoi(value);
         else if (name == "--shrink")
             settings.shrink = std::stoi(value);
         else if (name == "--pieces")
