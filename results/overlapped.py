@@ -103,8 +103,41 @@ def fast_table(table, seconds):
                   "processors"], rows)
 
 
+HALO_NOTE = """`results/measure halos`: as above, with two ranks, and beside it the same with a computation that exchanges 64 KiB
+with its neighbours after each few hundred microseconds. On two hosts one link carries these messages, the exchange and the file.
+*Hidden*: Sluice / the MPI's own / on one node the MPI's blocking call in a thread of each rank. *Slower*: Sluice's computation with an operation
+under way, against none."""
+
+
+def halos():
+    """(nodes, device, MPI, pattern, direction) -> computation -> side -> its line."""
+    found = {}
+    for (*case, computation, side), row in newest(
+            lines("halos"), "nodes", "device", "mpi", "pattern", "direction", "computation",
+            "side").items():
+        found.setdefault(tuple(case), {}).setdefault(computation, {})[side] = row
+    return found
+
+
+def halo_table(table, seconds):
+    rows = []
+    for (nodes, device, mpi, pattern, direction), of in halos().items():
+        cells = []
+        for computation in ("host", "halos"):
+            sides = of[computation]
+            cells += [" / ".join(percent(hidden(sides[side])) for side in ("Sluice", "peer", "thread")
+                                 if side in sides),
+                      percent(sides["Sluice"]["slower"]["median"])]
+        rows.append([PLACES[device, nodes], mpi, f"{pattern} {direction}",
+                     seconds(of["halos"]["Sluice"]["io_alone"]), *cells])
+    return table("Beside the program's own messages", HALO_NOTE,
+                 ["where", "MPI", "what", "I/O alone", "hidden, computation alone", "slower",
+                  "hidden, with messages", "slower"], rows)
+
+
 def tables(table, seconds):
-    return slow_table(table, seconds) + (fast_table(table, seconds) if fast() else "")
+    return (slow_table(table, seconds) + (fast_table(table, seconds) if fast() else "")
+            + (halo_table(table, seconds) if halos() else ""))
 
 
 def copies():

@@ -241,7 +241,8 @@ function(sluice_runners)
     endif()
     sluice_runner("bench of the choice" study/tests/run.py TARGETS sluice-study REACH bench study
                   QUICK none)
-    sluice_runner("bench of overlap" bench/overlap.py TARGETS sluice-bench REACH bench QUICK none)
+    sluice_runner("bench of overlap and outstanding" bench/modes.py TARGETS sluice-bench
+                  REACH bench QUICK none)
     sluice_runner("bench with buffers on devices" bench/gpu.py TARGETS sluice-bench
                   REACH bench tests/gpu QUICK none)
     sluice_runner("bench of collectives" study/tests/collectives.py TARGETS sluice-collectives

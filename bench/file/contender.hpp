@@ -2,6 +2,7 @@
 // thread, MPI_Alltoallv and POSIX calls by hand, and the machine's limit; from a GPU, copies by
 // hand as well. Each has a file of its own and makes the same accesses.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -73,5 +74,12 @@ void write_file(Run const& run, Pattern const& pattern, std::string const& path,
 /// Hints of the MPI's own that are tried, a list of key=value each; the first is empty (default).
 /// docs/results.md prints them.
 std::vector<std::vector<std::string>> hint_grid(int ranks);
+
+/// The hints of the grid with which `seconds_with` takes the shortest. It is also told from how
+/// many seconds on it need not measure again: the hints are hopeless, or the time is long enough to
+/// be known from one access.
+std::vector<std::string> best_of_grid(
+    int ranks,
+    std::function<double(std::vector<std::string> const&, double enough)> const& seconds_with);
 
 }  // namespace sluice::bench

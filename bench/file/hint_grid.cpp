@@ -2,7 +2,9 @@
 // aggregate, how much at a time, and independent access without or with data sieving. OMPIO (Open
 // MPI) knows fewer per file: which component makes collective calls (`fcoll`) is a parameter of the
 // whole job only, so it is not tried.
+#include <algorithm>
 #include <array>
+#include <limits>
 
 #include "bench/file/contender.hpp"
 #include "bench/measure/report.hpp"
@@ -57,6 +59,19 @@ Grid ompio(int ranks) {
 std::vector<std::vector<std::string>> hint_grid(int ranks) {
     bool const open_mpi = mpi_library().find("Open MPI") != std::string::npos;
     return open_mpi ? ompio(ranks) : romio(ranks);
+}
+
+std::vector<std::string> best_of_grid(
+    int ranks,
+    std::function<double(std::vector<std::string> const&, double enough)> const& seconds_with) {
+    constexpr double hopeless = 3, long_enough = 1;
+    double shortest = std::numeric_limits<double>::infinity();
+    std::vector<std::string> best;
+    for (auto const& hints : hint_grid(ranks)) {
+        double const seconds = seconds_with(hints, std::min(hopeless * shortest, long_enough));
+        if (seconds < shortest) shortest = seconds, best = hints;
+    }
+    return best;
 }
 
 }  // namespace sluice::bench

@@ -56,9 +56,12 @@ void declare_memory(CLI::App& app, Options& o) {
 /// Options of mode overlap alone.
 void declare_overlap(CLI::App& app, Options& o) {
     app.add_option("--computation", o.computation,
-                   "overlap: of the host (the default), or of the device: a kernel that keeps the "
-                   "GPU busy")
-        ->check(CLI::IsMember({"host", "device"}));
+                   "overlap: of the host (the default), the same with halos that the ranks of a "
+                   "ring exchange, or of the device: a kernel that keeps the GPU busy")
+        ->check(CLI::IsMember({"host", "halos", "device"}));
+    app.add_option("--halo", o.halo, "overlap: bytes that halos exchange with a neighbour (64K)")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 30));
     app.add_option("--tests", o.tests, "overlap: calls of MPI_Test while computing")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--late", o.late_ms, "overlap: the last rank starts this many ms late");
@@ -124,6 +127,10 @@ void declare(CLI::App& app, Options& o) {
     app.add_option("--json", o.json, "append one JSON line a result to this file");
     words("--hint", o.hints, "key=value: MPI_Info hint for both files");
     words("--peer-hint", o.peer_hints, "key=value: hint for the MPI's own file only");
+    app.add_flag(
+        "--best-hints", o.best_hints,
+        "outstanding: the MPI's own file has the hints of compare's grid that are best for "
+        "one operation at a time");
     app.add_flag("--no-peer", o.no_peer, "measure Sluice only");
     app.add_flag("--progress", o.progress,
                  "draw the progress bar though mpiexec hides the terminal");
@@ -151,6 +158,7 @@ std::string conflict_of(Options const& o) {
     for (auto const& name : o.modes)
         if (on_device && !modes().at(name).on_device)
             return "mode " + name + " has its buffers on the host: leave out --memory device";
+    if (o.best_hints && o.no_peer) return "--best-hints are of the peer: leave out --no-peer";
     if (on_device && o.ideal)
         return "--ideal has its buffers on the host: leave out --memory device";
     auto const words = contender_words(on_device);

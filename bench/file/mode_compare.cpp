@@ -67,9 +67,7 @@ private:
     }
 
     void enter(std::unique_ptr<Contender> contender, std::vector<std::string> const& hints) {
-        std::string text;
-        for (auto const& hint : hints) text += (text.empty() ? "" : " ") + hint;
-        scores_.push_back({contender->name, text, {}, {}, {}, 0});
+        scores_.push_back({contender->name, joined(hints), {}, {}, {}, 0});
         contenders_.push_back(std::move(contender));
     }
 
@@ -142,30 +140,29 @@ private:
         return sum_over_ranks(pattern_->wrong_in_access(buffer_->host(), seed_));
     }
 
-    /// The hints of the grid with the shortest median. What is hopeless at once, or takes long
-    /// enough to be known from one access, is not repeated.
+    /// The hints of the grid with the shortest median.
     std::vector<std::string> best_hints() {
-        constexpr double hopeless = 3, long_enough = 1;
-        double shortest = std::numeric_limits<double>::infinity();
-        std::vector<std::string> best;
-        for (auto const& hints : hint_grid(run_.ranks)) {
+        return best_of_grid(run_.ranks, [this](auto const& hints, double enough) {
             run_.progress->step(label_ + ": hints " + (hints.empty() ? "default" : hints.back()));
-            auto const contender = mpi_contender("grid", run_.path[0] + "-grid", own_hints(hints));
-            if (!writes_) contender->provide_file(run_, *pattern_, buffer_->host(), seed_);
-            contender->open(run_, *pattern_);
-            std::uint64_t ignored = 0;  // the winner is checked when it is measured
-            double median = access(*contender, ignored);
-            if (median < hopeless * shortest && median < long_enough) {
-                std::vector<double> seconds;
-                for (int i = 0; i < run_.options.grid_repeat; ++i)
-                    seconds.push_back(access(*contender, ignored));
-                median = summary_of(seconds).median;
-            }
-            contender->close();
-            remove_file(run_, contender->path);
-            if (median < shortest) shortest = median, best = hints;
+            return seconds_with(hints, enough);
+        });
+    }
+
+    double seconds_with(std::vector<std::string> const& hints, double enough) {
+        auto const contender = mpi_contender("grid", run_.path[0] + "-grid", own_hints(hints));
+        if (!writes_) contender->provide_file(run_, *pattern_, buffer_->host(), seed_);
+        contender->open(run_, *pattern_);
+        std::uint64_t ignored = 0;  // the winner is checked when it is measured
+        double median = access(*contender, ignored);
+        if (median < enough) {
+            std::vector<double> seconds;
+            for (int i = 0; i < run_.options.grid_repeat; ++i)
+                seconds.push_back(access(*contender, ignored));
+            median = summary_of(seconds).median;
         }
-        return best;
+        contender->close();
+        remove_file(run_, contender->path);
+        return median;
     }
 
     /// Each sample gives every rank another rank's part of the pattern: a plan or a list that was

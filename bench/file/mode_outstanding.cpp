@@ -6,6 +6,7 @@
 
 #include "bench/file/access.hpp"
 #include "bench/file/buffer.hpp"
+#include "bench/file/contender.hpp"
 #include "bench/file/patterns.hpp"
 #include "bench/measure/report.hpp"
 
@@ -41,10 +42,22 @@ public:
         : run_(bench_run),
           pattern_(run_, name, bytes_of_pattern(name, bytes)),
           buffer_(run_, pattern_.memory_words() * std::size_t(operations())) {
-        for (Side const side : run_.sides()) {
-            auto& file = files_[std::size_t(side)] = std::make_unique<File>(run_, side);
-            set_view(file->handle, 0, pattern_, Hints(run_, side).info);
-        }
+        for (Side const side : run_.sides()) open(side);
+    }
+
+    /// The MPI's own file gets the hints of the grid with which one operation at a time takes the
+    /// shortest.
+    void give_peer_best_hints(bool writes) {
+        auto const label = pattern_.name + (writes ? " write" : " read") + ", hints ";
+        auto best = best_of_grid(run_.ranks, [&](auto const& hints, double) {
+            run_.progress->step(label + (hints.empty() ? "default" : hints.back()));
+            run_.options.peer_hints = hints;
+            open(Side::peer);
+            std::uint64_t ignored = 0;  // What is measured with the best ones is checked.
+            return writes ? write_once(Side::peer, 1, ignored) : read_once(Side::peer, 1, ignored);
+        });
+        run_.options.peer_hints = std::move(best);
+        open(Side::peer);
     }
 
     Pair measure(bool writes, int limit) {
@@ -54,7 +67,8 @@ public:
                   text_of("K=%d", limit),
                   pattern_.bytes() * std::uint64_t(operations()),
                   {},
-                  {}};
+                  {},
+                  run_.options.peer_hints};
         auto const label = pair.pattern + " " + pair.direction + " " + pair.variant;
         pair.seconds = measure_in_turn(run_, label, [&](Side side, int) {
             auto& wrong = pair.wrong[std::size_t(side)];
@@ -70,6 +84,14 @@ public:
     }
 
 private:
+    /// Anew, where it was open: hints are of the open.
+    void open(Side side) {
+        auto& file = files_[std::size_t(side)];
+        file.reset();
+        file = std::make_unique<File>(run_, side);
+        set_view(file->handle, 0, pattern_, Hints(run_, side).info);
+    }
+
     [[nodiscard]] int operations() const { return run_.options.operations; }
 
     /// An operation is one row: flash has a share of the bytes in each of its rows anyhow.
@@ -126,13 +148,15 @@ void mode_outstanding(Run& run) {
     auto const names = patterns_of(run);
     start_pair_table(run, text_of("outstanding: %d nonblocking operations, K at a time",
                                   run.options.operations));
-    expect_measurements(run, names.size() * run.options.directions.size() *
-                                 run.options.outstanding.size());
+    auto const tried = run.options.best_hints ? hint_grid(run.ranks).size() : 0;
+    auto const cases = names.size() * run.options.directions.size();
+    expect_measurements(run, cases * run.options.outstanding.size(), cases * tried);
     for (auto const& name : names) {
         {
             Bench bench(run, name, run.bytes());
             for (auto const& direction : run.options.directions) {
                 if (direction == "read") bench.prepare_reads();
+                if (run.options.best_hints) bench.give_peer_best_hints(direction == "write");
                 for (int const limit : run.options.outstanding)
                     report_pair(run, bench.measure(direction == "write", limit));
             }

@@ -1,6 +1,7 @@
 // Mode overlap: how much of an operation's time hides behind computation, with no MPI call between
 // its start and its wait unless --tests asks for some. The computation lasts as long as the
-// operation alone, on every rank, and is of its processor or of its GPU.
+// operation alone, on every rank, and is of its processor, with messages to its neighbours or
+// without, or of its GPU.
 #include <time.h>
 
 #include <algorithm>
@@ -107,6 +108,7 @@ private:
 
     static Work work_of(Run const& run) {
         if (run.options.computation == "host") return compute;
+        if (run.options.computation == "halos") return with_halos(run.options.halo);
         auto const kernel = std::make_shared<BusyKernel const>(*run.gpu);
         return [kernel](std::uint64_t iterations) { kernel->run(iterations); };
     }
@@ -213,6 +215,7 @@ void Overlap::record(bool writes, Background const& contender, Result const& res
     line.add("side", contender.name);
     line.add_integer("bytes_per_rank", pattern_.access_bytes()).add("unit", "s");
     line.add("computation", run_.options.computation);
+    if (run_.options.computation == "halos") line.add_integer("halo", run_.options.halo);
     line.add("late_ms", run_.options.late_ms).add("io_alone", result.io_alone);
     char const* const settings = std::getenv("SLUICE_TEST");
     bool const has_helper = !settings || !std::strstr(settings, "helper=off");

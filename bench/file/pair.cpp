@@ -50,6 +50,7 @@ void report_pair(Run& run, Pair const& pair) {
     if (!pair.direction.empty()) result.add("direction", pair.direction);
     if (!pair.variant.empty()) result.add("variant", pair.variant);
     result.add_integer("bytes_per_rank", pair.bytes).add("unit", "s").add("sluice", sluice);
+    if (!pair.peer_hints.empty()) result.add("peer_hints", joined(pair.peer_hints));
     if (both) result.add("peer", peer).add("peer_over_sluice", ratio);
     result.add_integer("sluice_wrong_bytes", pair.wrong[0]);
     if (both) result.add_integer("peer_wrong_bytes", pair.wrong[1]);

@@ -68,8 +68,9 @@ void remove_file(Run const& run, std::string const& path) {
     wait_for_all();
 }
 
-void expect_measurements(Run const& run, std::size_t measurements) {
-    run.progress->expect(int(measurements) * (run.options.warmup + run.options.repeat));
+void expect_measurements(Run const& run, std::size_t measurements, std::size_t others) {
+    run.progress->expect(int(measurements) * (run.options.warmup + run.options.repeat) +
+                         int(others));
 }
 
 void take_turns(Run const& run, std::string const& label, std::size_t contenders,

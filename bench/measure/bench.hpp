@@ -40,10 +40,12 @@ struct Options {
     bool ideal = false;        ///< Mode overlap: measured beside the others.
     bool in_thread = false;    ///< The same: the MPI's blocking calls in a thread.
     int operations = 16;       ///< Mode outstanding: in total.
+    bool best_hints = false;   ///< The same: the peer has the best hints of the grid.
     std::vector<int> outstanding{1, 2, 4, 8, 16};
-    /// host or device: where buffers are, and where mode overlap computes.
-    std::string memory = "host", computation = "host";
-    std::string link, device;  ///< What is known of them, such as "1gbit"; for the record.
+    std::string memory = "host";       ///< Or device: where buffers are.
+    std::string computation = "host";  ///< Or device, or halos: of mode overlap.
+    std::uint64_t halo = 64 << 10;     ///< Bytes that halos exchange with each neighbour.
+    std::string link, device;          ///< What is known of them, such as "1gbit"; for the record.
     std::string directory = ".", json;
     std::vector<std::string> hints, peer_hints;  ///< key=value; both files, the peer's only.
     bool no_peer = false, keep = false, progress = false;
@@ -107,8 +109,8 @@ public:
 /// open one, and have hints of Sluice's. MPI_File_close closes it.
 [[nodiscard]] MPI_File open_file(std::string const& path, int mode, MPI_Info info);
 
-/// A mode begins that calls measure_in_turn so many times.
-void expect_measurements(Run const& run, std::size_t measurements);
+/// A mode begins that calls measure_in_turn so many times, and has so many other steps.
+void expect_measurements(Run const& run, std::size_t measurements, std::size_t others = 0);
 
 /// Collective. Removes what the modes wrote, unless asked to keep it.
 void remove_files(Run const& run);

@@ -122,6 +122,12 @@ std::string text_of_bytes(std::uint64_t bytes) {
     return text_of("%llu B", static_cast<unsigned long long>(bytes));
 }
 
+std::string joined(std::vector<std::string> const& words) {
+    std::string text;
+    for (auto const& word : words) text += (text.empty() ? "" : " ") + word;
+    return text;
+}
+
 std::string mpi_library() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;

@@ -43,6 +43,8 @@ std::string text_of_seconds(double seconds);
 /// "12.3 ms (11.9 .. 14.0)", both ends in the unit of the median.
 std::string text_of_summary(Summary const& summary);
 std::string text_of_bytes(std::uint64_t bytes);
+/// With blanks between them.
+std::string joined(std::vector<std::string> const& words);
 
 class Report {
 public:
@@ -72,6 +74,7 @@ struct Pair {
     std::uint64_t bytes = 0;         ///< Of one rank, in what was timed.
     PerSide seconds;
     std::array<std::uint64_t, 2> wrong{};
+    std::vector<std::string> peer_hints{};  ///< key=value, of the peer's file.
 };
 /// Of all ranks together; `bytes` of one.
 double mib_per_second(Run const& run, std::uint64_t bytes, double seconds);

@@ -1,7 +1,10 @@
 // A chain of dependent multiplications, and how fast this machine runs it with every rank busy.
 #include "bench/measure/work.hpp"
 
+#include <mpi.h>
+
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "bench/measure/report.hpp"
@@ -20,6 +23,41 @@ void compute(std::uint64_t iterations) {
 
 namespace {
 
+class Halos {
+public:
+    explicit Halos(std::uint64_t bytes)
+        : sent_(2 * bytes),
+          received_(2 * bytes),
+          bytes_(int(bytes)) {
+        int rank = 0, ranks = 1;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+        before_ = (rank + ranks - 1) % ranks, after_ = (rank + 1) % ranks;
+    }
+
+    void exchange() {
+        MPI_Request requests[4];
+        receive(before_, 0, requests[0]), receive(after_, 1, requests[1]);
+        send(after_, 0, requests[2]), send(before_, 1, requests[3]);
+        check(MPI_Waitall(4, requests, MPI_STATUSES_IGNORE), "MPI_Waitall");
+    }
+
+private:
+    void receive(int from, int tag, MPI_Request& request) {
+        check(MPI_Irecv(received_.data() + tag * bytes_, bytes_, MPI_BYTE, from, tag,
+                        MPI_COMM_WORLD, &request),
+              "MPI_Irecv");
+    }
+    void send(int to, int tag, MPI_Request& request) {
+        check(MPI_Isend(sent_.data() + tag * bytes_, bytes_, MPI_BYTE, to, tag, MPI_COMM_WORLD,
+                        &request),
+              "MPI_Isend");
+    }
+
+    std::vector<char> sent_, received_;
+    int bytes_, before_ = 0, after_ = 0;
+};
+
 double time_of(Work const& work, std::uint64_t iterations) {
     std::vector<double> seconds;
     for (int i = 0; i < 3; ++i) seconds.push_back(time_together([&] { work(iterations); }));
@@ -27,6 +65,17 @@ double time_of(Work const& work, std::uint64_t iterations) {
 }
 
 }  // namespace
+
+Work with_halos(std::uint64_t bytes) {
+    return [halos = std::make_shared<Halos>(bytes)](std::uint64_t iterations) {
+        constexpr std::uint64_t between = std::uint64_t{1} << 17;
+        for (; iterations > between; iterations -= between) {
+            compute(between);
+            halos->exchange();
+        }
+        compute(iterations);
+    };
+}
 
 std::uint64_t iterations_lasting(double seconds, Work const& work) {
     constexpr double long_enough = 0.1;  // many time slices of the scheduler

@@ -99,7 +99,8 @@ Shape e3sm_grid(Place const& place) {
             return shape;
         }
         Sections const one = drawn_runs(place, arrays, arrays.requests, point);
-        if (&arrays == &grid.arrays.front() && count < arrays.count) {
+        bool const is_last = count < arrays.count || &arrays == &grid.arrays.back();
+        if (&arrays == &grid.arrays.front() && is_last) {
             shape.pieces = one, shape.extent = whole, shape.tiles = count;
             return shape;
         }
