@@ -17,7 +17,8 @@ struct ExchangeOptions {
     Direction direction = Direction::write;
     std::optional<DeviceProfile> device;  ///< In the place of the machines' own storage.
     bool throttles = false, kernels = false, planning = false, romio = false;
-    bool published = false;    ///< btio and flash have the paper's size.
+    bool published = false;  ///< btio and flash have the paper's size.
+    std::vector<std::string> queues{"free", "measured", "estimate"};  ///< romio: prices of queues.
     std::int64_t choices = 0;  ///< Drawn scenarios on which the library's choice is compared.
     std::int64_t first = 1;    ///< The seed of the first of them.
     bool checked = false;

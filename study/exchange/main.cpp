@@ -19,6 +19,7 @@ constexpr char usage[] =
     "  --throttles         sweep the throttle (on the first pattern)\n"
     "  --kernels           kernels x patterns; both are run when none is asked for\n"
     "  --romio             ROMIO's own collective write beside Sluice's, 64 aggregators\n"
+    "  --queues NAME,...   what a request in a queue costs there (free,measured,estimate)\n"
     "  --choices N         the library's choice beside the best way, on N drawn scenarios\n"
     "  --first N           the seed of the first of them (1)\n"
     "  --planning          real time and memory of planning, for each rank\n"
@@ -70,6 +71,7 @@ bool take(ExchangeOptions& options, std::string const& name, std::string const& 
         options.patterns = words(value);
         return !options.patterns.empty();
     }
+    if (name == "--queues") return !(options.queues = words(value)).empty();
     if (name != "--ranks") return false;
     options.ranks.clear();
     for (std::string const& word : words(value)) {

@@ -41,6 +41,7 @@ public:
         std::printf("  %-14s %-22s %10s %10s %10s %10s %10s %8s\n", "queue", "", "time", "metadata",
                     "counts", "data", "messages", "x");
         for (QueuePrice const& price : queue_prices(scenario_.machine.queue_seconds)) {
+            if (std::ranges::find(options_.queues, price.name) == options_.queues.end()) continue;
             price_ = price;
             Scenario priced = scenario_;
             priced.machine.queue_seconds = price.seconds;
