@@ -32,7 +32,9 @@ class Trial {
 public:
     explicit Trial(Experiment const& experiment)
         : experiment_(experiment),
-          world_(shape(), experiment.seed, std::make_unique<MachineModel>(experiment.machine)) {}
+          world_(shape(), experiment.seed, std::make_unique<MachineModel>(experiment.machine)) {
+        world_.file(0).is_stored = experiment.checked;
+    }
 
     Outcome run() {
         for (Rank r = 0; r < experiment_.machine.ranks(); ++r) prepare(r);
@@ -65,10 +67,27 @@ private:
         return m.nodes * std::min(m.ranks_per_node, 4);
     }
 
+    /// Ranks whose bytes nobody compares have one memory for all, and their file has a length only:
+    /// so many of them, with so much each, fit into this machine.
     void prepare(Rank r) {
         requests_.push_back(experiment_.request(r));
         Request const& request = requests_.back();
         way_ = request.direction;
+        if (experiment_.checked) return prepare_bytes(request);
+        Offset end = 0;
+        Cursor memory(*request.memory, 0);
+        for (Bytes left = request.bytes; left > 0;) {
+            Bytes const length = std::min(left, memory.piece_left());
+            end = std::max(end, memory.offset() + length);
+            memory.advance_in_piece(length);
+            left -= length;
+        }
+        if (memories_.empty()) memories_.emplace_back();
+        if (memories_[0].size() < index(end)) memories_[0].resize(index(end));
+        file_end_ = std::max(file_end_, span_of(request).end);
+    }
+
+    void prepare_bytes(Request const& request) {
         Offset end = 0;
         for_each_stretch(request, [&](Offset in_file, Offset in_memory, Bytes length) {
             end = std::max(end, in_memory + length);
@@ -85,6 +104,8 @@ private:
     }
 
     void fill_file() {
+        world_.file(0).length = index(file_end_);
+        if (!experiment_.checked) return;
         auto& bytes = world_.file(0).bytes;
         bytes.resize(index(file_end_));
         fill_with_pattern(bytes.data(), 0, file_end_);
@@ -93,7 +114,7 @@ private:
     void call(Rank r) {
         Call call;
         call.request = requests_[index(r)];
-        call.user = memories_[index(r)].data();
+        call.user = memories_[experiment_.checked ? index(r) : 0].data();
         call.hints = experiment_.hints;
         operations_.push_back(world_.call(r, 0, std::move(call)));
     }

@@ -18,6 +18,8 @@ namespace sluice::simulated {
 /// A file in memory, shared by all ranks, with faults.
 struct File {
     std::vector<std::byte> bytes;
+    bool is_stored = true;   ///< False: what is written is forgotten, and reads find nothing:
+    std::size_t length = 0;  ///< the file has a length only.
     std::int64_t calls = 0;
     std::int64_t fail_at = -1;  ///< Number of the call that fails, from 0.
     bool fail_forever = false;  ///< All calls from then on.

@@ -45,6 +45,20 @@ TEST(SimulatedMachine, EveryByteOnEveryPreset) {
     }
 }
 
+/// Neither their memory nor their file is kept.
+TEST(SimulatedMachine, WhatNobodyComparesTakesAsLong) {
+    for (auto const way : {Direction::write, Direction::read}) {
+        Experiment one = experiment(small("knl", 8, 8), 256, 16384, way);
+        Outcome const with_bytes = run(one);
+        one.checked = false;
+        Outcome const without = run(one);
+        EXPECT_EQ(with_bytes.fault + without.fault, "");
+        EXPECT_EQ(with_bytes.seconds, without.seconds);
+        EXPECT_EQ(with_bytes.message_bytes, without.message_bytes);
+        EXPECT_EQ(with_bytes.storage_calls, without.storage_calls);
+    }
+}
+
 TEST(SimulatedMachine, PartsAddUpToTheTimeOfTheSlowestRank) {
     Outcome const outcome = run(experiment(small("knl", 8, 8), 256, 16384, Direction::write));
     ASSERT_EQ(outcome.fault, "");
