@@ -166,6 +166,9 @@ function(sluice_runners)
         SHORT --known --seconds 15 --no-shrink
         QUICK --known --programs 150 --no-shrink
         LONG --known --seconds 500)
+    set(drawn --drawn --known --batch 20 --patience 2)
+    sluice_runner("random programs, settings by lot," ${random} NAPS LONG_PART drawn
+        LONG ${drawn} --seconds 1200)
     foreach(size IN ITEMS 64K 256M)
         set(behind --behind ${size} --ahead ${size} --known)
         sluice_runner("random programs, behind ${size}," ${random} NAPS LONG_PART random

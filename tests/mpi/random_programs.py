@@ -64,12 +64,13 @@ class Case:
         return Case(self.args, **fields)
 
     def command(self, directory, trace=False):
-        words = [BUILD / "env" / self.mpi / "bin" / "mpiexec", "-n", self.ranks]
+        mpi = runner.MPIS[self.mpi]
+        words = [mpi.mpiexec, "-n", self.ranks]
         if self.args.far:
             words += devices.far_preload(self.mpi)
         elif not self.args.plain:
             words += runner.preload(self.mpi, self.args.keeper)
-        words += [BUILD / self.mpi / "tests" / "mpi" / "random_test", "--seed", self.seed,
+        words += [BUILD / mpi.build / "tests" / "mpi" / "random_test", "--seed", self.seed,
                   "--programs", self.programs, "--seconds", self.seconds, "--dir", directory]
         if self.steps is not None:
             words += ["--only-steps", ",".join(map(str, self.steps)) or "none"]
@@ -196,7 +197,7 @@ def report(case, output):
 
 def with_words(args, mpi, words):
     """With settings that were drawn."""
-    folder = BUILD / mpi
+    folder = BUILD / runner.MPIS[mpi].build
     args = make_parser().parse_args([word.format(folder=folder) for word in words],
                                     copy.deepcopy(args))
     args.drawn_words = words
@@ -244,7 +245,7 @@ def batches(args, mpi):
     while time.monotonic() < until if args.seconds else left > 0:
         programs = args.batch if args.seconds else min(args.batch, left)
         if args.drawn:
-            ranks, words = drawn(seed)
+            ranks, words = drawn(seed, sanitized="-" in runner.MPIS[mpi].build)
             yield Case(with_words(args, mpi, words), mpi, ranks, seed, programs)
         else:
             yield Case(args, mpi, mix[turn % len(mix)], seed, programs)

@@ -7,7 +7,9 @@ RANKS = (1, 2, 2, 2, 2, 3, 3, 4, 4, 5, 8, 16)
 WAYS = (
     # Views that Sluice alone knows have a shared file pointer on one node only.
     ("", "", "--ranks-per-node 1", "--ranks-per-node 2", "--ranks-per-node 3",
-     "--word shared_memory=off", "--word view_pieces=0", "--word view_pieces=64"),
+     "--word shared_memory=off", "--word local_aggregators=2",
+     "--ranks-per-node 3 --word local_aggregators=4", "--word view_pieces=0",
+     "--word view_pieces=64"),
     ("", "", "--behind 64K", "--behind 1M", "--behind 256M", "--behind 256K,{folder}"),
     ("", "", "--ahead 64K", "--ahead 256M"),
     ("", "", "--no-keeper"),
@@ -18,7 +20,6 @@ WAYS = (
     ("", "", "", "--set SLUICE_MEMORY=64K", "--set SLUICE_MEMORY=2M"),
     ("", "", "", "--set SLUICE_STORAGE_THREADS=0", "--set SLUICE_STORAGE_THREADS=8"),
     ("", "", "", "--word cache=0", "--word cache=64K"),
-    ("", "", "", "--word local_aggregators=2"),
     ("", "", "", "--hint sluice_page_cache=direct"),
     ("", "", "--hint sluice_close=behind", "--hint sluice_close=durable"),
     ("", "", "", "--hint cb_nodes=1", "--hint cb_nodes=3", "--hint sluice_aggregators=1,0"),
@@ -34,7 +35,12 @@ WAYS = (
 )
 
 
-def drawn(seed):
-    """(number of ranks, words of the command line)"""
+def drawn(seed, sanitized=False):
+    """(number of ranks, words of the command line). Sanitizers have to be preloaded first, and slow
+    everything down: they get no pretended driver, and few ranks."""
     lots = random.Random(seed)
-    return lots.choice(RANKS), " ".join(map(lots.choice, WAYS)).split()
+    ranks, ways = lots.choice(RANKS), list(map(lots.choice, WAYS))
+    if sanitized:
+        ranks = min(ranks, 4)
+        ways = [way for way in ways if not way.startswith(("--far", "--slow"))]
+    return ranks, " ".join(ways).split()
