@@ -32,12 +32,11 @@ long transfer(File& file, Time& time, Direction direction, iovec const* vectors,
     if (file.short_counts && asked > 1) asked = 1 + time.draw(asked);
     auto const at = static_cast<std::size_t>(offset);
     std::size_t const length = file.is_stored ? file.bytes.size() : file.length;
-    if (direction == Direction::read) asked = at >= length ? 0 : std::min(asked, length - at);
-    if (!file.is_stored) {
-        file.length = std::max(length, at + asked);
-        return static_cast<long>(asked);
-    }
-    if (length < at + asked) file.bytes.resize(at + asked);
+    if (direction == Direction::read)
+        asked = at >= length ? 0 : std::min(asked, length - at);
+    else if (length < at + asked)
+        file.is_stored ? file.bytes.resize(at + asked) : void(file.length = at + asked);
+    if (!file.is_stored) return static_cast<long>(asked);
     std::size_t done = 0;
     for (int i = 0; i < count && done < asked; ++i) {
         std::size_t const part = std::min(vectors[i].iov_len, asked - done);
