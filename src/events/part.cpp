@@ -1,6 +1,8 @@
 // How clocks are aligned, and how a ring is read while it is written. See part.hpp.
 #include "events/part.hpp"
 
+#include <limits>
+
 namespace sluice {
 
 bool TraceHeader::is_sane() const noexcept {
@@ -9,7 +11,7 @@ bool TraceHeader::is_sane() const noexcept {
                            std::ranges::all_of(std::array{first, last}, [](TraceClock const& one) {
                                return is_moment(one.at) && is_moment(one.offset);
                            });
-    bool const has_rank = rank >= 0 && rank < ranks;
+    bool const has_rank = rank >= 0 && rank < std::numeric_limits<std::int32_t>::max();
     return has_times && has_rank && room > 0 && room <= room_most;
 }
 

@@ -24,7 +24,7 @@ bool has_no_length(TraceKind kind) noexcept {
     return kind == TraceKind::behind_taken || kind == TraceKind::behind_over;
 }
 
-/// Of a damaged event no more than many of them can be added up of.
+/// Those of a damaged event are cut, so that the sum of many events is a number.
 std::int64_t bytes_of(TraceEvent const& event) noexcept {
     return std::clamp<std::int64_t>(event.bytes, 0, std::int64_t{1} << 40);
 }

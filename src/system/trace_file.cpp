@@ -55,7 +55,7 @@ std::string put_in_place(std::string const& file) {
     return error ? "cannot write " + file + ": " + error.message() : "";
 }
 
-/// How many events the file has room for, whatever its header says.
+/// How many events the file has bytes for, whatever its header says; one that is cut off counts.
 std::uint64_t events_in(Descriptor const& file) {
     struct stat status{};
     if (fstat(file.get(), &status) != 0) return 0;
