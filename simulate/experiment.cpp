@@ -104,11 +104,9 @@ private:
     }
 
     void fill_file() {
-        world_.file(0).length = index(file_end_);
-        if (!experiment_.checked) return;
-        auto& bytes = world_.file(0).bytes;
-        bytes.resize(index(file_end_));
-        fill_with_pattern(bytes.data(), 0, file_end_);
+        File& file = world_.file(0);
+        file.grow(index(file_end_));
+        if (file.is_stored) fill_with_pattern(file.bytes.data(), 0, file_end_);
     }
 
     void call(Rank r) {

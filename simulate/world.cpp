@@ -31,11 +31,10 @@ long transfer(File& file, Time& time, Direction direction, iovec const* vectors,
     for (int i = 0; i < count; ++i) asked += vectors[i].iov_len;
     if (file.short_counts && asked > 1) asked = 1 + time.draw(asked);
     auto const at = static_cast<std::size_t>(offset);
-    std::size_t const length = file.is_stored ? file.bytes.size() : file.length;
     if (direction == Direction::read)
-        asked = at >= length ? 0 : std::min(asked, length - at);
-    else if (length < at + asked)
-        file.is_stored ? file.bytes.resize(at + asked) : void(file.length = at + asked);
+        asked = at >= file.size() ? 0 : std::min(asked, file.size() - at);
+    else if (file.size() < at + asked)
+        file.grow(at + asked);
     if (!file.is_stored) return static_cast<long>(asked);
     std::size_t done = 0;
     for (int i = 0; i < count && done < asked; ++i) {

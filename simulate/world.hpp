@@ -18,13 +18,21 @@ namespace sluice::simulated {
 /// A file in memory, shared by all ranks, with faults.
 struct File {
     std::vector<std::byte> bytes;
-    bool is_stored = true;   ///< False: what is written is forgotten, and reads find nothing:
-    std::size_t length = 0;  ///< the file has a length only.
+    bool is_stored = true;   ///< False: the file has a length only; what is written is forgotten.
+    std::size_t length = 0;  ///< Of a file that is not stored.
     std::int64_t calls = 0;
     std::int64_t fail_at = -1;  ///< Number of the call that fails, from 0.
     bool fail_forever = false;  ///< All calls from then on.
     int fail_errno = 28;        ///< ENOSPC.
     bool short_counts = false;  ///< Calls transfer a drawn part of what is asked.
+
+    [[nodiscard]] std::size_t size() const { return is_stored ? bytes.size() : length; }
+    void grow(std::size_t to) {
+        if (is_stored)
+            bytes.resize(to);
+        else
+            length = to;
+    }
 };
 
 struct WorldShape {
