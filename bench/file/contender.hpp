@@ -75,11 +75,11 @@ void write_file(Run const& run, Pattern const& pattern, std::string const& path,
 /// docs/results.md prints them.
 std::vector<std::vector<std::string>> hint_grid(int ranks);
 
-/// The hints of the grid with which `seconds_with` takes the shortest. It is also told from how
-/// many seconds on it need not measure again: the hints are hopeless, or the time is long enough to
-/// be known from one access.
+/// The hints of the grid with which `seconds_with` takes the shortest; a step of the progress each.
+/// It is also told from how many seconds on it need not measure again: the hints are hopeless, or
+/// the time is long enough to be known from one access.
 std::vector<std::string> best_of_grid(
-    int ranks,
+    Run const& run, std::string const& label,
     std::function<double(std::vector<std::string> const&, double enough)> const& seconds_with);
 
 }  // namespace sluice::bench

@@ -62,12 +62,13 @@ std::vector<std::vector<std::string>> hint_grid(int ranks) {
 }
 
 std::vector<std::string> best_of_grid(
-    int ranks,
+    Run const& run, std::string const& label,
     std::function<double(std::vector<std::string> const&, double enough)> const& seconds_with) {
     constexpr double hopeless = 3, long_enough = 1;
     double shortest = std::numeric_limits<double>::infinity();
     std::vector<std::string> best;
-    for (auto const& hints : hint_grid(ranks)) {
+    for (auto const& hints : hint_grid(run.ranks)) {
+        run.progress->step(label + ": hints " + (hints.empty() ? "default" : hints.back()));
         double const seconds = seconds_with(hints, std::min(hopeless * shortest, long_enough));
         if (seconds < shortest) shortest = seconds, best = hints;
     }

@@ -142,8 +142,7 @@ private:
 
     /// The hints of the grid with the shortest median.
     std::vector<std::string> best_hints() {
-        return best_of_grid(run_.ranks, [this](auto const& hints, double enough) {
-            run_.progress->step(label_ + ": hints " + (hints.empty() ? "default" : hints.back()));
+        return best_of_grid(run_, label_, [this](auto const& hints, double enough) {
             return seconds_with(hints, enough);
         });
     }

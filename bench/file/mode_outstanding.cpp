@@ -48,9 +48,8 @@ public:
     /// The MPI's own file gets the hints of the grid with which one operation at a time takes the
     /// shortest.
     void give_peer_best_hints(bool writes) {
-        auto const label = pattern_.name + (writes ? " write" : " read") + ", hints ";
-        auto best = best_of_grid(run_.ranks, [&](auto const& hints, double) {
-            run_.progress->step(label + (hints.empty() ? "default" : hints.back()));
+        auto const label = pattern_.name + (writes ? " write" : " read");
+        auto best = best_of_grid(run_, label, [&](auto const& hints, double) {
             run_.options.peer_hints = hints;
             open(Side::peer);
             std::uint64_t ignored = 0;  // What is measured with the best ones is checked.
