@@ -168,6 +168,7 @@ function(sluice_runners)
         LONG --known --seconds 500)
     set(drawn --drawn --known --batch 20 --patience 2)
     sluice_runner("random programs, settings by lot," ${random} NAPS LONG_PART drawn
+        SHORT ${drawn} --seconds 15 --no-shrink
         LONG ${drawn} --seconds 1200)
     foreach(size IN ITEMS 64K 256M)
         set(behind --behind ${size} --ahead ${size} --known)
@@ -271,6 +272,11 @@ function(sluice_other_mpi_tests)
             sluice_mpi_program(${program} ${variant} PART ${variant} LEVEL sanitized)
         endif()
     endforeach()
+    if(variant STREQUAL "mpich-asan")
+        sluice_test("random programs, settings by lot," PART ${variant} SECONDS 600
+                    COMMAND python3 -u -B ${tests}/mpi/random_programs.py --mpi ${variant} --drawn
+                            --known --batch 10 --patience 10 --seconds 200)
+    endif()
     if(variant MATCHES "^(debian-|intel)")
         sluice_test(fortran PART ${variant} SECONDS 900
                     COMMAND python3 ${tests}/fortran/run.py --mpi ${variant})

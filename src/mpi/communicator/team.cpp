@@ -125,8 +125,36 @@ std::optional<Topology> divide(MPI_Comm communicator, MPI_Comm& node) {
 
 /// An MPI has few communicators (MPICH 2,048), and ROMIO takes one for each open file: the program
 /// must be able to open nearly as many files as without this library.
-constexpr std::uint32_t teams_at_most = 96;
-std::atomic<std::uint32_t> teams{0};  ///< Of this process.
+constexpr std::size_t teams_at_most = 96;
+
+/// The teams of this process.
+class Teams {
+public:
+    void add(Team& team) {
+        std::lock_guard const lock(mutex_);
+        all_.push_back(&team);
+    }
+    void remove(Team& team) {
+        std::lock_guard const lock(mutex_);
+        std::erase(all_, &team);
+    }
+    [[nodiscard]] std::size_t count() const {
+        std::lock_guard const lock(mutex_);
+        return all_.size();
+    }
+    [[nodiscard]] std::vector<Team*> all() const {
+        std::lock_guard const lock(mutex_);
+        return all_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<Team*> all_;
+};
+Teams& teams() {
+    static auto* const only = new Teams;
+    return *only;
+}
 
 }  // namespace
 
@@ -163,7 +191,7 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
 std::shared_ptr<Team> Team::revive(MPI_Comm communicator, bool& is_one_too_many) {
     auto team = take_retired(communicator);
     std::uint64_t const mine = team ? team->name_ : 0;
-    std::uint64_t const names[3]{mine, ~mine, ~std::uint64_t{teams}};
+    std::uint64_t const names[3]{mine, ~mine, ~std::uint64_t{teams().count()}};
     std::uint64_t least[3]{};
     PMPI_Allreduce(names, least, 3, MPI_UINT64_T, MPI_MIN, communicator);
     if (team && least[0] == mine && least[1] == ~mine) return team;
@@ -174,15 +202,23 @@ std::shared_ptr<Team> Team::revive(MPI_Comm communicator, bool& is_one_too_many)
 
 void Team::forget_all() {
     kept_teams.forget();
-    std::vector<std::shared_ptr<Team>> all;  // End after the lock.
-    std::lock_guard const lock(retired().mutex);
-    all.swap(retired().all);
+    std::vector<std::shared_ptr<Team>> unused;
+    {
+        std::lock_guard const lock(retired().mutex);
+        unused.swap(retired().all);
+    }
+    unused.clear();
+    for (Team* const team : teams().all()) team->free_communicator();
 }
 
-Team::Team(MPI_Comm own) : communicator(own), self(rank_in(own)) { ++teams; }
+Team::Team(MPI_Comm own) : communicator(own), self(rank_in(own)) { teams().add(*this); }
 
 Team::~Team() {
-    --teams;
+    teams().remove(*this);
+    free_communicator();
+}
+
+void Team::free_communicator() {
     int finalized = 0;
     PMPI_Finalized(&finalized);
     if (!finalized && communicator != MPI_COMM_NULL) PMPI_Comm_free(&communicator);

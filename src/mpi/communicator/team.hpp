@@ -24,7 +24,8 @@ public:
     /// ranks, when the communicator cannot be served: then the MPI is left to itself. When the
     /// program frees the communicator, its team serves the next one of the same ranks. Collective.
     static std::shared_ptr<Team> of(MPI_Comm communicator);
-    /// Before MPI goes away: teams of a later session have another key.
+    /// Before MPI goes away: teams of a later session have another key. Closed files keep their
+    /// team to the end of the process, without its communicator.
     static void forget_all();
 
     /// `own` is the library's, and this frees it.
@@ -62,6 +63,7 @@ public:
 
 private:
     static std::shared_ptr<Team> revive(MPI_Comm communicator, bool& is_one_too_many);
+    void free_communicator();
     bool set_up();
     std::shared_ptr<FingerprintKey const> agree_on_name_and_key();
     void set_up_node();
