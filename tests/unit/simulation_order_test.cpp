@@ -152,5 +152,47 @@ TEST(SimulationOrder, InterleavedOperationsAreUnderWayTogether) {
     EXPECT_EQ(world.file(0).bytes, expected);
 }
 
+// ---- Different calls ---------------------------------------------------------------------------
+
+Call ordered_call(Part& part, Direction way) {
+    Call call = call_of(part, Strategy::automatic);
+    call.request.direction = way;
+    call.ordered = true;
+    return call;
+}
+
+/// Whether it has to wait for the earlier reads depends on the call: all ranks must say the same,
+/// also where some have called a read, and others a write.
+void read_with_a_writer(Rank ranks, Rank per_node, Rank writer, std::uint64_t seed) {
+    World world({ranks, per_node, 4096, 2}, seed);
+    world.file(0).bytes.resize(file_bytes);
+    std::vector<std::vector<Part>> parts;
+    std::vector<std::vector<std::shared_ptr<Operation>>> calls(4);
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+        parts.push_back(parts_of(world, ranks, 0));
+        for (Rank r = 0; r < ranks; ++r) {
+            auto const way = k == 1 && r == writer ? Direction::write : Direction::read;
+            Part& part = parts[k][static_cast<std::size_t>(r)];
+            calls[k].push_back(world.call(r, 0, ordered_call(part, way)));
+        }
+    }
+    ASSERT_EQ(world.run(), "");
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+        for (auto const& call : calls[k])
+            ASSERT_EQ(call->status(), k == 1 ? Status::mismatch : Status::ok) << "call " << k;
+    }
+}
+
+TEST(SimulatedOrder, ACallThatReadsOnSomeRanksAndWritesOnOthersEndsOnAll) {
+    for (unsigned const seed : testing::FreshSeeds(10)) {
+        for (Rank const per_node : {1, 2, 4}) {
+            for (Rank const writer : {0, 1, 3}) {
+                read_with_a_writer(4, per_node, writer, seed);
+                if (HasFatalFailure()) return;
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace sluice::simulation_order_test

@@ -2,25 +2,19 @@
 #include "file/run/conflicts.hpp"
 
 namespace sluice {
-namespace {
 
-bool conflict(Request const& a, Request const& b) noexcept {
-    return a.direction == Direction::write || b.direction == Direction::write;
-}
-
-}  // namespace
-
-bool Conflicts::find(std::int64_t number, Span reach, Request const& request) {
+bool Conflicts::find(Recent const& own) {
     std::erase_if(queue_.recent, [&](Recent const& earlier) {
-        return earlier.number <= number - operations_under_way;
+        return earlier.number <= own.number - operations_under_way;
     });
     for (Recent const& earlier : queue_.recent) {
-        Span const common = clip(reach, earlier.reach);
-        if (!conflict(request, earlier.request) || common.empty()) continue;
+        Span const common = clip(own.reach, earlier.reach);
+        if (!(own.writes || earlier.writes) || common.empty()) continue;
         stretch_ = join(stretch_, common);
         last_ = earlier.number;
     }
-    queue_.recent.push_back({number, reach, request});
+    writes_ = own.writes;
+    queue_.recent.push_back(own);
     return last_ >= 0;
 }
 
@@ -32,7 +26,7 @@ Overlap Conflicts::marks(Request const& request, bool reads_beyond_end) const {
     else
         own.current.mark(request, stretch_);
     for (Recent const& earlier : queue_.recent) {
-        if (conflict(request, earlier.request) && earlier.number <= last_)
+        if ((writes_ || earlier.writes) && earlier.number <= last_)
             own.earlier.mark(earlier.request, stretch_);
     }
     return own;

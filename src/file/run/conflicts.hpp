@@ -11,9 +11,9 @@ public:
     explicit Conflicts(QueueState& queue) noexcept : queue_(queue) {}
 
     /// Whether some earlier operation that may be under way on some rank has a span with bytes of
-    /// `reach`, which is that of all ranks. Known alike on all ranks, whichever of the operations
-    /// are complete on them already. Notes this operation for those that follow.
-    [[nodiscard]] bool find(std::int64_t number, Span reach, Request const& request);
+    /// this one's. Known alike on all ranks, whichever of the operations are complete on them
+    /// already. Notes this operation for those that follow.
+    [[nodiscard]] bool find(Recent const& own);
 
     /// Of this rank: the blocks that the request touches, and those that the earlier ones do. A
     /// read beyond the end of the file depends on all of them.
@@ -28,6 +28,7 @@ public:
 
 private:
     QueueState& queue_;
+    bool writes_ = false;     ///< This operation.
     std::int64_t last_ = -1;  ///< The last earlier operation that must be complete; -1: none.
     Span stretch_;            ///< Where the spans of this and of earlier operations have bytes.
 };

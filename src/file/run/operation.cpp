@@ -209,7 +209,10 @@ bool Operation::step(Ahead const& ahead) {
 
 void Operation::end_summary_exchange() {
     summary_exchange_ = state_.summaries.record;
-    if (call_.ordered && conflicts_.find(number(), summary_exchange_.reach, state_.request))
+    bool const writes =
+        state_.request.direction == Direction::write || summary_exchange_.status != Status::ok;
+    if (call_.ordered &&
+        conflicts_.find({number(), summary_exchange_.reach, state_.request, writes}))
         start_overlap();
     else
         start_planned();

@@ -12,6 +12,9 @@ struct Recent {
     std::int64_t number = 0;
     Span reach;       ///< Of all ranks.
     Request request;  ///< Of this rank.
+    /// Some rank may write. All ranks must say the same: an operation that has failed counts, as
+    /// some ranks may have called a read, and others a write.
+    bool writes = false;
 };
 
 /// Progress of the operation queue's rounds, carried from one operation to the next. Equal on all
