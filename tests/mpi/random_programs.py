@@ -56,7 +56,11 @@ class Case:
         self.programs, self.steps, self.shrink = programs, steps, shrink
         # A slow device takes a millisecond for each piece, and a program may have 30,000; a driver
         # of CUDA may take a call for each.
-        self.seconds = seconds or (100 if args.slow or args.far else 60)
+        self.seconds = seconds or (100 if args.slow or args.far else 60) * self.slowness()
+
+    def slowness(self):
+        """Ranks that share cores wait for each other, most with an MPI that spins."""
+        return max(1, -(-self.ranks // (2 * os.cpu_count())))
 
     def but(self, **changes):
         fields = {"mpi": self.mpi, "ranks": self.ranks, "seed": self.seed, "steps": self.steps,
@@ -141,7 +145,7 @@ def smallest(steps, still_fails):
 
 def shrunk(case):
     """The smallest variant of a failing case that was found, or None if it does not fail again."""
-    case = case.but(seconds=6)
+    case = case.but(seconds=6 * case.slowness())
     if not fails(case, 4):
         return None
     for ranks in range(1, case.ranks):
@@ -255,7 +259,8 @@ def batches(args, mpi):
 def run_batch(case, totals, kinds):
     """Runs a batch; behind a program that fails it goes on, if told to keep going."""
     while case.programs > 0:
-        code, output = case.execute(40 + case.seconds + case.programs * case.args.patience)
+        patience = case.programs * case.args.patience * case.slowness()
+        code, output = case.execute(40 + case.seconds + patience)
         done = totals.add(output)
         if code == 0:
             return True
