@@ -77,10 +77,17 @@ endfunction()
 # sanitizer has nothing to say where there is one thread, and is slower: it tries samples.
 function(sluice_unit_test source program has_threads)
     cmake_path(GET source STEM test)
-    set(command ${PROJECT_BINARY_DIR}/tests/unit/unit_${program} ${test} --gtest_brief=1
-                --gtest_shuffle)
+    set(command ${CMAKE_CROSSCOMPILING_EMULATOR} ${PROJECT_BINARY_DIR}/tests/unit/unit_${program}
+                ${test} --gtest_brief=1 --gtest_shuffle)
     set(each BESIDE TARGETS unit_${program} SOURCE ${source} COMMAND ${command})
     set(part ${variant})
+    if(CMAKE_CROSSCOMPILING)
+        if(NOT program STREQUAL "study")
+            sluice_test(${test} PART ${part} SECONDS 1700
+                        ENVIRONMENT SLUICE_TEST_SAMPLE=1 SLUICE_TEST_EMULATED=1 ${each})
+        endif()
+        return()
+    endif()
     if(program STREQUAL "study")
         set(part study)
     endif()

@@ -25,6 +25,7 @@ class Mpi:
     most_ranks: int = 99
     large_counts: bool = True  # Does it have the file functions with large counts?
     provider: str = "tcp;ofi_rxm"  # of its libfabric, for runs that ask for one
+    emulator: tuple = ()  # The words before a program of another processor.
 
 
 MPIS = {
@@ -70,6 +71,10 @@ for mpi in ("mpich", "openmpi"):
     for sanitizer, settings in SANITIZERS.items():
         MPIS[f"{mpi}-{sanitizer}"] = replace(MPIS[mpi], build=f"{mpi}-{sanitizer}",
                                              settings={**MPIS[mpi].settings, **settings})
+# Programs for 64-bit Arm, started by this machine's own mpiexec.
+MPIS["aarch64-mpich"] = replace(
+    MPIS["mpich"], build="aarch64-mpich",
+    emulator=("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"))
 MPIS["openmpi-tsan"] = replace(MPIS["openmpi-tsan"], faults="openmpi-tsan")
 
 # Found with MPICH 5.0.2 and Open MPI 5.0.11 by themselves. Crashes and hangs, so left out of

@@ -50,9 +50,12 @@ def preload(mpi, keeper=True):
     """The words before a program. Under `sluice run` a keeper outlives each rank, and delayed
     writes never overlap."""
     build = BUILD / MPIS[mpi].build
+    emulator = MPIS[mpi].emulator
+    name = "libsluice_abi.so" if MPIS[mpi].programs == "mpi_abi" else "libsluice.so"
+    if emulator:  # An emulated `sluice run` could not start the program.
+        return [*emulator, "-E", f"LD_PRELOAD={build / 'lib' / name}"]
     if keeper:
         return [str(build / "bin" / "sluice"), "run"]
-    name = "libsluice_abi.so" if MPIS[mpi].programs == "mpi_abi" else "libsluice.so"
     return ["env", f"LD_PRELOAD={build / 'lib' / name}"]
 
 
@@ -61,6 +64,8 @@ def command(run, args, work, full):
     words = [str(mpi.mpiexec), "-n", str(run.ranks)]
     if not args.plain and not linked(run.program):
         words += preload(run.mpi, run.keeper)
+    else:
+        words += mpi.emulator
     if run.program.endswith(".py"):
         words += [str(Path(mpi.mpiexec).parent / "python3"), str(HERE / run.program)]
     else:

@@ -206,6 +206,7 @@ TEST(NodeNetwork, tells_of_messages_that_are_too_long) {
 }
 
 TEST(NodeNetwork, needs_no_look_of_a_sender_whose_memory_is_read) {
+    if (!system_copies()) GTEST_SKIP() << "the system does not copy between processes";
     auto const program = [](NodeRank const& rank) -> std::string {
         Content const sent = content(1, 3'000'000);
         Content room(sent.size());
@@ -223,6 +224,7 @@ TEST(NodeNetwork, needs_no_look_of_a_sender_whose_memory_is_read) {
 
 /// A sender that looks now and then: both move the message, and its memory is its own afterwards.
 TEST(NodeNetwork, moves_a_message_from_both_ends) {
+    if (!system_copies()) GTEST_SKIP() << "the system does not copy between processes";
     auto const program = [](NodeRank const& rank) -> std::string {
         for (std::uint64_t i = 0; i < 8; ++i) {
             Content memory = content(i, 2'000'000);
@@ -250,6 +252,7 @@ TEST(NodeNetwork, moves_a_message_from_both_ends) {
 /// The way back is full when a large message ends: its receiver, who has nothing else to do then,
 /// does not leave before the sender was told.
 TEST(NodeNetwork, tells_the_sender_before_a_large_message_is_done) {
+    if (!system_copies()) GTEST_SKIP() << "the system does not copy between processes";
     auto const program = [](NodeRank const& rank) -> std::string {
         auto const all_but_one = QueueShape::of(rank.ranks).cells - 1;
         Content const sent = content(1, 1'000'000);
@@ -283,6 +286,7 @@ TEST(NodeNetwork, tells_the_sender_before_a_large_message_is_done) {
 
 /// A rank is killed at any point of the traffic: all of it ends, and what others sent is right.
 TEST(NodeNetwork, ends_messages_of_a_killed_peer) {
+    if (!system_copies()) GTEST_SKIP() << "the system does not copy between processes";
     constexpr Rank victim = 1, ranks = 3;
     std::mt19937_64 random(testing::run_seed());
     for (std::uint64_t trial = 0; trial < 3; ++trial) {
