@@ -372,8 +372,8 @@ void World::finish_transfer(std::size_t number) {
 
 Parts const& World::parts(Rank rank) const noexcept { return ranks_[index(rank)]->account.parts(); }
 
-std::string World::run() {
-    if (!time_.run(2'000'000'000)) return "the simulation does not end";
+std::string World::run(std::int64_t events_max) {
+    if (!time_.run(events_max)) return "the simulation does not end";
     for (Rank r = 0; r < shape_.rank_count; ++r) {
         if (has_ended(r)) continue;
         auto const& rank = ranks_[index(r)];

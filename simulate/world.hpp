@@ -39,7 +39,10 @@ struct WorldShape {
     Rank rank_count = 1;
     Rank ranks_per_node = 1;
     Bytes cb_buffer_bytes = 4096;
-    std::int32_t aggregators = 2;
+    std::int32_t aggregators = 2;  ///< That plans have where the hints of a call say nothing.
+    /// That a plan may have, because a node's memory has boards for so many; 0: no more than
+    /// `aggregators`.
+    std::int32_t aggregators_most = 0;
     double delay_seconds = 1e-3;   ///< Upper bound of every drawn delay.
     std::int32_t queue_count = 1;  ///< Files that each rank has open.
     Costs costs{};                 ///< What the ranks believe that messages cost.
@@ -87,8 +90,8 @@ public:
     void kill(Rank rank, std::int64_t after);
 
     /// Until nothing happens any more. Empty when all operations are complete and every message
-    /// found its receive, else what is wrong.
-    std::string run();
+    /// found its receive, else what is wrong: also that more than `events_max` events happened.
+    std::string run(std::int64_t events_max = 2'000'000'000);
 
     /// Where the rank's time went in the operations of its first operation queue.
     [[nodiscard]] Parts const& parts(Rank rank) const noexcept;

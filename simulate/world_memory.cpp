@@ -2,10 +2,13 @@
 #include "simulate/index.hpp"
 #include "simulate/world.hpp"
 
+#include <algorithm>
+
 namespace sluice::simulated {
 
 RegionShape World::region_shape(Node node) const noexcept {
-    return {topology_.local_count(node), shape_.aggregators, shape_.cb_buffer_bytes};
+    return {topology_.local_count(node), std::max(shape_.aggregators, shape_.aggregators_most),
+            shape_.cb_buffer_bytes};
 }
 
 SharedRegion World::region(std::int32_t queue, Node node) const {

@@ -49,6 +49,7 @@ def all_parts():
                            **dict.fromkeys(EACH, ("sluice", "sluice_command", "study"))},
                           [*EACH])
     parts["study-long"] = Part(dict.fromkeys(("no-mpi", "asan", "tsan"), ("study",)))
+    parts["swarm"] = Part({"no-mpi": ("swarm",)})
     parts["aarch64"] = Part({"aarch64": ("unit_pure", "unit_system", "unit_simulated")},
                             ["aarch64"], installs=True)
     parts["aarch64-mpich"] = Part({"aarch64-mpich": ALL},

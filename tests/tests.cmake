@@ -198,6 +198,24 @@ function(sluice_recover_tests)
                 COMMAND ${fuzz} 600)
 endfunction()
 
+# Simulated worlds: each run draws others.
+function(sluice_swarm_tests)
+    if(NOT TARGET swarm)
+        return()
+    endif()
+    set(of_swarm TARGETS swarm REACH tests/swarm tests/unit/journal_node.hpp simulate src/base
+        src/schedule src/settings src/file src/behind src/system src/storage)
+    sluice_test("simulated worlds, drawn, short," SHORT BESIDE ${of_swarm}
+                COMMAND ${PROJECT_BINARY_DIR}/tests/swarm/swarm --seconds 10 --no-shrink)
+    if(SLUICE_SANITIZE)
+        sluice_test("simulated worlds, drawn," PART ${variant}-long SECONDS 900 ${of_swarm}
+                    COMMAND ${PROJECT_BINARY_DIR}/tests/swarm/swarm --seconds 600)
+    else()
+        sluice_test("simulated worlds, drawn," PART swarm SECONDS 1750 ${of_swarm}
+                    COMMAND python3 ${tests}/swarm/run.py --seconds 1500)
+    endif()
+endfunction()
+
 # What belongs to no MPI and to no build: other projects' systems, packages.
 function(sluice_system_tests)
     foreach(check IN ITEMS hostile files stripes check)
