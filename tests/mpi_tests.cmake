@@ -169,7 +169,7 @@ function(sluice_runners)
     set(drawn --drawn --known --batch 20 --patience 2)
     sluice_runner("random programs, settings by lot," ${random} NAPS LONG_PART drawn
         SHORT ${drawn} --seconds 15 --no-shrink
-        LONG ${drawn} --seconds 1200)
+        LONG ${drawn} --seconds 1200 --json ${PROJECT_SOURCE_DIR}/results/drawn.jsonl)
     foreach(size IN ITEMS 64K 256M)
         set(behind --behind ${size} --ahead ${size} --known)
         sluice_runner("random programs, behind ${size}," ${random} NAPS LONG_PART random

@@ -84,7 +84,7 @@ function(sluice_unit_test source program has_threads)
     if(CMAKE_CROSSCOMPILING)
         if(NOT program STREQUAL "study")
             sluice_test(${test} PART ${part} SECONDS 1700
-                        ENVIRONMENT SLUICE_TEST_SAMPLE=1 SLUICE_TEST_EMULATED=1 ${each})
+                        ENVIRONMENT SLUICE_TEST_SAMPLE=1 ${each})
         endif()
         return()
     endif()
