@@ -119,7 +119,7 @@ std::string PartFile::append(std::string_view bytes) {
 
 std::string PartFile::move_into_file() {
     constexpr int how = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
-    Descriptor const file(::open(file_.c_str(), how, 0644));
+    Descriptor const file(::open(file_.c_str(), how, 0600));
     if (file.get() < 0) return with_errno("cannot write " + file_);
     if (!lock_patiently(file.get())) return with_errno("cannot lock " + file_);
     off_t const before = lseek(file.get(), 0, SEEK_END);

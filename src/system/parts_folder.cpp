@@ -14,12 +14,13 @@
 namespace sluice {
 namespace {
 
-constexpr mode_t readable = 0644, searchable = 0755;
+/// They tell what a job does to which files.
+constexpr mode_t for_owner = 0600, folder_for_owner = 0700;
 
 /// A regular file. The open of something else may not wait for it.
 Descriptor open_regular(int folder, std::string const& name, int how) {
     Descriptor file(
-        openat(folder, name.c_str(), how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, readable));
+        openat(folder, name.c_str(), how | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, for_owner));
     if (file.get() < 0) return {};  // errno says why.
     struct stat about{};
     bool const is_regular = fstat(file.get(), &about) == 0 && S_ISREG(about.st_mode);
@@ -71,7 +72,7 @@ Descriptor PartsFolder::own_folder(std::string& why) const {
 bool PartsFolder::holds_part(int fd) const { return fd >= 0 && begins_with(fd, start_); }
 
 Descriptor PartsFolder::open(std::int64_t rank, std::string& why) const {
-    if (mkdir(path_.c_str(), searchable) != 0 && errno != EEXIST) {
+    if (mkdir(path_.c_str(), folder_for_owner) != 0 && errno != EEXIST) {
         why = with_errno("cannot make the folder " + path_);
         return {};
     }

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 namespace sluice::trace_merge_test {
 namespace {
@@ -209,6 +210,20 @@ TEST_F(Merging, somebody_elses_files_stay) {
     EXPECT_EQ(fs::file_size(mine), 8U);
     std::ofstream(file_) << "my thesis, which is no trace and is longer than the begin of one";
     EXPECT_NE(Rank(file_, 1, 1).why.find("is no trace"), std::string::npos);
+}
+
+/// A trace tells what a job does to which files.
+TEST_F(Merging, nobody_else_may_read_it) {
+    auto const rights = [](fs::path const& path) { return fs::status(path).permissions(); };
+    auto const before = umask(0);
+    Rank rank(file_, 0, 1);
+    EXPECT_TRUE(rank.write(true));
+    fs::path const folder = PartsFolder::path_of(file_);
+    EXPECT_EQ(rights(folder), fs::perms::owner_all);
+    EXPECT_EQ(rights(folder / "0"), fs::perms::owner_read | fs::perms::owner_write);
+    EXPECT_EQ(merge_trace(file_, 1).error, "");
+    EXPECT_EQ(rights(file_), fs::perms::owner_read | fs::perms::owner_write);
+    umask(before);
 }
 
 TEST_F(Merging, no_link_is_followed) {

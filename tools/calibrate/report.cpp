@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <fcntl.h>
 #include <filesystem>
 #include <set>
 #include <unistd.h>
@@ -100,7 +101,10 @@ std::string measured_where(Job const& job, StorageFacts const& facts) {
 
 void write_profile(MachineProfile const& profile, std::string const& path) {
     std::string const text = describe(profile), fresh = path + ".new";
-    std::FILE* const file = std::fopen(fresh.c_str(), "we");
+    // Other users of the folder may have put a link there.
+    unlink(fresh.c_str());
+    int const fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    std::FILE* const file = fd < 0 ? nullptr : fdopen(fd, "w");
     bool const written =
         file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
     bool const closed = file != nullptr && std::fclose(file) == 0;

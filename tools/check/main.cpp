@@ -30,7 +30,7 @@ public:
     Writer(char const* path, std::string notes) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         notes += "." + std::to_string(rank_);
-        notes_ = open(notes.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+        notes_ = open(notes.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
         end_if_apart(ranks_);
         MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file_);
