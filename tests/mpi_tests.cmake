@@ -170,6 +170,9 @@ function(sluice_runners)
     sluice_runner("random programs, settings by lot," ${random} NAPS LONG_PART drawn
         SHORT ${drawn} --seconds 15 --no-shrink
         LONG ${drawn} --seconds 1200 --json ${PROJECT_SOURCE_DIR}/results/drawn.jsonl)
+    # Growth is seen after some minutes; an hour is run by hand, with --seconds 3600.
+    sluice_runner(soak mpi/soak.py LONG_PART soak TARGETS random_test
+        LONG --seconds 1200 --json ${PROJECT_SOURCE_DIR}/results/soak.jsonl)
     foreach(size IN ITEMS 64K 256M)
         set(behind --behind ${size} --ahead ${size} --known)
         sluice_runner("random programs, behind ${size}," ${random} NAPS LONG_PART random

@@ -11,6 +11,7 @@ struct Settings {
     int programs = 1;
     int shrink = 0;                      ///< Sizes are divided by 2 to this.
     int seconds = 30;                    ///< A program may take.
+    double all_seconds = 0;              ///< New programs for so long, in place of a number.
     std::size_t most_pieces = SIZE_MAX;  ///< Of an access.
     bool trace = false;
     std::set<std::string> without;     ///< Kinds of steps, and forms of accesses.

@@ -2,6 +2,7 @@
 // it, and compare every byte and every status with a serial model. Driver: random_programs.py.
 #include "random_run.hpp"
 
+#include <ctime>
 #include <unistd.h>
 
 namespace random_test {
@@ -11,10 +12,11 @@ int usage() {
     std::printf(
         "random_test [--seed S] [--programs N] [--dir DIR] [--only-steps N,..]\n"
         "    [--without KIND,..] [--shrink N] [--seconds N] [--pieces N] [--thread-level 0..3]\n"
-        "    [--trace] [--plain]\n"
+        "    [--for SECONDS] [--trace] [--plain]\n"
         "Program i has the seed S + i. KIND: a kind of step, or nonblocking, split.\n"
         "--shrink N divides sizes by 2 to the power of N; --trace prints each step.\n"
-        "--pieces N leaves accesses out that have more of them.\n");
+        "--pieces N leaves accesses out that have more of them.\n"
+        "--for: programs for so long, in place of a number; then all threads must be asleep.\n");
     return 2;
 }
 
@@ -45,6 +47,8 @@ bool parse(int argc, char** argv, Settings& settings) {
             settings.most_pieces = std::stoull(value);
         else if (name == "--seconds")
             settings.seconds = std::stoi(value);
+        else if (name == "--for")
+            settings.all_seconds = std::stod(value);
         else
             return false;
     }
@@ -83,13 +87,38 @@ void print_summary(int programs, double seconds, Counts const& counts) {
     std::fflush(stdout);
 }
 
+/// Whether another program follows; the same on all ranks.
+bool goes_on(Settings const& settings, int done, double start) {
+    if (settings.all_seconds <= 0) return done < settings.programs;
+    int more = MPI_Wtime() - start < settings.all_seconds ? 1 : 0;
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return more != 0;
+}
+
+double processor_seconds() {
+    timespec used{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+/// Nothing is under way: in two seconds no thread of this process may do more than look a few times.
+bool is_asleep() {
+    constexpr double most = 0.05;
+    sleep(1);  // What has just ended may be looked at for a moment.
+    double const before = processor_seconds();
+    sleep(2);
+    double const used = processor_seconds() - before;
+    if (used > most) std::printf("rank %d is awake: %.3f s of 2 s\n", check::rank(), used);
+    return used <= most;
+}
+
 int run_all(Settings const& settings) {
     Communicators const communicators;
     Counts counts;
     double const start = MPI_Wtime();
     int done = 0;
     bool right = true;
-    for (; right && done < settings.programs; ++done) {
+    for (; right && goes_on(settings, done, start); ++done) {
         right = run_program(settings, communicators,
                             settings.seed + static_cast<std::uint64_t>(done), counts);
         if (check::rank() == 0 && (done + 1) % 100 == 0) {
@@ -97,6 +126,7 @@ int run_all(Settings const& settings) {
             std::fflush(stdout);
         }
     }
+    if (settings.all_seconds > 0) right = is_asleep() && right;
     if (check::rank() == 0) print_summary(done, MPI_Wtime() - start, counts);
     return right ? 0 : 1;
 }
