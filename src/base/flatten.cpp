@@ -110,7 +110,10 @@ Blocks distributed(Distribution distribution, std::int64_t argument, std::int64_
     // Of the last block a part may lie behind the end.
     std::int64_t const count = left / distance + (left % distance >= length ? 1 : 0);
     std::int64_t const rest = left % distance >= length ? 0 : left % distance;
-    return {begin, length, distance, count, rest};
+    // Nothing lies behind the array, nor anything a distance away that is longer than the array:
+    // such numbers are left out, because their products may be none.
+    return {std::min(begin, size), std::min(length, size), distance <= left ? distance : 0, count,
+            rest};
 }
 
 /// Whether instances that follow each other are one piece.

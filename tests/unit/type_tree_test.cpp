@@ -7,6 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace sluice::type_tree_test {
 namespace {
@@ -124,6 +125,15 @@ Made cyclic(std::int64_t size, std::int64_t length, int processes, int rank) {
     r.parts = {element(8)};
     r.seal();
     return std::make_shared<TypeTree const>(std::move(r));
+}
+
+/// Products of these numbers are none, though the array is short.
+TEST(Flatten, CyclicArraysMayHaveBlocksLongerThanThemselves) {
+    constexpr int most = std::numeric_limits<int>::max();
+    EXPECT_TRUE(flatten(*cyclic(3, most, most, 0))->is_contiguous());
+    for (int const rank : {1, most - 1})
+        EXPECT_EQ(flatten(*cyclic(3, most, most, rank))->tile_bytes(), 0);
+    EXPECT_TRUE(flatten(*cyclic(most, most, 2, 0))->is_contiguous());
 }
 
 /// A regular pattern costs the same however many pieces it has.
