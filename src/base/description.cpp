@@ -5,6 +5,7 @@
 #include "base/nearest.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <sstream>
 
@@ -78,7 +79,8 @@ bool Description::take(std::string const& key, double& value) {
     auto const text = take(key);
     if (!text) return true;
     auto const [rest, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-    bool const whole = error == std::errc{} && rest == text->data() + text->size() && value >= 0;
+    bool const whole = error == std::errc{} && rest == text->data() + text->size() && value >= 0 &&
+                       std::isfinite(value);
     return whole || fail(key + " = " + *text + ": expected a number that is not negative");
 }
 

@@ -202,6 +202,10 @@ TEST(Device, WhatNoDeviceCanBe) {
     EXPECT_NE(complaint("preset = hdd\nlatency_seconds = 1").find("latency"), std::string::npos);
     EXPECT_NE(complaint("preset = hdd\nrandom_read_bandwidth = 1e9").find("random_read"),
               std::string::npos);
+    EXPECT_NE(complaint("preset = hdd\nsequential_bytes = 0\nrandom_read_bandwidth = 0\n"
+                        "random_write_bandwidth = 0\nlatency_seconds = inf")
+                  .find("latency"),
+              std::string::npos);
     EXPECT_NE(complaint("preset = hdd\ncolour = red").find("colour"), std::string::npos);
 }
 
