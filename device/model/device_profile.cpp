@@ -3,6 +3,7 @@
 #include "device/model/device.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace sluice {
 namespace {
@@ -39,6 +40,19 @@ constexpr DeviceKey keys[] = {
     {"queue_depth", "requests whose latencies overlap"},
     {"streams", "so many streams of requests are known; a request that follows none is random"},
 };
+
+// Whoever reads the text gets the same number again: a rounded one may be of no device, and sizes
+// have no exponent.
+std::string number_text(std::int64_t value) { return std::to_string(value); }
+std::string number_text(std::int32_t value) { return std::to_string(value); }
+std::string number_text(double value) {
+    char buffer[32];
+    for (int const digits : {9, 17}) {
+        std::snprintf(buffer, sizeof buffer, "%.*g", digits, value);
+        if (std::strtod(buffer, nullptr) == value) break;
+    }
+    return buffer;
+}
 
 /// Why no device has these numbers; empty if one may.
 std::string why_not(DeviceProfile const& p) {
@@ -107,17 +121,15 @@ std::optional<DeviceProfile> device_described(std::string const& text, std::stri
 
 std::string describe(DeviceProfile const& p) {
     std::string text = "[device]\nname = \"" + p.name + "\"\n";
-    auto const line = [&](char const* key, double value) {
-        char buffer[96];
-        std::snprintf(buffer, sizeof buffer, "%s = %.9g\n", key, value);
-        text += buffer;
+    auto const line = [&](char const* key, auto value) {
+        text += key + std::string(" = ") + number_text(value) + "\n";
     };
     line("read_bandwidth", p.read.sequential);
     line("write_bandwidth", p.write.sequential);
-    line("sequential_bytes", static_cast<double>(p.sequential_bytes));
+    line("sequential_bytes", p.sequential_bytes);
     line("random_read_bandwidth", p.read.random);
     line("random_write_bandwidth", p.write.random);
-    line("random_bytes", static_cast<double>(p.random_bytes));
+    line("random_bytes", p.random_bytes);
     line("latency_seconds", p.latency);
     line("queue_depth", p.queue_depth);
     line("streams", p.streams);

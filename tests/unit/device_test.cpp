@@ -183,6 +183,14 @@ TEST(Device, ProfilesAsText) {
         ASSERT_TRUE(again) << error;
         EXPECT_EQ(describe(*again), describe(p));
     }
+    auto const large = device_described("[device]\npreset = nvm\nsequential_bytes = 16G\n"
+                                        "read_bandwidth = 1234567890.123\n",
+                                        error);
+    ASSERT_TRUE(large) << error;
+    auto const same = device_described(describe(*large), error);
+    ASSERT_TRUE(same) << error;
+    EXPECT_EQ(same->sequential_bytes, large->sequential_bytes);
+    EXPECT_EQ(same->read.sequential, large->read.sequential);
     auto const changed =
         device_described("[device]\npreset = hdd\nqueue_depth = 2 # two heads\n", error);
     ASSERT_TRUE(changed) << error;
