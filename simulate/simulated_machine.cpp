@@ -1,6 +1,7 @@
 // The keys of a description, and the machines that are known by name. See simulated_machine.hpp.
 #include "simulate/simulated_machine.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace sluice::simulated {
@@ -73,6 +74,21 @@ struct Preset {
 
 constexpr Preset presets[] = {{"knl", knl}, {"power9", power9}, {"ethernet", ethernet}};
 
+/// Why there is no such machine; empty if there may be one. What there is of each rank and of each
+/// server has to fit into memory.
+std::string why_not(Machine const& machine) {
+    constexpr std::int64_t most = 1 << 24;
+    if (machine.nodes < 1 || machine.ranks_per_node < 1)
+        return "a machine needs a node with a rank";
+    std::int64_t const full = std::int64_t{machine.nodes} * machine.ranks_per_node;
+    bool const fits = machine.rank_count > 0
+                          ? std::max(machine.rank_count, machine.ranks_per_node) <= most
+                          : full <= most;
+    if (!fits) return "a machine has at most 16M ranks";
+    if (machine.storage_servers > most) return "a machine has at most 16M storage servers";
+    return {};
+}
+
 std::optional<DeviceProfile> take_storage_device(Description& description) {
     auto const name = description.take("machine.device");
     if (!name || *name == "none") return std::nullopt;
@@ -116,9 +132,10 @@ Machine take_machine(Description& description) {
             key.field);
     }
     machine.device = take_storage_device(description);
-    if (machine.rank_count > 0) machine.set_ranks(machine.rank_count);
-    if (machine.nodes < 1 || machine.ranks_per_node < 1)
-        description.fail("a machine needs a node with a rank");
+    if (auto const why = why_not(machine); !why.empty())
+        description.fail(why);
+    else if (machine.rank_count > 0)
+        machine.set_ranks(machine.rank_count);
     return machine;
 }
 

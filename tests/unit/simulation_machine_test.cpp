@@ -110,6 +110,22 @@ TEST(SimulatedMachine, DevicesOfDescriptions) {
     EXPECT_NE(error, "");
 }
 
+TEST(SimulatedMachine, NumbersOfNoMachine) {
+    for (std::string const lines :
+         {"ranks_per_node = 0", "ranks_per_node = 0\nranks = 5", "nodes = 0",
+          "nodes = 2147483647\nranks_per_node = 2147483647", "ranks = 2147483647",
+          "ranks = 2\nranks_per_node = 2147483647", "storage_servers = 2147483647"}) {
+        Description description;
+        description.add("[machine]\n" + lines + "\n");
+        (void)take_machine(description);
+        EXPECT_EQ(description.error().find("a machine "), 0U) << lines << description.error();
+    }
+    Description description;
+    description.add("[machine]\nranks = 4096\nranks_per_node = 42\n");
+    EXPECT_EQ(take_machine(description).nodes, 98);
+    EXPECT_EQ(description.error(), "");
+}
+
 TEST(SimulatedMachine, FourThousandRanks) {
     Outcome const outcome = run(experiment(small("knl", 64, 64), 256, 4096, Direction::write));
     EXPECT_EQ(outcome.fault, "");
