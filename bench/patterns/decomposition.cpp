@@ -1,15 +1,21 @@
 // Decoding of decompositions. See decomposition.hpp.
 #include "bench/patterns/decomposition.hpp"
 
+#include "base/layout.hpp"
+
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <string_view>
 
 namespace sluice::patterns {
 namespace {
 
-constexpr std::size_t ranks_at_most = std::size_t{1} << 20;  ///< A typing error costs no memory.
+// A typing error costs no memory, and no sum of offsets overflows.
+constexpr std::size_t ranks_at_most = std::size_t{1} << 20;  ///< Of all decompositions together.
+constexpr std::int64_t words_at_most = offset_limit / word_bytes / 2;
 
 /// `words` elements at element `offset`, of one rank.
 struct Part {
@@ -42,34 +48,14 @@ bool read_parts(std::string_view text, Parts& parts) {
         auto const numbers = numbers_of(line);
         if (!numbers) return false;
         auto const& [number, rank, offset, words] = *numbers;
-        if (static_cast<std::size_t>(rank) >= ranks_at_most) return false;
+        bool const fits = number <= std::numeric_limits<int>::max() &&
+                          static_cast<std::size_t>(rank) < ranks_at_most &&
+                          offset <= words_at_most && words <= words_at_most;
+        if (!fits) return false;
         if (words == 0) continue;
         parts[static_cast<int>(number)].push_back({offset, words, static_cast<std::size_t>(rank)});
     }
     return true;
-}
-
-/// Every element once and no holes: who checks a file's bytes relies on it.
-Decomposition::Variable make_variable(std::vector<Part>& parts) {
-    Decomposition::Variable variable;
-    std::sort(parts.begin(), parts.end(),
-              [](Part const& a, Part const& b) { return a.offset < b.offset; });
-    std::size_t ranks = 0;
-    std::int64_t words = 0;
-    for (Part const& part : parts) {
-        ranks = std::max(ranks, part.rank + 1);
-        if (part.offset != words)
-            variable.error = "the decomposition does not hold every element exactly once";
-        words += part.words;
-    }
-    if (!variable.error.empty()) return variable;
-    std::vector<Extents> all(ranks);
-    for (Part const& part : parts) {
-        all[part.rank].add({part.offset * word_bytes, part.words * word_bytes, 0, 1});
-    }
-    for (Extents& extents : all) variable.parts.push_back(std::move(extents).take());
-    variable.bytes = words * word_bytes;
-    return variable;
 }
 
 Decomposition::Variable unusable(std::string why) {
@@ -78,12 +64,44 @@ Decomposition::Variable unusable(std::string why) {
     return variable;
 }
 
+std::size_t rank_count(std::vector<Part> const& parts) {
+    return std::ranges::max(parts, {}, &Part::rank).rank + 1;
+}
+
+/// Every element once and no holes: who checks a file's bytes relies on it.
+Decomposition::Variable make_variable(std::vector<Part>& parts) {
+    std::ranges::sort(parts, {}, &Part::offset);
+    std::int64_t words = 0;
+    for (Part const& part : parts) {
+        if (part.offset != words)
+            return unusable("the decomposition does not hold every element exactly once");
+        words += part.words;
+    }
+    Decomposition::Variable variable;
+    variable.bytes = words * word_bytes;
+    variable.parts.resize(rank_count(parts));
+    std::ranges::stable_sort(parts, {}, &Part::rank);
+    for (auto at = parts.begin(); at != parts.end();) {
+        Extents extents;  // Of one rank after the other: it has room for much more than most need.
+        std::size_t const rank = at->rank;
+        for (; at != parts.end() && at->rank == rank; ++at)
+            extents.add({at->offset * word_bytes, at->words * word_bytes, 0, 1});
+        variable.parts[rank] = std::move(extents).take();
+    }
+    return variable;
+}
+
 }  // namespace
 
 Decomposition::Decomposition(std::string const& text) {
     Parts parts;
     auto decoded = std::make_shared<Decoded>();
-    decoded->understood = read_parts(text, parts);
+    std::size_t ranks = 0;
+    decoded->understood =
+        read_parts(text, parts) && std::ranges::all_of(parts, [&](auto const& variable) {
+            return (ranks += rank_count(variable.second)) <= ranks_at_most;
+        });
+    if (!decoded->understood) parts.clear();
     for (auto& [number, list] : parts) decoded->variables.emplace(number, make_variable(list));
     decoded_ = std::move(decoded);
 }
