@@ -30,7 +30,7 @@ struct FabricHeader {
     MatchKey message{};         ///< Its number is counted by context and tag; wraps.
     std::uint32_t credits = 0;  ///< In all; wraps.
     FabricKind kind = FabricKind::whole;
-    bool synchronous = false;
+    std::uint8_t synchronous = 0;  ///< 0: not; a bool would have no meaning with another byte.
     std::uint16_t unused = 0;
     std::uint64_t bytes = 0;
     std::uint64_t address = 0, key_of_memory = 0;

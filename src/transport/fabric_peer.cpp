@@ -91,7 +91,8 @@ void FabricPeer::begin_writes(FabricSend& send, FabricHeader const& ready,
         return channel_.tell(header_of(FabricKind::too_long, send.key));
     }
     FabricTarget place{ready.address, ready.key_of_memory};
-    if (send.has_message) std::memcpy(&place, target.data(), std::min(target.size(), sizeof place));
+    if (send.has_message && !target.empty())
+        std::memcpy(&place, target.data(), std::min(target.size(), sizeof place));
     send.writes.begin(place, ready.receive, shared_.wire);
     // The message beside the writes says how many come, or one before them.
     if (!send.has_message && !send.writes.says_bytes()) {

@@ -358,6 +358,27 @@ TEST(FabricMessages, are_no_longer_than_their_memory) {
     EXPECT_EQ(receive.received, 20'000);
 }
 
+/// As another version might send them: a flag that is neither true nor false, and memory for parts
+/// that is not told.
+TEST(FabricMessages, that_are_not_whole_do_no_harm) {
+    FakeFabric fabric(2, 1, {});
+    Content room(10), sent(100);
+    Message receive = fabric.at(1).start_recv(FakeFabric::index(0), their_context, 3, room);
+    FabricHeader header;
+    header.from = 100, header.key = 901;
+    header.message = {their_context, 3};
+    std::memset(&header.synchronous, 104, sizeof header.synchronous);
+    fabric.at(1).take(std::as_bytes(std::span(&header, 1)));
+    EXPECT_TRUE(fabric.at(1).finished(receive));
+    PlacedPart const part{.memory = sent.data(), .at = 0, .length = 100};
+    Message const send =
+        fabric.at(1).start_send(FakeFabric::index(0), their_context, 3, room, false, {&part, 1});
+    header.kind = FabricKind::ready;
+    header.bytes = room.size();
+    fabric.at(1).take(std::as_bytes(std::span(&header, 1)));
+    EXPECT_NE(send.handle, 0U);
+}
+
 TEST(FabricMessages, of_strangers_are_thrown_away) {
     FakeFabric fabric(2, 1, {});
     Content room(10);
