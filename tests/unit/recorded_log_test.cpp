@@ -149,12 +149,26 @@ TEST(RecordedLog, OtherFilesAreRefused) {
 /// A datatype whose numbers are not all there is none, and no crash.
 TEST(RecordedLog, DatatypesThatAreNotWhole) {
     for (char const* const line :
-         {"type 1 maker=vector ints=3,2 parts=0", "type 1 maker=indexed ints=100,1,1 parts=0",
-          "type 1 maker=subarray ints=2,4,4,2 parts=0", "type 1 maker=darray ints=1,0 parts=0",
+         {"type 1 maker=vector ints=3,2 parts=0",
+          "type 1 maker=indexed ints=100,1,1 parts=0",
+          "type 1 maker=subarray ints=2,4,4,2 parts=0",
+          "type 1 maker=darray ints=1,0 parts=0",
           "type 1 maker=structure ints=2,1,1 places=0,8 parts=0 which=0,9",
-          "type 1 maker=contiguous ints=5 parts=3", "type 1 maker=spiral ints=5 parts=0",
-          "type 1 maker=hvector counts=1,2 parts=0", "type 1 maker=resized parts=0",
-          "type 1 maker=indexed counts=9223372036854775807,1 parts=0"}) {
+          "type 1 maker=contiguous ints=5 parts=3",
+          "type 1 maker=spiral ints=5 parts=0",
+          "type 1 maker=hvector counts=1,2 parts=0",
+          "type 1 maker=resized parts=0",
+          "type 1 maker=indexed counts=9223372036854775807,1 parts=0",
+          "type 1 maker=indexed ints=-5,1,1 parts=0",
+          "type 1 maker=structure ints=1,1 places=0",
+          "type 1 maker=structure ints=2,1,1 places=0,8 parts=0 which=0",
+          "type 1 maker=subarray counts=4,4000000000000000000,0 ints=1,56 parts=0",
+          "type 1 maker=subarray ints=1,4,2,3,56 parts=0",
+          "type 1 maker=subarray ints=-1,56 parts=0",
+          "type 1 maker=darray ints=2,0,1,4,1,-1,0,56 parts=0",
+          "type 1 maker=darray ints=2,0,1,4,1,0,2,56 parts=0",
+          "type 1 maker=darray ints=2,2,1,4,1,-1,2,56 parts=0",
+          "type 1 maker=darray ints=2,0,1,4,3,-1,2,56 parts=0"}) {
         auto const first =
             parse_line("type 0 size=8 extent=8 maker=element element=8 upto=8 lower=0");
         auto const second = parse_line(line);
@@ -165,6 +179,34 @@ TEST(RecordedLog, DatatypesThatAreNotWhole) {
         EXPECT_NE(types.find(0)->tree, nullptr);
         EXPECT_EQ(types.find(1)->tree, nullptr) << line;
     }
+}
+
+/// Each datatype is made of the one before it, twice or once, so a tree doubles or deepens with
+/// each line. The last one is short, and has more pieces than memory has room for.
+TEST(RecordedLog, DatatypesThatGrowForEver) {
+    auto const last_of = [](int count, std::string const& made) {
+        RankLog log;
+        std::vector<std::string> lines{"type 0 maker=element element=0"};
+        for (int i = 1; i < count; ++i) {
+            std::string const before = std::to_string(i - 1);
+            lines.push_back("type " + std::to_string(i) + " " + made + " parts=" + before);
+            if (made.find("which") != std::string::npos) lines.back() += "," + before;
+        }
+        for (std::string const& line : lines) log.entries.push_back(parse_line(line).value());
+        Types types(log);
+        EXPECT_TRUE(types.layout(9));
+        return types.find(count - 1)->tree;
+    };
+    EXPECT_EQ(last_of(100, "maker=structure ints=2,1,1 places=0,0 which=0,1"), nullptr);
+    EXPECT_EQ(last_of(100'000, "maker=dup"), nullptr);
+    RankLog log;
+    for (char const* const line : {"type 0 maker=element element=4 lower=0 upto=0",
+                                   "type 1 maker=hvector counts=72036854775805,4,2 parts=0",
+                                   "type 2 maker=indexed ints=2,1,1,0,9 parts=0 which=0"})
+        log.entries.push_back(parse_line(line).value());
+    Types types(log);
+    EXPECT_EQ(types.find(1)->tree, nullptr);
+    EXPECT_NE(types.find(2)->tree, nullptr);
 }
 
 struct RecordedParts : ::testing::Test {

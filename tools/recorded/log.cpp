@@ -40,90 +40,6 @@ Word word_of(std::span<std::string_view const> words, std::string_view word, boo
     return static_cast<Word>(found == words.end() ? 0 : found - words.begin());
 }
 
-/// How many numbers a constructor takes (MPI-4.1, 5.1.13): of a damaged line there may be fewer.
-struct Wanted {
-    std::size_t ints = 0, places = 0, counts = 0, parts = 1;
-};
-
-Wanted wanted_small(TypeTree const& tree) {
-    auto const first = [&](std::size_t i) {
-        return i < tree.ints.size() ? static_cast<std::size_t>(std::max(tree.ints[i], 0)) : 0;
-    };
-    switch (tree.maker) {
-    case Maker::element:
-        return {.parts = 0};
-    case Maker::dup:
-        return {};
-    case Maker::contiguous:
-        return {.ints = 1};
-    case Maker::vector:
-        return {.ints = 3};
-    case Maker::hvector:
-        return {.ints = 2, .places = 1};
-    case Maker::indexed:
-        return {.ints = 1 + 2 * first(0)};
-    case Maker::hindexed:
-    case Maker::structure:
-        return {.ints = 1 + first(0), .places = first(0)};
-    case Maker::indexed_block:
-        return {.ints = 2 + first(0)};
-    case Maker::hindexed_block:
-        return {.ints = 2, .places = first(0)};
-    case Maker::subarray:
-        return {.ints = 2 + 3 * first(0)};
-    case Maker::darray:
-        return {.ints = 4 + 4 * first(2)};
-    case Maker::resized:
-        return {.places = 2};
-    }
-    return {};
-}
-
-/// The same of constructors with large counts.
-Wanted wanted_large(TypeTree const& tree) {
-    auto const first = static_cast<std::size_t>(std::max<std::int64_t>(tree.counts[0], 0));
-    auto const dimensions = [&](std::size_t i) {
-        return i < tree.ints.size() ? static_cast<std::size_t>(std::max(tree.ints[i], 0)) : 0;
-    };
-    switch (tree.maker) {
-    case Maker::element:
-    case Maker::dup:
-        return wanted_small(tree);
-    case Maker::contiguous:
-        return {.counts = 1};
-    case Maker::vector:
-    case Maker::hvector:
-        return {.counts = 3};
-    case Maker::indexed:
-    case Maker::hindexed:
-    case Maker::structure:
-        return {.counts = 1 + 2 * first};
-    case Maker::indexed_block:
-    case Maker::hindexed_block:
-        return {.counts = 2 + first};
-    case Maker::subarray:
-        return {.ints = 2, .counts = 3 * dimensions(0)};
-    case Maker::darray:
-        return {.ints = 4 + 3 * dimensions(2), .counts = dimensions(2)};
-    case Maker::resized:
-        return {.counts = 2};
-    }
-    return {};
-}
-
-/// Whether a type tree has all that flattening looks at.
-bool is_whole(TypeTree const& tree) {
-    constexpr std::size_t most = std::size_t{1} << 40;  // A number that nobody meant.
-    Wanted const w = tree.counts.empty() ? wanted_small(tree) : wanted_large(tree);
-    bool const numbers = w.ints < most && w.counts < most && tree.ints.size() >= w.ints &&
-                         tree.places.size() >= w.places && tree.counts.size() >= w.counts;
-    bool const empty_structure = tree.maker == Maker::structure && tree.parts.empty();
-    bool const parts = w.parts == 0 || !tree.parts.empty() || empty_structure;
-    return numbers && parts && std::ranges::all_of(tree.which, [&](std::uint32_t which) {
-               return which < tree.parts.size();
-           });
-}
-
 /// Takes lines in turn.
 class Reader {
 public:
@@ -260,11 +176,17 @@ Types::Types(RankLog const& log) {
         if (entry.name == "type") add(entry);
 }
 
-void Types::add(Entry const& entry) {
-    types_[entry.subject] = {tree_of(entry), entry.number("size", 0), entry.number("extent", 0)};
-}
+void Types::add(Entry const& entry) { types_[entry.subject] = type_of(entry); }
 
-std::shared_ptr<TypeTree const> Types::tree_of(Entry const& entry) const {
+/// A damaged log may make a datatype of itself again and again: a tree that is larger than those of
+/// programs would take for ever to look through, one that is deeper all of the stack, and one with
+/// more runs all of the memory.
+Types::Type Types::type_of(Entry const& entry) const {
+    constexpr std::int64_t makers_most = 1 << 17;
+    constexpr std::int32_t depth_most = 256;
+    constexpr double runs_most = 1 << 24, runs_few = 4096;
+    Type type{nullptr, entry.number("size", 0), entry.number("extent", 0), 1, 1, {}};
+    std::vector<Shape> shapes;
     bool known = true;
     auto tree = std::make_shared<TypeTree>();
     tree->maker = word_of<Maker>(maker_words(), entry.find("maker").value_or(""), known);
@@ -283,11 +205,20 @@ std::shared_ptr<TypeTree const> Types::tree_of(Entry const& entry) const {
     for (auto const number : entry.list("parts")) {
         Type const* const part = find(number);
         known = known && part && part->tree;
-        if (known) tree->parts.push_back(part->tree);
+        if (!known) return type;
+        tree->parts.push_back(part->tree);
+        shapes.push_back(part->shape);
+        type.makers += part->makers;
+        type.depth = std::max(type.depth, part->depth + 1);
+        known = type.makers <= makers_most && type.depth <= depth_most;
     }
-    if (!known || !is_whole(*tree)) return nullptr;
+    if (!known || !is_whole(*tree)) return type;
     tree->seal();
-    return is_in_range(*tree) ? tree : nullptr;
+    if (!is_in_range(*tree)) return type;
+    type.shape = shape_at_most(*tree, shapes);
+    if (type.shape.runs <= runs_few) type.shape = shape_of(*flatten(*tree));
+    if (type.shape.runs <= runs_most) type.tree = std::move(tree);
+    return type;
 }
 
 Types::Type const* Types::find(std::int64_t number) const noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 #include "base/layout.hpp"
 #include "events/line.hpp"
+#include "tools/recorded/type_check.hpp"
 
 #include <map>
 #include <optional>
@@ -62,6 +63,9 @@ public:
         std::shared_ptr<TypeTree const> tree;  ///< Null: a constructor that is not known.
         Bytes size = 0;
         Offset extent = 0;
+        std::int64_t makers = 0;  ///< Constructors in the tree, those of shared parts each time.
+        std::int32_t depth = 0;   ///< Of the tree.
+        Shape shape;
     };
     [[nodiscard]] Type const* find(std::int64_t number) const noexcept;
     /// Of one instance as the etype of a view: 1 where the log is damaged and lacks it.
@@ -70,7 +74,7 @@ public:
     [[nodiscard]] std::shared_ptr<Layout const> layout(std::int64_t number);
 
 private:
-    [[nodiscard]] std::shared_ptr<TypeTree const> tree_of(Entry const& entry) const;
+    [[nodiscard]] Type type_of(Entry const& entry) const;
 
     std::map<std::int64_t, Type> types_;
     std::map<std::int64_t, std::shared_ptr<Layout const>> layouts_;
