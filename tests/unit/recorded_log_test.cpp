@@ -3,6 +3,7 @@
 #include "tools/recorded/log.hpp"
 
 #include "base/flatten.hpp"
+#include "tools/recorded/accesses.hpp"
 #include "tools/recorded/text.hpp"
 
 #include <filesystem>
@@ -207,6 +208,32 @@ TEST(RecordedLog, DatatypesThatGrowForEver) {
     Types types(log);
     EXPECT_EQ(types.find(1)->tree, nullptr);
     EXPECT_NE(types.find(2)->tree, nullptr);
+}
+
+/// What no call can have asked for has no bytes, and no sum overflows.
+TEST(RecordedLog, AccessesWithNumbersThatNobodyMeant) {
+    std::string text = lines_of(0, false) + "group 0 ranks=0\ngroup 1 ranks=0,0\n";
+    std::string const most = "9223372036854775807";
+    for (std::string const group : {"0", "1"}) {
+        text += "open 0 1 1 group=" + group + " name=f\n";
+        for (std::string const at : {"0", "-1", "1000000000000000000", most.c_str()}) {
+            text += "set_view 0 2 1 at=" + at + " etype=0 filetype=1\n";
+            text += "seek 0 3 1 at=" + at + " whence=cur\n";
+            for (std::string const n : {"3", "-1", "200000000000000000", most.c_str()})
+                for (std::string const call : {"write_all", "write", "write_at_all at="})
+                    text += call.substr(0, call.find(' ')) + " 0 4 1 t=0 n=" + n +
+                            (call.ends_with('=') ? " at=" + at : "") + "\n";
+        }
+    }
+    auto const accesses = tools::accesses_of(read_log(text));
+    ASSERT_FALSE(accesses.all.empty());
+    for (auto const& access : accesses.all) {
+        EXPECT_GT(access.bytes, 0);
+        EXPECT_LE(access.bytes, offset_limit);
+        for (Request const& request : access.requests)
+            EXPECT_LE(request.position, offset_limit - request.bytes);
+    }
+    EXPECT_GT(accesses.independent_bytes, 0);
 }
 
 struct RecordedParts : ::testing::Test {

@@ -53,6 +53,40 @@ bool has_room(std::shared_ptr<Layout const> const& layout) noexcept {
     return layout && layout->tile_bytes() > 0;
 }
 
+// Numbers of a damaged log may be any: what is reckoned with stays below offset_limit, so that no
+// sum and no difference of two overflows.
+
+Bytes sum_of(Bytes one, Bytes other) noexcept { return std::min(one + other, offset_limit); }
+
+/// A place in a file or a stream: none lies before its begin.
+std::int64_t place_within(std::int64_t place) noexcept {
+    return std::clamp<std::int64_t>(place, 0, offset_limit);
+}
+
+/// Of so many instances; 0 where no call can have so many bytes.
+Bytes bytes_of(std::int64_t count, Bytes size) noexcept {
+    Bytes bytes = 0;
+    bool const fits = count >= 0 && size >= 0 && !__builtin_mul_overflow(count, size, &bytes);
+    return fits && bytes <= offset_limit ? bytes : 0;
+}
+
+/// Takes the bytes of a request away whose places no file or no memory can have.
+void leave_in_range(Request& request) noexcept {
+    bool const fits = is_in_range(*request.view.filetype, request.view.displacement,
+                                  request.position, request.bytes, 0) &&
+                      is_in_range(*request.memory, 0, 0, request.bytes, -offset_limit);
+    if (!fits) request.position = request.bytes = 0;
+}
+
+/// The ranks of a communicator; none where the log names one of them twice.
+std::vector<std::int64_t> group_of(record::Entry const& entry) {
+    auto ranks = entry.list("ranks");
+    auto sorted = ranks;
+    std::ranges::sort(sorted);
+    if (std::ranges::adjacent_find(sorted) != sorted.end()) ranks.clear();
+    return ranks;
+}
+
 /// Walks over one rank's lines.
 class Walk {
 public:
@@ -64,7 +98,7 @@ public:
     void go() {
         for (auto const& entry : log_.entries) {
             if (entry.name == "type") types_.add(entry);
-            if (entry.name == "group") groups_[entry.subject] = entry.list("ranks");
+            if (entry.name == "group") groups_[entry.subject] = group_of(entry);
             if (entry.name == "open") open(entry);
             if (entry.name == "set_view") set_view(entry);
             if (entry.name == "seek") seek(entry);
@@ -96,28 +130,32 @@ private:
         auto const layout = types_.layout(file.filetype);
         file.known = etype && has_room(layout) && entry.find("rep") != "external32";
         if (file.known)
-            file.view = {entry.number("at", 0), layout, std::max<Bytes>(etype->size, 1)};
+            file.view = {place_within(entry.number("at", 0)), layout,
+                         std::max<Bytes>(etype->size, 1)};
         file.pointer = 0;
     }
     void seek(record::Entry const& entry) {
         auto const found = files_.find(entry.subject);
         if (found == files_.end()) return;
         bool const relative = entry.find("whence") == "cur";
-        found->second.pointer = entry.number("at", 0) + (relative ? found->second.pointer : 0);
+        auto const by =
+            std::clamp<std::int64_t>(entry.number("at", 0), -offset_limit, offset_limit);
+        found->second.pointer = place_within(by + (relative ? found->second.pointer : 0));
     }
     void access(record::Entry const& entry) {
         auto const found = files_.find(entry.subject);
         auto const* const type = types_.find(entry.number("t", -1));
         if (found == files_.end() || !type) return;
         OpenFile& file = found->second;
-        Bytes const bytes = entry.number("n", 0) * type->size;
+        Bytes const bytes = bytes_of(entry.number("n", 0), type->size);
         double const seconds = static_cast<double>(entry.took) * nanosecond;
         bool const shared = entry.name.find("shared") != std::string_view::npos;
         auto const at = entry.find("at");
         std::int64_t const place = at ? entry.number("at", 0) : file.pointer;
-        if (!at && !shared) file.pointer += bytes / file.view.etype_bytes;
+        if (!at && !shared)
+            file.pointer = place_within(file.pointer + bytes / file.view.etype_bytes);
         if (!is_collective(entry.name)) {
-            found_.independent_bytes += bytes;
+            found_.independent_bytes = sum_of(found_.independent_bytes, bytes);
             ++found_.independent_calls;
             independent_ += seconds;
             if (entry.find("r")) requests_[entry.number("r", -1)] = nullptr;
@@ -138,10 +176,12 @@ private:
         Request& request = part.request;
         request.direction = reads ? Direction::read : Direction::write;
         request.view = file.view;
-        request.position = place * file.view.etype_bytes;
-        request.bytes = file.known ? bytes : 0;
+        bool const has_place =
+            !__builtin_mul_overflow(place_within(place), file.view.etype_bytes, &request.position);
+        request.bytes = file.known && has_place ? bytes : 0;
         auto const memory = types_.layout(entry.number("t", -1));
         if (has_room(memory)) request.memory = memory;
+        leave_in_range(request);
         separate_tiles(request);
         part.shape = {file.etype, file.filetype, entry.number("n", 0), entry.number("t", -1)};
         return &part;
@@ -206,7 +246,7 @@ std::optional<RecordedAccess> together(std::map<std::int64_t, Part> const& parts
         auto const found = parts.find(rank);
         if (found == parts.end()) return std::nullopt;
         access.requests.push_back(found->second.request);
-        access.bytes += found->second.request.bytes;
+        access.bytes = sum_of(access.bytes, found->second.request.bytes);
         access.seconds = std::max(access.seconds, found->second.seconds);
     }
     if (access.bytes == 0) return std::nullopt;
