@@ -34,6 +34,7 @@ def all_parts():
     for kind in ("random", "drawn", "soak", "runners", "outstanding", "kills", "failures", "nodes", "old",
                  "suites"):
         parts |= {f"{kind}-{mpi}": of_mpi(mpi) for mpi in EACH}
+    parts["fuzz"] = Part({"fuzz": ("fuzz_programs",)}, ["fuzz"], installs=True)
     parts["abi"] = Part({"mpich": ("all", "abi_programs")}, ["mpich"])
     parts["intel"] = Part({"intel": ("all", "abi_programs"), "mpich": ("all", "abi_programs")},
                           ["intel", "mpich"], installs=True)

@@ -127,11 +127,11 @@ function(sluice_unit_tests)
     endif()
 endfunction()
 
-if(SLUICE_TESTS AND LIBFABRIC_HEADER_DIR)
+if(SLUICE_TESTS AND LIBFABRIC_HEADER_DIR AND NOT is_fuzz_build)
     sluice_faulty_libfabric()
 endif()
 add_custom_target(configured)  # Nothing: the list of compilations, or of tests, is wanted only.
-if(SLUICE_TESTS AND NOT taken_from)
+if(SLUICE_TESTS AND NOT taken_from AND NOT is_fuzz_build)
     sluice_sources(unit_test_sources tests/unit/*_test.cpp study/tests/unit/*_test.cpp)
     if(LIBFABRIC_HEADER_DIR)  # It calls libfabric as somebody else would.
         set_source_files_properties(tests/unit/fabric_strangers_test.cpp PROPERTIES
