@@ -58,6 +58,22 @@ def programs():
     return rows
 
 
+def soaked():
+    rows = []
+    for mpi in ("mpich", "openmpi"):
+        runs = [run for run in lines("soak") if run["mpi"] == mpi]
+        if runs:
+            last = runs[-1]
+            before, after = last["growth"]["resident_kib"]
+            rows.append([f"one long job, {mpi}", f"{number(last['programs'])} programs",
+                         number(len(last["failed"])),
+                         f"{last['ranks']} ranks; resident memory of the largest {before / 1024:.0f} "
+                         f"MiB early, {after / 1024:.0f} at the end; no descriptors, threads, "
+                         "mappings more; all threads asleep at the end",
+                         f"`{last['command']}`, {hours(last['seconds'])}", last["date"]])
+    return rows
+
+
 def of_parts(part, name, what):
     """The newest run of a part of the whole run."""
     runs = [run for run in lines("tests") if run["part"] == part]
@@ -79,7 +95,7 @@ def fuzzers():
 
 
 def shown():
-    rows = [*swarm(), *programs(), *models(), *fuzzers(),
+    rows = [*swarm(), *programs(), *soaked(), *models(), *fuzzers(),
             *of_parts("aarch64", "unit tests on 64-bit Arm",
                       "emulated by QEMU, which keeps the memory order of x86"),
             *of_parts("aarch64-mpich", "MPI programs on 64-bit Arm", "the same, with MPICH")]

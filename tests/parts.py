@@ -31,8 +31,8 @@ def all_parts():
     parts["openmpi"] = of_mpi("openmpi", mpich=ALL)  # The installation is of both.
     for mpi in EACH:
         parts |= {f"{mpi}-long-{n}": of_mpi(mpi) for n in (1, 2, 3, 4)}
-    for kind in ("random", "drawn", "soak", "runners", "outstanding", "kills", "failures", "nodes", "old",
-                 "suites"):
+    for kind in ("random", "drawn", "soak", "runners", "outstanding", "kills", "failures", "nodes",
+                 "old", "suites"):
         parts |= {f"{kind}-{mpi}": of_mpi(mpi) for mpi in EACH}
     parts["fuzz"] = Part({"fuzz": ("fuzz_programs",)}, ["fuzz"], installs=True)
     parts["abi"] = Part({"mpich": ("all", "abi_programs")}, ["mpich"])

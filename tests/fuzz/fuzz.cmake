@@ -38,5 +38,6 @@ foreach(source IN LISTS fuzz_sources)
     sluice_test("fuzz ${name}" PART fuzz BESIDE PURE SECONDS 180 TARGETS ${program} SOURCE ${source}
                 REACH ${source} tests/fuzz/run.py tests/fuzz/corpus/${name}
                 COMMAND python3 ${tests}/fuzz/run.py --seconds 60
+                        --json ${PROJECT_SOURCE_DIR}/results/fuzz.jsonl
                         ${PROJECT_BINARY_DIR}/tests/fuzz/${program} ${tests}/fuzz/corpus/${name})
 endforeach()

@@ -101,7 +101,7 @@ double processor_seconds() {
     return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
-/// Nothing is under way: in two seconds no thread of this process may do more than look a few times.
+/// Nothing is under way: in two seconds no thread of this process may do more than look around.
 bool is_asleep() {
     constexpr double most = 0.05;
     sleep(1);  // What has just ended may be looked at for a moment.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""One job of random programs for a long time: memory, descriptors, threads and mappings of its ranks
-must not grow, and when nothing is under way no thread of the library may be awake.
+"""One job of random programs for a long time: memory, descriptors, threads and mappings of its
+ranks must not grow, and when nothing is under way no thread of the library may be awake.
 
     soak.py --mpi mpich --seconds 3600
 
@@ -64,6 +64,14 @@ def growth(samples):
     return result
 
 
+def fifths(samples, name):
+    """The medians of the figure in each fifth of the time, for people."""
+    end = samples[-1][0]
+    parts = [[one[name] for at, one in samples if end * n / 5 <= at <= end * (n + 1) / 5]
+             for n in range(5)]
+    return ", ".join(f"{statistics.median(part):g}" for part in parts if part)
+
+
 def watch(job, mark, seconds):
     begin, samples = time.monotonic(), []
     every = max(1.0, seconds / 300)
@@ -108,7 +116,8 @@ def main():
         sys.exit(f"soak: the job ended with {job.returncode}, {len(samples)} samples")
     grown = growth(samples)
     for name, (before, after, too_much) in grown.items():
-        print(f"{name}: {before:g}, at the end {after:g}{': GROWS' if too_much else ''}")
+        print(f"{name}: {before:g}, at the end {after:g} ({fifths(samples, name)})"
+              f"{': GROWS' if too_much else ''}")
     failed = [name for name, figures in grown.items() if figures[2]]
     if args.json:
         programs = int(next(line for line in lines if " programs on " in line).split()[0])
