@@ -65,6 +65,7 @@ def all_parts():
                           [*EACH, "slurm"], installs=True)
     parts["containers"] = Part({"no-mpi": ("configured",), **dict.fromkeys(EACH, ALL)},
                                [*EACH, "containers"], installs=True)
+    parts["models"] = Part({"no-mpi": ("configured",)}, ["models"], installs=True)
     parts["users"] = Part({"no-mpi": ("configured",), **dict.fromkeys(EACH, ALL)}, [*EACH])
     for way in ("wheel", "cmake", "deb", "others"):
         parts[f"packages-{way}"] = Part({"no-mpi": ALL}, [*EACH, "packages"], installs=True)

@@ -231,6 +231,8 @@ function(sluice_system_tests)
                 COMMAND python3 ${tests}/containers/run.py -v)
     sluice_test(users PART users SECONDS 600 COMMAND python3 ${tests}/users/run.py -v)
     sluice_test(slurm PART slurm SECONDS 1700 COMMAND python3 ${tests}/slurm/run.py -v)
+    sluice_test("models of protocols" PART models SECONDS 900
+                COMMAND python3 ${tests}/models/run.py)
     set(ways_wheel wheel)
     set(ways_cmake cmake)
     set(ways_deb deb)
