@@ -4,9 +4,10 @@
  * schedule_round.cpp (contribute, own_write); decision 0050.
  *
  * One node, covered writes. Rank a is aggregator a; all ranks have bytes for aggregator 0, for the
- * others they alone. Buffer 0 is the last resort. A process here is what one rank does for one aggregator; a ring wakes all of a
- * rank. No buffer may have two rounds, no round may be written before all have copied, nothing may
- * be copied into a round that is over, and all must come to their end.
+ * others they alone. Buffer 0 is the last resort. A process here is what one rank does for one
+ * aggregator; a ring wakes all of a rank. No buffer may have two rounds, no round may be written
+ * before all have copied, nothing may be copied into a round that is over, and all must come to
+ * their end.
  *
  * fault 1 (assertion): the turn advances before the buffer is given back.
  * fault 2 (assertion): the buffer is given back before its bytes are written.
@@ -43,7 +44,7 @@
 byte turn[AGGREGATORS * SLOTS], posted[AGGREGATORS * SLOTS], settled[AGGREGATORS * SLOTS];
 byte own[AGGREGATORS * SLOTS];          /* SharedRegion::cb_buffer_of: from 1 on; 0: none. */
 byte of_turn[AGGREGATORS * SLOTS], of_posted[AGGREGATORS * SLOTS], of_pool;  /* Who waits. */
-byte buffers, used;                     /* How many there are; CbBufferPool: a bit for each buffer. */
+byte buffers, used;                     /* How many there are; those in use, as bits. */
 byte holder[BUFFERS], bytes[BUFFERS];   /* Which round it has, and which ranks have copied. */
 bit rung[RANKS * AGGREGATORS * SLOTS];
 byte over;
@@ -167,7 +168,8 @@ proctype Rounds(byte self; byte r; byte a; byte round) {
             used = used & ~(1 << found);
 #endif
             atomic {                    /* write(cb_buffer), of all ranks' bytes */
-                assert(holder[found] == p + 1 && bytes[found] == (a == 0 -> (1 << RANKS) - 1 : 1 << a));
+                assert(holder[found] == p + 1);
+                assert(bytes[found] == (a == 0 -> (1 << RANKS) - 1 : 1 << a));
                 holder[found] = 0; bytes[found] = 0;
                 settled[p] = posted[p] }  /* Effects::settle */
 #if FAULT == 1

@@ -3,10 +3,10 @@
  * src/behind/unfinished_marks.cpp, keeper_line.cpp, journal.cpp, src/mpi/behind/write_behind.cpp,
  * independent_writes.cpp, delayed.cpp, tools/keeper.cpp; decisions 0055 and 0057.
  *
- * A rank delays writes of one byte: each call returns when its record is in the journal, and storage
+ * A rank delays writes of one byte: each call returns when its record is in the journal; storage
  * threads write in the order of the calls. It may be killed at any step. Another rank is told of a
  * call that has returned, waits for marks, reads, and writes anew. It must read what that call
- * wrote, and nobody may write over its own bytes afterwards.
+ * wrote, nobody may write over its own bytes afterwards, and what was acknowledged must be there.
  *
  * fault 1 (assertion): the mark goes before the record does.
  * fault 2 (assertion): the storage thread takes the mark, when the call has returned.

@@ -75,7 +75,7 @@ inline tell(what, message, number) {
     :: empty(told) && nfull(back) ->
         back!what(message, number);
         if :: what == done -> ended++ :: else fi
-    :: nempty(told) || full(back) -> assert(nfull(told)); told!what(message, number)
+    :: (len(told) > 0) || full(back) -> assert(nfull(told)); told!what(message, number)
     fi
 }
 
@@ -85,7 +85,7 @@ inline end_large(message) {
     ended++;
     if
     :: empty(told) && nfull(back) -> back!done(message, 0)
-    :: nempty(told) || full(back) -> told!done(message, 0)
+    :: (len(told) > 0) || full(back) -> told!done(message, 0)
     fi
 #else
     tell(done, message, 0)
@@ -115,12 +115,12 @@ active proctype Receiver() {
             started++;
             if :: early[m] -> begin_large(m) :: else fi;
             m = 0 }
-    :: atomic { nempty(told) && nfull(back) ->    /* NodePeer::send_waiting */
+    :: atomic { (len(told) > 0) && nfull(back) ->    /* NodePeer::send_waiting */
            told?kind(m, k);
            back!kind(m, k);
            if :: kind == done && FAULT != 2 -> ended++ :: else fi;
            kind = 0; m = 0; k = 0 }
-    :: atomic { (started > ended || nempty(told)) && nempty(out) ->  /* take_cells, deliver */
+    :: atomic { (started > ended || (len(told) > 0)) && (len(out) > 0) ->  /* take_cells, deliver */
            out?kind(m, k, end);
 #if FAULT == 4
            if :: kind == fragment && begun[0] -> m = 0 :: else fi;

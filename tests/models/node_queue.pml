@@ -3,9 +3,8 @@
  * src/transport/node_queue.cpp, OutQueue and InQueue; decision 0021.
  *
  * Messages have any length, in cache lines; one without lines lies in its cell. They are enough for
- * the counters to wrap, as the 32 bits of the library do. No byte may
- * be written over before it was read, or read before it was written, and the sender always finds
- * room again. Sleeping and rings are in doorbell.pml: here who finds nothing simply waits.
+ * the counters to wrap, as the 32 bits of the library do. No byte may be written over before it was
+ * read, or read before it was written, and the sender always finds room again. Sleeping and rings are in doorbell.pml: here who finds nothing simply waits.
  *
  * fault 1 (assertion): the cell says that it is full before its bytes are there.
  * fault 2 (assertion): the credit is given before the bytes are read.
@@ -67,7 +66,8 @@ active proctype Sender() {     /* OutQueue::post */
             cell[filled % CELLS].lines = lines }
         do
         :: lines > 0 ->
-            atomic { assert(!unread[i]); unread[i] = 1; i++; lines--; pool_end = (pool_end + 1) % WRAP }
+            atomic { assert(!unread[i]); unread[i] = 1; i++; lines--;
+                     pool_end = (pool_end + 1) % WRAP }
         :: else -> break
         od;
         atomic {
@@ -77,7 +77,7 @@ active proctype Sender() {     /* OutQueue::post */
             i = 0; skipped = 0 }
         cell[filled % CELLS].pool_end = pool_end;
 #if FAULT != 1
-        cell[filled % CELLS].filled = (filled + 1) % WRAP_CELLS;  /* Released: all before it is there. */
+        cell[filled % CELLS].filled = (filled + 1) % WRAP_CELLS;  /* Release: all is there. */
 #endif
         filled = (filled + 1) % WRAP_CELLS
     od
