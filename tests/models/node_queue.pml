@@ -4,7 +4,8 @@
  *
  * Messages have any length, in cache lines; one without lines lies in its cell. They are enough for
  * the counters to wrap, as the 32 bits of the library do. No byte may be written over before it was
- * read, or read before it was written, and the sender always finds room again. Sleeping and rings are in doorbell.pml: here who finds nothing simply waits.
+ * read, or read before it was written, and the sender always finds room again. Sleeping and rings
+ * are in doorbell.pml: here who finds nothing simply waits.
  *
  * fault 1 (assertion): the cell says that it is full before its bytes are there.
  * fault 2 (assertion): the credit is given before the bytes are read.

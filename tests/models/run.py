@@ -105,6 +105,7 @@ MODELS = [
     Model("fabric", {
         "SLOTS": Constant(ENDPOINT, r"slots_of_peer_least = (\d+),", 0, 3),
         "CREDITED_AT": Constant(CHANNEL, r"receiver.slots / (\d+), 1\)")}, {"SHORT": 4}),
+    Model("journal_claim", {}, {"PROGRAMS": 4}),
     Model("keeper", {}, {"CALLS": 3}),
     Model("marks", {}, {"WRITES": 4}),
 ]
