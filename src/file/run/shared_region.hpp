@@ -16,8 +16,10 @@
 namespace sluice {
 
 /// Operations of one operation queue that may be under way at once, and boards for them. A rank can
-/// be ahead of another by twice the operations under way, so boards are twice as many: then none is
-/// reused while someone still reads it.
+/// be ahead of another by twice the operations under way, so boards are twice as many. With fewer
+/// no record would be overwritten, but a rank could announce on a board what it waits for while
+/// another one still waits there for an earlier operation, and would never be woken
+/// (tests/models/boards.pml).
 inline constexpr std::int64_t operations_under_way = 8;
 inline constexpr std::int64_t board_count = 2 * operations_under_way;
 /// Boards are used in turn.
