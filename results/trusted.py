@@ -98,7 +98,8 @@ def shown():
     rows = [*swarm(), *programs(), *soaked(), *models(), *fuzzers(),
             *of_parts("aarch64", "unit tests on 64-bit Arm",
                       "emulated by QEMU, which keeps the memory order of x86"),
-            *of_parts("aarch64-mpich", "MPI programs on 64-bit Arm", "the same, with MPICH")]
+            *of_parts("aarch64-mpich-1", "MPI programs on 64-bit Arm", "the same, with MPICH"),
+            *of_parts("aarch64-mpich-2", "the other MPI programs", "the same")]
     return table(["what", "tried", "failed", "of it", "command, time", "last"], rows)
 
 

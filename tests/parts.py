@@ -53,8 +53,9 @@ def all_parts():
     parts["swarm"] = Part({"no-mpi": ("swarm",)})
     parts["aarch64"] = Part({"aarch64": ("unit_pure", "unit_system", "unit_simulated")},
                             ["aarch64"], installs=True)
-    parts["aarch64-mpich"] = Part({"aarch64-mpich": ALL},
-                                  ["mpich", "aarch64"], installs=True)
+    for n in (1, 2):
+        parts[f"aarch64-mpich-{n}"] = Part({"aarch64-mpich": ALL}, ["mpich", "aarch64"],
+                                           installs=True)
     parts["device"] = Part({"no-mpi": ALL, "mpich": ALL}, ["mpich"])
     parts["gluster"] = Part({"no-mpi": ALL, "asan": ALL, "mpich": ALL, "openmpi": ALL},
                             [*EACH, "gluster"], installs=True)

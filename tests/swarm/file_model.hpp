@@ -48,19 +48,15 @@ public:
         for (Written const& one : all) set(one.offset, {});
     }
     /// The same of a call that had returned, by ranks that live: their bytes are in the file. Only
-    /// another rank that has not ended an earlier call yet may have written over them since.
+    /// what an earlier call left, which some rank has not ended yet, may come over them: it may be
+    /// the aggregator of the same rank's bytes (decision 0049).
     void written_by_survivors(std::vector<Written> const& all) {
         std::unordered_map<Offset, std::vector<Value>> last;
         for (Written const& one : all) last[one.offset].push_back({one.value, one.rank});
         for (auto& [offset, now] : last) {
             grow(offset);
-            auto earlier = values(offset);
-            std::erase_if(earlier, [&now = now](Value const& value) {
-                return value.rank < 0 ||
-                       std::ranges::any_of(
-                           now, [&](Value const& one) { return one.rank == value.rank; });
-            });
-            now.insert(now.end(), earlier.begin(), earlier.end());
+            for (Value const& earlier : values(offset))
+                if (earlier.rank >= 0) now.push_back(earlier);
             certain_size_ = std::max(certain_size_, offset + 1);
             set(offset, std::move(now));
         }
