@@ -3,6 +3,8 @@
 #pragma once
 #include "layout.hpp"
 
+#include "tests/placed_random.hpp"
+
 #include <cstring>
 #include <span>
 
@@ -12,13 +14,6 @@ using Bytes = std::vector<unsigned char>;
 
 /// Memory that no operation may touch (gaps of memory types) holds this before and after.
 inline constexpr unsigned char untouched = 0xA5;
-
-inline std::uint64_t mix(std::uint64_t x) {  // splitmix64: cheap and without visible pattern
-    x += 0x9E3779B97F4A7C15U;
-    x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27U)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31U);
-}
 
 /// Bytes [first, first + count) of the endless stream that `seed` names.
 inline Bytes stream(std::uint64_t seed, std::int64_t first, std::int64_t count) {

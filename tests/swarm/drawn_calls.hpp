@@ -1,13 +1,13 @@
 // Collective calls of drawn patterns: what each rank asks for, with memory of its own.
 #pragma once
-#include "base/request.hpp"
-#include "base/topology.hpp"
-#include "lot.hpp"
+#include "tests/placed_random.hpp"
+#include "tests/unit/simulated_parts.hpp"
 
-#include <memory>
 #include <vector>
 
 namespace sluice::swarm {
+
+using random_test::Random;
 
 inline constexpr std::byte unread{0x5a};  ///< What memory has where nothing may be written.
 
@@ -29,12 +29,12 @@ struct CallLimits {
 
 /// What the ranks ask for, from offset `at` of the file on. Ranks' bytes meet only in calls whose
 /// `meets` is true.
-[[nodiscard]] std::vector<DrawnPart> draw_parts(Lot lot, CallLimits const& limits, Offset at,
+[[nodiscard]] std::vector<DrawnPart> draw_parts(Random random, CallLimits const& limits, Offset at,
                                                 Direction way, bool meets);
 
 /// The value of a rank's byte number `i` of a call; never 0.
-[[nodiscard]] constexpr std::byte value_of(std::int64_t call, Rank rank, Bytes i) noexcept {
-    return static_cast<std::byte>(1 + (call * 37 + rank * 131 + i * 7 + (i >> 8)) % 255);
+[[nodiscard]] inline std::byte value_of(std::int64_t call, Rank rank, Bytes i) {
+    return testing::value_of(rank + static_cast<Rank>(17 * call), i);
 }
 
 /// Fills memory as the program would: with what a write has to bring, or with `unread`.

@@ -5,21 +5,27 @@
 #include "drawn_calls.hpp"
 #include "file_model.hpp"
 
-#include "simulate/world.hpp"
-
 #include <string>
 
 namespace sluice::swarm {
 
 /// What a world may have at most. Shrinking a failure lowers these.
 struct Limits {
-    Rank ranks = 12;
-    std::int32_t files = 2;
-    int phases = 3;
-    int calls = 6;  ///< Of a phase, on all files.
-    Bytes bytes = 3000;
-    bool several_nodes = true, hints = true, order = true, memory_layouts = true, devices = true;
-    bool short_counts = true, storage_faults = true, ends = true, bad_calls = true;
+    std::int64_t ranks = 12, files = 2, phases = 3;
+    std::int64_t calls = 6;     ///< Of a phase, on all files.
+    std::int64_t bytes = 3000;  ///< Of a rank in a call.
+    // 1 or 0: whether there are any.
+    std::int64_t several_nodes = 1, hints = 1, order = 1, memory_layouts = 1, devices = 1;
+    std::int64_t short_counts = 1, storage_faults = 1, ends = 1, bad_calls = 1;
+};
+
+/// Places of the parts of a world: see Random.
+enum Place : std::int64_t {
+    shape_place,
+    faults_place,
+    contents_place,
+    order_place = 50,    ///< And the number of the phase.
+    phases_place = 100,  ///< The same.
 };
 
 /// Faults that are drawn before a world begins.
@@ -37,7 +43,7 @@ struct DrawnFaults {
 /// How many of these a world had.
 struct Counts {
     std::int64_t calls = 0, failed_calls = 0, bytes = 0, events = 0, most_events = 0;
-    std::int64_t storage_faults = 0, ended_ranks = 0, device_faults = 0, bad_calls = 0;
+    std::int64_t storage_faults = 0, ended_ranks = 0, bad_calls = 0;
     void add(Counts const& more) noexcept;
 };
 
@@ -68,16 +74,15 @@ private:
     using Calls = std::vector<DrawnCall>;
 
     [[nodiscard]] static std::string describe(DrawnCall const& call);
-    void draw_faults(Lot lot);
-    [[nodiscard]] Hints draw_hints(Lot lot) const;
-    [[nodiscard]] Calls draw_phase(int phase);
+    void draw_faults(Random random);
+    [[nodiscard]] Hints draw_hints(Random random) const;
+    [[nodiscard]] Calls draw_phase(std::int64_t phase);
     void note_sizes(Calls const& calls);
-    [[nodiscard]] DrawnCall draw_call(Lot lot, Direction way, Offset at);
-    void draw_bad_call(Lot lot, DrawnCall& call) const;
-    void start(Calls& calls, Lot lot);
+    [[nodiscard]] DrawnCall draw_call(Random random, Direction way, Offset at);
+    void draw_bad_call(Random random, DrawnCall& call) const;
+    void start(Calls& calls, Random random);
     void start(DrawnCall& call, Rank rank);
     [[nodiscard]] Call make_call(DrawnCall& call, Rank rank);
-    void fill_later(DrawnPart& part, Rank rank, Call& call);
 
     [[nodiscard]] std::string check(DrawnCall& call);
     [[nodiscard]] std::string check_statuses(DrawnCall const& call);
@@ -93,7 +98,7 @@ private:
     [[nodiscard]] FileModel& model(std::int32_t file);
     [[nodiscard]] FileModel const& model(std::int32_t file) const;
 
-    Lot lot_;
+    Random random_;
     Limits limits_;
     simulated::WorldShape shape_;
     DrawnFaults faults_;
@@ -103,9 +108,8 @@ private:
     std::vector<FileModel> models_;
     /// How long each file is at least, and at most, while the calls of a phase are under way.
     std::vector<Span> sizes_;
-    std::vector<std::unique_ptr<std::vector<std::byte>>> sources_;  ///< On devices.
-    Calls made_;                                                    ///< Of all phases.
-    std::vector<std::string> described_;                            ///< The same, for people.
+    testing::FilledLater filled_later_;
+    Calls made_;  ///< Of all phases.
     Counts counts_;
 };
 

@@ -26,6 +26,7 @@ public:
         Offset offset;
         std::byte value;
         Rank rank;
+        bool had_returned;  ///< The call was delayed: the program made its later ones after it.
     };
     /// A call that succeeded: each byte has the value of a rank that wrote it.
     void written(std::vector<Written> const& all) {
@@ -48,15 +49,16 @@ public:
         for (Written const& one : all) set(one.offset, {});
     }
     /// The same of a call that had returned, by ranks that live: their bytes are in the file. Only
-    /// what an earlier call left, which some rank has not ended yet, may come over them: it may be
-    /// the aggregator of the same rank's bytes (decision 0049).
+    /// bytes of other ranks, and those of an earlier call that had not returned, may come over
+    /// them: an aggregator may have these under way still (decision 0049).
     void written_by_survivors(std::vector<Written> const& all) {
         std::unordered_map<Offset, std::vector<Value>> last;
-        for (Written const& one : all) last[one.offset].push_back({one.value, one.rank});
+        for (Written const& one : all)
+            last[one.offset].push_back({one.value, one.rank, one.had_returned});
         for (auto& [offset, now] : last) {
             grow(offset);
             for (Value const& earlier : values(offset))
-                if (earlier.rank >= 0) now.push_back(earlier);
+                if (may_come_over(earlier, now)) now.push_back(earlier);
             certain_size_ = std::max(certain_size_, offset + 1);
             set(offset, std::move(now));
         }
@@ -87,8 +89,14 @@ public:
 private:
     struct Value {
         std::byte value;
-        Rank rank;  ///< Of a call that failed; negative: this value was certain.
+        Rank rank = -1;  ///< Of a call that failed; none: this value was certain.
+        bool had_returned = false;
     };
+    static bool may_come_over(Value const& earlier, std::vector<Value> const& now) {
+        bool const is_of_one =
+            std::ranges::any_of(now, [&](Value const& one) { return one.rank == earlier.rank; });
+        return earlier.rank >= 0 && !(earlier.had_returned && is_of_one);
+    }
 
     static std::size_t place(Offset offset) noexcept { return static_cast<std::size_t>(offset); }
     [[nodiscard]] std::byte certain(Offset offset) const {
@@ -106,12 +114,12 @@ private:
     [[nodiscard]] std::vector<Value> values(Offset offset) const {
         std::uint32_t const several = offset < end() ? several_[place(offset)] : 0;
         if (several != 0) return lists_[several];
-        return {{certain(offset), -1}};
+        return {{certain(offset)}};
     }
     void may_also_be(Written const& one) {
         auto all = values(one.offset);
         if (all.empty()) return;
-        all.push_back({one.value, one.rank});
+        all.push_back({one.value, one.rank, one.had_returned});
         set(one.offset, std::move(all));
     }
     /// Where several ranks wrote the byte in the same call.
@@ -119,7 +127,7 @@ private:
         for (Written const& one : all) {
             if (certain_[place(one.offset)] == one.value) continue;
             auto values_there = values(one.offset);
-            values_there.push_back({one.value, -1});
+            values_there.push_back({one.value});
             set(one.offset, std::move(values_there));
         }
     }

@@ -19,17 +19,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import json_lines
 import machine
+from selection import git
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST = "most_events"
 
 
 def commit():
-    def git(*words):
-        return subprocess.run(["git", *words], cwd=ROOT, text=True, capture_output=True,
-                              check=False).stdout.strip()
-    changed = git("status", "--porcelain", "--", "src", "simulate", "tests/swarm")
-    return git("rev-parse", "HEAD") + (", changed" if changed else "")
+    """The commit of the run, which with a seed repeats a world."""
+    changed = git("status", "--porcelain", "-z", "--", "src", "simulate", "tests")
+    return git("rev-parse", "HEAD")[0] + (", changed" if any(changed) else "")
 
 
 def run(program, seconds):

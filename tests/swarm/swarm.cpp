@@ -4,13 +4,14 @@
 // command is printed.
 #include "drawn_world.hpp"
 
-#include "system/random.hpp"
+#include "tests/unit/drawn.hpp"
 #include "tests/unit/journal_node.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <sys/mman.h>
@@ -51,11 +52,13 @@ void copy(std::string const& text, char (&to)[text_bytes]) {
     std::snprintf(to, sizeof to, "%s", text.c_str());
 }
 
-bool has_journal(std::uint64_t seed) { return Lot(seed).of(7).chance(20); }
+// Beside DrawnWorld's places.
+constexpr std::int64_t has_journal_place = 7, journal_place = 8;
+
+bool has_journal(std::uint64_t seed) { return Random(seed, {has_journal_place}).chance(20); }
 
 std::string run_journal(std::uint64_t seed, Told& told) {
-    Lot lot = Lot(seed).of(8);
-    auto const events = static_cast<int>(lot.between(1, 250));
+    int const events = Random(seed, {journal_place}).between(1, 250);
     copy("a node with a durable journal crashes at event " + std::to_string(events), told.world);
     journal_crash::CrashingNode node(static_cast<unsigned>(seed), events);
     node.live(60);
@@ -124,39 +127,30 @@ bool are_alike(std::string const& a, std::string const& b) {
     return without_numbers(a) == without_numbers(b);
 }
 
-/// An option that limits worlds, and what makes its value smaller.
+/// An option that limits worlds.
 struct Option {
     char const* name;
-    std::int64_t (*get)(Limits const&);
-    void (*set)(Limits&, std::int64_t);
+    std::int64_t Limits::* value;
 };
 
-#define SLUICE_LIMIT(option, field)                                                                \
-    Option {                                                                                       \
-        option, [](Limits const& limits) { return static_cast<std::int64_t>(limits.field); },      \
-            [](Limits& limits, std::int64_t value) {                                               \
-                limits.field = static_cast<decltype(limits.field)>(value);                         \
-            }                                                                                      \
-    }
-Option const options[] = {
-    SLUICE_LIMIT("--phases", phases),
-    SLUICE_LIMIT("--calls", calls),
-    SLUICE_LIMIT("--files", files),
-    SLUICE_LIMIT("--ranks", ranks),
-    SLUICE_LIMIT("--bad-calls", bad_calls),
-    SLUICE_LIMIT("--ends", ends),
-    SLUICE_LIMIT("--storage-faults", storage_faults),
-    SLUICE_LIMIT("--devices", devices),
-    SLUICE_LIMIT("--short-counts", short_counts),
-    SLUICE_LIMIT("--memory-layouts", memory_layouts),
-    SLUICE_LIMIT("--several-nodes", several_nodes),
-    SLUICE_LIMIT("--order", order),
-    SLUICE_LIMIT("--hints", hints),
-    SLUICE_LIMIT("--bytes", bytes),
+constexpr Option options[] = {
+    {"--phases", &Limits::phases},
+    {"--calls", &Limits::calls},
+    {"--files", &Limits::files},
+    {"--ranks", &Limits::ranks},
+    {"--bad-calls", &Limits::bad_calls},
+    {"--ends", &Limits::ends},
+    {"--storage-faults", &Limits::storage_faults},
+    {"--devices", &Limits::devices},
+    {"--short-counts", &Limits::short_counts},
+    {"--memory-layouts", &Limits::memory_layouts},
+    {"--several-nodes", &Limits::several_nodes},
+    {"--order", &Limits::order},
+    {"--hints", &Limits::hints},
+    {"--bytes", &Limits::bytes},
 };
-#undef SLUICE_LIMIT
 
-bool is_switch(Option const& option) { return option.get(Limits{}) == 1; }
+bool is_switch(Option const& option) { return Limits{}.*option.value == 1; }
 
 /// Smaller values of an option, the smallest first.
 std::vector<std::int64_t> smaller(Option const& option, std::int64_t value) {
@@ -170,9 +164,9 @@ std::vector<std::int64_t> smaller(Option const& option, std::int64_t value) {
 
 bool make_smaller(Failure& failure, Limits& limits, Told& told) {
     for (Option const& option : options) {
-        for (std::int64_t const value : smaller(option, option.get(limits))) {
+        for (std::int64_t const value : smaller(option, limits.*option.value)) {
             Limits less = limits;
-            option.set(less, value);
+            less.*option.value = value;
             auto const again = run_worlds(failure.seed, 1, less, Clock::now(), told);
             if (!again || !are_alike(again->wrong, failure.wrong)) continue;
             failure = *again, limits = less;
@@ -185,8 +179,8 @@ bool make_smaller(Failure& failure, Limits& limits, Told& told) {
 std::string command(Failure const& failure, Limits const& limits) {
     std::string text = "swarm --seed " + std::to_string(failure.seed) + " --worlds 1";
     for (Option const& option : options) {
-        std::int64_t const value = option.get(limits);
-        if (value != option.get(Limits{}))
+        std::int64_t const value = limits.*option.value;
+        if (value != Limits{}.*option.value)
             text += std::string(" ") + option.name + " " + std::to_string(value);
     }
     return text;
@@ -210,59 +204,75 @@ struct Orders {
 
 constexpr std::int64_t worlds_of_a_child = 500;
 
-std::uint64_t draw_seed() {
-    SystemRandom random;
-    return (random().value_or(static_cast<std::uint64_t>(Clock::now().time_since_epoch().count())) &
-            0xffff'ffff) |
-           1;
-}
-
 void print_summary(Orders const& orders, Told const& told, std::int64_t failed, double seconds) {
     Counts const& c = told.counts;
-    std::printf("{\"worlds\": %lld, \"failed\": %lld, \"seed\": %llu, \"seconds\": %.0f, "
-                "\"calls\": %lld, \"failed_calls\": %lld, \"bytes\": %lld, \"events\": %lld, "
-                "\"most_events\": %lld, \"storage_faults\": %lld, \"ended_ranks\": %lld, "
-                "\"bad_calls\": %lld, \"crashed_nodes\": %lld}\n",
-                static_cast<long long>(told.worlds), static_cast<long long>(failed),
-                static_cast<unsigned long long>(orders.seed), seconds,
-                static_cast<long long>(c.calls), static_cast<long long>(c.failed_calls),
-                static_cast<long long>(c.bytes), static_cast<long long>(c.events),
-                static_cast<long long>(c.most_events), static_cast<long long>(c.storage_faults),
-                static_cast<long long>(c.ended_ranks), static_cast<long long>(c.bad_calls),
-                static_cast<long long>(told.crashed_nodes));
+    std::pair<char const*, std::int64_t> const all[] = {
+        {"worlds", told.worlds},
+        {"failed", failed},
+        {"seed", static_cast<std::int64_t>(orders.seed)},
+        {"seconds", std::llround(seconds)},
+        {"calls", c.calls},
+        {"failed_calls", c.failed_calls},
+        {"bytes", c.bytes},
+        {"events", c.events},
+        {"most_events", c.most_events},
+        {"storage_faults", c.storage_faults},
+        {"ended_ranks", c.ended_ranks},
+        {"bad_calls", c.bad_calls},
+        {"crashed_nodes", told.crashed_nodes},
+    };
+    char const* before = "{";
+    for (auto const& [name, value] : all) {
+        std::printf("%s\"%s\": %lld", before, name, static_cast<long long>(value));
+        before = ", ";
+    }
+    std::printf("}\n");
+}
+
+/// Prints a failing world, and the smallest that fails in the same way. What that takes does not
+/// count.
+void report(Failure failure, Orders const& orders, Told& told) {
+    print("FAILED", failure, orders.limits);
+    if (!orders.shrinks) return;
+    Limits limits = orders.limits;
+    auto const worlds = told.worlds;
+    Counts const counts = told.counts;
+    while (make_smaller(failure, limits, told)) {
+    }
+    told.worlds = worlds, told.counts = counts;
+    print("shrunk", failure, limits);
+}
+
+/// How many worlds failed.
+std::int64_t try_worlds(Orders const& orders, Clock::time_point until, Told& told) {
+    bool const is_counted = orders.worlds > 0;
+    if (is_counted) until = Clock::time_point::max();
+    std::uint64_t next = orders.seed;
+    auto const end = orders.seed + static_cast<std::uint64_t>(orders.worlds);
+    std::int64_t failed = 0;
+    while (is_counted ? next < end : Clock::now() < until) {
+        auto const left = static_cast<std::int64_t>(end - next);
+        auto const count = is_counted ? std::min(worlds_of_a_child, left) : worlds_of_a_child;
+        auto const before = told.worlds;
+        auto const failure = run_worlds(next, count, orders.limits, until, told);
+        next =
+            failure ? failure->seed + 1 : next + static_cast<std::uint64_t>(told.worlds - before);
+        if (!failure) continue;
+        ++failed;
+        report(*failure, orders, told);
+        if (!orders.goes_on) break;
+    }
+    return failed;
 }
 
 int run(Orders orders) {
-    if (orders.seed == 0) orders.seed = draw_seed();
+    if (orders.seed == 0) orders.seed = testing::run_seed() | 1;
     std::printf("seed %llu\n", static_cast<unsigned long long>(orders.seed));
     Told& told = make_told();
     auto const begin = Clock::now();
     auto const until = begin + std::chrono::duration_cast<Clock::duration>(
                                    std::chrono::duration<double>(orders.seconds));
-    std::int64_t failed = 0;
-    std::uint64_t next = orders.seed;
-    auto const end = orders.seed + static_cast<std::uint64_t>(orders.worlds);
-    while (orders.worlds > 0 ? next < end : Clock::now() < until) {
-        auto const left = static_cast<std::int64_t>(end - next);
-        auto const count =
-            orders.worlds > 0 ? std::min(worlds_of_a_child, left) : worlds_of_a_child;
-        auto const before = told.worlds;
-        auto failure = run_worlds(next, count, orders.limits,
-                                  orders.worlds > 0 ? Clock::time_point::max() : until, told);
-        next =
-            failure ? failure->seed + 1 : next + static_cast<std::uint64_t>(told.worlds - before);
-        if (!failure) continue;
-        ++failed;
-        print("FAILED", *failure, orders.limits);
-        Limits limits = orders.limits;
-        auto const worlds = told.worlds;
-        Counts const counts = told.counts;
-        while (orders.shrinks && make_smaller(*failure, limits, told)) {
-        }
-        told.worlds = worlds, told.counts = counts;
-        if (orders.shrinks) print("shrunk", *failure, limits);
-        if (!orders.goes_on) break;
-    }
+    std::int64_t const failed = try_worlds(orders, until, told);
     print_summary(orders, told, failed,
                   std::chrono::duration<double>(Clock::now() - begin).count());
     return failed > 0 ? 1 : 0;
@@ -280,12 +290,9 @@ int main(int argc, char** argv) {
     app.add_option("--seconds", orders.seconds, "how long to go on");
     app.add_flag("--shrink,!--no-shrink", orders.shrinks, "make failing worlds smaller");
     app.add_flag("--keep-going", orders.goes_on, "behind failing worlds");
-    std::vector<std::int64_t> values;
-    for (Option const& option : options) values.push_back(option.get(orders.limits));
-    for (std::size_t i = 0; i < values.size(); ++i)
-        app.add_option(options[i].name, values[i],
-                       is_switch(options[i]) ? "1 or 0" : "at most so many in a world");
+    for (Option const& option : options)
+        app.add_option(option.name, orders.limits.*option.value,
+                       is_switch(option) ? "1 or 0" : "at most so many in a world");
     CLI11_PARSE(app, argc, argv);
-    for (std::size_t i = 0; i < values.size(); ++i) options[i].set(orders.limits, values[i]);
     return run(orders);
 }

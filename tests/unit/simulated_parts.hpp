@@ -66,6 +66,23 @@ inline void model_write(std::vector<std::byte>& file, Part const& part) {
     }
 }
 
+/// Memory that a rank's device fills before its call may begin; until then it has other bytes.
+class FilledLater {
+public:
+    void fill(World& world, Rank rank, std::vector<std::byte>& memory, Call& call) {
+        if (memory.empty()) return;
+        auto const& bytes = bytes_.emplace_back(std::make_unique<std::vector<std::byte>>(memory));
+        std::ranges::fill(memory, std::byte{0xAA});
+        simulated::SimulatedDevice& device = world.device(rank);
+        auto const target = device.memory(memory.data()).address();
+        auto const source = UserMemory(bytes->data()).address();
+        call.after = device.start(Direction::read, {{target, source, std::ssize(*bytes)}});
+    }
+
+private:
+    std::vector<std::unique_ptr<std::vector<std::byte>>> bytes_;  ///< As the device has them.
+};
+
 inline Call call_of(Part& part, Strategy strategy) {
     Call call;
     call.request = part.request;

@@ -15,25 +15,6 @@ void place_memory(World& world, Rank rank, std::uint64_t seed, Part& part, Call&
     if ((seed >> rank % 8 & 1) == 0) call.user = world.device(rank).memory(part.memory.data());
 }
 
-/// Memory that the device fills before the call may begin, where it is the turn of this rank; until
-/// then it has other bytes.
-class FilledLater {
-public:
-    void fill(World& world, Rank rank, std::uint64_t seed, Part& part, Call& call) {
-        if ((seed >> (rank + 3) % 8 & 1) == 0 || part.memory.empty()) return;
-        auto const& bytes = bytes_.emplace_back(std::make_unique<Memory>(part.memory));
-        std::ranges::fill(part.memory, std::byte{0xAA});
-        simulated::SimulatedDevice& device = world.device(rank);
-        auto const target = device.memory(part.memory.data()).address();
-        auto const source = UserMemory(bytes->data()).address();
-        call.after = device.start(Direction::read, {{target, source, std::ssize(*bytes)}});
-    }
-
-private:
-    using Memory = std::vector<std::byte>;
-    std::vector<std::unique_ptr<Memory>> bytes_;
-};
-
 void write_then_read(WorldShape shape, std::uint64_t seed, int pattern, bool short_counts,
                      int outstanding = 3, Hints const& hints = {}) {
     SCOPED_TRACE("seed " + std::to_string(seed) + " pattern " + std::to_string(pattern) +
@@ -44,7 +25,7 @@ void write_then_read(WorldShape shape, std::uint64_t seed, int pattern, bool sho
     auto const make_call = [&](Rank rank, Part& part) {
         Call call = call_of(part, Strategy::two_phase);
         place_memory(world, rank, seed, part, call);
-        filled.fill(world, rank, seed, part, call);
+        if ((seed >> (rank + 3) % 8 & 1) != 0) filled.fill(world, rank, part.memory, call);
         Strategy const both = call.hints.write;
         call.hints = hints;
         call.hints.write = call.hints.read = both;
