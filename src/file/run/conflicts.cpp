@@ -7,13 +7,13 @@ bool Conflicts::find(Recent const& own) {
     std::erase_if(queue_.recent, [&](Recent const& earlier) {
         return earlier.number <= own.number - operations_under_way;
     });
+    writes_ = own.writes;
     for (Recent const& earlier : queue_.recent) {
         Span const common = clip(own.reach, earlier.reach);
-        if (!(own.writes || earlier.writes) || common.empty()) continue;
+        if (!one_writes(earlier) || common.empty()) continue;
         stretch_ = join(stretch_, common);
         last_ = earlier.number;
     }
-    writes_ = own.writes;
     queue_.recent.push_back(own);
     return last_ >= 0;
 }
@@ -26,7 +26,7 @@ Overlap Conflicts::marks(Request const& request, bool reads_beyond_end) const {
     else
         own.current.mark(request, stretch_);
     for (Recent const& earlier : queue_.recent) {
-        if ((writes_ || earlier.writes) && earlier.number <= last_)
+        if (one_writes(earlier) && earlier.number <= last_)
             own.earlier.mark(earlier.request, stretch_);
     }
     return own;

@@ -27,6 +27,11 @@ public:
     }
 
 private:
+    /// This operation or the earlier one does: two that read need no order.
+    [[nodiscard]] bool one_writes(Recent const& earlier) const noexcept {
+        return writes_ || earlier.writes;
+    }
+
     QueueState& queue_;
     bool writes_ = false;     ///< This operation.
     std::int64_t last_ = -1;  ///< The last earlier operation that must be complete; -1: none.

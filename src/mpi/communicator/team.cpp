@@ -19,50 +19,52 @@
 namespace sluice {
 namespace {
 
-/// Teams whose communicator was freed, oldest first: the last few are kept for the next
-/// communicator of the same ranks, because libraries duplicate a communicator for each file. The
-/// mutex is not held while the MPI is called, because the MPI calls retire().
-struct Retired {
-    static constexpr std::size_t at_most = 4;
-    Retired() { all.reserve(at_most + 1); }
+/// The teams of this process. The mutex is not held while the MPI is called, because the MPI calls
+/// retire().
+struct Teams {
+    static constexpr std::size_t retired_at_most = 4;
+    Teams() { retired.reserve(retired_at_most + 1); }
     std::mutex mutex;
-    std::vector<std::shared_ptr<Team>> all;
+    std::vector<Team*> all;
+    /// Those whose communicator was freed, oldest first: the last few are kept for the next
+    /// communicator of the same ranks, because libraries duplicate a communicator for each file.
+    std::vector<std::shared_ptr<Team>> retired;
 };
-Retired& retired() {
-    static auto* const only = new Retired;
+Teams& teams() {
+    static auto* const only = new Teams;
     return *only;
 }
 
 /// Keeps the team, and ends the oldest where there are too many.
 void retire(std::shared_ptr<Team> team) {
     std::shared_ptr<Team> oldest;  // Ends after the lock.
-    std::lock_guard const lock(retired().mutex);
-    auto& all = retired().all;
-    all.push_back(std::move(team));
-    if (all.size() <= Retired::at_most) return;
-    oldest = std::move(all.front());
-    all.erase(all.begin());
+    std::lock_guard const lock(teams().mutex);
+    auto& retired = teams().retired;
+    retired.push_back(std::move(team));
+    if (retired.size() <= Teams::retired_at_most) return;
+    oldest = std::move(retired.front());
+    retired.erase(retired.begin());
 }
 
 /// Takes the team out of the list; false where it is no longer there, an open file uses it, or
 /// another thread looks at it as well. `team` is one use.
 bool take(std::shared_ptr<Team> const& team) {
-    std::lock_guard const lock(retired().mutex);
-    auto& all = retired().all;
-    auto const found = std::find(all.begin(), all.end(), team);
-    if (found == all.end() || team.use_count() != 2 + team->uses_by_closed) return false;
-    all.erase(found);
+    std::lock_guard const lock(teams().mutex);
+    auto& retired = teams().retired;
+    auto const found = std::find(retired.begin(), retired.end(), team);
+    if (found == retired.end() || team.use_count() != 2 + team->uses_by_closed) return false;
+    retired.erase(found);
     return true;
 }
 
 /// The youngest retired team that fits the communicator, or null. It is taken out of the list,
 /// because other threads must not wait for this one.
 std::shared_ptr<Team> take_retired(MPI_Comm communicator) {
-    auto teams = [] {
-        std::lock_guard const lock(retired().mutex);
-        return retired().all;
+    auto const retired = [] {
+        std::lock_guard const lock(teams().mutex);
+        return teams().retired;
     }();
-    for (auto team = teams.rbegin(); team != teams.rend(); ++team) {
+    for (auto team = retired.rbegin(); team != retired.rend(); ++team) {
         int same = MPI_UNEQUAL;
         PMPI_Comm_compare(communicator, (*team)->communicator, &same);
         if (same == MPI_CONGRUENT && take(*team)) return *team;
@@ -127,33 +129,9 @@ std::optional<Topology> divide(MPI_Comm communicator, MPI_Comm& node) {
 /// must be able to open nearly as many files as without this library.
 constexpr std::size_t teams_at_most = 96;
 
-/// The teams of this process.
-class Teams {
-public:
-    void add(Team& team) {
-        std::lock_guard const lock(mutex_);
-        all_.push_back(&team);
-    }
-    void remove(Team& team) {
-        std::lock_guard const lock(mutex_);
-        std::erase(all_, &team);
-    }
-    [[nodiscard]] std::size_t count() const {
-        std::lock_guard const lock(mutex_);
-        return all_.size();
-    }
-    [[nodiscard]] std::vector<Team*> all() const {
-        std::lock_guard const lock(mutex_);
-        return all_;
-    }
-
-private:
-    mutable std::mutex mutex_;
-    std::vector<Team*> all_;
-};
-Teams& teams() {
-    static auto* const only = new Teams;
-    return *only;
+std::size_t team_count() {
+    std::lock_guard const lock(teams().mutex);
+    return teams().all.size();
 }
 
 }  // namespace
@@ -191,7 +169,7 @@ std::shared_ptr<Team> Team::of(MPI_Comm communicator) {
 std::shared_ptr<Team> Team::revive(MPI_Comm communicator, bool& is_one_too_many) {
     auto team = take_retired(communicator);
     std::uint64_t const mine = team ? team->name_ : 0;
-    std::uint64_t const names[3]{mine, ~mine, ~std::uint64_t{teams().count()}};
+    std::uint64_t const names[3]{mine, ~mine, ~std::uint64_t{team_count()}};
     std::uint64_t least[3]{};
     PMPI_Allreduce(names, least, 3, MPI_UINT64_T, MPI_MIN, communicator);
     if (team && least[0] == mine && least[1] == ~mine) return team;
@@ -204,17 +182,27 @@ void Team::forget_all() {
     kept_teams.forget();
     std::vector<std::shared_ptr<Team>> unused;
     {
-        std::lock_guard const lock(retired().mutex);
-        unused.swap(retired().all);
+        std::lock_guard const lock(teams().mutex);
+        unused.swap(teams().retired);
     }
     unused.clear();
-    for (Team* const team : teams().all()) team->free_communicator();
+    auto const used = [] {
+        std::lock_guard const lock(teams().mutex);
+        return teams().all;
+    }();
+    for (Team* const team : used) team->free_communicator();
 }
 
-Team::Team(MPI_Comm own) : communicator(own), self(rank_in(own)) { teams().add(*this); }
+Team::Team(MPI_Comm own) : communicator(own), self(rank_in(own)) {
+    std::lock_guard const lock(teams().mutex);
+    teams().all.push_back(this);
+}
 
 Team::~Team() {
-    teams().remove(*this);
+    {
+        std::lock_guard const lock(teams().mutex);
+        std::erase(teams().all, this);
+    }
     free_communicator();
 }
 
