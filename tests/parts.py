@@ -13,9 +13,8 @@ class Part:
     installs: bool = False  # It is asked to install packages, as root.
 
 
-def of_lint(*more):
-    return Part({"no-mpi": ("configured",), "mpich": ("configured",)}, ["mpich", *more],
-                installs=bool(more))
+def of_lint():
+    return Part({"no-mpi": ("configured",), "mpich": ("configured",)}, ["mpich"])
 
 
 def of_mpi(mpi, **other):
@@ -23,8 +22,7 @@ def of_mpi(mpi, **other):
 
 
 def all_parts():
-    parts = {"lint": of_lint(), "lint-deep-1": of_lint("aarch64"), "lint-deep-2": of_lint(),
-             "lint-deep-3": of_lint()}
+    parts = {name: of_lint() for name in ("lint", "lint-deep-1", "lint-deep-2", "lint-deep-3")}
     for variant in ("no-mpi", "asan", "tsan"):
         parts[variant] = parts[f"{variant}-long"] = Part({variant: ALL})
     parts["mpich"] = of_mpi("mpich")
@@ -51,8 +49,7 @@ def all_parts():
                           [*EACH])
     parts["study-long"] = Part(dict.fromkeys(("no-mpi", "asan", "tsan"), ("study",)))
     parts["swarm"] = Part({"no-mpi": ("swarm",)})
-    parts["aarch64"] = Part({"aarch64": ("unit_pure", "unit_system", "unit_simulated")},
-                            ["aarch64"], installs=True)
+    parts["aarch64"] = Part({"aarch64": ALL}, ["aarch64"], installs=True)
     for n in (1, 2):
         parts[f"aarch64-mpich-{n}"] = Part({"aarch64-mpich": ALL}, ["mpich", "aarch64"],
                                            installs=True)

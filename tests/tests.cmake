@@ -148,9 +148,7 @@ function(sluice_lint)
                     COMMAND python3 ${tests}/clang_tidy.py --deep --share ${share})
     endforeach()
     sluice_test("clang's warnings" PART lint SECONDS 900
-                COMMAND python3 ${tests}/other_compilers.py clang)
-    sluice_test("the compiler for aarch64" PART lint-deep-1 SECONDS 900
-                COMMAND python3 ${tests}/other_compilers.py aarch64)
+                COMMAND python3 ${tests}/clang_warnings.py)
 endfunction()
 
 # What each test of a command, or of what is made of results, reaches besides the command itself.
@@ -233,7 +231,8 @@ function(sluice_system_tests)
     sluice_test(users PART users SECONDS 600 COMMAND python3 ${tests}/users/run.py -v)
     sluice_test(slurm PART slurm SECONDS 1700 COMMAND python3 ${tests}/slurm/run.py -v)
     sluice_test("models of protocols" PART models SECONDS 900
-                COMMAND python3 ${tests}/models/run.py)
+                COMMAND python3 ${tests}/models/run.py
+                        --json ${PROJECT_SOURCE_DIR}/results/models.jsonl)
     set(ways_wheel wheel)
     set(ways_cmake cmake)
     set(ways_deb deb)
