@@ -38,7 +38,7 @@ def models():
         return []
     states = sum(run["states"] for run in newest.values())
     found, planted = (sum(run[key] for run in newest.values()) for key in ("found", "faults"))
-    wrong = sum(run.get("errors", 0) for run in newest.values())
+    wrong = sum(run["errors"] for run in newest.values())
     return [["models of protocols (spin)", f"{len(newest)}, {number(int(states))} states", number(wrong),
              f"{', '.join(sorted(newest))}; of {planted} planted faults {found} are found",
              f"`tests/models/run.py`, {hours(sum(run['seconds'] for run in newest.values()))}",
@@ -65,11 +65,13 @@ def soaked():
         if runs:
             last = runs[-1]
             before, after = last["growth"]["resident_kib"]
+            grown = ", ".join(last["failed"]) or "nothing"
             rows.append([f"one long job, {mpi}", f"{number(last['programs'])} programs",
                          number(len(last["failed"])),
                          f"{last['ranks']} ranks; resident memory of the largest {before / 1024:.0f} "
-                         f"MiB early, {after / 1024:.0f} at the end; no descriptors, threads, "
-                         "mappings more; all threads asleep at the end",
+                         f"MiB early, {after / 1024:.0f} at the end; of {', '.join(last['growth'])}"
+                         f" {grown} grew; the job ends with an error where a thread of the library "
+                         "is awake",
                          f"`{last['command']}`, {hours(last['seconds'])}", last["date"]])
     return rows
 

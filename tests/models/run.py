@@ -173,6 +173,7 @@ def check(model, is_large):
         print(f"{model.name}: without a fault: {right}")
     of_code = {name: one.true() for name, one in model.constants.items()}
     line = {"model": model.name,
+            "errors": int(right is not None),
             "states": int(number(r"(\d[\d.e+]*) states, stored", said)),
             "transitions": int(number(r"(\d[\d.e+]*) transitions", said)),
             "seconds": round(processor_seconds() - began, 1),

@@ -22,7 +22,6 @@ import json_lines
 import lot
 import machine
 
-ROOT = runner.HERE.parents[1]
 # What may be more at the end: a share, and an amount that does not grow with the time. Collective
 # buffers are made when they are needed at once, up to a number, which drawn programs reach slowly.
 ALLOWED = {"resident_kib": (0.1, 16384), "shared_kib": (0.5, 8192), "descriptors": (0, 6),
@@ -83,17 +82,8 @@ def watch(job, mark, seconds):
     return samples
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mpi", default="mpich")
-    parser.add_argument("--seconds", type=int, default=3600)
-    parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--seed", type=int, default=0, help="0: a new one")
-    parser.add_argument("--json", type=Path, help="append one line to this file")
-    args = parser.parse_args()
-    seed = args.seed or lot.fresh_seed()
-    print(f"seed {seed}", flush=True)
+def run_job(args, seed):
+    """The lines that the job printed, and samples of its ranks' figures."""
     mark = uuid.uuid4().hex
     env = runner.with_test_words({**os.environ, **runner.MPIS[args.mpi].settings,
                                   runner.MARK: mark, "SLUICE_WRITE_BEHIND": "4M",
@@ -114,22 +104,42 @@ def main():
                     runner.end_processes(mark)
             output.seek(0)
             lines = output.read().splitlines()
-    print("\n".join(lines[-8:]))
     if job.returncode != 0 or len(samples) < 20:
+        print("\n".join(lines[-8:]))
         sys.exit(f"soak: the job ended with {job.returncode}, {len(samples)} samples")
+    return lines, samples
+
+
+def note(args, seed, lines, grown):
+    programs = int(next(line for line in lines if " programs on " in line).split()[0])
+    json_lines.append(args.json, {
+        "mpi": args.mpi, "ranks": args.ranks, "seconds": args.seconds, "programs": programs,
+        "seed": seed, "growth": {name: figures[:2] for name, figures in grown.items()},
+        "failed": [name for name, (*_, too_much) in grown.items() if too_much],
+        "date": time.strftime("%Y-%m-%d"), "machine": machine.machine(),
+        "command": f"tests/mpi/soak.py --mpi {args.mpi} --seconds {args.seconds}"})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpi", default="mpich")
+    parser.add_argument("--seconds", type=int, default=3600)
+    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("--seed", type=int, default=0, help="0: a new one")
+    parser.add_argument("--json", type=Path, help="append one line to this file")
+    args = parser.parse_args()
+    seed = args.seed or lot.fresh_seed()
+    print(f"seed {seed}", flush=True)
+    lines, samples = run_job(args, seed)
+    print("\n".join(lines[-8:]))
     grown = growth(samples)
     for name, (before, after, too_much) in grown.items():
         print(f"{name}: {before:g}, at the end {after:g} ({fifths(samples, name)})"
               f"{': GROWS' if too_much else ''}")
-    failed = [name for name, figures in grown.items() if figures[2]]
     if args.json:
-        programs = int(next(line for line in lines if " programs on " in line).split()[0])
-        json_lines.append(args.json, {
-            "mpi": args.mpi, "ranks": args.ranks, "seconds": args.seconds, "programs": programs,
-            "seed": seed, "growth": {name: figures[:2] for name, figures in grown.items()},
-            "failed": failed, "date": time.strftime("%Y-%m-%d"), "machine": machine.machine(),
-            "command": f"tests/mpi/soak.py --mpi {args.mpi} --seconds {args.seconds}"})
-    sys.exit(1 if failed else 0)
+        note(args, seed, lines, grown)
+    sys.exit(1 if any(too_much for *_, too_much in grown.values()) else 0)
 
 
 if __name__ == "__main__":
