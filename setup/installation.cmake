@@ -129,8 +129,9 @@ endfunction()
 # sluice_manual(): manual pages, from what the command, the headers and docs/hints.md say.
 function(sluice_manual)
     find_package(Python3 QUIET COMPONENTS Interpreter)
-    if(NOT Python3_FOUND OR SLUICE_SANITIZE)
-        message(STATUS "manual pages: left out, there is no Python 3 to make them, or a sanitizer")
+    if(NOT Python3_FOUND OR SLUICE_SANITIZE OR CMAKE_CROSSCOMPILING)  # The command says its part.
+        message(STATUS "manual pages: left out, there is no Python 3 to make them, or a sanitizer, "
+                       "or it is a build for another machine")
         return()
     endif()
     sluice_sources(pages setup/manual/*.py include/sluice/*.h docs/hints.md

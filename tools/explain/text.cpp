@@ -16,6 +16,8 @@
 namespace sluice::tools {
 namespace {
 
+std::string line(char const* text) { return std::string(text) + "\n"; }
+
 template <class... Values> std::string line(char const* format, Values... values) {
     char text[1024];
     std::snprintf(text, sizeof text, format, values...);
