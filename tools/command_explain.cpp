@@ -1,4 +1,5 @@
 // `sluice explain`: what the library would do with a pattern on a machine, and why, in words.
+#include "base/printable.hpp"
 #include "tools/command.hpp"
 #include "tools/explain/text.hpp"
 #include "tools/options.hpp"
@@ -142,13 +143,13 @@ tools::Question take_question(Description& description, tools::RecordedAccess co
 void print_json(tools::RecordedAccess const& access, tools::Question const& question) {
     tools::Subject const subject(question);
     std::string const plan = describe(subject.plan());
-    std::printf("{\"call\": \"%s\", \"file\": \"%s\", \"calls\": %lld, \"ranks\": %zu, "
+    std::printf("{\"call\": %s, \"file\": %s, \"calls\": %lld, \"ranks\": %zu, "
                 "\"bytes\": %lld, \"pieces\": %lld, \"recorded_seconds\": %.9g, "
                 "\"estimated_seconds\": %.9g, \"aggregators\": %d, \"plan\": \"%s\"}\n",
-                access.call.c_str(), access.file.c_str(), static_cast<long long>(access.calls),
-                access.requests.size(), static_cast<long long>(access.bytes),
-                static_cast<long long>(subject.all_pieces()), access.seconds,
-                subject.estimated_seconds(), subject.plan().aggregator_count(),
+                quoted_for_json(access.call).c_str(), quoted_for_json(access.file).c_str(),
+                static_cast<long long>(access.calls), access.requests.size(),
+                static_cast<long long>(access.bytes), static_cast<long long>(subject.all_pieces()),
+                access.seconds, subject.estimated_seconds(), subject.plan().aggregator_count(),
                 plan.substr(0, plan.find('\n')).c_str());
 }
 

@@ -1,4 +1,5 @@
 // `sluice recover`: writes what journals of dead ranks hold to the files where it belongs.
+#include "base/printable.hpp"
 #include "behind/journal_folder.hpp"
 #include "behind/unfinished_marks.hpp"
 #include "system/errno_status.hpp"
@@ -193,7 +194,8 @@ std::vector<ChosenJournal> candidates(Options const& options, int& problems) {
     std::vector<ChosenJournal> chosen;
     JournalOrigin const here = origin_here(-1);
     for (FoundJournal& one : journals_in(options.folder, error)) {
-        char const* const path = one.file.path.c_str();
+        std::string const shown = printable(one.file.path);
+        char const* const path = shown.c_str();
         auto journal = one.is_free ? MappedJournal::of(one.file.descriptor.get()) : std::nullopt;
         if (one.file.error) {
             std::printf("%s: left alone: %s\n", path, errno_text(one.file.error.code).c_str());
@@ -209,14 +211,14 @@ std::vector<ChosenJournal> candidates(Options const& options, int& problems) {
         } else if (!options.forced && !is_of_here(*journal, here)) {
             std::printf("%s: left alone: it is of the host %s: run sluice recover there, or with "
                         "--force if that was a container of this one\n",
-                        path, journal->header().origin.host);
+                        path, printable(journal->header().origin.host).c_str());
             ++problems;
         } else {
             chosen.push_back({one.file.path, std::move(one.file.descriptor), std::move(*journal)});
         }
     }
     if (error) {
-        std::fprintf(stderr, "sluice recover: %s: %s\n", options.folder.c_str(),
+        std::fprintf(stderr, "sluice recover: %s: %s\n", printable(options.folder).c_str(),
                      errno_text(error.code).c_str());
         ++problems;
     }
@@ -233,11 +235,11 @@ Bytes list(std::vector<ChosenJournal> const& chosen) {
             all += record.request.bytes;
         }
         JournalOrigin const& origin = one.journal.header().origin;
-        std::printf("%s: rank %lld, begun %s%s\n", one.path.c_str(),
+        std::printf("%s: rank %lld, begun %s%s\n", printable(one.path).c_str(),
                     static_cast<long long>(origin.rank), time_in_words(origin.created).c_str(),
                     files.empty() ? ": nothing is left to write" : "");
         for (auto const& [path, of_file] : files)
-            std::printf("  %s: %lld writes, %.1f MiB\n", path.c_str(),
+            std::printf("  %s: %lld writes, %.1f MiB\n", printable(path).c_str(),
                         static_cast<long long>(of_file.first),
                         static_cast<double>(of_file.second) / mebibyte);
     }
@@ -316,13 +318,14 @@ int recover(std::vector<ChosenJournal> chosen, Options const& options, int probl
     std::printf("%lld writes, %.1f MiB, are in their files\n",
                 static_cast<long long>(outcome.writes),
                 static_cast<double>(outcome.bytes) / mebibyte);
-    for (std::string const& line : outcome.refused) std::printf("not written: %s\n", line.c_str());
+    for (std::string const& line : outcome.refused)
+        std::printf("not written: %s\n", printable(line).c_str());
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         if (records_of(journals[i].bytes()).empty())
             unlink(chosen[i].path.c_str());
         else
             std::printf("%s stays: mend the cause and run sluice recover again, or remove it\n",
-                        chosen[i].path.c_str());
+                        printable(chosen[i].path).c_str());
     }
     return problems > 0 || !outcome.refused.empty();
 }

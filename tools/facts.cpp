@@ -1,6 +1,8 @@
 // See facts.hpp.
 #include "tools/facts.hpp"
 
+#include "base/printable.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -19,21 +21,6 @@ std::string joined(std::vector<std::string> const& members) {
 }
 
 }  // namespace
-
-std::string quoted_for_json(std::string_view text) {
-    std::string quoted = "\"";
-    for (char const c : text) {
-        if (c == '"' || c == '\\') quoted += '\\';
-        if (static_cast<unsigned char>(c) >= ' ') {
-            quoted += c;
-            continue;
-        }
-        char code[8];
-        std::snprintf(code, sizeof code, "\\u%04x", unsigned(static_cast<unsigned char>(c)));
-        quoted += code;
-    }
-    return quoted + "\"";
-}
 
 void Facts::section(std::string key, std::string title) {
     sections_.push_back({std::move(key), std::move(title), {}, {}});

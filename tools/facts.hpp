@@ -9,9 +9,6 @@
 
 namespace sluice {
 
-/// Text as a string of JSON, with its quotation marks.
-[[nodiscard]] std::string quoted_for_json(std::string_view text);
-
 class Facts {
 public:
     /// What follows belongs to it. `key` names it in JSON; the title is for people, empty: none.

@@ -1,6 +1,7 @@
 // The keeper has the rank's journal, and a descriptor of its process to wait for. See keeper.hpp.
 #include "tools/keeper.hpp"
 
+#include "base/printable.hpp"
 #include "behind/journal_claim.hpp"
 #include "behind/journal_folder.hpp"
 #include "behind/keeper_line.hpp"
@@ -52,11 +53,11 @@ void tell(ReplayOutcome const& outcome, Kept const& kept) {
     char const* const fate = kept.path.empty() ? "is lost" : "stays in its journal";
     for (std::string const& line : outcome.refused)
         std::fprintf(stderr, "sluice: rank %ld ended with a delayed write that %s: %s\n", rank,
-                     fate, line.c_str());
+                     fate, printable(line).c_str());
     if (!outcome.refused.empty() && !kept.path.empty())
         std::fprintf(stderr,
                      "sluice: %s: when the cause is mended, run `sluice recover` with its folder\n",
-                     kept.path.c_str());
+                     printable(kept.path).c_str());
 }
 
 /// What a launcher ends the other ranks for is the end of one rank's output.

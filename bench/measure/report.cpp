@@ -11,6 +11,7 @@
 #include <ctime>
 #include <thread>
 
+#include "base/printable.hpp"
 #include "bench/gpu/gpu.hpp"
 
 namespace sluice::bench {
@@ -40,18 +41,6 @@ std::string date_now() {
     return text;
 }
 
-std::string quoted(std::string const& text) {
-    std::string result = "\"";
-    for (char const c : text) {
-        if (c == '"' || c == '\\') result += '\\';
-        if (static_cast<unsigned char>(c) < 0x20)
-            result += text_of("\\u%04x", unsigned(static_cast<unsigned char>(c)));
-        else
-            result += c;
-    }
-    return result + '"';
-}
-
 }  // namespace
 
 Summary summary_of(std::vector<double> values) {
@@ -64,11 +53,13 @@ Summary summary_of(std::vector<double> values) {
 
 Json& Json::raw(char const* key, std::string const& value) {
     if (!fields_.empty()) fields_ += ", ";
-    fields_ += quoted(key) + ": " + value;
+    fields_ += quoted_for_json(key) + ": " + value;
     return *this;
 }
 
-Json& Json::add(char const* key, std::string const& value) { return raw(key, quoted(value)); }
+Json& Json::add(char const* key, std::string const& value) {
+    return raw(key, quoted_for_json(value));
+}
 
 Json& Json::add(char const* key, double value) {
     return std::isfinite(value) ? raw(key, text_of("%.9g", value)) : add_null(key);

@@ -1,10 +1,12 @@
 // `sluice replay`: makes the calls of a recorded log again, under mpiexec with as many ranks.
+#include "base/printable.hpp"
 #include "bench/measure/end_job.hpp"
 #include "bench/replay/player.hpp"
 #include "tools/command_line.hpp"
 #include "tools/launched.hpp"
 #include "tools/recorded/text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -74,21 +76,23 @@ void write_json(Options const& options, Totals const& t, int ranks, int pass) {
     std::string const first(version, std::string_view(version).find('\n') == std::string_view::npos
                                          ? std::string_view(version).size()
                                          : std::string_view(version).find('\n'));
-    std::string mpi;
-    for (char const c : first) mpi += c == '\t' ? ' ' : c;
+    std::string mpi = first;
+    std::ranges::replace(mpi, '\t', ' ');
     char date[32] = "";
     std::time_t const time = std::time(nullptr);
     std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&time));
     std::fprintf(file,
-                 "{\"mode\": \"replay\", \"log\": \"%s\", \"hints\": \"%s\", \"ranks\": %d, "
+                 "{\"mode\": \"replay\", \"log\": %s, \"hints\": %s, \"ranks\": %d, "
                  "\"pass\": %d, \"seconds\": %.6f, \"recorded_seconds\": %.6f, \"in_calls\": %.6f, "
                  "\"recorded_in_calls\": %.6f, \"late\": %.6f, \"errors\": %lld, "
                  "\"checked\": %lld, \"wrong\": %lld, \"sluice_version\": \"%s\", "
-                 "\"sluice\": \"%s\", \"mpi_library\": \"%s\", \"date\": \"%s\"}\n",
-                 options.log.c_str(), options.hints.c_str(), ranks, pass, t.seconds, t.recorded,
-                 t.in_calls, t.in_calls_recorded, t.late, static_cast<long long>(t.errors),
-                 static_cast<long long>(t.checked), static_cast<long long>(t.wrong), SLUICE_VERSION,
-                 std::getenv("SLUICE") ? std::getenv("SLUICE") : "on", mpi.c_str(), date);
+                 "\"sluice\": %s, \"mpi_library\": %s, \"date\": \"%s\"}\n",
+                 quoted_for_json(options.log).c_str(), quoted_for_json(options.hints).c_str(),
+                 ranks, pass, t.seconds, t.recorded, t.in_calls, t.in_calls_recorded, t.late,
+                 static_cast<long long>(t.errors), static_cast<long long>(t.checked),
+                 static_cast<long long>(t.wrong), SLUICE_VERSION,
+                 quoted_for_json(std::getenv("SLUICE") ? std::getenv("SLUICE") : "on").c_str(),
+                 quoted_for_json(mpi).c_str(), date);
     std::fclose(file);
 }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sluice import timeline
 from sluice.arguments import Parser
+from sluice.terminal import printable
 from sluice.timeline import Slice, Timeline
 
 COLUMNS_MOST = 8  # Ranks that have a column of their own.
@@ -222,7 +223,7 @@ def run(options: argparse.Namespace) -> int:
         out = options.out or options.file.with_suffix(f".{options.operation}.json")
         print(f"{cut(options.file, trace, wanted, out)} events are in {out}")
     else:
-        print("\n".join(summary(trace, options.most)))
+        print("\n".join(map(printable, summary(trace, options.most))))
     return 0
 
 
@@ -230,7 +231,7 @@ def why_no_trace(error: Exception) -> str:
     """In words for whoever gave another kind of file."""
     if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
         return "it holds no JSON"
-    return str(error)
+    return printable(str(error))
 
 
 def main(arguments: list[str]) -> int:
@@ -241,7 +242,7 @@ def main(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except (Refused, OSError, ImportError) as error:
-        print(f"sluice trace: {error}", file=sys.stderr)
+        print(f"sluice trace: {printable(str(error))}", file=sys.stderr)
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
         print(f"sluice trace: {options.file} is no trace that SLUICE_TRACE wrote: "
               f"{why_no_trace(error)}", file=sys.stderr)

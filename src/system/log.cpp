@@ -1,6 +1,7 @@
 // Which rank may write to stderr, and how often. See log.hpp.
 #include "system/log.hpp"
 
+#include "base/printable.hpp"
 #include "system/environment.hpp"
 
 #include <atomic>
@@ -18,7 +19,9 @@ std::atomic<int> rank_in_world{0};
 int world_rank() noexcept { return rank_in_world; }
 void set_world_rank(int rank) noexcept { rank_in_world = rank; }
 
-void say(std::string const& text) { std::fprintf(stderr, "sluice: %s\n", text.c_str()); }
+void say(std::string const& text, std::string const& below) {
+    std::fprintf(stderr, "sluice: %s\n%s", printable(text).c_str(), below.c_str());
+}
 
 void warn(std::string const& text, bool always) {
     static std::mutex mutex;

@@ -3,6 +3,7 @@
 times that are made up, and logs of Darshan; one that its package brings by the command, $SLUICE.
 """
 import argparse
+import json
 import os
 import pathlib
 import subprocess
@@ -103,6 +104,19 @@ class Plan(unittest.TestCase):
                 self.assertIn("each rank writes a part of the file as an aggregator", said)
         self.assertIn("only 2 aggregators", self.told("explain", [""] * 4, "--cores", "2"))
 
+    def test_a_name_in_a_log_is_only_text(self):
+        name = "f%22%0asluice:%20well%1b]0;t%07"
+        text = "".join(STRIDED.format(rank=rank, at=1024 * rank, cores=" cores=2")
+                       for rank in range(4)).replace("name=/f", f"name={name}")
+        self.assertIn(name, text)
+        for command, more in (("explain", ()), ("explain", ("--json",)), ("report", ("--text",))):
+            said = self.run_on(text, command, *more)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertNotRegex(said.stdout, r"[\x00-\x09\x0b-\x1f]")
+            self.assertNotRegex(said.stdout, "(?m)^sluice: well")
+            if "--json" in more:
+                self.assertEqual(json.loads(said.stdout)["file"],
+                                 'f"\nsluice: well\x1b]0;t\x07')
 
     def test_a_datatype_that_lost_its_bytes_is_no_division_by_zero(self):
         text = "".join(STRIDED.format(rank=rank, at=0, cores="") for rank in range(4))

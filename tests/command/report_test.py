@@ -301,6 +301,25 @@ class Page(unittest.TestCase):
                     _, said = self.sluice(self.folder / name)
                     self.assertNotIn("Traceback", said)
 
+    def test_text_of_a_trace_is_no_markup_and_no_order_to_a_terminal(self):
+        """A trace may be another user's; also numbers of it may be text there."""
+        evil = r"</title><script>x()</script>\u001b]0;t\u0007\u000asluice: all is well"
+        golden = GOLDEN.read_text()
+        for place in (r"/tmp/\"a\"", "MPI_File_write_all", "waits for a message", "rank 2 on node1",
+                      '"operation":3', '"cat":"call"', '"bytes":4096'):
+            self.assertIn(place, golden)
+            name, of_member, _ = place.rpartition(":")
+            text = golden.replace(place, f'{name}:"{evil}"' if of_member else evil)
+            self.assertIn("<script>", text)
+            (self.folder / "evil.json").write_text(text)
+            page_of = self.folder / "evil.json.html"
+            page_of.unlink(missing_ok=True)
+            _, said = self.sluice(self.folder / "evil.json")
+            self.assertNotRegex(said, r"[\x00-\x09\x0b-\x1f]")
+            self.assertNotRegex(said, "(?m)^sluice: all")
+            if page_of.exists():
+                self.assertNotIn("<script", page_of.read_text())
+
     def test_a_damaged_count_of_ranks_is_not_counted_up_to(self):
         text, many = GOLDEN.read_text(), '"ranks":9223372036854775807'
         damaged = re.sub(r'"ranks":\d+', many, text)

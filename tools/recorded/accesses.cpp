@@ -1,6 +1,7 @@
 // How the calls of the ranks are put together. See accesses.hpp.
 #include "tools/recorded/accesses.hpp"
 
+#include "base/printable.hpp"
 #include "tools/simulate/report.hpp"
 
 #include <algorithm>
@@ -296,7 +297,7 @@ std::string describe(RecordedAccess const& access) {
     };
     return access.call + " of " + bytes_text(static_cast<double>(access.bytes)) + " by " +
            std::to_string(access.requests.size()) + " ranks, " + times(access.calls) + ", " +
-           seconds_text(access.seconds) + " in all: " + access.file;
+           seconds_text(access.seconds) + " in all: " + printable(access.file);
 }
 
 }  // namespace sluice::tools

@@ -1,6 +1,8 @@
 // Tables and JSON of simulations. See report.hpp.
 #include "tools/simulate/report.hpp"
 
+#include "base/printable.hpp"
+
 #include <cinttypes>
 #include <cstdio>
 
@@ -82,14 +84,14 @@ std::string json(Scenario const& scenario, simulated::Outcome const& outcome,
     auto const& machine = scenario.machine;
     std::string line =
         "{" + more +
-        text_of("\"nodes\": %d, \"ranks\": %d, \"pattern\": \"%s\", \"direction\": \"%s\", "
+        text_of("\"nodes\": %d, \"ranks\": %d, \"pattern\": %s, \"direction\": \"%s\", "
                 "\"bytes\": %" PRId64 ", \"metadata_kernel\": \"%s\", \"data_kernel\": \"%s\", "
                 "\"throttle\": \"%s\", \"seconds\": %.9g",
-                machine.nodes, machine.ranks(), scenario.pattern.name.c_str(),
+                machine.nodes, machine.ranks(), quoted_for_json(scenario.pattern.name).c_str(),
                 describe(scenario.direction), outcome.bytes,
                 describe(scenario.hints.metadata).c_str(), describe(scenario.hints.data).c_str(),
                 describe(scenario.hints.data.throttle).c_str(), outcome.seconds);
-    if (machine.device) line += text_of(", \"device\": \"%s\"", machine.device->name.c_str());
+    if (machine.device) line += ", \"device\": " + quoted_for_json(machine.device->name);
     for (auto const& [field, name, meaning] : part_names) {
         line += text_of(", \"%s\": %.9g, \"%s_mean\": %.9g", name, outcome.largest.*field, name,
                         outcome.sum.*field / machine.ranks());

@@ -11,6 +11,7 @@ from sluice import record, timeline
 from sluice.arguments import Parser
 from sluice.report import job as jobs
 from sluice.report import page, words
+from sluice.terminal import printable
 
 BAD_USAGE = 2
 
@@ -121,7 +122,8 @@ def main(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except (Refused, record.NotALog, OSError) as error:
-        print(f"sluice report: {error}", file=sys.stderr)
+        print(f"sluice report: {printable(str(error))}", file=sys.stderr)
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-        print(f"sluice report: this is no log or trace of Sluice: {error}", file=sys.stderr)
+        print(f"sluice report: this is no log or trace of Sluice: {printable(str(error))}",
+              file=sys.stderr)
     return 1

@@ -98,19 +98,19 @@ def _slowest(job: Job) -> str:
     found = timeline.operations(trace) if trace else []
     if found and trace:
         operation = max(found, key=lambda one: one.slowest.seconds)
-        words = (f"Operation {operation.number} of {escape(operation.file)}: a {operation.kind} "
+        words = (f"Operation {operation.number} of {operation.file}: a {operation.kind} "
                  f"of {parts.size_text(operation.bytes)} by all ranks, "
                  f"{seconds_text(operation.slowest.seconds)} on rank {operation.slowest.rank}.")
-        return _section("The slowest operation", words,
+        return _section("The slowest operation", escape(words),
                         _picture(lambda canvas: pictures.operation_timeline(
                             trace, operation, canvas)))
     access = figures.slowest(job)
     if access is None:
         return ""
-    words = (f"{escape(access.function)} of {escape(access.file)}: "
+    words = (f"{access.function} of {access.file}: "
              f"{parts.size_text(access.bytes)} of rank {access.rank}, which waited "
              f"{seconds_text(access.blocked)}.")
-    return _section("The slowest access", words,
+    return _section("The slowest access", escape(words),
                     _picture(lambda canvas: pictures.access_timeline(
                         figures.together(job, access), canvas)))
 

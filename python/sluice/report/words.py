@@ -6,6 +6,7 @@ import textwrap
 from sluice.report import parts
 from sluice.report.job import Job
 from sluice.report.pictures import seconds_text
+from sluice.terminal import printable
 
 FIRST_MOST = 48
 
@@ -41,4 +42,4 @@ def text(job: Job, plan: list[str]) -> str:
     for one in advised:
         lines.append(f"  at most {seconds_text(one.seconds or 0.0)}: {one.title}")
         lines += textwrap.wrap(one.text, 90, initial_indent="      ", subsequent_indent="      ")
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))

@@ -83,8 +83,8 @@ void File::foretell(Operation const& operation) {
                   took * 1e3, (tally.summary_exchange + tally.claims + tally.agreement) * 1e3,
                   tally.copies * 1e3, tally.messages * 1e3, tally.transfers * 1e3);
     say(name + ": operation " + std::to_string(operation.number()) + ": " +
-        describe(operation.plan().direction) + " " + describe(operation.decision().way) +
-        "\n  estimated " + describe(estimate) + "\n  " + measured);
+            describe(operation.plan().direction) + " " + describe(operation.decision().way),
+        "  estimated " + describe(estimate) + "\n  " + measured + "\n");
 }
 
 void Foretold::add(double estimate, double took) noexcept {

@@ -11,8 +11,13 @@ namespace {
 
 bool any_opened = false;  ///< A file, by this rank.
 
-std::vector<std::string>& lines() {
-    static auto* const only = new std::vector<std::string>;
+/// A line that begins with a file's name, and those below it.
+struct Said {
+    std::string line, below;
+};
+
+std::vector<Said>& all_said() {
+    static auto* const only = new std::vector<Said>;
     return *only;
 }
 
@@ -111,8 +116,7 @@ std::string foretold(Foretold const& priced, Most const& most) {
     return text;
 }
 
-std::string formatted(FileStatistics const& s, Most const& most, Total const& total,
-                      std::string const& path) {
+std::string formatted(FileStatistics const& s, Most const& most, Total const& total) {
     double const hidden = most.busy > 0 ? std::max(0.0, 1 - most.blocked / most.busy) : 0;
     char text[512];
     std::snprintf(text, sizeof text,
@@ -127,8 +131,8 @@ std::string formatted(FileStatistics const& s, Most const& most, Total const& to
     for (auto at = plan.find('\n'); at != std::string::npos; at = plan.find('\n', at + 3)) {
         plan.replace(at, 1, "\n  ");
     }
-    return path + "\n" + text + delayed(most, total) + reads_ahead(s, total) + passed_on(total) +
-           parts(most, total) + foretold(s.priced, most) + "  last plan: " + plan;
+    return text + delayed(most, total) + reads_ahead(s, total) + passed_on(total) +
+           parts(most, total) + foretold(s.priced, most) + "  last plan: " + plan + "\n";
 }
 
 }  // namespace
@@ -162,7 +166,7 @@ void collect_statistics(File const& file) {
     MPI_Comm const communicator = file.team->communicator;
     PMPI_Reduce(&mine, &most, sizeof most / sizeof(double), MPI_DOUBLE, MPI_MAX, 0, communicator);
     PMPI_Reduce(&part, &total, sizeof total / sizeof(double), MPI_DOUBLE, MPI_SUM, 0, communicator);
-    if (file.team->self == 0) lines().push_back(formatted(s, most, total, file.name));
+    if (file.team->self == 0) all_said().push_back({file.name, formatted(s, most, total)});
 }
 
 void note_opened() { any_opened = true; }
@@ -170,15 +174,15 @@ void note_opened() { any_opened = true; }
 void note_left_to_mpi(std::string const& file, std::string const& why) {
     std::string const text = file + ": the MPI serves this file: " + why;
     note(text);
-    if (wants_statistics() && world_rank() == 0) lines().push_back(text);
+    if (wants_statistics() && world_rank() == 0) all_said().push_back({text, ""});
 }
 
 void print_statistics() {
     if (wants_statistics() && world_rank() == 0 && !any_opened) {
         say("no file was served: the program did not call MPI_File_open");
     }
-    for (auto const& line : lines()) std::fprintf(stderr, "sluice: %s\n", line.c_str());
-    lines().clear();
+    for (auto const& [line, below] : all_said()) say(line, below);
+    all_said().clear();
 }
 
 }  // namespace sluice
