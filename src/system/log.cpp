@@ -32,8 +32,8 @@ void warn(std::string const& text, bool always) {
     say(text);
 }
 
-void note(std::string const& text) {
-    if (settings().log >= LogLevel::decisions && world_rank() == 0) say(text);
+void note(std::string const& text, std::string const& below) {
+    if (settings().log >= LogLevel::decisions && world_rank() == 0) say(text, below);
 }
 
 void tell_complaints() {

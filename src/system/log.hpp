@@ -9,8 +9,8 @@ void warn(std::string const& text, bool always = false);
 /// Without a condition: something that was asked for. `text` is one line, of which control
 /// characters are shown as numbers; lines of the library's own words may follow it.
 void say(std::string const& text, std::string const& below = "");
-/// A line for SLUICE_LOG=3.
-void note(std::string const& text);
+/// The same for SLUICE_LOG=3.
+void note(std::string const& text, std::string const& below = "");
 /// What cannot be understood of the environment: said once, by rank 0.
 void tell_complaints();
 

@@ -55,7 +55,11 @@ void File::completed(Operation const& operation) {
     if (plan.direction == Direction::write && delayed->ordered()) delayed->note_speed(operation);
     if (operation.decision().priced) foretell(operation);
     bool const is_told = settings().log >= LogLevel::decisions && !(plan == s.last_plan);
-    if (is_told) note(name + ": " + describe(plan));
+    if (is_told) {
+        std::string const text = describe(plan) + "\n";
+        auto const first = text.find('\n');
+        note(name + ": " + text.substr(0, first), text.substr(first + 1));
+    }
     s.last_plan = plan;
     if (operation.summary_exchange().hints_differ) {
         warn(name + ": hints differ between ranks; those of rank 0 are used");
