@@ -50,7 +50,7 @@ struct FileStatistics {
 class Access;
 struct OwnFile;
 
-class File : public WaitAccount {
+class File final : public WaitAccount {
 public:
     File(MPI_File handle, std::shared_ptr<Team> team, QueuePlace& place, OwnFile own, int amode,
          FileHints hints);
