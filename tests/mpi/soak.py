@@ -28,12 +28,6 @@ ALLOWED = {"resident_kib": (0.1, 16384), "shared_kib": (0.5, 8192), "descriptors
            "threads": (0, 1), "mappings": (0.3, 40)}
 
 
-# glibc raises the size from which memory that is freed goes back to the kernel each time that a
-# larger piece is freed. Memory would grow with the largest programs that have been drawn: fixed
-# limits leave only what is not freed.
-FREED = {name: "131072" for name in ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")}
-
-
 def figures_of(pid):
     base = Path(f"/proc/{pid}")
     status = dict(line.split(":", 1) for line in (base / "status").read_text().splitlines())
@@ -91,7 +85,7 @@ def watch(job, mark, seconds):
 def run_job(args, seed):
     """The lines that the job printed, and samples of its ranks' figures."""
     mark = uuid.uuid4().hex
-    env = runner.with_test_words({**os.environ, **FREED, **runner.MPIS[args.mpi].settings,
+    env = runner.with_test_words({**os.environ, **runner.MPIS[args.mpi].settings,
                                   runner.MARK: mark, "SLUICE_WRITE_BEHIND": "4M",
                                   "SLUICE_HINTS": "sluice_read_ahead=256K"}, "stall=60",
                                  # The cache of layouts of datatypes is at its bound soon.
