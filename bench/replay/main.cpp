@@ -73,10 +73,8 @@ void write_json(Options const& options, Totals const& t, int ranks, int pass) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
     int length = 0;
     MPI_Get_library_version(version, &length);
-    std::string const first(version, std::string_view(version).find('\n') == std::string_view::npos
-                                         ? std::string_view(version).size()
-                                         : std::string_view(version).find('\n'));
-    std::string mpi = first;
+    std::string_view const all = version;
+    std::string mpi(all.substr(0, all.find('\n')));
     std::ranges::replace(mpi, '\t', ' ');
     char date[32] = "";
     std::time_t const time = std::time(nullptr);
